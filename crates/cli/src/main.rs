@@ -1,0 +1,2 @@
+//! The superstep command line.
+fn main() {}

@@ -1,0 +1,313 @@
+//! What is stored, and the trait a backend implements.
+//!
+//! A checkpoint is the state *before* its tasks ran; what the tasks wrote is kept beside it as pending writes
+//! (SEMANTICS: the writes that produced checkpoint N+1 are the pending writes of checkpoint N). A [`Commit`] is the
+//! unit of atomicity: the writes of tasks and the checkpoint that follows them reach the backend together, so a
+//! super-step costs one transaction. Beside each checkpoint the engine says what changed against its parent
+//! ([`Change`]), so that a backend can store the change and not the state.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::value::{Object, Value};
+
+/// Values by channel name.
+pub type ChannelValues = imbl::OrdMap<Name, Value>;
+/// Versions by channel name. Only their order means something.
+pub type ChannelVersions = imbl::OrdMap<Name, u64>;
+/// For each node, the channel versions it had seen when it last ran.
+pub type VersionsSeen = imbl::OrdMap<Name, ChannelVersions>;
+
+/// Channels and pending-write channels with a meaning of their own.
+pub mod reserved {
+    /// The entry node, and the channel that carries the input.
+    pub const START: &str = "__start__";
+    /// The pseudo target that ends a branch.
+    pub const END: &str = "__end__";
+    /// Pseudo writer of input.
+    pub const INPUT: &str = "__input__";
+    /// Pending write: the questions a task asked.
+    pub const INTERRUPT: &str = "__interrupt__";
+    /// Pending write: the answers a task was given.
+    pub const RESUME: &str = "__resume__";
+    /// Pending write: why a task failed.
+    pub const ERROR: &str = "__error__";
+    /// Pending write: the node whose failure was routed to a handler.
+    pub const ERROR_SOURCE: &str = "__error_source_node__";
+    /// Pending write: a task that finished without writing anything.
+    pub const NO_WRITES: &str = "__no_writes__";
+    /// The topic of `Send` packets for the next step.
+    pub const TASKS: &str = "__pregel_tasks";
+    /// `as_node` value that clones a checkpoint.
+    pub const COPY: &str = "__copy__";
+}
+
+/// How a checkpoint came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// New input arrived.
+    Input,
+    /// A super-step finished.
+    Loop,
+    /// Somebody edited the state.
+    Update,
+    /// A replay or a copy started a new branch.
+    Fork,
+}
+
+impl Source {
+    /// input, loop, update or fork.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Source::Input => "input",
+            Source::Loop => "loop",
+            Source::Update => "update",
+            Source::Fork => "fork",
+        }
+    }
+}
+
+/// Facts about a checkpoint that are not state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// How it came to be.
+    pub source: Source,
+    /// Super-step number; -1 is the input.
+    pub step: i64,
+    /// Ancestor namespace to checkpoint id; empty at the root.
+    #[serde(default)]
+    pub parents: Object,
+    /// Metadata of the run (strings, numbers, booleans) and of the host; usable as history filters.
+    #[serde(flatten)]
+    pub user: Object,
+}
+
+/// One checkpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Sorts by creation.
+    pub id: CheckpointId,
+    /// The checkpoint it continues; `None` for the first.
+    pub parent: Option<CheckpointId>,
+    /// ISO-8601, UTC.
+    pub ts: String,
+    /// Channels that have a version and a value.
+    pub channel_values: ChannelValues,
+    /// Version of every channel ever written.
+    pub channel_versions: ChannelVersions,
+    /// What each node has seen.
+    pub versions_seen: VersionsSeen,
+    /// Channels updated by the step that made it; `None` means unknown: consider every node.
+    pub updated_channels: Option<Vec<Name>>,
+    /// Source, step and user metadata.
+    pub metadata: Metadata,
+    /// Nodes that run next (packets first). A summary for lists; the tasks are derived from the rest.
+    pub next: Vec<Name>,
+}
+
+/// How one channel differs from the parent checkpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The channel.
+    pub channel: Name,
+    /// `Some(n)`: the value is a list whose first `n` items are the parent's whole list; only the rest is new.
+    /// `None`: the value was replaced (or removed, when `channel_values` lacks it).
+    pub appended_from: Option<usize>,
+}
+
+/// A checkpoint to store, with what changed against its parent.
+#[derive(Clone, Debug)]
+pub struct Put {
+    /// The whole checkpoint; cheap to hold, because its maps are shared with the parent's.
+    pub checkpoint: Checkpoint,
+    /// Channels whose version differs from the parent's. A backend may store only these.
+    pub changes: Vec<Change>,
+    /// Nodes whose `versions_seen` entry differs from the parent's.
+    pub seen: Vec<Name>,
+}
+
+/// One write of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Write {
+    /// Position among the task's writes; fixed and negative for control channels: error -1, interrupt -3, resume -4.
+    pub idx: i32,
+    /// Channel.
+    pub channel: Name,
+    /// Value.
+    pub value: Value,
+}
+
+/// Position of a write in a task's list, fixed for the channels that are overwritten rather than added.
+pub fn write_index(channel: &str, position: usize) -> i32 {
+    match channel {
+        reserved::ERROR => -1,
+        reserved::INTERRUPT => -3,
+        reserved::RESUME => -4,
+        _ => i32::try_from(position).unwrap_or(i32::MAX),
+    }
+}
+
+/// What one task wrote. Rows with `idx < 0` replace an earlier row; others are kept if already there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskWrites {
+    /// The checkpoint the task started from.
+    pub checkpoint_id: CheckpointId,
+    /// The task.
+    pub task_id: TaskId,
+    /// The task's path, in the text form that sorts; empty for the null task.
+    pub task_path: String,
+    /// The writes in order.
+    pub writes: Vec<Write>,
+}
+
+/// Applied as a whole or not at all, in the order of the calls for one thread.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Checkpoint namespace; empty at the root.
+    pub ns: Name,
+    /// Task writes, stored before the checkpoint.
+    pub writes: Vec<TaskWrites>,
+    /// A new checkpoint.
+    pub put: Option<Put>,
+}
+
+/// A pending write as read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingWrite {
+    /// The task; null for writes of an input command.
+    pub task_id: TaskId,
+    /// The task's path text.
+    pub task_path: String,
+    /// The write.
+    pub write: Write,
+}
+
+/// A checkpoint with its pending writes, ordered by (task path, task id, idx).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckpointTuple {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The namespace.
+    pub ns: Name,
+    /// The checkpoint.
+    pub checkpoint: Checkpoint,
+    /// Writes of its tasks so far.
+    pub pending_writes: Vec<PendingWrite>,
+}
+
+/// A checkpoint without its values: what lists and trees show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckpointHead {
+    /// The namespace.
+    pub ns: Name,
+    /// Id.
+    pub id: CheckpointId,
+    /// Parent.
+    pub parent: Option<CheckpointId>,
+    /// ISO-8601, UTC.
+    pub ts: String,
+    /// Source, step and user metadata.
+    pub metadata: Metadata,
+    /// Nodes that run next.
+    pub next: Vec<Name>,
+    /// Channels updated by the step that made it.
+    pub updated_channels: Option<Vec<Name>>,
+    /// Tasks of this checkpoint with an unanswered question.
+    pub interrupted: u32,
+    /// Tasks of this checkpoint that failed and have not finished since.
+    pub failed: u32,
+}
+
+/// Which checkpoints to list, newest first.
+#[derive(Clone, Debug, Default)]
+pub struct ListQuery {
+    /// Only this thread.
+    pub thread: Option<ThreadId>,
+    /// Only this namespace; `None` means all namespaces.
+    pub ns: Option<Name>,
+    /// Only this checkpoint.
+    pub id: Option<CheckpointId>,
+    /// Only checkpoints created before this one.
+    pub before: Option<CheckpointId>,
+    /// Every given metadata entry must be equal; `source` and `step` count as entries.
+    pub filter: Object,
+    /// At most so many; `Some(0)` gives none.
+    pub limit: Option<usize>,
+}
+
+/// A thread as lists show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadSummary {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Its newest root checkpoint.
+    pub head: CheckpointHead,
+    /// `ts` of its oldest checkpoint.
+    pub created: String,
+    /// Number of root checkpoints.
+    pub checkpoints: u64,
+}
+
+/// Why storage could not do what was asked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StorageError {
+    /// The file, disk or server failed. `remedy` says what to do about it.
+    #[error("{what}: {cause}. {remedy}")]
+    Backend {
+        /// What was being done, on what.
+        what: String,
+        /// What the backend said.
+        cause: String,
+        /// What the user can do.
+        remedy: String,
+    },
+    /// Stored bytes do not mean anything; the record is named.
+    #[error("{place} cannot be read: {cause}. The rest of the thread is untouched.")]
+    Corrupt {
+        /// Which record of which thread.
+        place: String,
+        /// Why.
+        cause: String,
+    },
+    /// Written by a newer release.
+    #[error("the database has schema {found}, this release reads up to {supported}. Install a newer release to open it.")]
+    NewerSchema {
+        /// Version found.
+        found: i64,
+        /// Highest version this build knows.
+        supported: i64,
+    },
+    /// The backend does not offer this operation.
+    #[error("{0} is not supported by this backend")]
+    Unsupported(&'static str),
+}
+
+/// Keeps checkpoints. `commit` is ordered per thread: a later call is never visible before an earlier one.
+#[async_trait]
+pub trait Checkpointer: Debug + Send + Sync {
+    /// Stores task writes and a checkpoint as one unit. Returns when they are durable as the backend defines it.
+    async fn commit(&self, commit: Commit) -> Result<(), StorageError>;
+    /// The checkpoint with `id`, or the newest of the namespace.
+    async fn get(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError>;
+    /// Whole checkpoints, newest first.
+    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError>;
+    /// Checkpoints without values, newest first; never decodes a value.
+    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError>;
+    /// All threads, the one with the newest head first.
+    async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError>;
+    /// Removes a thread with everything in it; a missing one is no error.
+    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError>;
+    /// Copies every checkpoint, namespace and write to another thread; a missing source is no error.
+    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError>;
+}

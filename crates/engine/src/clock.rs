@@ -1,0 +1,47 @@
+//! Time comes in through this trait, so that tests and replays decide what time it is.
+
+use std::fmt::Debug;
+
+/// A source of wall-clock time.
+pub trait Clock: Debug + Send + Sync {
+    /// Milliseconds since the Unix epoch.
+    fn now_ms(&self) -> u64;
+}
+
+/// The machine's clock.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now_ms(&self) -> u64 {
+        std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |elapsed| u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+/// ISO-8601 in UTC with milliseconds, e.g. `2026-11-21T09:30:00.123+00:00`.
+pub fn iso8601(ms: u64) -> String {
+    let (days, rest) = (ms / 86_400_000, ms % 86_400_000);
+    // Civil-from-days (proleptic Gregorian), era arithmetic on 400-year cycles.
+    let z = days + 719_468;
+    let (era, day_of_era) = (z / 146_097, z % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let mp = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * mp + 2) / 5 + 1;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (s, milli) = (rest / 1000, rest % 1000);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{milli:03}+00:00", s / 3600, s / 60 % 60, s % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn iso8601_matches_known_instants() {
+        assert_eq!(super::iso8601(0), "1970-01-01T00:00:00.000+00:00");
+        assert_eq!(super::iso8601(951_827_696_789), "2000-02-29T12:34:56.789+00:00");
+        assert_eq!(super::iso8601(1_795_224_600_123), "2026-11-21T09:30:00.123+00:00");
+    }
+}

@@ -1,0 +1,96 @@
+//! Names and ids. Ids are text: they sort, print and travel as they are.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Clock;
+
+/// The name of a node or channel.
+pub type Name = Arc<str>;
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Arc<str>);
+        impl $name {
+            /// Takes the text as it is.
+            pub fn new(text: impl Into<Arc<str>>) -> Self { Self(text.into()) }
+            /// The id's text.
+            pub fn as_str(&self) -> &str { &self.0 }
+        }
+        impl From<&str> for $name { fn from(s: &str) -> Self { Self(s.into()) } }
+        impl From<String> for $name { fn from(s: String) -> Self { Self(s.into()) } }
+        impl From<&$name> for crate::Value { fn from(id: &$name) -> Self { crate::Value::String(id.0.clone()) } }
+        impl Borrow<str> for $name { fn borrow(&self) -> &str { &self.0 } }
+        impl fmt::Display for $name { fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(&self.0) } }
+        impl fmt::Debug for $name { fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(&self.0) } }
+    };
+}
+
+text_id! {
+    /// A thread: one conversation or case, a tree of checkpoints.
+    ThreadId
+}
+text_id! {
+    /// A checkpoint; UUIDv7, so text order is creation order.
+    CheckpointId
+}
+text_id! {
+    /// A task of a super-step; a hash of the checkpoint and the task's path, so a re-read gives the same id.
+    TaskId
+}
+text_id! {
+    /// A question asked by a task; 32 hex digits.
+    InterruptId
+}
+
+impl TaskId {
+    /// The owner of writes that come from an input command rather than from a task.
+    pub fn null() -> Self {
+        Self("00000000-0000-0000-0000-000000000000".into())
+    }
+    /// True for [`TaskId::null`].
+    pub fn is_null(&self) -> bool {
+        &*self.0 == "00000000-0000-0000-0000-000000000000"
+    }
+}
+
+/// Makes checkpoint ids that never sort before an id they follow, even when the clock is set back.
+#[derive(Debug)]
+pub struct CheckpointIds {
+    clock: Arc<dyn Clock>,
+    last_ms: Mutex<(u64, u16)>,
+}
+
+impl CheckpointIds {
+    /// Ids stamped with `clock`.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, last_ms: Mutex::new((0, 0)) }
+    }
+
+    /// A new id, greater than every id made before and than `after`.
+    pub fn next(&self, after: Option<&CheckpointId>) -> CheckpointId {
+        // 12 bits of counter within a millisecond keep the order; past them the next millisecond is borrowed.
+        let successor = |(ms, n): (u64, u16)| if n < 0x0fff { (ms, n + 1) } else { (ms + 1, 0) };
+        let floor = after.and_then(|id| uuid::Uuid::parse_str(id.as_str()).ok()).and_then(time_of);
+        let mut last = self.last_ms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *last = (self.clock.now_ms(), 0).max(successor(*last)).max(floor.map_or((0, 0), successor));
+        let (ms, count) = *last;
+        let mut bytes = *uuid::Uuid::new_v4().as_bytes();
+        bytes[..6].copy_from_slice(&ms.to_be_bytes()[2..]);
+        bytes[6] = 0x70 | (count >> 8) as u8;
+        bytes[7] = (count & 0xff) as u8;
+        CheckpointId::new(uuid::Uuid::from_bytes(bytes).to_string())
+    }
+}
+
+fn time_of(id: uuid::Uuid) -> Option<(u64, u16)> {
+    let b = id.as_bytes();
+    let ms = u64::from_be_bytes([0, 0, b[0], b[1], b[2], b[3], b[4], b[5]]);
+    (b[6] >> 4 == 7).then(|| (ms, u16::from(b[6] & 0x0f) << 8 | u16::from(b[7])))
+}

@@ -1,0 +1,1 @@
+//! A Rust engine for stateful agent graphs with LangGraph's execution model.

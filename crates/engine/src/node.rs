@@ -1,0 +1,150 @@
+//! What a node is, what it is given and what it may return.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::context::NodeContext;
+use crate::ids::Name;
+use crate::value::{Object, Value};
+
+/// A boxed future, as async trait methods return it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The work of one node. It may run many times, in parallel, and again from its beginning after an interrupt.
+pub trait Node: Send + Sync + 'static {
+    /// Does the work. `input` is the state seen through the node's input schema, or the packet of a `Send`.
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>>;
+}
+
+impl<F, Fut> Node for F
+where
+    F: Fn(NodeContext, Value) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<NodeOutput, NodeError>> + Send + 'static,
+{
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(self(context, input))
+    }
+}
+
+/// A `Send`: run `node` in the next super-step with exactly this input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packet {
+    /// The target node.
+    pub node: Name,
+    /// Its raw input.
+    pub arg: Value,
+}
+
+/// Where to go next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// A node by name, or `END`.
+    Node(Name),
+    /// A packet with its own input.
+    Send(Packet),
+}
+
+impl Target {
+    /// A node by name.
+    pub fn node(name: impl Into<Name>) -> Self {
+        Target::Node(name.into())
+    }
+    /// A packet.
+    pub fn send(node: impl Into<Name>, arg: impl Into<Value>) -> Self {
+        Target::Send(Packet { node: node.into(), arg: arg.into() })
+    }
+}
+
+/// Update the state and choose where to go, in one return value; also an input that answers or redirects a thread.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Command {
+    /// State update, as a node would return it.
+    pub update: Option<Value>,
+    /// Targets, in addition to the node's edges.
+    pub goto: Vec<Target>,
+    /// As input only: the answer, or a map of interrupt ids to answers.
+    pub resume: Option<Value>,
+}
+
+/// What a node returns.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeOutput {
+    /// A partial state update; `null` writes nothing.
+    Update(Value),
+    /// An update together with targets.
+    Command(Command),
+    /// Several, applied in order.
+    Many(Vec<NodeOutput>),
+}
+
+impl NodeOutput {
+    /// Writes nothing; the node's edges are followed.
+    pub fn none() -> Self {
+        NodeOutput::Update(Value::Null)
+    }
+    /// An update from key and value pairs.
+    pub fn update<K: Into<Arc<str>>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
+        NodeOutput::Update(Value::Object(entries.into_iter().collect::<Object>()))
+    }
+}
+
+impl<T: Into<Value>> From<T> for NodeOutput {
+    fn from(value: T) -> Self {
+        NodeOutput::Update(value.into())
+    }
+}
+
+/// Why a node did not return an output.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The node asks a question and waits; made by [`NodeContext::interrupt`] and passed on with `?`.
+    #[error("waiting for an answer")]
+    Interrupt(Interrupted),
+    /// The node failed.
+    #[error("{0}")]
+    Failed(Failure),
+    /// The run was cancelled while the node worked.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Proof that a question was asked; only the engine can make one.
+#[derive(Clone, Debug)]
+pub struct Interrupted {
+    pub(crate) question: Value,
+    pub(crate) index: usize,
+}
+
+/// A failure as it is shown and stored: an error class and what it says.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{class}: {message}")]
+pub struct Failure {
+    /// Error class, e.g. `ValueError`, `ExpressionError`; retry policies and readers match on it.
+    pub class: Name,
+    /// What happened, where, and what to do.
+    pub message: String,
+}
+
+impl NodeError {
+    /// A failure of the given class.
+    pub fn new(class: impl Into<Name>, message: impl Into<String>) -> Self {
+        NodeError::Failed(Failure { class: class.into(), message: message.into() })
+    }
+}
+
+/// Chooses targets after its source node has run. Sees the state with the node's own writes applied.
+pub trait Router: Send + Sync + 'static {
+    /// Labels (looked up in the branch's paths), node names or packets.
+    fn route(&self, context: NodeContext, state: Value) -> BoxFuture<'_, Result<Vec<Target>, NodeError>>;
+}
+
+impl<F, Fut> Router for F
+where
+    F: Fn(NodeContext, Value) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Vec<Target>, NodeError>> + Send + 'static,
+{
+    fn route(&self, context: NodeContext, state: Value) -> BoxFuture<'_, Result<Vec<Target>, NodeError>> {
+        Box::pin(self(context, state))
+    }
+}

@@ -1,0 +1,216 @@
+//! What a run tells its readers while it works: typed events, and their LangGraph-shaped JSON.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
+use crate::checkpoint::Metadata;
+use crate::value::{List, Object, Value};
+
+/// What to stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum StreamMode {
+    /// The state after each step.
+    Values,
+    /// What each task wrote.
+    Updates,
+    /// What nodes emit themselves.
+    Custom,
+    /// Model tokens and messages that nodes return, with metadata.
+    Messages,
+    /// Start and result of each task.
+    Tasks,
+    /// Each checkpoint as the step that runs from it begins.
+    Checkpoints,
+    /// Tasks and checkpoints with step and time.
+    Debug,
+}
+
+impl StreamMode {
+    /// Every mode.
+    pub const ALL: [StreamMode; 7] = [
+        StreamMode::Values,
+        StreamMode::Updates,
+        StreamMode::Custom,
+        StreamMode::Messages,
+        StreamMode::Tasks,
+        StreamMode::Checkpoints,
+        StreamMode::Debug,
+    ];
+    /// The mode's name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            StreamMode::Values => "values",
+            StreamMode::Updates => "updates",
+            StreamMode::Custom => "custom",
+            StreamMode::Messages => "messages",
+            StreamMode::Tasks => "tasks",
+            StreamMode::Checkpoints => "checkpoints",
+            StreamMode::Debug => "debug",
+        }
+    }
+}
+
+impl FromStr for StreamMode {
+    type Err = String;
+    fn from_str(s: &str) -> Result<Self, String> {
+        StreamMode::ALL.into_iter().find(|mode| mode.as_str() == s).ok_or_else(|| {
+            let known: Vec<_> = StreamMode::ALL.iter().map(|mode| mode.as_str()).collect();
+            format!("unknown stream mode {s:?}; known are {}", known.join(", "))
+        })
+    }
+}
+
+impl fmt::Display for StreamMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A question a task asks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interrupt {
+    /// Stable: the same unanswered question keeps its id.
+    pub id: InterruptId,
+    /// What is asked.
+    pub value: Value,
+}
+
+impl Interrupt {
+    /// `{"value", "id"}`
+    pub fn to_json(&self) -> Value {
+        [("value", self.value.clone()), ("id", Value::from(&self.id))].into_iter().collect::<Object>().into()
+    }
+    /// Reads what [`Interrupt::to_json`] wrote.
+    pub fn from_json(json: &Value) -> Option<Interrupt> {
+        Some(Interrupt { id: json.get("id")?.as_str()?.into(), value: json.get("value")?.clone() })
+    }
+}
+
+/// A task begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskStart {
+    /// Task id.
+    pub id: TaskId,
+    /// Node.
+    pub name: Name,
+    /// What the node is given.
+    pub input: Value,
+    /// All trigger channels of the node, sorted.
+    pub triggers: Vec<Name>,
+    /// Super-step.
+    pub step: i64,
+}
+
+/// A task ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskEnd {
+    /// Task id.
+    pub id: TaskId,
+    /// Node.
+    pub name: Name,
+    /// Why it failed, as `Class('message')`.
+    pub error: Option<String>,
+    /// Its writes to state keys; an object.
+    pub result: Value,
+    /// Questions it asks.
+    pub interrupts: Vec<Interrupt>,
+    /// Super-step.
+    pub step: i64,
+    /// Nodes that its writes lead to, packets included. Not part of the JSON form.
+    pub targets: Vec<Name>,
+}
+
+/// What a task wrote, for `updates`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// Node.
+    pub node: Name,
+    /// The writes to output keys: an object, a list of single-key objects when a key was written twice, or null.
+    pub value: Value,
+    /// True when the result was kept from an earlier attempt at the step.
+    pub cached: bool,
+}
+
+/// A checkpoint as a step begins from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckpointEvent {
+    /// Thread.
+    pub thread: ThreadId,
+    /// Namespace.
+    pub ns: Name,
+    /// Id.
+    pub id: CheckpointId,
+    /// Parent, when it was stored.
+    pub parent: Option<CheckpointId>,
+    /// State.
+    pub values: Value,
+    /// Source, step and user metadata.
+    pub metadata: Metadata,
+    /// Nodes that run next.
+    pub next: Vec<Name>,
+    /// Their tasks, in the shape of the JSON form.
+    pub tasks: List,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Payload {
+    /// The state, and the questions when the run stops for them.
+    Values(Value, Vec<Interrupt>),
+    /// What a task wrote.
+    Update(Update),
+    /// Questions, as the `updates` mode shows them; empty for a breakpoint.
+    Interrupts(Vec<Interrupt>),
+    /// What a node emitted.
+    Custom(Value),
+    /// A token chunk or message, with the metadata of the task it comes from.
+    Message(Value, Value),
+    /// A task begins.
+    TaskStart(TaskStart),
+    /// A task ended.
+    TaskEnd(TaskEnd),
+    /// A checkpoint.
+    Checkpoint(Box<CheckpointEvent>),
+    /// A task or checkpoint payload, with step and time.
+    Debug(Value),
+}
+
+/// An event with its place in the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamEvent {
+    /// Counts up by one over the run.
+    pub seq: u64,
+    /// `node:task` segments of the nested graph it comes from; empty at the root.
+    pub ns: Arc<[String]>,
+    /// What happened.
+    pub payload: Payload,
+}
+
+impl StreamEvent {
+    /// The mode that delivers this event.
+    pub fn mode(&self) -> StreamMode {
+        match self.payload {
+            Payload::Values(..) => StreamMode::Values,
+            Payload::Update(_) | Payload::Interrupts(_) => StreamMode::Updates,
+            Payload::Custom(_) => StreamMode::Custom,
+            Payload::Message(..) => StreamMode::Messages,
+            Payload::TaskStart(_) | Payload::TaskEnd(_) => StreamMode::Tasks,
+            Payload::Checkpoint(_) => StreamMode::Checkpoints,
+            Payload::Debug(_) => StreamMode::Debug,
+        }
+    }
+    /// The payload in LangGraph's JSON shape.
+    pub fn data(&self) -> Value {
+        self.payload.to_json()
+    }
+    /// `{"event", "ns", "data"}`: one line of the command line's stream.
+    pub fn to_json(&self) -> Value {
+        let ns: Value = self.ns.iter().map(|s| Value::from(s.as_str())).collect::<List>().into();
+        [("event", Value::from(self.mode().as_str())), ("ns", ns), ("data", self.data())]
+            .into_iter()
+            .collect::<Object>()
+            .into()
+    }
+}

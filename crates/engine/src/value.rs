@@ -1,0 +1,394 @@
+//! State values: JSON whose strings, lists and objects are shared, not copied.
+//!
+//! `serde_json::Value` copies everything below it on `clone`, which makes each super-step cost the size of the
+//! state. Here a clone is a reference count, a list is a persistent vector (pushing onto a list that an older
+//! checkpoint still holds copies one chunk), and an object copies its table only when it is shared and written.
+
+use std::fmt;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+pub use serde_json::Number;
+
+/// A JSON value with structural sharing.
+#[derive(Clone, Default, PartialEq)]
+pub enum Value {
+    /// `null`
+    #[default]
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// Any JSON number.
+    Number(Number),
+    /// Text.
+    String(Arc<str>),
+    /// A list.
+    Array(List),
+    /// A keyed object; keys keep the order in which they were inserted.
+    Object(Object),
+}
+
+/// A persistent list: cloning is O(1), appending does not copy what is there.
+#[derive(Clone, Default, PartialEq)]
+pub struct List(Arc<imbl::Vector<Value>>);
+
+/// A shared object; copied on the first write while it is shared.
+#[derive(Clone, Default, PartialEq)]
+pub struct Object(Arc<IndexMap<Arc<str>, Value>>);
+
+impl List {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+    /// True when there is no item.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    /// The item at `index`.
+    pub fn get(&self, index: usize) -> Option<&Value> {
+        self.0.get(index)
+    }
+    /// The last item.
+    pub fn last(&self) -> Option<&Value> {
+        self.0.last()
+    }
+    /// Adds one item at the end.
+    pub fn push(&mut self, value: Value) {
+        Arc::make_mut(&mut self.0).push_back(value);
+    }
+    /// Adds every item of `other` at the end.
+    pub fn append(&mut self, other: &List) {
+        Arc::make_mut(&mut self.0).append((*other.0).clone());
+    }
+    /// Replaces the item at `index`; out of range is ignored.
+    pub fn set(&mut self, index: usize, value: Value) {
+        if let Some(slot) = Arc::make_mut(&mut self.0).get_mut(index) {
+            *slot = value;
+        }
+    }
+    /// The items from `start` (clamped) to the end, sharing what it can.
+    pub fn skip(&self, start: usize) -> List {
+        List(Arc::new(self.0.skip(start.min(self.0.len()))))
+    }
+    /// The first `len` (clamped) items.
+    pub fn take(&self, len: usize) -> List {
+        List(Arc::new(self.0.take(len.min(self.0.len()))))
+    }
+    /// The items in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Value> + DoubleEndedIterator {
+        self.0.iter()
+    }
+    /// True when both are the very same list in memory (a cheap proof of equality).
+    pub fn same(&self, other: &List) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl FromIterator<Value> for List {
+    fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Self {
+        List(Arc::new(items.into_iter().collect()))
+    }
+}
+
+impl Extend<Value> for List {
+    fn extend<I: IntoIterator<Item = Value>>(&mut self, items: I) {
+        Arc::make_mut(&mut self.0).extend(items);
+    }
+}
+
+impl Object {
+    /// An empty object.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Number of keys.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+    /// True when there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    /// The value of `key`.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+    /// True when `key` is present, whatever its value.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+    /// Sets `key`, keeping its place when it exists.
+    pub fn insert(&mut self, key: impl Into<Arc<str>>, value: impl Into<Value>) -> Option<Value> {
+        Arc::make_mut(&mut self.0).insert(key.into(), value.into())
+    }
+    /// Removes `key`, keeping the order of the others.
+    pub fn remove(&mut self, key: &str) -> Option<Value> {
+        if !self.0.contains_key(key) {
+            return None;
+        }
+        Arc::make_mut(&mut self.0).shift_remove(key)
+    }
+    /// Keys and values in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Value)> + DoubleEndedIterator {
+        self.0.iter()
+    }
+    /// Keys in order.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &Arc<str>> {
+        self.0.keys()
+    }
+}
+
+impl<K: Into<Arc<str>>, V: Into<Value>> FromIterator<(K, V)> for Object {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(items: I) -> Self {
+        Object(Arc::new(items.into_iter().map(|(k, v)| (k.into(), v.into())).collect()))
+    }
+}
+
+impl Value {
+    /// The member `key` of an object.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.as_object()?.get(key)
+    }
+    /// The item `index` of a list.
+    pub fn at(&self, index: usize) -> Option<&Value> {
+        self.as_array()?.get(index)
+    }
+    /// True for `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+    /// The text, if this is text.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+    /// The truth value, if this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Value::Bool(b) => Some(*b),
+            _ => None,
+        }
+    }
+    /// The number as `i64`, if it is one and fits.
+    pub fn as_i64(&self) -> Option<i64> {
+        match self {
+            Value::Number(n) => n.as_i64(),
+            _ => None,
+        }
+    }
+    /// The number as `u64`, if it is one and fits.
+    pub fn as_u64(&self) -> Option<u64> {
+        match self {
+            Value::Number(n) => n.as_u64(),
+            _ => None,
+        }
+    }
+    /// The number as `f64`, if it is one.
+    pub fn as_f64(&self) -> Option<f64> {
+        match self {
+            Value::Number(n) => n.as_f64(),
+            _ => None,
+        }
+    }
+    /// The list, if this is one.
+    pub fn as_array(&self) -> Option<&List> {
+        match self {
+            Value::Array(list) => Some(list),
+            _ => None,
+        }
+    }
+    /// The object, if this is one.
+    pub fn as_object(&self) -> Option<&Object> {
+        match self {
+            Value::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+    /// The JSON type name: null, boolean, integer, number, string, array, object.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(n) if n.is_f64() => "number",
+            Value::Number(_) => "integer",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        }
+    }
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(json: serde_json::Value) -> Self {
+        match json {
+            serde_json::Value::Null => Value::Null,
+            serde_json::Value::Bool(b) => Value::Bool(b),
+            serde_json::Value::Number(n) => Value::Number(n),
+            serde_json::Value::String(s) => Value::String(s.into()),
+            serde_json::Value::Array(items) => Value::Array(items.into_iter().map(Value::from).collect()),
+            serde_json::Value::Object(map) => Value::Object(map.into_iter().collect()),
+        }
+    }
+}
+
+impl From<&Value> for serde_json::Value {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(b) => serde_json::Value::Bool(*b),
+            Value::Number(n) => serde_json::Value::Number(n.clone()),
+            Value::String(s) => serde_json::Value::String(s.to_string()),
+            Value::Array(items) => serde_json::Value::Array(items.iter().map(Into::into).collect()),
+            Value::Object(map) => {
+                serde_json::Value::Object(map.iter().map(|(k, v)| (k.to_string(), v.into())).collect())
+            }
+        }
+    }
+}
+
+impl From<Value> for serde_json::Value {
+    fn from(value: Value) -> Self {
+        (&value).into()
+    }
+}
+
+macro_rules! from_number {
+    ($($t:ty),*) => {$(impl From<$t> for Value { fn from(n: $t) -> Self { Value::Number(n.into()) } })*};
+}
+from_number!(i32, i64, u32, u64, usize);
+
+impl From<f64> for Value {
+    /// NaN and infinities, which JSON cannot hold, become `null`.
+    fn from(n: f64) -> Self {
+        Number::from_f64(n).map_or(Value::Null, Value::Number)
+    }
+}
+impl From<bool> for Value {
+    fn from(b: bool) -> Self {
+        Value::Bool(b)
+    }
+}
+impl From<&str> for Value {
+    fn from(s: &str) -> Self {
+        Value::String(s.into())
+    }
+}
+impl From<String> for Value {
+    fn from(s: String) -> Self {
+        Value::String(s.into())
+    }
+}
+impl From<Arc<str>> for Value {
+    fn from(s: Arc<str>) -> Self {
+        Value::String(s)
+    }
+}
+impl From<List> for Value {
+    fn from(list: List) -> Self {
+        Value::Array(list)
+    }
+}
+impl From<Object> for Value {
+    fn from(object: Object) -> Self {
+        Value::Object(object)
+    }
+}
+impl<T: Into<Value>> From<Vec<T>> for Value {
+    fn from(items: Vec<T>) -> Self {
+        Value::Array(items.into_iter().map(Into::into).collect())
+    }
+}
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(item: Option<T>) -> Self {
+        item.map_or(Value::Null, Into::into)
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Compact JSON.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::Null => s.serialize_unit(),
+            Value::Bool(b) => s.serialize_bool(*b),
+            Value::Number(n) => n.serialize(s),
+            Value::String(text) => s.serialize_str(text),
+            Value::Array(items) => s.collect_seq(items.iter()),
+            Value::Object(map) => s.collect_map(map.iter().map(|(k, v)| (&**k, v))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct V;
+        impl<'de> Visitor<'de> for V {
+            type Value = Value;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON value")
+            }
+            fn visit_unit<E>(self) -> Result<Value, E> {
+                Ok(Value::Null)
+            }
+            fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
+                Ok(Value::Bool(b))
+            }
+            fn visit_i64<E>(self, n: i64) -> Result<Value, E> {
+                Ok(n.into())
+            }
+            fn visit_u64<E>(self, n: u64) -> Result<Value, E> {
+                Ok(n.into())
+            }
+            fn visit_f64<E>(self, n: f64) -> Result<Value, E> {
+                Ok(n.into())
+            }
+            fn visit_str<E>(self, s: &str) -> Result<Value, E> {
+                Ok(s.into())
+            }
+            fn visit_string<E>(self, s: String) -> Result<Value, E> {
+                Ok(s.into())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+                let mut items = imbl::Vector::new();
+                while let Some(item) = seq.next_element()? {
+                    items.push_back(item);
+                }
+                Ok(Value::Array(List(Arc::new(items))))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+                let mut entries: IndexMap<Arc<str>, Value> = IndexMap::new();
+                while let Some((k, v)) = map.next_entry::<String, Value>()? {
+                    entries.insert(k.into(), v);
+                }
+                Ok(Value::Object(Object(Arc::new(entries))))
+            }
+        }
+        d.deserialize_any(V)
+    }
+}
+
+/// Builds a [`Value`] with JSON syntax.
+#[macro_export]
+macro_rules! json {
+    ($($json:tt)+) => { $crate::Value::from($crate::__serde_json::json!($($json)+)) };
+}

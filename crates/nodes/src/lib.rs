@@ -1,0 +1,1 @@
+//! Node kinds and their registry; turns a graph document into an engine graph.

@@ -1,0 +1,1 @@
+//! HTTP host of the workbench and of the built interface.

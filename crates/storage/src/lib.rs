@@ -1,0 +1,1 @@
+//! Checkpointer backends behind the engine's trait: SQLite by default.

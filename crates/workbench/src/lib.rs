@@ -1,0 +1,3 @@
+//! The application without a host: documents, threads, runs, debugger, approvals, settings.
+
+pub mod wire;

@@ -1,0 +1,120 @@
+//! What the workbench tells every connected interface, in batches of one frame.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::{CheckpointView, Diagnostic, InterruptView, Json, RunView, TaskStatus, ThreadView};
+
+/// One event.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[ts(export)]
+pub enum AppEvent {
+    /// A run began or ended.
+    Run {
+        /// The run.
+        run: RunView,
+    },
+    /// A task begins.
+    TaskStarted {
+        /// Thread.
+        thread_id: String,
+        /// Task.
+        task_id: String,
+        /// Node.
+        node: String,
+        /// Super-step.
+        step: i32,
+        /// Milliseconds since the epoch.
+        at: f64,
+    },
+    /// A task ended.
+    TaskEnded {
+        /// Thread.
+        thread_id: String,
+        /// Task.
+        task_id: String,
+        /// Node.
+        node: String,
+        /// Super-step.
+        step: i32,
+        /// Milliseconds since the epoch.
+        at: f64,
+        /// How it ended.
+        status: TaskStatus,
+        /// Why it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        error: Option<String>,
+        /// Questions it asks.
+        interrupts: Vec<InterruptView>,
+        /// Nodes its writes lead to.
+        targets: Vec<String>,
+        /// Kept from an earlier attempt, not run now.
+        cached: bool,
+    },
+    /// Text of a model answer, as it comes; consecutive pieces of one message are merged.
+    Token {
+        /// Thread.
+        thread_id: String,
+        /// Task.
+        task_id: String,
+        /// Node.
+        node: String,
+        /// Message.
+        message_id: String,
+        /// The new text.
+        text: String,
+    },
+    /// A node emitted something.
+    Custom {
+        /// Thread.
+        thread_id: String,
+        /// Node.
+        node: String,
+        /// What.
+        #[ts(type = "any")]
+        value: Json,
+        /// Milliseconds since the epoch.
+        at: f64,
+    },
+    /// A checkpoint was stored.
+    Checkpoint {
+        /// Thread.
+        thread_id: String,
+        /// The checkpoint.
+        checkpoint: CheckpointView,
+    },
+    /// A thread is new or changed.
+    Thread {
+        /// The thread.
+        thread: ThreadView,
+    },
+    /// A thread was deleted.
+    ThreadDeleted {
+        /// Thread.
+        thread_id: String,
+    },
+    /// Questions came or went; ask for the list again.
+    Inbox {
+        /// How many wait.
+        waiting: u32,
+    },
+    /// A document's problems changed without a patch of this interface.
+    Diagnostics {
+        /// The open document.
+        graph_id: String,
+        /// All problems.
+        diagnostics: Vec<Diagnostic>,
+    },
+}
+
+/// Events of one frame. `seq` counts batches from 1; after a gap the interface reloads what it shows.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct EventBatch {
+    /// Batch number of this connection.
+    pub seq: u32,
+    /// The events in order.
+    pub events: Vec<AppEvent>,
+}

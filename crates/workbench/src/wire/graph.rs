@@ -1,0 +1,359 @@
+//! Open documents: records, patches, diagnostics, files.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::Json;
+
+/// One record of an open document. Ids: `doc`, `key:NAME`, `node:NAME`, `edge:ID`, `layout:NODE`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Record {
+    /// Record id.
+    pub id: String,
+    /// Its content, as in the file.
+    #[ts(type = "any")]
+    pub value: Json,
+}
+
+/// One step of a patch: the record `id` goes from `from` to `to`; null means absent.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct PatchOp {
+    /// Record id.
+    pub id: String,
+    /// What it was. The patch is refused when it is something else.
+    #[ts(type = "any")]
+    pub from: Json,
+    /// What it becomes.
+    #[ts(type = "any")]
+    pub to: Json,
+    /// Place among the records of its section where it is inserted, or from which it was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub at: Option<u32>,
+}
+
+/// How bad a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+#[ts(export)]
+pub enum Severity {
+    /// The graph cannot run.
+    Error,
+    /// It runs, probably not as meant.
+    Warning,
+}
+
+/// A problem of a document, with its place and remedy.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Diagnostic {
+    /// Stable code in kebab-case.
+    pub code: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub remedy: String,
+    /// The record it belongs to.
+    pub record: String,
+    /// JSON Pointer inside the record, e.g. `/config/prompt`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub pointer: Option<String>,
+}
+
+/// An open document.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct GraphView {
+    /// Id of this open document for the life of the process.
+    pub graph_id: String,
+    /// Its name.
+    pub name: String,
+    /// Where it is saved; absent for a draft.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub path: Option<String>,
+    /// Every record, in file order.
+    pub records: Vec<Record>,
+    /// Counts accepted patches.
+    pub rev: u32,
+    /// The revision that is in the file.
+    pub saved_rev: u32,
+    /// Problems.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Set when unsaved changes of an earlier session were brought back: when they were made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub recovered_at: Option<String>,
+    /// A ready-made input, from the document's `examples`, for the run form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "any")]
+    pub sample_input: Option<Json>,
+    /// The README beside the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub readme: Option<String>,
+}
+
+/// `graph.new`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct NewGraph {
+    /// Name of the draft.
+    pub name: String,
+}
+
+/// `graph.open`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct OpenGraph {
+    /// A graph file, or a folder that holds `graph.json`.
+    pub path: String,
+}
+
+/// `graph.openExample`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct OpenExample {
+    /// Example id (its folder's name). It is copied into the user's graphs folder the first time.
+    pub id: String,
+}
+
+/// A request that names an open document.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct GraphRef {
+    /// The open document.
+    pub graph_id: String,
+}
+
+/// `graph.apply`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct ApplyPatch {
+    /// The open document.
+    pub graph_id: String,
+    /// The revision that the patch was made against.
+    pub base_rev: u32,
+    /// The steps.
+    pub ops: Vec<PatchOp>,
+}
+
+/// Answer of `graph.apply`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Applied {
+    /// The new revision.
+    pub rev: u32,
+    /// All problems of the document now.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// `graph.save`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct SaveGraph {
+    /// The open document.
+    pub graph_id: String,
+    /// Save as: the new place. Needed for a draft.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub path: Option<String>,
+    /// Write over another file that is in the way, or over changes made outside since it was opened.
+    #[serde(default)]
+    pub overwrite: bool,
+}
+
+/// Answer of `graph.save`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct Saved {
+    /// Where it is now.
+    pub path: String,
+    /// The revision in the file.
+    pub saved_rev: u32,
+}
+
+/// `graph.close`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct CloseGraph {
+    /// The open document.
+    pub graph_id: String,
+    /// Forget unsaved changes; otherwise they are kept for the next opening.
+    #[serde(default)]
+    pub discard: bool,
+}
+
+/// An automatic copy of a document's past.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct Autosave {
+    /// Id for `graph.restore`.
+    pub id: String,
+    /// When.
+    pub saved_at: String,
+    /// Number of nodes.
+    pub nodes: u32,
+    /// Number of edges.
+    pub edges: u32,
+}
+
+/// Answer of `graph.autosaves`: newest first.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Autosaves {
+    /// Newest first.
+    pub autosaves: Vec<Autosave>,
+}
+
+/// `graph.restore`: the document becomes what the copy holds; a new revision, so nothing is lost.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct RestoreGraph {
+    /// The open document.
+    pub graph_id: String,
+    /// Which copy.
+    pub autosave_id: String,
+}
+
+/// Answer of `graph.export`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Exported {
+    /// The graph file's text.
+    pub json: String,
+    /// A Mermaid drawing.
+    pub mermaid: String,
+}
+
+/// An example that comes with the app.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Example {
+    /// Folder name.
+    pub id: String,
+    /// Name.
+    pub name: String,
+    /// One sentence.
+    pub summary: String,
+    /// Its records, for a small picture.
+    pub records: Vec<Record>,
+}
+
+/// A graph opened before.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct Recent {
+    /// Where it is.
+    pub path: String,
+    /// Its name.
+    pub name: String,
+    /// When it was opened last.
+    pub opened_at: String,
+    /// False when the file is gone.
+    pub exists: bool,
+}
+
+/// A node kind, for the palette and the inspector.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct NodeKind {
+    /// `kind` in the document.
+    pub kind: String,
+    /// Name for people.
+    pub title: String,
+    /// One sentence.
+    pub summary: String,
+    /// Lucide icon name.
+    pub icon: String,
+    /// Palette group: `state`, `models`, `code`, `people`, `knowledge`.
+    pub group: String,
+    /// JSON Schema of `config`. Properties carry `title`, `description`, `default` and `x-editor`
+    /// (`expression`, `template`, `code`, `state-key`, `state-keys`, `schema`, `folder`, `text`, `choices`, `assignments`, `script`).
+    #[ts(type = "any")]
+    pub config_schema: Json,
+    /// `config` of a new node.
+    #[ts(type = "any")]
+    pub defaults: Json,
+    /// JSON Pointers into `config` whose text is shown on the node's card, at most three.
+    pub card: Vec<String>,
+}
+
+/// Answer of `app.info`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct AppInfo {
+    /// Version.
+    pub version: String,
+    /// The user's data folder.
+    pub data_dir: String,
+    /// Where new graphs are saved unless another place is chosen.
+    pub graphs_dir: String,
+    /// Examples.
+    pub examples: Vec<Example>,
+    /// Recent graphs, newest first.
+    pub recents: Vec<Recent>,
+    /// Node kinds.
+    pub kinds: Vec<NodeKind>,
+    /// Settings.
+    pub settings: super::Settings,
+    /// Documents that are open in this process (a window that reloads finds them again).
+    pub open: Vec<GraphRef>,
+}
+
+/// `files.list`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ListFiles {
+    /// A folder; absent means the user's graphs folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub dir: Option<String>,
+}
+
+/// A file or folder.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct FileEntry {
+    /// Name.
+    pub name: String,
+    /// Absolute path.
+    pub path: String,
+    /// Is it a folder?
+    pub is_dir: bool,
+    /// Is it a graph file, or a folder that holds one?
+    pub is_graph: bool,
+    /// When it was changed.
+    pub modified: String,
+}
+
+/// Answer of `files.list`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct FileList {
+    /// The folder.
+    pub dir: String,
+    /// Its parent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub parent: Option<String>,
+    /// Folders first, then JSON files.
+    pub entries: Vec<FileEntry>,
+}

@@ -1,0 +1,46 @@
+//! Everything that crosses between the workbench and an interface: requests, answers, events, errors.
+//!
+//! The one list of commands is [`commands!`] in `commands.rs`; this module has the types. Field names are camelCase,
+//! ids and times are text, optional fields are absent rather than null, numbers stay below 2^53. TypeScript types are
+//! generated from here into `ui/src/ipc/bindings` by a test that fails when the committed files differ.
+
+mod events;
+mod graph;
+mod inbox;
+mod run;
+mod settings;
+mod thread;
+
+pub use events::*;
+pub use graph::*;
+pub use inbox::*;
+pub use run::*;
+pub use settings::*;
+pub use thread::*;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// Any JSON.
+pub type Json = serde_json::Value;
+
+/// Nothing to say.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Empty {}
+
+/// Why a command could not do what was asked.
+#[derive(Clone, Debug, Serialize, Deserialize, TS, thiserror::Error)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+#[error("{message}")]
+pub struct Problem {
+    /// Stable code in kebab-case that a client may react to, e.g. `not-found`, `conflict`, `invalid-request`.
+    pub code: String,
+    /// What happened and where, in one or two sentences.
+    pub message: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub remedy: Option<String>,
+}

@@ -1,0 +1,119 @@
+//! Starting and stopping runs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::{Json, Problem};
+
+/// What a run does first.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[ts(export)]
+pub enum RunAction {
+    /// Give the graph an input (on a new thread, or as the next turn of one).
+    Input {
+        /// The input object.
+        #[ts(type = "any")]
+        input: Json,
+        /// Start from the state of this checkpoint rather than from the newest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        checkpoint_id: Option<String>,
+    },
+    /// Go on from where the thread stopped.
+    Continue,
+    /// Answer questions by id and go on.
+    Resume {
+        /// Interrupt id to answer.
+        #[ts(type = "Record<string, any>")]
+        answers: BTreeMap<String, Json>,
+    },
+    /// Run again from a past checkpoint, on a new branch.
+    Replay {
+        /// The checkpoint.
+        checkpoint_id: String,
+    },
+}
+
+/// `run.start`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct StartRun {
+    /// An open document. Absent: the graph that the thread ran with is loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_id: Option<String>,
+    /// The thread; absent starts a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub thread_id: Option<String>,
+    /// What to do.
+    pub action: RunAction,
+    /// Stop before these nodes.
+    #[serde(default)]
+    pub break_before: Vec<String>,
+    /// Stop after these nodes.
+    #[serde(default)]
+    pub break_after: Vec<String>,
+    /// Run one super-step and stop.
+    #[serde(default)]
+    pub single_step: bool,
+    /// Super-steps before the run is stopped as endless.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub recursion_limit: Option<u32>,
+}
+
+/// `run.stop`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct StopRun {
+    /// The thread whose run is to stop.
+    pub thread_id: String,
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+#[ts(export)]
+pub enum RunStatus {
+    /// Working.
+    Running,
+    /// Nothing left to run.
+    Done,
+    /// Waits for answers.
+    Asking,
+    /// Stopped at a breakpoint or after a step.
+    Paused,
+    /// A node failed; the thread can go on from there.
+    Failed,
+    /// Stopped by the user; the thread can go on from there.
+    Stopped,
+}
+
+/// A run.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct RunView {
+    /// Id.
+    pub run_id: String,
+    /// Thread.
+    pub thread_id: String,
+    /// How it stands.
+    pub status: RunStatus,
+    /// When it began.
+    pub started_at: String,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub ended_at: Option<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub problem: Option<Problem>,
+}

@@ -1,0 +1,31 @@
+//! What the user chose.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// Light, dark, or as the system says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+#[ts(export)]
+pub enum Theme {
+    /// As the system says.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// Settings, kept in the data folder.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+#[ts(export)]
+pub struct Settings {
+    /// Colours.
+    pub theme: Theme,
+    /// Let the canvas follow a run.
+    pub follow: bool,
+    /// The user has seen the first-start screen.
+    pub welcomed: bool,
+}

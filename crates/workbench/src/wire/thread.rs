@@ -1,0 +1,451 @@
+//! Threads, checkpoints, state, comparison, edits.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::{Json, RunStatus};
+
+/// A thread, as lists show it.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct ThreadView {
+    /// Id.
+    pub thread_id: String,
+    /// Given by the user, or made from the first input.
+    pub title: String,
+    /// Name of the graph that it runs.
+    pub graph_name: String,
+    /// The graph's file; absent for a draft.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_path: Option<String>,
+    /// How it stands.
+    pub status: RunStatus,
+    /// Nodes that run next.
+    pub next: Vec<String>,
+    /// Unanswered questions.
+    pub questions: u32,
+    /// Number of checkpoints.
+    pub checkpoints: u32,
+    /// Super-step of the newest checkpoint.
+    pub step: i32,
+    /// Newest checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub head: Option<String>,
+    /// Begun.
+    pub created_at: String,
+    /// Changed last.
+    pub updated_at: String,
+}
+
+/// `thread.list`
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct ListThreads {
+    /// Only threads of this open document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_id: Option<String>,
+    /// Only with this status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub status: Option<RunStatus>,
+    /// Text in title or id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub search: Option<String>,
+    /// Skip so many.
+    #[serde(default)]
+    pub offset: u32,
+    /// At most so many; 0 means 200.
+    #[serde(default)]
+    pub limit: u32,
+}
+
+/// Answer of `thread.list`: changed last first.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ThreadList {
+    /// The page.
+    pub threads: Vec<ThreadView>,
+    /// How many there are in all.
+    pub total: u32,
+}
+
+/// A request that names a thread.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct ThreadRef {
+    /// The thread.
+    pub thread_id: String,
+}
+
+/// `thread.rename`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct RenameThread {
+    /// The thread.
+    pub thread_id: String,
+    /// Its new title.
+    pub title: String,
+}
+
+/// A request that names a checkpoint of a thread; without one, the newest.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct CheckpointRef {
+    /// The thread.
+    pub thread_id: String,
+    /// The checkpoint; absent means live: the newest, with the finished tasks of an open step applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint_id: Option<String>,
+}
+
+/// `thread.checkpoints`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct ListCheckpoints {
+    /// The thread.
+    pub thread_id: String,
+    /// Only those created before this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub before: Option<String>,
+    /// At most so many; 0 means 500.
+    #[serde(default)]
+    pub limit: u32,
+}
+
+/// A checkpoint without its values.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct CheckpointView {
+    /// Id.
+    pub id: String,
+    /// The one it continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub parent: Option<String>,
+    /// When.
+    pub at: String,
+    /// input, loop, update or fork.
+    pub source: String,
+    /// Super-step.
+    pub step: i32,
+    /// Nodes that run next.
+    pub next: Vec<String>,
+    /// State keys and channels that the step changed.
+    pub updated: Vec<String>,
+    /// Unanswered questions of its tasks.
+    pub questions: u32,
+    /// Failed tasks.
+    pub failed: u32,
+    /// Node the edit was made as, for `update`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub as_node: Option<String>,
+}
+
+/// Answer of `thread.checkpoints`: newest first.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct CheckpointList {
+    /// The page.
+    pub checkpoints: Vec<CheckpointView>,
+    /// More before the last one?
+    pub more: bool,
+}
+
+/// How a key differs from the parent checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+#[ts(export)]
+pub enum ChangeKind {
+    /// As before.
+    Same,
+    /// New.
+    Added,
+    /// Another value.
+    Changed,
+    /// Items were added at the end.
+    Appended,
+    /// Gone.
+    Removed,
+}
+
+/// A value, whole when small, otherwise summarised.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct ValueView {
+    /// null, boolean, integer, number, string, array, object.
+    pub kind: String,
+    /// Bytes of JSON.
+    pub bytes: u32,
+    /// Items, keys or characters.
+    pub length: u32,
+    /// The value, when it is at most 4 KiB of JSON (or is the answer to `thread.value`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "any")]
+    pub value: Option<Json>,
+    /// The beginning, as text, when the value is not here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub head: Option<String>,
+}
+
+/// One key of the state at a checkpoint.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct KeyView {
+    /// Name.
+    pub key: String,
+    /// Declared type.
+    pub declared: String,
+    /// Reducer or channel.
+    pub reducer: String,
+    /// Value; absent when the key has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub value: Option<ValueView>,
+    /// Against the parent checkpoint.
+    pub change: ChangeKind,
+    /// The parent's value, when it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub previous: Option<ValueView>,
+    /// Nodes that wrote it in the step that made this checkpoint.
+    pub writers: Vec<String>,
+}
+
+/// How a task stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+#[ts(export)]
+pub enum TaskStatus {
+    /// Not begun.
+    Waiting,
+    /// Working.
+    Running,
+    /// Finished.
+    Done,
+    /// Failed.
+    Failed,
+    /// Waits for an answer.
+    Asking,
+}
+
+/// A question of a task.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct InterruptView {
+    /// Id, to answer it by.
+    pub id: String,
+    /// What is asked.
+    #[ts(type = "any")]
+    pub value: Json,
+}
+
+/// A task of a checkpoint.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct TaskView {
+    /// Id.
+    pub id: String,
+    /// Node.
+    pub node: String,
+    /// How it stands (or ended).
+    pub status: TaskStatus,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub error: Option<String>,
+    /// Its questions.
+    pub interrupts: Vec<InterruptView>,
+    /// What it wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub result: Option<ValueView>,
+    /// Nodes that its writes lead to.
+    pub targets: Vec<String>,
+    /// Milliseconds, when this process saw it run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub millis: Option<u32>,
+}
+
+/// How often something ran on the way to a checkpoint.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct NodeCount {
+    /// Node.
+    pub node: String,
+    /// Finished tasks.
+    pub runs: u32,
+}
+
+/// An edge that was taken on the way to a checkpoint.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct EdgeCount {
+    /// From.
+    pub from: String,
+    /// To.
+    pub to: String,
+    /// How often.
+    pub times: u32,
+}
+
+/// Answer of `thread.snapshot`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct SnapshotView {
+    /// The thread.
+    pub thread_id: String,
+    /// The checkpoint; absent when the thread has none yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint: Option<CheckpointView>,
+    /// Is it the newest of the thread?
+    pub is_head: bool,
+    /// State, in declaration order.
+    pub keys: Vec<KeyView>,
+    /// Nodes that run next.
+    pub next: Vec<String>,
+    /// Tasks of the checkpoint.
+    pub tasks: Vec<TaskView>,
+    /// Tasks of the parent checkpoint: the ones that led here.
+    pub previous_tasks: Vec<TaskView>,
+    /// Nodes that ran on the way here.
+    pub visits: Vec<NodeCount>,
+    /// Edges taken on the way here.
+    pub taken: Vec<EdgeCount>,
+}
+
+/// `thread.value`: a part of a value.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct ReadValue {
+    /// The thread.
+    pub thread_id: String,
+    /// The checkpoint; absent means live.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint_id: Option<String>,
+    /// JSON Pointer from the state's root, e.g. `/messages/3/content`.
+    pub pointer: String,
+    /// For lists and text: skip so many items or characters.
+    #[serde(default)]
+    pub offset: u32,
+    /// For lists and text: at most so many; 0 means all.
+    #[serde(default)]
+    pub limit: u32,
+}
+
+/// `thread.compare`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Compare {
+    /// One checkpoint.
+    pub left: CheckpointRef,
+    /// The other; may be of another thread of the same graph.
+    pub right: CheckpointRef,
+}
+
+/// One difference.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Difference {
+    /// JSON Pointer.
+    pub pointer: String,
+    /// What changed from left to right.
+    pub change: ChangeKind,
+    /// On the left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub left: Option<ValueView>,
+    /// On the right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub right: Option<ValueView>,
+}
+
+/// Answer of `thread.compare`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct Comparison {
+    /// Left checkpoint.
+    pub left: CheckpointView,
+    /// Right checkpoint.
+    pub right: CheckpointView,
+    /// The newest checkpoint that both continue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub common_ancestor: Option<String>,
+    /// Differences in the state, as deep as they go.
+    pub differences: Vec<Difference>,
+    /// Keys that are equal.
+    pub equal_keys: Vec<String>,
+    /// True when differences were left out because there are too many.
+    pub truncated: bool,
+}
+
+/// `thread.update`: edit the state as if a node had returned `values`; makes a new checkpoint, and a fork when the
+/// addressed one is not the newest.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct UpdateState {
+    /// The thread; it is created when it does not exist and `graph_id` is given.
+    pub thread_id: String,
+    /// The checkpoint to continue; absent means the newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint_id: Option<String>,
+    /// Open document, for a thread whose graph is being edited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_id: Option<String>,
+    /// The update; reducers apply unless the key is in `overwrite`.
+    #[ts(type = "any")]
+    pub values: Json,
+    /// Keys whose value replaces what is there instead of going through the reducer.
+    #[serde(default)]
+    pub overwrite: Vec<String>,
+    /// The node; absent means the one that ran last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub as_node: Option<String>,
+    /// Only tell what would run next; store nothing.
+    #[serde(default)]
+    pub preview: bool,
+}
+
+/// Answer of `thread.update`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export)]
+pub struct Updated {
+    /// The new checkpoint; absent for a preview.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint_id: Option<String>,
+    /// Nodes that would run next.
+    pub next: Vec<String>,
+    /// The node it was made as.
+    pub as_node: String,
+}
