@@ -1,8 +1,6 @@
 //! The one list of commands. A host takes its routes from here; a command that is in the list and has no body, or a
 //! body that is not in the list, does not compile.
 
-use crate::wire::*;
-
 /// Calls the given macro with every command: `"area.verb" => method(Request) -> Response`.
 #[macro_export]
 macro_rules! for_each_command {
@@ -35,4 +33,110 @@ macro_rules! for_each_command {
             "inbox.list" => inbox_list(Empty) -> Inbox,
         }
     };
+}
+
+macro_rules! names {
+    ($($name:literal => $method:ident($request:ident) -> $response:ident,)*) => {
+        /// The name of every command.
+        pub const COMMANDS: &[&str] = &[$($name),*];
+    };
+}
+for_each_command!(names);
+
+#[cfg(test)]
+mod bindings {
+    //! TypeScript for the interface: one file per wire type, and the map from command to request and response.
+
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::fmt::Write;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use ts_rs::{Config, TS};
+
+    use crate::wire::*;
+
+    macro_rules! export {
+        ($($name:literal => $method:ident($request:ident) -> $response:ident,)*) => {
+            fn export_types(config: &Config) {
+                $(
+                    $request::export_all(config).expect("write the type");
+                    $response::export_all(config).expect("write the type");
+                )*
+                EventBatch::export_all(config).expect("write the type");
+                Problem::export_all(config).expect("write the type");
+            }
+            const SIGNATURES: &[(&str, &str, &str)] = &[$(($name, stringify!($request), stringify!($response))),*];
+        };
+    }
+    for_each_command!(export);
+
+    fn commands_ts() -> String {
+        let types: BTreeSet<&str> = SIGNATURES.iter().flat_map(|(_, request, response)| [*request, *response]).collect();
+        let mut text = String::from("// Generated from crates/workbench/src/commands.rs. Do not edit.\n");
+        for name in types {
+            let _ = writeln!(text, "import type {{ {name} }} from \"./bindings/{name}\";");
+        }
+        text.push_str("\n/** Every command: its request and its response. */\nexport interface Commands {\n");
+        for (name, request, response) in SIGNATURES {
+            let _ = writeln!(text, "  \"{name}\": [{request}, {response}];");
+        }
+        text.push_str("}\n\nexport type Command = keyof Commands;\nexport type Request<C extends Command> = Commands[C][0];\nexport type Response<C extends Command> = Commands[C][1];\n");
+        text
+    }
+
+    fn generate(dir: &Path) {
+        export_types(&Config::new().with_out_dir(dir.join("bindings")).with_large_int("number"));
+        fs::write(dir.join("commands.ts"), commands_ts()).expect("write commands.ts");
+    }
+
+    fn files(dir: &Path) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        for (folder, prefix) in [(dir.join("bindings"), "bindings/"), (dir.to_path_buf(), "")] {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if (prefix.is_empty() && name != "commands.ts") || !name.ends_with(".ts") {
+                    continue;
+                }
+                found.insert(format!("{prefix}{name}"), fs::read_to_string(entry.path()).expect("read a binding"));
+            }
+        }
+        found
+    }
+
+    /// With `SUPERSTEP_WRITE_BINDINGS=1` this writes the files; otherwise it fails when the committed ones differ.
+    #[test]
+    fn committed_typescript_is_what_the_wire_types_say() {
+        let ipc = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../ui/src/ipc");
+        if std::env::var_os("SUPERSTEP_WRITE_BINDINGS").is_some() {
+            let _ = fs::remove_dir_all(ipc.join("bindings"));
+            generate(&ipc);
+            return;
+        }
+        let fresh = tempfile::tempdir().expect("a temporary folder");
+        generate(fresh.path());
+        let (want, have) = (files(fresh.path()), files(&ipc));
+        let differing: Vec<&String> = want
+            .keys()
+            .chain(have.keys())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .filter(|name| want.get(*name) != have.get(*name))
+            .collect();
+        assert!(
+            differing.is_empty(),
+            "ui/src/ipc differs from the wire types in {differing:?}; regenerate with: \
+             SUPERSTEP_WRITE_BINDINGS=1 cargo test -p superstep-workbench --lib typescript"
+        );
+    }
+
+    #[test]
+    fn command_names_are_area_dot_verb_and_unique() {
+        let unique: BTreeSet<_> = super::COMMANDS.iter().collect();
+        assert_eq!(unique.len(), super::COMMANDS.len(), "a name is listed twice");
+        for name in super::COMMANDS {
+            let (area, verb) = name.split_once('.').expect("area.verb");
+            assert!(!area.is_empty() && verb.chars().all(|c| c.is_ascii_alphabetic()), "{name} is not area.verb");
+        }
+    }
 }

@@ -8,7 +8,6 @@ use super::{CheckpointView, Diagnostic, InterruptView, Json, RunView, TaskStatus
 /// One event.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[ts(export)]
 pub enum AppEvent {
     /// A run began or ended.
     Run {
@@ -111,7 +110,6 @@ pub enum AppEvent {
 
 /// Events of one frame. `seq` counts batches from 1; after a gap the interface reloads what it shows.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct EventBatch {
     /// Batch number of this connection.
     pub seq: u32,

@@ -7,7 +7,6 @@ use super::Json;
 
 /// One record of an open document. Ids: `doc`, `key:NAME`, `node:NAME`, `edge:ID`, `layout:NODE`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct Record {
     /// Record id.
     pub id: String,
@@ -18,7 +17,6 @@ pub struct Record {
 
 /// One step of a patch: the record `id` goes from `from` to `to`; null means absent.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct PatchOp {
     /// Record id.
     pub id: String,
@@ -37,7 +35,6 @@ pub struct PatchOp {
 /// How bad a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
-#[ts(export)]
 pub enum Severity {
     /// The graph cannot run.
     Error,
@@ -47,7 +44,6 @@ pub enum Severity {
 
 /// A problem of a document, with its place and remedy.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct Diagnostic {
     /// Stable code in kebab-case.
     pub code: String,
@@ -68,7 +64,6 @@ pub struct Diagnostic {
 /// An open document.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct GraphView {
     /// Id of this open document for the life of the process.
     pub graph_id: String,
@@ -102,7 +97,6 @@ pub struct GraphView {
 
 /// `graph.new`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct NewGraph {
     /// Name of the draft.
     pub name: String,
@@ -110,7 +104,6 @@ pub struct NewGraph {
 
 /// `graph.open`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct OpenGraph {
     /// A graph file, or a folder that holds `graph.json`.
     pub path: String,
@@ -118,7 +111,6 @@ pub struct OpenGraph {
 
 /// `graph.openExample`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct OpenExample {
     /// Example id (its folder's name). It is copied into the user's graphs folder the first time.
     pub id: String,
@@ -127,7 +119,6 @@ pub struct OpenExample {
 /// A request that names an open document.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct GraphRef {
     /// The open document.
     pub graph_id: String,
@@ -136,7 +127,6 @@ pub struct GraphRef {
 /// `graph.apply`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct ApplyPatch {
     /// The open document.
     pub graph_id: String,
@@ -148,7 +138,6 @@ pub struct ApplyPatch {
 
 /// Answer of `graph.apply`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct Applied {
     /// The new revision.
     pub rev: u32,
@@ -159,7 +148,6 @@ pub struct Applied {
 /// `graph.save`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct SaveGraph {
     /// The open document.
     pub graph_id: String,
@@ -175,7 +163,6 @@ pub struct SaveGraph {
 /// Answer of `graph.save`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct Saved {
     /// Where it is now.
     pub path: String,
@@ -186,7 +173,6 @@ pub struct Saved {
 /// `graph.close`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct CloseGraph {
     /// The open document.
     pub graph_id: String,
@@ -198,7 +184,6 @@ pub struct CloseGraph {
 /// An automatic copy of a document's past.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct Autosave {
     /// Id for `graph.restore`.
     pub id: String,
@@ -212,7 +197,6 @@ pub struct Autosave {
 
 /// Answer of `graph.autosaves`: newest first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct Autosaves {
     /// Newest first.
     pub autosaves: Vec<Autosave>,
@@ -221,7 +205,6 @@ pub struct Autosaves {
 /// `graph.restore`: the document becomes what the copy holds; a new revision, so nothing is lost.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct RestoreGraph {
     /// The open document.
     pub graph_id: String,
@@ -231,7 +214,6 @@ pub struct RestoreGraph {
 
 /// Answer of `graph.export`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct Exported {
     /// The graph file's text.
     pub json: String,
@@ -241,7 +223,6 @@ pub struct Exported {
 
 /// An example that comes with the app.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct Example {
     /// Folder name.
     pub id: String,
@@ -256,7 +237,6 @@ pub struct Example {
 /// A graph opened before.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct Recent {
     /// Where it is.
     pub path: String,
@@ -271,7 +251,6 @@ pub struct Recent {
 /// A node kind, for the palette and the inspector.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct NodeKind {
     /// `kind` in the document.
     pub kind: String,
@@ -297,7 +276,6 @@ pub struct NodeKind {
 /// Answer of `app.info`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct AppInfo {
     /// Version.
     pub version: String,
@@ -319,7 +297,6 @@ pub struct AppInfo {
 
 /// `files.list`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct ListFiles {
     /// A folder; absent means the user's graphs folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -330,7 +307,6 @@ pub struct ListFiles {
 /// A file or folder.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct FileEntry {
     /// Name.
     pub name: String,
@@ -346,7 +322,6 @@ pub struct FileEntry {
 
 /// Answer of `files.list`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct FileList {
     /// The folder.
     pub dir: String,

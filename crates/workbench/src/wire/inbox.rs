@@ -7,7 +7,6 @@ use super::Json;
 
 /// A choice offered with a question.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct Choice {
     /// On the button.
     pub label: String,
@@ -23,7 +22,6 @@ pub struct Choice {
 /// A question.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct Question {
     /// Interrupt id: the answer goes to it.
     pub interrupt_id: String,
@@ -65,7 +63,6 @@ pub struct Question {
 
 /// Answer of `inbox.list`: waiting longest first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct Inbox {
     /// The questions.
     pub questions: Vec<Question>,

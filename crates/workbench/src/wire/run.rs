@@ -10,7 +10,6 @@ use super::{Json, Problem};
 /// What a run does first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[ts(export)]
 pub enum RunAction {
     /// Give the graph an input (on a new thread, or as the next turn of one).
     Input {
@@ -40,7 +39,6 @@ pub enum RunAction {
 /// `run.start`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct StartRun {
     /// An open document. Absent: the graph that the thread ran with is loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,7 +68,6 @@ pub struct StartRun {
 /// `run.stop`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct StopRun {
     /// The thread whose run is to stop.
     pub thread_id: String,
@@ -79,7 +76,6 @@ pub struct StopRun {
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
-#[ts(export)]
 pub enum RunStatus {
     /// Working.
     Running,
@@ -98,7 +94,6 @@ pub enum RunStatus {
 /// A run.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct RunView {
     /// Id.
     pub run_id: String,

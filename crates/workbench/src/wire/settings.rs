@@ -6,7 +6,6 @@ use ts_rs::TS;
 /// Light, dark, or as the system says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
-#[ts(export)]
 pub enum Theme {
     /// As the system says.
     #[default]
@@ -20,7 +19,6 @@ pub enum Theme {
 /// Settings, kept in the data folder.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
-#[ts(export)]
 pub struct Settings {
     /// Colours.
     pub theme: Theme,

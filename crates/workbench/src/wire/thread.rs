@@ -8,7 +8,6 @@ use super::{Json, RunStatus};
 /// A thread, as lists show it.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct ThreadView {
     /// Id.
     pub thread_id: String,
@@ -43,7 +42,6 @@ pub struct ThreadView {
 /// `thread.list`
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct ListThreads {
     /// Only threads of this open document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +65,6 @@ pub struct ListThreads {
 
 /// Answer of `thread.list`: changed last first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct ThreadList {
     /// The page.
     pub threads: Vec<ThreadView>,
@@ -78,7 +75,6 @@ pub struct ThreadList {
 /// A request that names a thread.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct ThreadRef {
     /// The thread.
     pub thread_id: String,
@@ -87,7 +83,6 @@ pub struct ThreadRef {
 /// `thread.rename`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct RenameThread {
     /// The thread.
     pub thread_id: String,
@@ -98,7 +93,6 @@ pub struct RenameThread {
 /// A request that names a checkpoint of a thread; without one, the newest.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct CheckpointRef {
     /// The thread.
     pub thread_id: String,
@@ -111,7 +105,6 @@ pub struct CheckpointRef {
 /// `thread.checkpoints`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct ListCheckpoints {
     /// The thread.
     pub thread_id: String,
@@ -127,7 +120,6 @@ pub struct ListCheckpoints {
 /// A checkpoint without its values.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct CheckpointView {
     /// Id.
     pub id: String,
@@ -157,7 +149,6 @@ pub struct CheckpointView {
 
 /// Answer of `thread.checkpoints`: newest first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct CheckpointList {
     /// The page.
     pub checkpoints: Vec<CheckpointView>,
@@ -168,7 +159,6 @@ pub struct CheckpointList {
 /// How a key differs from the parent checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
-#[ts(export)]
 pub enum ChangeKind {
     /// As before.
     Same,
@@ -185,7 +175,6 @@ pub enum ChangeKind {
 /// A value, whole when small, otherwise summarised.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct ValueView {
     /// null, boolean, integer, number, string, array, object.
     pub kind: String,
@@ -206,7 +195,6 @@ pub struct ValueView {
 /// One key of the state at a checkpoint.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct KeyView {
     /// Name.
     pub key: String,
@@ -231,7 +219,6 @@ pub struct KeyView {
 /// How a task stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
-#[ts(export)]
 pub enum TaskStatus {
     /// Not begun.
     Waiting,
@@ -247,7 +234,6 @@ pub enum TaskStatus {
 
 /// A question of a task.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct InterruptView {
     /// Id, to answer it by.
     pub id: String,
@@ -259,7 +245,6 @@ pub struct InterruptView {
 /// A task of a checkpoint.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct TaskView {
     /// Id.
     pub id: String,
@@ -287,7 +272,6 @@ pub struct TaskView {
 
 /// How often something ran on the way to a checkpoint.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct NodeCount {
     /// Node.
     pub node: String,
@@ -297,7 +281,6 @@ pub struct NodeCount {
 
 /// An edge that was taken on the way to a checkpoint.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct EdgeCount {
     /// From.
     pub from: String,
@@ -310,7 +293,6 @@ pub struct EdgeCount {
 /// Answer of `thread.snapshot`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct SnapshotView {
     /// The thread.
     pub thread_id: String,
@@ -337,7 +319,6 @@ pub struct SnapshotView {
 /// `thread.value`: a part of a value.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct ReadValue {
     /// The thread.
     pub thread_id: String,
@@ -357,7 +338,6 @@ pub struct ReadValue {
 
 /// `thread.compare`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct Compare {
     /// One checkpoint.
     pub left: CheckpointRef,
@@ -367,7 +347,6 @@ pub struct Compare {
 
 /// One difference.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
 pub struct Difference {
     /// JSON Pointer.
     pub pointer: String,
@@ -386,7 +365,6 @@ pub struct Difference {
 /// Answer of `thread.compare`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct Comparison {
     /// Left checkpoint.
     pub left: CheckpointView,
@@ -408,7 +386,6 @@ pub struct Comparison {
 /// addressed one is not the newest.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct UpdateState {
     /// The thread; it is created when it does not exist and `graph_id` is given.
     pub thread_id: String,
@@ -438,7 +415,6 @@ pub struct UpdateState {
 /// Answer of `thread.update`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export)]
 pub struct Updated {
     /// The new checkpoint; absent for a preview.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,71 @@
+// Generated from crates/workbench/src/commands.rs. Do not edit.
+import type { AppInfo } from "./bindings/AppInfo";
+import type { Applied } from "./bindings/Applied";
+import type { ApplyPatch } from "./bindings/ApplyPatch";
+import type { Autosaves } from "./bindings/Autosaves";
+import type { CheckpointList } from "./bindings/CheckpointList";
+import type { CheckpointRef } from "./bindings/CheckpointRef";
+import type { CloseGraph } from "./bindings/CloseGraph";
+import type { Compare } from "./bindings/Compare";
+import type { Comparison } from "./bindings/Comparison";
+import type { Empty } from "./bindings/Empty";
+import type { Exported } from "./bindings/Exported";
+import type { FileList } from "./bindings/FileList";
+import type { GraphRef } from "./bindings/GraphRef";
+import type { GraphView } from "./bindings/GraphView";
+import type { Inbox } from "./bindings/Inbox";
+import type { ListCheckpoints } from "./bindings/ListCheckpoints";
+import type { ListFiles } from "./bindings/ListFiles";
+import type { ListThreads } from "./bindings/ListThreads";
+import type { NewGraph } from "./bindings/NewGraph";
+import type { OpenExample } from "./bindings/OpenExample";
+import type { OpenGraph } from "./bindings/OpenGraph";
+import type { ReadValue } from "./bindings/ReadValue";
+import type { RenameThread } from "./bindings/RenameThread";
+import type { RestoreGraph } from "./bindings/RestoreGraph";
+import type { RunView } from "./bindings/RunView";
+import type { SaveGraph } from "./bindings/SaveGraph";
+import type { Saved } from "./bindings/Saved";
+import type { Settings } from "./bindings/Settings";
+import type { SnapshotView } from "./bindings/SnapshotView";
+import type { StartRun } from "./bindings/StartRun";
+import type { StopRun } from "./bindings/StopRun";
+import type { ThreadList } from "./bindings/ThreadList";
+import type { ThreadRef } from "./bindings/ThreadRef";
+import type { ThreadView } from "./bindings/ThreadView";
+import type { UpdateState } from "./bindings/UpdateState";
+import type { Updated } from "./bindings/Updated";
+import type { ValueView } from "./bindings/ValueView";
+
+/** Every command: its request and its response. */
+export interface Commands {
+  "app.info": [Empty, AppInfo];
+  "settings.set": [Settings, Settings];
+  "files.list": [ListFiles, FileList];
+  "graph.new": [NewGraph, GraphView];
+  "graph.open": [OpenGraph, GraphView];
+  "graph.openExample": [OpenExample, GraphView];
+  "graph.get": [GraphRef, GraphView];
+  "graph.apply": [ApplyPatch, Applied];
+  "graph.save": [SaveGraph, Saved];
+  "graph.close": [CloseGraph, Empty];
+  "graph.autosaves": [GraphRef, Autosaves];
+  "graph.restore": [RestoreGraph, GraphView];
+  "graph.export": [GraphRef, Exported];
+  "run.start": [StartRun, RunView];
+  "run.stop": [StopRun, Empty];
+  "thread.list": [ListThreads, ThreadList];
+  "thread.get": [ThreadRef, ThreadView];
+  "thread.rename": [RenameThread, ThreadView];
+  "thread.delete": [ThreadRef, Empty];
+  "thread.checkpoints": [ListCheckpoints, CheckpointList];
+  "thread.snapshot": [CheckpointRef, SnapshotView];
+  "thread.value": [ReadValue, ValueView];
+  "thread.compare": [Compare, Comparison];
+  "thread.update": [UpdateState, Updated];
+  "inbox.list": [Empty, Inbox];
+}
+
+export type Command = keyof Commands;
+export type Request<C extends Command> = Commands[C][0];
+export type Response<C extends Command> = Commands[C][1];
