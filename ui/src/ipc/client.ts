@@ -1,0 +1,93 @@
+/**
+ * The only door to the workbench: typed commands and the event stream. Which host is behind it is found once, at the
+ * start; a fake one can be put in before that (development and tests only).
+ */
+import type { AppEvent } from "./bindings/AppEvent";
+import type { EventBatch } from "./bindings/EventBatch";
+import type { Commands } from "./commands";
+import type { Connection, Host } from "./host";
+import { httpHost } from "./http";
+import { RpcProblem } from "./problem";
+import { desktopHost, insideWindow } from "./tauri";
+
+export { RpcProblem };
+export type { Connection, Host };
+
+let current: Host | null = null;
+
+/** Puts a host in place of the one that would be found. Before the first command. */
+export function replaceHost(replacement: Host): void {
+  current = replacement;
+}
+
+function theHost(): Host {
+  current ??= insideWindow() ? desktopHost() : httpHost();
+  return current;
+}
+
+/** What the interface may ask the host directly. */
+export const host: Pick<Host, "kind" | "pickOpen" | "pickSave" | "setTitle" | "watchConnection"> = {
+  get kind() {
+    return theHost().kind;
+  },
+  get pickOpen() {
+    return theHost().pickOpen;
+  },
+  get pickSave() {
+    return theHost().pickSave;
+  },
+  setTitle: (title) => theHost().setTitle(title),
+  watchConnection: (onChange) => theHost().watchConnection(onChange),
+};
+
+/** Calls a command. Throws `RpcProblem`, or the abort reason when `signal` fired. */
+export async function rpc<K extends keyof Commands>(
+  command: K,
+  request: Commands[K][0],
+  signal?: AbortSignal,
+): Promise<Commands[K][1]> {
+  return (await theHost().rpc(command, request, signal)) as Commands[K][1];
+}
+
+interface Listener {
+  readonly onEvents: (events: AppEvent[]) => void;
+  readonly onGap: () => void;
+}
+
+const listeners = new Set<Listener>();
+let stop: (() => void) | null = null;
+let lastSeq = 0;
+
+function deliver(batch: EventBatch): void {
+  // The host counts per connection; a number that is not the next one means that batches were dropped on the way.
+  const gap = lastSeq !== 0 && batch.seq !== lastSeq + 1;
+  lastSeq = batch.seq;
+  if (gap) for (const listener of [...listeners]) listener.onGap();
+  for (const listener of [...listeners]) {
+    try {
+      listener.onEvents(batch.events);
+    } catch (thrown) {
+      console.error("superstep: an event listener failed:", thrown);
+    }
+  }
+}
+
+/**
+ * Listens to all events. All listeners share one connection. `onGap` says that events were lost: reload what you show.
+ */
+export function subscribe(onEvents: (events: AppEvent[]) => void, onGap: () => void): () => void {
+  const listener: Listener = { onEvents, onGap };
+  listeners.add(listener);
+  stop ??= theHost().subscribe(deliver, () => {
+    lastSeq = 0;
+    for (const each of [...listeners]) each.onGap();
+  });
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0 && stop) {
+      stop();
+      stop = null;
+      lastSeq = 0;
+    }
+  };
+}

@@ -1,0 +1,18 @@
+/** What a host must be able to do. Two exist (`tauri.ts`, `http.ts`); tests and development add a fake one. */
+import type { EventBatch } from "./bindings/EventBatch";
+
+export type Connection = "connecting" | "open" | "lost";
+
+export interface Host {
+  readonly kind: "desktop" | "web";
+  rpc(command: string, request: unknown, signal?: AbortSignal): Promise<unknown>;
+  /** Delivers batches in order. `onReset` is called after a reconnection: whatever came between is lost. */
+  subscribe(onBatch: (batch: EventBatch) => void, onReset: () => void): () => void;
+  /** Calls back with every change of the connection; the present one first. */
+  watchConnection(onChange: (connection: Connection) => void): () => void;
+  /** Native file dialogs; a host without them leaves them out and the in-app dialog is used. */
+  pickOpen?(): Promise<string | null>;
+  pickSave?(suggested: string): Promise<string | null>;
+  /** Sets the window's title. */
+  setTitle(title: string): void;
+}

@@ -1,0 +1,61 @@
+/** The desktop host. The only file that may import `@tauri-apps`. */
+import { Channel, invoke, isTauri } from "@tauri-apps/api/core";
+import { getCurrentWindow } from "@tauri-apps/api/window";
+import { open, save } from "@tauri-apps/plugin-dialog";
+import type { EventBatch } from "./bindings/EventBatch";
+import type { Host } from "./host";
+import { RpcProblem } from "./problem";
+
+export function insideWindow(): boolean {
+  return isTauri();
+}
+
+const FILTERS = [{ name: "Graph", extensions: ["json"] }];
+
+export function desktopHost(): Host {
+  return {
+    kind: "desktop",
+    async rpc(command, request, signal) {
+      signal?.throwIfAborted();
+      try {
+        const answer = await invoke("rpc", { command, request });
+        signal?.throwIfAborted();
+        return answer;
+      } catch (thrown) {
+        if (signal?.aborted) throw thrown;
+        throw RpcProblem.from(thrown);
+      }
+    },
+    subscribe(onBatch, onReset) {
+      let live = true;
+      const channel = new Channel<EventBatch>();
+      channel.onmessage = (batch) => {
+        if (live) onBatch(batch);
+      };
+      invoke("subscribe", { channel }).catch((thrown: unknown) => {
+        console.error("superstep: no events from the host:", thrown);
+        onReset();
+      });
+      return () => {
+        live = false;
+      };
+    },
+    watchConnection(onChange) {
+      onChange("open");
+      return () => {};
+    },
+    pickOpen: async () => {
+      const picked = await open({ multiple: false, directory: false, filters: FILTERS });
+      return typeof picked === "string" ? picked : null;
+    },
+    pickSave: (suggested) => save({ defaultPath: suggested, filters: FILTERS }),
+    setTitle(title) {
+      document.title = title;
+      getCurrentWindow()
+        .setTitle(title)
+        .catch(() => {
+          // Without the permission the title stays what it was; nothing else depends on it.
+        });
+    },
+  };
+}

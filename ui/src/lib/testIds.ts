@@ -1,0 +1,4 @@
+/** Stable `data-testid` values, one list per area, used by components and tests alike. */
+export { debugIds } from "./testIds/debug";
+export { formsIds } from "./testIds/forms";
+export { shellIds } from "./testIds/shell";

@@ -1,0 +1,2 @@
+/** Test ids of the debugger and the inbox. */
+export const debugIds = {} as const;

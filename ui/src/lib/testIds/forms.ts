@@ -1,0 +1,2 @@
+/** Test ids of the forms, panels and dialogs. */
+export const formsIds = {} as const;

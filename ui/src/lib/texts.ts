@@ -1,0 +1,22 @@
+/**
+ * Every word a person reads, by key, so that a second language is one more set of files. `t` fills `{name}` places;
+ * a missing key shows itself rather than nothing, so that it is found at once.
+ */
+import { debug } from "./texts/debug";
+import { forms } from "./texts/forms";
+import { shell } from "./texts/shell";
+
+const catalogue: Readonly<Record<string, string>> = { ...shell, ...forms, ...debug };
+
+export type TextKey = keyof typeof shell | keyof typeof forms | keyof typeof debug;
+
+export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
+  const text = catalogue[key] ?? key;
+  if (!vars) return text;
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in vars ? String(vars[name]) : whole));
+}
+
+/** `t` with the singular key for one: `tn("x.one", "x.many", n)`; `{n}` is filled in. */
+export function tn(one: TextKey, many: TextKey, n: number, vars?: Readonly<Record<string, string | number>>): string {
+  return t(n === 1 ? one : many, { ...vars, n });
+}

@@ -1,0 +1,2 @@
+/** Words of the debugger and the inbox. */
+export const debug = {} as const satisfies Record<string, string>;
