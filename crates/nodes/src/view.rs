@@ -1,0 +1,157 @@
+//! The bridge between engine values and Jinja values.
+//!
+//! Lists and objects are handed to minijinja as views that share the engine's memory, so evaluating an expression
+//! costs what it touches and not the size of the state. What comes back keeps its JSON type; a view that comes back
+//! untouched is the very same list or object again.
+
+use std::fmt;
+use std::sync::Arc;
+
+use minijinja::value::{Enumerator, Object as Dynamic, ObjectRepr, Value as Jinja, ValueKind};
+use superstep::{List, Number, Object, Value};
+
+/// Deepest nesting that is converted back; JSON readers stop there as well.
+const MAX_DEPTH: usize = 128;
+
+struct ObjectView(Object);
+struct ListView(List);
+
+impl fmt::Debug for ObjectView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Value::Object(self.0.clone()), f)
+    }
+}
+
+impl fmt::Debug for ListView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Value::Array(self.0.clone()), f)
+    }
+}
+
+impl Dynamic for ObjectView {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
+        self.get_value_by_str(key.as_str()?)
+    }
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Jinja> {
+        self.0.get(key).map(to_jinja)
+    }
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        let keys: Vec<Jinja> = self.0.keys().map(|key| Jinja::from(key.clone())).collect();
+        Enumerator::Values(keys)
+    }
+    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
+        Some(self.0.len())
+    }
+}
+
+impl Dynamic for ListView {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Seq
+    }
+    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
+        self.0.get(key.as_usize()?).map(to_jinja)
+    }
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Seq(self.0.len())
+    }
+}
+
+/// The engine value as Jinja sees it; lists and objects are shared.
+pub(crate) fn to_jinja(value: &Value) -> Jinja {
+    match value {
+        Value::Null => Jinja::from(()),
+        Value::Bool(b) => Jinja::from(*b),
+        Value::Number(n) => {
+            if let Some(i) = n.as_i64() {
+                Jinja::from(i)
+            } else if let Some(u) = n.as_u64() {
+                Jinja::from(u)
+            } else {
+                Jinja::from(n.as_f64().unwrap_or(f64::NAN))
+            }
+        }
+        Value::String(text) => Jinja::from(text.clone()),
+        Value::Array(list) => Jinja::from_object(ListView(list.clone())),
+        Value::Object(object) => Jinja::from_object(ObjectView(object.clone())),
+    }
+}
+
+/// A Jinja value as JSON; `Err` says what cannot be JSON.
+pub(crate) fn from_jinja(value: &Jinja) -> Result<Value, String> {
+    convert(value, 0)
+}
+
+fn convert(value: &Jinja, depth: usize) -> Result<Value, String> {
+    if depth > MAX_DEPTH {
+        return Err(format!("the value is nested deeper than {MAX_DEPTH} levels"));
+    }
+    if let Some(view) = value.downcast_object_ref::<ListView>() {
+        return Ok(Value::Array(view.0.clone()));
+    }
+    if let Some(view) = value.downcast_object_ref::<ObjectView>() {
+        return Ok(Value::Object(view.0.clone()));
+    }
+    match value.kind() {
+        ValueKind::None => Ok(Value::Null),
+        ValueKind::Undefined => Err("a part of the value is undefined".into()),
+        ValueKind::Bool => Ok(Value::Bool(value.is_true())),
+        ValueKind::Number if value.is_integer() => {
+            if let Ok(i) = i64::try_from(value.clone()) {
+                Ok(i.into())
+            } else if let Ok(u) = u64::try_from(value.clone()) {
+                Ok(u.into())
+            } else {
+                Err(format!("the whole number {value} is too large for JSON"))
+            }
+        }
+        ValueKind::Number => f64::try_from(value.clone())
+            .ok()
+            .and_then(Number::from_f64)
+            .map(Value::Number)
+            .ok_or_else(|| format!("the number {value} has no JSON form")),
+        ValueKind::String => Ok(value.to_str().map_or(Value::Null, Value::String)),
+        ValueKind::Seq | ValueKind::Iterable => {
+            let items = value.try_iter().map_err(|e| e.to_string())?;
+            items.map(|item| convert(&item, depth + 1)).collect::<Result<List, _>>().map(Value::Array)
+        }
+        ValueKind::Map => {
+            let mut object = Object::new();
+            for key in value.try_iter().map_err(|e| e.to_string())? {
+                let item = value.get_item(&key).map_err(|e| e.to_string())?;
+                object.insert(key.to_string(), convert(&item, depth + 1)?);
+            }
+            Ok(Value::Object(object))
+        }
+        kind => Err(format!("a {kind} has no JSON form")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::json;
+
+    use super::*;
+
+    #[test]
+    fn there_and_back_keeps_every_type() {
+        let value = json!({
+            "null": null, "yes": true, "int": 3, "big": u64::MAX, "neg": -7, "float": 1.0, "text": "ä", "empty": "",
+            "list": [1, [2.5, "x"], {}], "object": {"b": 1, "a": 2}
+        });
+        let back = from_jinja(&to_jinja(&value)).unwrap();
+        assert_eq!(back, value);
+        assert_eq!(back.get("float").unwrap().type_name(), "number", "1.0 must not become 1");
+        let keys: Vec<_> = back.get("object").unwrap().as_object().unwrap().keys().map(|k| k.to_string()).collect();
+        assert_eq!(keys, ["b", "a"], "order is kept");
+    }
+
+    #[test]
+    fn a_list_that_passes_through_is_shared() {
+        let list: List = (0..1000).map(Value::from).collect();
+        let back = from_jinja(&to_jinja(&Value::Array(list.clone()))).unwrap();
+        assert!(back.as_array().unwrap().same(&list), "no copy was made");
+    }
+}
