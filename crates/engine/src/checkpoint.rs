@@ -86,6 +86,18 @@ pub struct Metadata {
     pub user: Object,
 }
 
+impl Metadata {
+    /// True when every entry of `filter` equals the entry of the same key here; an unknown key equals nothing.
+    pub fn matches(&self, filter: &Object) -> bool {
+        filter.iter().all(|(key, wanted)| match &**key {
+            "source" => wanted.as_str() == Some(self.source.as_str()),
+            "step" => wanted.as_i64() == Some(self.step),
+            "parents" => wanted.as_object() == Some(&self.parents),
+            key => self.user.get(key) == Some(wanted),
+        })
+    }
+}
+
 /// One checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
@@ -164,7 +176,39 @@ pub struct TaskWrites {
     pub writes: Vec<Write>,
 }
 
+/// What the stored writes of one task say about it (SEMANTICS: the task status rule).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskStatus {
+    /// It has a write of its own.
+    pub finished: bool,
+    /// It asked a question and has not finished.
+    pub interrupted: bool,
+    /// It failed and has not finished.
+    pub failed: bool,
+}
+
+impl TaskStatus {
+    /// The status of the task that wrote to these channels.
+    pub fn of<'a>(task: &TaskId, channels: impl IntoIterator<Item = &'a str>) -> Self {
+        let (mut finished, mut asked, mut failed) = (false, false, false);
+        for channel in channels {
+            match channel {
+                reserved::INTERRUPT => asked = true,
+                reserved::ERROR => failed = true,
+                reserved::ERROR_SOURCE | reserved::RESUME => {}
+                _ => finished = true,
+            }
+        }
+        let open = !finished && !task.is_null();
+        Self { finished, interrupted: asked && open, failed: failed && open }
+    }
+}
+
 /// Applied as a whole or not at all, in the order of the calls for one thread.
+///
+/// Writes belong to a checkpoint that is stored or that this very commit stores; otherwise the commit is refused,
+/// because the thread was deleted while somebody still ran it. A checkpoint that is already stored is left as it is,
+/// so a repeated commit changes nothing.
 #[derive(Clone, Debug)]
 pub struct Commit {
     /// The thread.
@@ -286,6 +330,17 @@ pub enum StorageError {
     /// The backend does not offer this operation.
     #[error("{0} is not supported by this backend")]
     Unsupported(&'static str),
+}
+
+impl StorageError {
+    /// The refusal of writes whose checkpoint is not stored.
+    pub fn orphan(thread: &ThreadId, writes: &TaskWrites) -> Self {
+        Self::Backend {
+            what: format!("storing the writes of task {} of thread {thread}", writes.task_id),
+            cause: format!("its checkpoint {} is not stored", writes.checkpoint_id),
+            remedy: "The thread was deleted while it ran. Start it again".to_owned(),
+        }
+    }
 }
 
 /// Keeps checkpoints. `commit` is ordered per thread: a later call is never visible before an earlier one.
