@@ -1,0 +1,470 @@
+/**
+ * What the debugger knows: threads, runs, checkpoints, questions and the snapshot under the cursor. It is a reader of
+ * the event stream and of the workbench's answers; it never edits the document. Components subscribe to the smallest
+ * part they show; what changes with every frame (tokens, task states) reaches the canvas through `overlay.ts` and the
+ * logs through `stream-log.ts`.
+ */
+import { create } from "zustand";
+import type { AppEvent } from "../ipc/bindings/AppEvent";
+import type { CheckpointView } from "../ipc/bindings/CheckpointView";
+import type { Question } from "../ipc/bindings/Question";
+import type { RunStatus } from "../ipc/bindings/RunStatus";
+import type { RunView } from "../ipc/bindings/RunView";
+import type { ThreadView } from "../ipc/bindings/ThreadView";
+import { rpc, subscribe } from "../ipc/client";
+import { useSession } from "../state/session";
+import { foldEvents, forgetTasks, isRunning, pruneTo, type LiveThread, type LiveThreads } from "./live";
+import { type Loaded, SnapshotLoader } from "./snapshots";
+import { StreamLog } from "./stream-log";
+
+/** What went wrong with a request, for the place that shows its result. */
+export interface ShownProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy?: string;
+}
+
+export type Loading = "idle" | "loading" | "ready" | "failed";
+
+export interface CheckpointPages {
+  /** Newest first. */
+  readonly list: readonly CheckpointView[];
+  readonly more: boolean;
+  readonly state: Loading;
+  readonly problem?: ShownProblem;
+}
+
+export interface ThreadFilter {
+  readonly search: string;
+  readonly status: RunStatus | null;
+}
+
+export interface RunStore {
+  readonly threads: ReadonlyMap<string, ThreadView>;
+  /** Changed last first. */
+  readonly order: readonly string[];
+  readonly total: number;
+  readonly threadsState: Loading;
+  readonly threadsProblem: ShownProblem | null;
+  readonly filter: ThreadFilter;
+  /** The thread under the cursor when the list does not have it (filtered out, or further down). */
+  readonly selected: ThreadView | null;
+  readonly live: LiveThreads;
+  readonly checkpoints: ReadonlyMap<string, CheckpointPages>;
+  readonly shown: Loaded | null;
+  readonly snapshotLoading: boolean;
+  readonly snapshotProblem: ShownProblem | null;
+  readonly questions: readonly Question[];
+  readonly waiting: number;
+  readonly inboxState: Loading;
+  readonly inboxProblem: ShownProblem | null;
+  /** Answered here or elsewhere a moment ago: the inbox says so instead of letting rows vanish. */
+  readonly goneQuestions: readonly { readonly question: Question; readonly byUs: boolean }[];
+  /** Question ids whose answer is on its way. */
+  readonly answering: ReadonlySet<string>;
+}
+
+export const useRuns = create<RunStore>()(() => ({
+  threads: new Map(),
+  order: [],
+  total: 0,
+  threadsState: "idle",
+  threadsProblem: null,
+  filter: { search: "", status: null },
+  selected: null,
+  live: new Map(),
+  checkpoints: new Map(),
+  shown: null,
+  snapshotLoading: false,
+  snapshotProblem: null,
+  questions: [],
+  waiting: 0,
+  inboxState: "idle",
+  inboxProblem: null,
+  goneQuestions: [],
+  answering: new Set(),
+}));
+
+const get = useRuns.getState;
+const set = useRuns.setState;
+
+export const streamLog = new StreamLog(() => Date.now());
+
+export const snapshots = new SnapshotLoader({
+  fetch: (place, signal) =>
+    rpc(
+      "thread.snapshot",
+      { threadId: place.threadId, ...(place.checkpointId !== null && { checkpointId: place.checkpointId }) },
+      signal,
+    ),
+  era: (threadId) => get().live.get(threadId)?.era ?? 0,
+  shown: (loaded) => {
+    set({ shown: loaded ?? null, snapshotProblem: null });
+    if (loaded?.place.checkpointId === null && loaded.view.checkpoint) {
+      const { live } = get();
+      const pruned = pruneTo(live, loaded.place.threadId, loaded.era, loaded.view.checkpoint.step);
+      if (pruned !== live) set({ live: pruned });
+    }
+  },
+  loading: (loading) => {
+    if (get().snapshotLoading !== loading) set({ snapshotLoading: loading });
+  },
+  failed: (_place, problem) => set({ shown: null, snapshotProblem: asProblem(problem) }),
+  now: () => performance.now(),
+  later: (run, millis) => setTimeout(run, millis),
+});
+
+/** Whatever was thrown, in the shape that is shown. */
+export function asProblem(thrown: unknown): ShownProblem {
+  if (typeof thrown === "object" && thrown !== null && "message" in thrown) {
+    const { code, message, remedy } = thrown as { code?: unknown; message: unknown; remedy?: unknown };
+    return {
+      code: typeof code === "string" ? code : "unexpected",
+      message: String(message),
+      ...(typeof remedy === "string" && { remedy }),
+    };
+  }
+  return { code: "unexpected", message: String(thrown) };
+}
+
+// ---------------------------------------------------------------- events
+
+/** Applies a batch of events of the stream. */
+export function receive(events: readonly AppEvent[]): void {
+  streamLog.append(events);
+  const before = get();
+  const live = foldEvents(before.live, events);
+  let { threads, checkpoints } = before;
+  let resort = false;
+  const touched = new Set<string>();
+  const unknown = new Set<string>();
+  let inboxChanged = false;
+  const deleted: string[] = [];
+
+  for (const event of events) {
+    switch (event.type) {
+      case "run":
+        touched.add(event.run.threadId);
+        break;
+      case "taskStarted":
+      case "taskEnded":
+        touched.add(event.threadId);
+        break;
+      case "checkpoint": {
+        touched.add(event.threadId);
+        const pages = checkpoints.get(event.threadId);
+        if (pages && pages.state === "ready") {
+          checkpoints = new Map(checkpoints).set(event.threadId, withCheckpoint(pages, event.checkpoint));
+        }
+        break;
+      }
+      case "thread":
+        if (threads.has(event.thread.threadId)) {
+          threads = new Map(threads).set(event.thread.threadId, event.thread);
+          resort = true;
+        } else {
+          unknown.add(event.thread.threadId);
+          if (event.thread.threadId === useSession.getState().cursor.threadId) set({ selected: event.thread });
+        }
+        break;
+      case "threadDeleted":
+        deleted.push(event.threadId);
+        break;
+      case "inbox":
+        inboxChanged = true;
+        if (get().waiting !== event.waiting) set({ waiting: event.waiting });
+        break;
+      default:
+        break;
+    }
+  }
+
+  if (deleted.length > 0) {
+    threads = new Map(threads);
+    checkpoints = new Map(checkpoints);
+    for (const id of deleted) {
+      (threads as Map<string, ThreadView>).delete(id);
+      (checkpoints as Map<string, CheckpointPages>).delete(id);
+    }
+    resort = true;
+  }
+  if (live !== before.live || threads !== before.threads || checkpoints !== before.checkpoints) {
+    set({
+      live,
+      threads,
+      checkpoints,
+      ...(resort && { order: sortThreads(threads), total: Math.max(threads.size, before.total - deleted.length) }),
+    });
+  }
+  const { cursor, setCursor } = useSession.getState();
+  if (cursor.threadId !== null && deleted.includes(cursor.threadId)) {
+    setCursor({ threadId: null, checkpointId: null });
+  }
+  for (const id of touched) snapshots.touch(id);
+  if (unknown.size > 0) reloadThreadsSoon();
+  if (inboxChanged) reloadInboxSoon();
+}
+
+/** A checkpoint that is new, or known already with fewer questions or failures. */
+export function withCheckpoint(pages: CheckpointPages, checkpoint: CheckpointView): CheckpointPages {
+  const index = pages.list.findIndex((known) => known.id === checkpoint.id);
+  if (index >= 0) {
+    const list = [...pages.list];
+    list[index] = checkpoint;
+    return { ...pages, list };
+  }
+  // Ids sort by time, and events come in order; a late one is put in its place all the same.
+  let at = 0;
+  while (at < pages.list.length && (pages.list[at]?.id ?? "") > checkpoint.id) at += 1;
+  return { ...pages, list: [...pages.list.slice(0, at), checkpoint, ...pages.list.slice(at)] };
+}
+
+function sortThreads(threads: ReadonlyMap<string, ThreadView>): string[] {
+  return [...threads.values()]
+    .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : a.threadId < b.threadId ? 1 : -1))
+    .map((thread) => thread.threadId);
+}
+
+/** Events were lost: everything that is shown is asked for again. */
+export function recover(): void {
+  streamLog.gap();
+  const { live, checkpoints } = get();
+  set({ live: forgetTasks(live) });
+  const { cursor, graphId } = useSession.getState();
+  // Lists of other threads are loaded when they are looked at.
+  const kept = new Map([...checkpoints].filter(([id]) => id === cursor.threadId));
+  set({ checkpoints: kept });
+  snapshots.reset();
+  if (graphId !== null) void loadThreads();
+  if (cursor.threadId !== null) void loadCheckpoints(cursor.threadId, true);
+  void loadInbox();
+}
+
+// ---------------------------------------------------------------- threads
+
+const PAGE = 200;
+let threadsRequest = 0;
+
+export async function loadThreads(more = false): Promise<void> {
+  const { graphId } = useSession.getState();
+  if (graphId === null) {
+    threadsRequest += 1;
+    set({ threads: new Map(), order: [], total: 0, threadsState: "idle", threadsProblem: null });
+    return;
+  }
+  const request = (threadsRequest += 1);
+  const { filter, order, threads } = get();
+  if (get().threadsState !== "ready") set({ threadsState: "loading" });
+  try {
+    const answer = await rpc("thread.list", {
+      graphId,
+      ...(filter.search !== "" && { search: filter.search }),
+      ...(filter.status !== null && { status: filter.status }),
+      offset: more ? order.length : 0,
+      // What had been scrolled into view stays.
+      limit: more ? PAGE : Math.max(PAGE, Math.min(order.length, 2000)),
+    });
+    if (request !== threadsRequest) return;
+    const next = new Map(more ? threads : []);
+    for (const thread of answer.threads) next.set(thread.threadId, thread);
+    set({ threads: next, order: sortThreads(next), total: answer.total, threadsState: "ready", threadsProblem: null });
+    const { cursor } = useSession.getState();
+    if (cursor.threadId !== null && !next.has(cursor.threadId)) await keepSelected(cursor.threadId, request);
+  } catch (problem) {
+    if (request === threadsRequest) set({ threadsState: "failed", threadsProblem: asProblem(problem) });
+  }
+}
+
+/** The selected thread may be hidden by the filter or further down: its view is still needed for the title and status. */
+async function keepSelected(threadId: string, request: number): Promise<void> {
+  try {
+    const thread = await rpc("thread.get", { threadId });
+    if (request === threadsRequest) set({ selected: thread });
+  } catch (problem) {
+    const { cursor, setCursor } = useSession.getState();
+    if (asProblem(problem).code === "not-found" && cursor.threadId === threadId) {
+      setCursor({ threadId: null, checkpointId: null });
+    }
+  }
+}
+
+export function threadOf(store: RunStore, threadId: string | null): ThreadView | undefined {
+  if (threadId === null) return undefined;
+  return store.threads.get(threadId) ?? (store.selected?.threadId === threadId ? store.selected : undefined);
+}
+
+export function setThreadFilter(filter: Partial<ThreadFilter>): void {
+  set({ filter: { ...get().filter, ...filter } });
+  reloadThreadsSoon(120);
+}
+
+const debounced = (run: () => void) => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return (millis = 150) => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      run();
+    }, millis);
+  };
+};
+
+const reloadThreadsSoon = debounced(() => void loadThreads());
+const reloadInboxSoon = debounced(() => void loadInbox());
+
+// ---------------------------------------------------------------- checkpoints
+
+const CHECKPOINT_PAGE = 500;
+
+export async function loadCheckpoints(threadId: string, again = false): Promise<void> {
+  const known = get().checkpoints.get(threadId);
+  if (known && !again && (known.state === "ready" || known.state === "loading")) return;
+  patchPages(threadId, { state: "loading" });
+  try {
+    const answer = await rpc("thread.checkpoints", { threadId, limit: CHECKPOINT_PAGE });
+    // Events may have brought newer ones while the answer was on its way.
+    let pages: CheckpointPages = { list: answer.checkpoints, more: answer.more, state: "ready" };
+    const newest = answer.checkpoints[0]?.id ?? "";
+    for (const checkpoint of get().checkpoints.get(threadId)?.list ?? []) {
+      if (checkpoint.id > newest) pages = withCheckpoint(pages, checkpoint);
+    }
+    set({ checkpoints: new Map(get().checkpoints).set(threadId, pages) });
+  } catch (problem) {
+    patchPages(threadId, { state: "failed", problem: asProblem(problem) });
+  }
+}
+
+const loadingOlder = new Set<string>();
+
+export async function loadOlderCheckpoints(threadId: string): Promise<void> {
+  const pages = get().checkpoints.get(threadId);
+  const last = pages?.list.at(-1);
+  if (!pages?.more || !last || loadingOlder.has(threadId)) return;
+  loadingOlder.add(threadId);
+  try {
+    const answer = await rpc("thread.checkpoints", { threadId, before: last.id, limit: CHECKPOINT_PAGE });
+    const now = get().checkpoints.get(threadId);
+    if (now) {
+      const known = new Set(now.list.map((checkpoint) => checkpoint.id));
+      patchPages(threadId, {
+        list: [...now.list, ...answer.checkpoints.filter((checkpoint) => !known.has(checkpoint.id))],
+        more: answer.more,
+      });
+    }
+  } catch (problem) {
+    patchPages(threadId, { problem: asProblem(problem), more: false });
+  } finally {
+    loadingOlder.delete(threadId);
+  }
+}
+
+function patchPages(threadId: string, patch: Partial<CheckpointPages>): void {
+  const { checkpoints } = get();
+  const pages = checkpoints.get(threadId) ?? { list: [], more: false, state: "idle" as const };
+  set({ checkpoints: new Map(checkpoints).set(threadId, { ...pages, ...patch }) });
+}
+
+// ---------------------------------------------------------------- inbox
+
+let inboxRequest = 0;
+
+export async function loadInbox(): Promise<void> {
+  const request = (inboxRequest += 1);
+  if (get().inboxState === "idle") set({ inboxState: "loading" });
+  try {
+    const { questions } = await rpc("inbox.list", {});
+    if (request !== inboxRequest) return;
+    const { questions: before, answering, goneQuestions } = get();
+    const still = new Set(questions.map((question) => question.interruptId));
+    const gone = before
+      .filter((question) => !still.has(question.interruptId))
+      .map((question) => ({ question, byUs: answering.has(question.interruptId) }));
+    set({
+      questions,
+      waiting: questions.length,
+      inboxState: "ready",
+      inboxProblem: null,
+      goneQuestions: gone.length > 0 ? [...gone, ...goneQuestions].slice(0, 20) : goneQuestions,
+      answering: new Set([...answering].filter((id) => still.has(id))),
+    });
+  } catch (problem) {
+    if (request === inboxRequest) set({ inboxState: "failed", inboxProblem: asProblem(problem) });
+  }
+}
+
+export function dismissGone(): void {
+  if (get().goneQuestions.length > 0) set({ goneQuestions: [] });
+}
+
+/** Marks questions whose answer is under way, so that nothing is answered twice. */
+export function setAnswering(ids: readonly string[], answering: boolean): void {
+  const next = new Set(get().answering);
+  for (const id of ids) {
+    if (answering) next.add(id);
+    else next.delete(id);
+  }
+  set({ answering: next });
+}
+
+// ---------------------------------------------------------------- life
+
+let started = false;
+
+/** Connects the store to the event stream and to the session. Every view that reads it may call this; once is enough. */
+export function ensureStarted(): void {
+  if (started) return;
+  started = true;
+  subscribe(receive, recover);
+  let last = useSession.getState();
+  const follow = (session: typeof last, force: boolean) => {
+    if (force || session.graphId !== last.graphId) {
+      set({ threads: new Map(), order: [], total: 0, threadsState: "idle", filter: { search: "", status: null } });
+      void loadThreads();
+    }
+    const { cursor } = session;
+    if (force || cursor.threadId !== last.cursor.threadId || cursor.checkpointId !== last.cursor.checkpointId) {
+      snapshots.want(cursor.threadId === null ? undefined : { threadId: cursor.threadId, checkpointId: cursor.checkpointId });
+      if (cursor.threadId !== null) void loadCheckpoints(cursor.threadId);
+    }
+    last = session;
+  };
+  useSession.subscribe((session) => follow(session, false));
+  follow(last, true);
+  void loadInbox();
+}
+
+/** A run's answer to `run.start` says the same as the event that will follow; taking it now makes the button react at once. */
+export function noteRun(run: RunView): void {
+  receive([{ type: "run", run }]);
+}
+
+export function noteThread(thread: ThreadView): void {
+  const { threads } = get();
+  const next = new Map(threads).set(thread.threadId, thread);
+  set({ threads: next, order: sortThreads(next) });
+}
+
+// ---------------------------------------------------------------- narrow readers
+
+export function useThread(threadId: string | null): ThreadView | undefined {
+  return useRuns((store) => threadOf(store, threadId));
+}
+
+export function useLive(threadId: string | null): LiveThread | undefined {
+  return useRuns((store) => (threadId === null ? undefined : store.live.get(threadId)));
+}
+
+/** A run that was heard of is fresher than the thread's row. */
+export function statusOf(store: RunStore, threadId: string | null): RunStatus | undefined {
+  if (threadId === null) return undefined;
+  const live = store.live.get(threadId);
+  if (isRunning(live)) return "running";
+  return threadOf(store, threadId)?.status ?? live?.run?.status;
+}
+
+export function useStatus(threadId: string | null): RunStatus | undefined {
+  return useRuns((store) => statusOf(store, threadId));
+}
+
+export function useCheckpoints(threadId: string | null): CheckpointPages | undefined {
+  return useRuns((store) => (threadId === null ? undefined : store.checkpoints.get(threadId)));
+}
