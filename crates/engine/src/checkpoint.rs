@@ -200,7 +200,11 @@ impl TaskStatus {
             }
         }
         let open = !finished && !task.is_null();
-        Self { finished, interrupted: asked && open, failed: failed && open }
+        Self {
+            finished,
+            interrupted: asked && open,
+            failed: failed && open,
+        }
     }
 }
 
@@ -320,7 +324,9 @@ pub enum StorageError {
         cause: String,
     },
     /// Written by a newer release.
-    #[error("the database has schema {found}, this release reads up to {supported}. Install a newer release to open it.")]
+    #[error(
+        "the database has schema {found}, this release reads up to {supported}. Install a newer release to open it."
+    )]
     NewerSchema {
         /// Version found.
         found: i64,

@@ -70,16 +70,26 @@ pub struct CheckpointIds {
 impl CheckpointIds {
     /// Ids stamped with `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, last_ms: Mutex::new((0, 0)) }
+        Self {
+            clock,
+            last_ms: Mutex::new((0, 0)),
+        }
     }
 
     /// A new id, greater than every id made before and than `after`.
     pub fn next(&self, after: Option<&CheckpointId>) -> CheckpointId {
         // 12 bits of counter within a millisecond keep the order; past them the next millisecond is borrowed.
         let successor = |(ms, n): (u64, u16)| if n < 0x0fff { (ms, n + 1) } else { (ms + 1, 0) };
-        let floor = after.and_then(|id| uuid::Uuid::parse_str(id.as_str()).ok()).and_then(time_of);
-        let mut last = self.last_ms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        *last = (self.clock.now_ms(), 0).max(successor(*last)).max(floor.map_or((0, 0), successor));
+        let floor = after
+            .and_then(|id| uuid::Uuid::parse_str(id.as_str()).ok())
+            .and_then(time_of);
+        let mut last = self
+            .last_ms
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        *last = (self.clock.now_ms(), 0)
+            .max(successor(*last))
+            .max(floor.map_or((0, 0), successor));
         let (ms, count) = *last;
         let mut bytes = *uuid::Uuid::new_v4().as_bytes();
         bytes[..6].copy_from_slice(&ms.to_be_bytes()[2..]);

@@ -37,14 +37,17 @@ struct TaskRows {
 
 impl Stored {
     fn new(checkpoint: Checkpoint) -> Self {
-        Self { checkpoint, tasks: HashMap::new() }
+        Self {
+            checkpoint,
+            tasks: HashMap::new(),
+        }
     }
 
     fn add(&mut self, task: TaskWrites) {
-        let rows = self
-            .tasks
-            .entry(task.task_id)
-            .or_insert_with(|| TaskRows { path: task.task_path, writes: BTreeMap::new() });
+        let rows = self.tasks.entry(task.task_id).or_insert_with(|| TaskRows {
+            path: task.task_path,
+            writes: BTreeMap::new(),
+        });
         for write in task.writes {
             if write.idx < 0 {
                 rows.writes.insert(write.idx, write);
@@ -111,11 +114,7 @@ impl MemorySaver {
         self.threads.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn select<T>(
-        &self,
-        query: &ListQuery,
-        make: impl Fn(&ThreadId, &Name, &Stored) -> T,
-    ) -> Vec<T> {
+    fn select<T>(&self, query: &ListQuery, make: impl Fn(&ThreadId, &Name, &Stored) -> T) -> Vec<T> {
         let threads = self.read();
         let limit = query.limit.unwrap_or(usize::MAX);
         let spaces: Vec<(&ThreadId, &Name, &Space)> = threads
@@ -147,7 +146,12 @@ impl MemorySaver {
 }
 
 fn apply(threads: &mut BTreeMap<ThreadId, Thread>, commit: Commit) -> Result<(), StorageError> {
-    let Commit { thread, ns, writes, put } = commit;
+    let Commit {
+        thread,
+        ns,
+        writes,
+        put,
+    } = commit;
     let new_id = put.as_ref().map(|put| &put.checkpoint.id);
     let space = threads.get(&thread).and_then(|spaces| spaces.get(&ns));
     for task in &writes {
@@ -162,7 +166,9 @@ fn apply(threads: &mut BTreeMap<ThreadId, Thread>, commit: Commit) -> Result<(),
     }
     let space = threads.entry(thread).or_default().entry(ns).or_default();
     if let Some(put) = put {
-        space.entry(put.checkpoint.id.clone()).or_insert_with(|| Stored::new(put.checkpoint));
+        space
+            .entry(put.checkpoint.id.clone())
+            .or_insert_with(|| Stored::new(put.checkpoint));
     }
     for task in writes {
         if let Some(stored) = space.get_mut(&task.checkpoint_id) {
@@ -231,7 +237,9 @@ impl Checkpointer for MemorySaver {
         if from == to {
             return Ok(());
         }
-        let Some(source) = threads.get(from).cloned() else { return Ok(()) };
+        let Some(source) = threads.get(from).cloned() else {
+            return Ok(());
+        };
         let target = threads.entry(to.clone()).or_default();
         for (ns, checkpoints) in source {
             let space = target.entry(ns).or_default();

@@ -52,7 +52,10 @@ impl Target {
     }
     /// A packet.
     pub fn send(node: impl Into<Name>, arg: impl Into<Value>) -> Self {
-        Target::Send(Packet { node: node.into(), arg: arg.into() })
+        Target::Send(Packet {
+            node: node.into(),
+            arg: arg.into(),
+        })
     }
 }
 
@@ -129,7 +132,10 @@ pub struct Failure {
 impl NodeError {
     /// A failure of the given class.
     pub fn new(class: impl Into<Name>, message: impl Into<String>) -> Self {
-        NodeError::Failed(Failure { class: class.into(), message: message.into() })
+        NodeError::Failed(Failure {
+            class: class.into(),
+            message: message.into(),
+        })
     }
 }
 

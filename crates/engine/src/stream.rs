@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::checkpoint::Metadata;
+use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::value::{List, Object, Value};
 
 /// What to stream.
@@ -55,10 +55,13 @@ impl StreamMode {
 impl FromStr for StreamMode {
     type Err = String;
     fn from_str(s: &str) -> Result<Self, String> {
-        StreamMode::ALL.into_iter().find(|mode| mode.as_str() == s).ok_or_else(|| {
-            let known: Vec<_> = StreamMode::ALL.iter().map(|mode| mode.as_str()).collect();
-            format!("unknown stream mode {s:?}; known are {}", known.join(", "))
-        })
+        StreamMode::ALL
+            .into_iter()
+            .find(|mode| mode.as_str() == s)
+            .ok_or_else(|| {
+                let known: Vec<_> = StreamMode::ALL.iter().map(|mode| mode.as_str()).collect();
+                format!("unknown stream mode {s:?}; known are {}", known.join(", "))
+            })
     }
 }
 
@@ -80,11 +83,17 @@ pub struct Interrupt {
 impl Interrupt {
     /// `{"value", "id"}`
     pub fn to_json(&self) -> Value {
-        [("value", self.value.clone()), ("id", Value::from(&self.id))].into_iter().collect::<Object>().into()
+        [("value", self.value.clone()), ("id", Value::from(&self.id))]
+            .into_iter()
+            .collect::<Object>()
+            .into()
     }
     /// Reads what [`Interrupt::to_json`] wrote.
     pub fn from_json(json: &Value) -> Option<Interrupt> {
-        Some(Interrupt { id: json.get("id")?.as_str()?.into(), value: json.get("value")?.clone() })
+        Some(Interrupt {
+            id: json.get("id")?.as_str()?.into(),
+            value: json.get("value")?.clone(),
+        })
     }
 }
 
@@ -207,10 +216,78 @@ impl StreamEvent {
     }
     /// `{"event", "ns", "data"}`: one line of the command line's stream.
     pub fn to_json(&self) -> Value {
-        let ns: Value = self.ns.iter().map(|s| Value::from(s.as_str())).collect::<List>().into();
-        [("event", Value::from(self.mode().as_str())), ("ns", ns), ("data", self.data())]
-            .into_iter()
-            .collect::<Object>()
-            .into()
+        let ns: Value = self
+            .ns
+            .iter()
+            .map(|s| Value::from(s.as_str()))
+            .collect::<List>()
+            .into();
+        [
+            ("event", Value::from(self.mode().as_str())),
+            ("ns", ns),
+            ("data", self.data()),
+        ]
+        .into_iter()
+        .collect::<Object>()
+        .into()
+    }
+}
+
+impl Payload {
+    /// The payload in LangGraph's JSON shape.
+    pub fn to_json(&self) -> Value {
+        let object = |entries: Vec<(&str, Value)>| Value::Object(entries.into_iter().collect::<Object>());
+        let names = |names: &[Name]| Value::Array(names.iter().cloned().map(Value::String).collect());
+        let list =
+            |interrupts: &[Interrupt]| Value::Array(interrupts.iter().map(Interrupt::to_json).collect());
+        match self {
+            Payload::Values(values, interrupts) if interrupts.is_empty() => values.clone(),
+            Payload::Values(values, interrupts) => {
+                let mut shown = values.as_object().cloned().unwrap_or_default();
+                shown.insert("__interrupt__", list(interrupts));
+                Value::Object(shown)
+            }
+            Payload::Update(update) => {
+                let mut entries = vec![(&*update.node, update.value.clone())];
+                if update.cached {
+                    entries.push(("__metadata__", object(vec![("cached", true.into())])));
+                }
+                object(entries)
+            }
+            Payload::Interrupts(interrupts) => object(vec![("__interrupt__", list(interrupts))]),
+            Payload::Custom(value) | Payload::Debug(value) => value.clone(),
+            Payload::Message(message, metadata) => vec![message.clone(), metadata.clone()].into(),
+            Payload::TaskStart(start) => object(vec![
+                ("id", Value::from(&start.id)),
+                ("name", Value::String(start.name.clone())),
+                ("input", start.input.clone()),
+                ("triggers", names(&start.triggers)),
+            ]),
+            Payload::TaskEnd(end) => object(vec![
+                ("id", Value::from(&end.id)),
+                ("name", Value::String(end.name.clone())),
+                ("error", end.error.clone().into()),
+                ("result", end.result.clone()),
+                ("interrupts", list(&end.interrupts)),
+            ]),
+            Payload::Checkpoint(event) => {
+                let config = |id: &CheckpointId| {
+                    let inner = object(vec![
+                        ("checkpoint_ns", Value::String(event.ns.clone())),
+                        ("thread_id", Value::from(&event.thread)),
+                        ("checkpoint_id", Value::from(id)),
+                    ]);
+                    object(vec![("configurable", inner)])
+                };
+                object(vec![
+                    ("config", config(&event.id)),
+                    ("parent_config", event.parent.as_ref().map(config).into()),
+                    ("values", event.values.clone()),
+                    ("metadata", crate::snapshot::metadata_json(&event.metadata)),
+                    ("next", names(&event.next)),
+                    ("tasks", Value::Array(event.tasks.clone())),
+                ])
+            }
+        }
     }
 }

@@ -147,7 +147,9 @@ impl Object {
 
 impl<K: Into<Arc<str>>, V: Into<Value>> FromIterator<(K, V)> for Object {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(items: I) -> Self {
-        Object(Arc::new(items.into_iter().map(|(k, v)| (k.into(), v.into())).collect()))
+        Object(Arc::new(
+            items.into_iter().map(|(k, v)| (k.into(), v.into())).collect(),
+        ))
     }
 }
 
@@ -391,4 +393,49 @@ impl<'de> Deserialize<'de> for Value {
 #[macro_export]
 macro_rules! json {
     ($($json:tt)+) => { $crate::Value::from($crate::__serde_json::json!($($json)+)) };
+}
+
+impl Object {
+    /// True when both are the very same object in memory (a cheap proof of equality).
+    pub fn same(&self, other: &Object) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Value::Object(self.clone()), f)
+    }
+}
+
+impl fmt::Debug for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Value::Array(self.clone()), f)
+    }
+}
+
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_map(self.iter().map(|(k, v)| (&**k, v)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct V;
+        impl<'de> Visitor<'de> for V {
+            type Value = Object;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+                let mut entries: IndexMap<Arc<str>, Value> = IndexMap::new();
+                while let Some((k, v)) = map.next_entry::<String, Value>()? {
+                    entries.insert(k.into(), v);
+                }
+                Ok(Object(Arc::new(entries)))
+            }
+        }
+        d.deserialize_map(V)
+    }
 }

@@ -1,0 +1,358 @@
+//! The runnable graph and the ways into it: invoke, stream, read, edit.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::Stream;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::checkpoint::{Checkpointer, ListQuery};
+use crate::clock::{Clock, SystemClock};
+use crate::emit::Emitter;
+use crate::error::{RunError, StateError};
+use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
+use crate::node::Command;
+use crate::plan::Plan;
+use crate::run::Loop;
+use crate::snapshot::StateSnapshot;
+use crate::stream::{Interrupt, Payload, StreamEvent, StreamMode};
+use crate::update::{StateUpdate, Updated};
+use crate::value::{List, Object, Value};
+
+/// A compiled graph. Cheap to clone; one graph runs any number of threads at once.
+#[derive(Clone)]
+pub struct Graph {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) saver: Option<Arc<dyn Checkpointer>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<CheckpointIds>,
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Graph")
+            .field("nodes", &self.plan.nodes.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a run is given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// A new input; unfinished work of the thread is abandoned.
+    Value(Value),
+    /// Answers, an edit or a jump for a thread that waits.
+    Command(Command),
+    /// Nothing: go on where the thread stopped (or, with a checkpoint id, run again from there).
+    Resume,
+}
+
+impl Input {
+    /// An input object.
+    pub fn value(value: impl Into<Value>) -> Self {
+        Input::Value(value.into())
+    }
+    /// One answer, or a map of interrupt ids to answers.
+    pub fn resume(answer: impl Into<Value>) -> Self {
+        Input::Command(Command {
+            resume: Some(answer.into()),
+            ..Command::default()
+        })
+    }
+}
+
+/// When checkpoints reach the backend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Before the next step starts.
+    #[default]
+    Sync,
+    /// In the background; all before the run returns.
+    Async,
+    /// Once, when the run ends.
+    Exit,
+}
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct RunConfig {
+    /// The thread to continue or begin; needs a checkpointer.
+    pub thread: Option<ThreadId>,
+    /// Start from this checkpoint rather than from the newest.
+    pub checkpoint_id: Option<CheckpointId>,
+    /// What to stream.
+    pub modes: Vec<StreamMode>,
+    /// Super-steps before the run fails as endless; START counts as one.
+    pub recursion_limit: u32,
+    /// Stop before these nodes; `*` means all.
+    pub interrupt_before: Vec<Name>,
+    /// Stop after these nodes; `*` means all.
+    pub interrupt_after: Vec<Name>,
+    /// When checkpoints are stored.
+    pub durability: Durability,
+    /// Stored with every checkpoint: strings, numbers and booleans whose key does not begin with `__`.
+    pub metadata: Object,
+    /// At most so many tasks at once.
+    pub max_concurrency: Option<usize>,
+    /// Stops the run when cancelled.
+    pub cancel: CancellationToken,
+    /// The run's id; made up when absent.
+    pub run_id: Option<String>,
+}
+
+impl Default for RunConfig {
+    fn default() -> Self {
+        Self {
+            thread: None,
+            checkpoint_id: None,
+            modes: Vec::new(),
+            recursion_limit: 10_007,
+            interrupt_before: Vec::new(),
+            interrupt_after: Vec::new(),
+            durability: Durability::default(),
+            metadata: Object::new(),
+            max_concurrency: None,
+            cancel: CancellationToken::new(),
+            run_id: None,
+        }
+    }
+}
+
+impl RunConfig {
+    /// A run on a thread.
+    pub fn on(thread: impl Into<ThreadId>) -> Self {
+        Self {
+            thread: Some(thread.into()),
+            ..Self::default()
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStatus {
+    /// Nothing is left to run.
+    Done,
+    /// It waits for answers.
+    Interrupted,
+    /// It stopped at a breakpoint.
+    Breakpoint,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// The output keys of the state; null when the run never produced a state.
+    pub value: Value,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Questions that wait.
+    pub interrupts: Vec<Interrupt>,
+    /// The newest checkpoint, when there is a checkpointer.
+    pub checkpoint_id: Option<CheckpointId>,
+}
+
+impl RunResult {
+    /// The value, with `__interrupt__` added when questions wait.
+    pub fn to_json(&self) -> Value {
+        if self.interrupts.is_empty() {
+            return self.value.clone();
+        }
+        let mut object = self.value.as_object().cloned().unwrap_or_default();
+        object.insert(
+            "__interrupt__",
+            self.interrupts.iter().map(Interrupt::to_json).collect::<List>(),
+        );
+        Value::Object(object)
+    }
+}
+
+/// Which state of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateRef {
+    /// The thread.
+    pub thread: ThreadId,
+    /// A checkpoint; None means live: the newest, with the finished tasks of an open step applied.
+    pub checkpoint_id: Option<CheckpointId>,
+}
+
+impl StateRef {
+    /// The live state.
+    pub fn live(thread: impl Into<ThreadId>) -> Self {
+        Self {
+            thread: thread.into(),
+            checkpoint_id: None,
+        }
+    }
+    /// The state at a checkpoint.
+    pub fn at(thread: impl Into<ThreadId>, checkpoint: impl Into<CheckpointId>) -> Self {
+        Self {
+            thread: thread.into(),
+            checkpoint_id: Some(checkpoint.into()),
+        }
+    }
+}
+
+/// How many events wait for a slow reader before the run waits for it.
+const STREAM_BUFFER: usize = 256;
+
+impl Graph {
+    pub(crate) fn new(plan: Plan) -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        Self {
+            plan: Arc::new(plan),
+            saver: None,
+            ids: Arc::new(CheckpointIds::new(clock.clone())),
+            clock,
+        }
+    }
+
+    /// The graph with a place to keep its threads.
+    pub fn with_checkpointer(mut self, saver: Arc<dyn Checkpointer>) -> Self {
+        self.saver = Some(saver);
+        self
+    }
+
+    /// The graph with another clock.
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.ids = Arc::new(CheckpointIds::new(clock.clone()));
+        self.clock = clock;
+        self
+    }
+
+    /// Runs until there is nothing left to do, a question waits, or a breakpoint stops it.
+    pub async fn invoke(&self, input: Input, config: RunConfig) -> Result<RunResult, RunError> {
+        Loop::new(self, config, Emitter::none())?.run(input).await
+    }
+
+    /// Runs several inputs at once, each on a thread of its own when `config` names none; results in input order.
+    pub async fn batch(&self, inputs: Vec<Input>, config: RunConfig) -> Vec<Result<RunResult, RunError>> {
+        futures::future::join_all(inputs.into_iter().map(|input| self.invoke(input, config.clone()))).await
+    }
+
+    /// Starts a run in the background and streams what happens. Needs a tokio runtime. Dropping the `Run` stops it.
+    pub fn stream(&self, input: Input, mut config: RunConfig) -> Run {
+        let (sender, receiver) = mpsc::channel(STREAM_BUFFER);
+        let cancel = config.cancel.child_token();
+        config.cancel = cancel.clone();
+        let emitter = Emitter::new(&config.modes, sender);
+        let graph = self.clone();
+        let handle = tokio::spawn(async move { Loop::new(&graph, config, emitter)?.run(input).await });
+        Run {
+            receiver,
+            handle,
+            _stop: cancel.clone().drop_guard(),
+            cancel,
+            seq: 0,
+        }
+    }
+
+    /// The state of a thread.
+    pub async fn get_state(&self, at: &StateRef) -> Result<StateSnapshot, StateError> {
+        crate::snapshot::get_state(self, at).await
+    }
+
+    /// Past states of a thread, newest first.
+    pub async fn get_state_history(
+        &self,
+        thread: &ThreadId,
+        query: &ListQuery,
+    ) -> Result<Vec<StateSnapshot>, StateError> {
+        crate::snapshot::history(self, thread, query).await
+    }
+
+    /// Edits the state as if a node had just returned `update.values`; makes a new checkpoint.
+    pub async fn update_state(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
+        crate::update::update_state(self, at, update, true).await
+    }
+
+    /// What `update_state` would do, without storing it.
+    pub async fn preview_update(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
+        crate::update::update_state(self, at, update, false).await
+    }
+
+    /// Names of the nodes in declaration order, without START.
+    pub fn node_names(&self) -> impl Iterator<Item = &Name> {
+        self.plan.nodes.iter().skip(1).map(|node| &node.name)
+    }
+
+    /// State keys in declaration order, with the name of their reducer.
+    pub fn state_keys(&self) -> impl Iterator<Item = (&Name, &str)> {
+        self.plan.channels[..self.plan.state_keys]
+            .iter()
+            .map(|c| (&c.name, c.spec.reducer_name()))
+    }
+
+    /// Loops of the graph: groups of nodes that can reach each other.
+    pub fn loops(&self) -> Vec<Vec<Name>> {
+        self.plan.loops()
+    }
+
+    /// The compiled plan as text.
+    pub fn plan(&self) -> String {
+        self.plan.to_string()
+    }
+
+    /// A Mermaid flowchart.
+    pub fn mermaid(&self) -> String {
+        self.plan.mermaid()
+    }
+
+    pub(crate) fn need_saver(&self, what: &str) -> Result<&Arc<dyn Checkpointer>, RunError> {
+        self.saver.as_ref().ok_or_else(|| RunError::NotPersistent {
+            message: format!("No checkpointer set: {what} needs one. Call `with_checkpointer` on the graph."),
+        })
+    }
+}
+
+/// A run in progress: a stream of events, and its result.
+#[derive(Debug)]
+pub struct Run {
+    receiver: mpsc::Receiver<(Arc<[String]>, Payload)>,
+    handle: JoinHandle<Result<RunResult, RunError>>,
+    cancel: CancellationToken,
+    _stop: DropGuard,
+    seq: u64,
+}
+
+impl Run {
+    /// The next event; None when the run has ended.
+    pub async fn next(&mut self) -> Option<StreamEvent> {
+        let (ns, payload) = self.receiver.recv().await?;
+        Some(self.event(ns, payload))
+    }
+
+    fn event(&mut self, ns: Arc<[String]>, payload: Payload) -> StreamEvent {
+        let seq = self.seq;
+        self.seq += 1;
+        StreamEvent { seq, ns, payload }
+    }
+
+    /// Stops the run; the thread stays resumable. Keep reading until the end, then `finish`.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Reads what is left and gives the result.
+    pub async fn finish(mut self) -> Result<RunResult, RunError> {
+        while self.receiver.recv().await.is_some() {}
+        match (&mut self.handle).await {
+            Ok(result) => result,
+            Err(_) => Err(RunError::Cancelled),
+        }
+    }
+}
+
+impl Stream for Run {
+    type Item = StreamEvent;
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<StreamEvent>> {
+        self.receiver
+            .poll_recv(context)
+            .map(|item| item.map(|(ns, payload)| self.event(ns, payload)))
+    }
+}

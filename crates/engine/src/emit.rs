@@ -1,0 +1,54 @@
+//! The sending end of a run's stream.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use crate::stream::{Payload, StreamMode};
+
+/// Sends payloads that somebody asked for; waits while the reader is behind, so memory stays bounded.
+#[derive(Clone)]
+pub(crate) struct Emitter {
+    modes: u8,
+    sender: Option<mpsc::Sender<(Arc<[String]>, Payload)>>,
+    ns: Arc<[String]>,
+}
+
+impl Emitter {
+    pub(crate) fn new(modes: &[StreamMode], sender: mpsc::Sender<(Arc<[String]>, Payload)>) -> Self {
+        let modes = modes.iter().fold(0, |bits, mode| bits | 1 << *mode as u8);
+        Self {
+            modes,
+            sender: Some(sender),
+            ns: Arc::from([]),
+        }
+    }
+
+    pub(crate) fn none() -> Self {
+        Self {
+            modes: 0,
+            sender: None,
+            ns: Arc::from([]),
+        }
+    }
+
+    pub(crate) fn wants(&self, mode: StreamMode) -> bool {
+        self.modes & 1 << mode as u8 != 0
+    }
+
+    /// A reader that went away is no error here: dropping the reader cancels the run.
+    pub(crate) async fn send(&self, payload: Payload) {
+        if let Some(sender) = &self.sender {
+            let _ = sender.send((self.ns.clone(), payload)).await;
+        }
+    }
+}
+
+impl Emitter {
+    /// Makes and sends a payload if somebody reads its mode.
+    pub(crate) async fn send_if(&self, mode: StreamMode, payload: impl FnOnce() -> Payload) {
+        if self.wants(mode) {
+            self.send(payload()).await;
+        }
+    }
+}

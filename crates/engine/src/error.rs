@@ -1,0 +1,149 @@
+//! Errors of building, running and editing, each saying what happened, where, and what to do.
+
+use std::fmt;
+
+use crate::checkpoint::StorageError;
+use crate::ids::{Name, TaskId};
+use crate::node::Failure;
+
+/// Why a run, a read or an edit of a thread did not succeed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RunError {
+    /// Too many super-steps.
+    #[error(
+        "Recursion limit of {limit} reached without hitting a stop condition. The thread is kept as it is: raise the \
+         recursion limit to go on, or give the loop a way out."
+    )]
+    Recursion {
+        /// The limit.
+        limit: u32,
+    },
+    /// An update that the channels cannot take.
+    #[error("{message}")]
+    InvalidUpdate {
+        /// What, where, and what to do.
+        message: String,
+    },
+    /// Nothing to run from.
+    #[error("{message}")]
+    EmptyInput {
+        /// What was missing.
+        message: String,
+    },
+    /// A node failed.
+    #[error("node {node:?} failed: {failure}")]
+    Node {
+        /// The node.
+        node: Name,
+        /// Its task.
+        task_id: TaskId,
+        /// What it said.
+        failure: Failure,
+    },
+    /// Somebody stopped the run; the thread goes on from its last checkpoint.
+    #[error("the run was stopped; the thread can go on from its last checkpoint")]
+    Cancelled,
+    /// Storage failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The operation needs a checkpointer or a thread.
+    #[error("{message}")]
+    NotPersistent {
+        /// What is needed, for what.
+        message: String,
+    },
+    /// One answer for several questions.
+    #[error(
+        "When there are multiple pending interrupts, you must specify the interrupt id when resuming: {pending} \
+         questions wait. Give a map of interrupt id to answer."
+    )]
+    AmbiguousResume {
+        /// Number of questions.
+        pending: usize,
+    },
+    /// The request does not fit the graph or the thread.
+    #[error("{message}")]
+    InvalidRequest {
+        /// What does not fit, and what would.
+        message: String,
+    },
+}
+
+/// Reads and edits of a thread fail in the same ways as runs.
+pub type StateError = RunError;
+
+impl RunError {
+    pub(crate) fn invalid_update(message: impl Into<String>) -> Self {
+        RunError::InvalidUpdate {
+            message: message.into(),
+        }
+    }
+    pub(crate) fn invalid_request(message: impl Into<String>) -> Self {
+        RunError::InvalidRequest {
+            message: message.into(),
+        }
+    }
+    /// A stable code in kebab-case.
+    pub fn code(&self) -> &'static str {
+        match self {
+            RunError::Recursion { .. } => "recursion-limit",
+            RunError::InvalidUpdate { .. } => "invalid-update",
+            RunError::EmptyInput { .. } => "empty-input",
+            RunError::Node { .. } => "node-failed",
+            RunError::Cancelled => "cancelled",
+            RunError::Storage(_) => "storage",
+            RunError::NotPersistent { .. } => "not-persistent",
+            RunError::AmbiguousResume { .. } => "ambiguous-resume",
+            RunError::InvalidRequest { .. } => "invalid-request",
+        }
+    }
+}
+
+/// What a problem of a graph is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GraphPlace {
+    /// The graph as a whole.
+    Graph,
+    /// A node.
+    Node(Name),
+    /// An edge.
+    Edge(Name, Name),
+    /// A conditional edge of a node, by its name.
+    Branch(Name, Name),
+    /// A channel.
+    Channel(Name),
+}
+
+/// One problem found while compiling.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphProblem {
+    /// Stable code in kebab-case.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub remedy: String,
+    /// Where.
+    pub place: GraphPlace,
+}
+
+/// Every problem of a graph at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompileError {
+    /// At least one.
+    pub problems: Vec<GraphProblem>,
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, problem) in self.problems.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{} [{}] {}", problem.message, problem.code, problem.remedy)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for CompileError {}

@@ -1,0 +1,581 @@
+//! The live state of a thread: channel values and versions by index, and the persistent maps of its checkpoint.
+//!
+//! Steps work on plain vectors; the maps of the checkpoint are brought up to date from a list of what changed, when a
+//! checkpoint is made. So a step without a checkpointer never touches them, and one with a checkpointer pays for
+//! what changed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::channel::{Effect, Kind, python_type};
+use crate::checkpoint::{Change, ChannelVersions, Checkpoint, CheckpointTuple, PendingWrite, reserved};
+use crate::error::RunError;
+use crate::ids::{CheckpointId, Name};
+use crate::plan::{ChannelIx, NodeIx, Plan};
+use crate::value::{List, Object, Value};
+
+/// Where a write goes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Channel {
+    Known(ChannelIx),
+    /// Control channels, and channels the graph does not have.
+    Named(Name),
+}
+
+pub(crate) type Writes = Vec<(Channel, Value)>;
+
+/// One task's writes, as they are applied.
+pub(crate) struct Applied<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) node: Option<NodeIx>,
+    /// Sorts tasks: pulled nodes by name, then packets by index.
+    pub(crate) path: &'a str,
+    /// Was it started by its trigger channels (and so consumes them)?
+    pub(crate) pulled: bool,
+    pub(crate) writes: &'a [(Channel, Value)],
+}
+
+#[derive(Clone)]
+pub(crate) struct Live {
+    pub(crate) plan: Arc<Plan>,
+    /// Values of the state keys; shared with running tasks.
+    pub(crate) state: Arc<Vec<Option<Value>>>,
+    /// Values of the other channels, offset by the number of state keys.
+    control: Vec<Option<Value>>,
+    versions: Vec<u64>,
+    pub(crate) max_version: u64,
+    /// Per node, the version of each of its triggers when it last ran; None when it never did.
+    seen: Vec<Option<Box<[u64]>>>,
+    /// Entries of `versions_seen` that are not nodes of this graph.
+    extra_seen: BTreeMap<Name, ChannelVersions>,
+    /// Has any channel changed since the run last stopped for a breakpoint?
+    pub(crate) changed_since_interrupt: bool,
+    /// Available channels that vanish in a step that does not write them.
+    transient: Vec<ChannelIx>,
+    /// Since the last stored checkpoint: channel to "kept so many items", and nodes whose seen entry changed.
+    dirty: HashMap<ChannelIx, Option<usize>>,
+    dirty_seen: std::collections::BTreeSet<Name>,
+    /// False when no checkpoint will be made: then nothing is noted as dirty.
+    pub(crate) tracked: bool,
+    /// The checkpoint that this state continues; its maps are the base for the next one.
+    pub(crate) base: Option<Arc<Checkpoint>>,
+}
+
+impl Live {
+    /// The state of a thread that has no checkpoint yet.
+    pub(crate) fn fresh(plan: Arc<Plan>) -> Self {
+        let keys = plan.state_keys;
+        let state = plan.channels[..keys]
+            .iter()
+            .map(|c| c.spec.default.clone())
+            .collect();
+        Self {
+            state: Arc::new(state),
+            control: vec![None; plan.channels.len() - keys],
+            versions: vec![0; plan.channels.len()],
+            max_version: 0,
+            seen: vec![None; plan.nodes.len()],
+            extra_seen: BTreeMap::new(),
+            changed_since_interrupt: false,
+            transient: Vec::new(),
+            dirty: HashMap::new(),
+            dirty_seen: Default::default(),
+            tracked: true,
+            base: None,
+            plan,
+        }
+    }
+
+    /// The state a checkpoint holds.
+    pub(crate) fn load(plan: Arc<Plan>, checkpoint: &Checkpoint) -> Self {
+        let mut live = Self::fresh(plan.clone());
+        for (name, version) in &checkpoint.channel_versions {
+            live.max_version = live.max_version.max(*version);
+            let Some(&index) = plan.channel_index.get(name) else {
+                continue;
+            };
+            live.versions[index as usize] = *version;
+            let value = checkpoint.channel_values.get(name).cloned();
+            let kind = &plan.channel(index).spec.kind;
+            if kind.is_transient() && kind.available(value.as_ref()) {
+                live.transient.push(index);
+            }
+            if value.is_some() || !kind_has_default(kind) {
+                *live.slot(index) = value;
+            }
+        }
+        for (name, seen) in &checkpoint.versions_seen {
+            match plan.node_index.get(name) {
+                Some(&node) => {
+                    let triggers = &plan.node(node).triggers;
+                    let versions = triggers
+                        .iter()
+                        .map(|c| seen.get(&plan.channel(*c).name).copied().unwrap_or(0));
+                    live.seen[node as usize] = Some(versions.collect());
+                }
+                None => {
+                    live.extra_seen.insert(name.clone(), seen.clone());
+                }
+            }
+        }
+        let interrupt_seen = live.extra_seen.get(reserved::INTERRUPT);
+        live.changed_since_interrupt = checkpoint.channel_versions.iter().any(|(name, version)| {
+            *version
+                > interrupt_seen
+                    .and_then(|seen| seen.get(name))
+                    .copied()
+                    .unwrap_or(0)
+        });
+        live.base = Some(Arc::new(checkpoint.clone()));
+        live
+    }
+
+    fn slot(&mut self, index: ChannelIx) -> &mut Option<Value> {
+        let keys = self.plan.state_keys;
+        match (index as usize).checked_sub(keys) {
+            None => &mut Arc::make_mut(&mut self.state)[index as usize],
+            Some(offset) => &mut self.control[offset],
+        }
+    }
+
+    pub(crate) fn value(&self, index: ChannelIx) -> Option<&Value> {
+        match (index as usize).checked_sub(self.plan.state_keys) {
+            None => self.state[index as usize].as_ref(),
+            Some(offset) => self.control[offset].as_ref(),
+        }
+    }
+
+    fn available(&self, index: ChannelIx) -> bool {
+        self.plan.channel(index).spec.kind.available(self.value(index))
+    }
+
+    /// The state as an object: the given keys (all when None) that have a value.
+    pub(crate) fn view(plan: &Plan, state: &[Option<Value>], keys: Option<&[ChannelIx]>) -> Object {
+        let entry = |index: usize| {
+            state[index]
+                .clone()
+                .map(|value| (plan.channels[index].name.clone(), value))
+        };
+        match keys {
+            Some(keys) => keys.iter().filter_map(|index| entry(*index as usize)).collect(),
+            None => (0..plan.state_keys).filter_map(entry).collect(),
+        }
+    }
+
+    pub(crate) fn values(&self) -> Value {
+        Value::Object(Self::view(&self.plan, &self.state, None))
+    }
+
+    pub(crate) fn output(&self) -> Value {
+        Value::Object(Self::view(
+            &self.plan,
+            &self.state,
+            self.plan.output_keys.as_deref(),
+        ))
+    }
+
+    /// Packets that wait in the queue.
+    pub(crate) fn packets(&self) -> List {
+        self.value(self.plan.tasks_channel)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// Does one of the node's triggers hold something that the node has not seen?
+    pub(crate) fn triggered(&self, node: NodeIx) -> bool {
+        let plan = self.plan.node(node);
+        let seen = self.seen[node as usize].as_deref();
+        plan.triggers.iter().enumerate().any(|(position, channel)| {
+            self.available(*channel)
+                && seen.is_none_or(|seen| {
+                    self.versions[*channel as usize] > seen.get(position).copied().unwrap_or(0)
+                })
+        })
+    }
+
+    /// Nodes to run beside the queued packets: those that `updated` triggers, by name; or any, in declaration order.
+    pub(crate) fn triggered_nodes(&self, updated: Option<&[ChannelIx]>) -> Vec<NodeIx> {
+        match updated.filter(|updated| !updated.is_empty()) {
+            Some(updated) => {
+                let mut nodes: Vec<NodeIx> = updated
+                    .iter()
+                    .flat_map(|c| self.plan.channel(*c).subscribers.iter().copied())
+                    .collect();
+                nodes.sort_by(|a, b| self.plan.node(*a).name.cmp(&self.plan.node(*b).name));
+                nodes.dedup();
+                nodes.retain(|node| self.triggered(*node));
+                nodes
+            }
+            None => {
+                // Only channels that hold something can trigger; the graph may have many more nodes than that.
+                let held = (self.plan.state_keys..self.plan.channels.len()).map(|c| c as ChannelIx);
+                let mut nodes: Vec<NodeIx> = held
+                    .filter(|c| self.value(*c).is_some())
+                    .flat_map(|c| self.plan.channel(c).subscribers.iter().copied())
+                    .collect();
+                nodes.sort_unstable();
+                nodes.dedup();
+                nodes.retain(|node| self.triggered(*node));
+                nodes
+            }
+        }
+    }
+
+    /// Names of what runs next: packets, then nodes in declaration order.
+    pub(crate) fn next_names(&self, updated: Option<&[ChannelIx]>) -> Vec<Name> {
+        let known = |packet: &Value| {
+            let name = packet.get("node")?.as_str()?;
+            self.plan
+                .node_index
+                .get(name)
+                .map(|node| self.plan.node(*node).name.clone())
+        };
+        let mut next: Vec<Name> = self.packets().iter().filter_map(known).collect();
+        let mut nodes = self.triggered_nodes(updated);
+        nodes.sort_unstable();
+        next.extend(nodes.into_iter().map(|node| self.plan.node(node).name.clone()));
+        next
+    }
+
+    /// Applies the writes of one super-step. `bump` is false for reads that only look ahead: versions stay.
+    /// Returns the channels that were updated and can be read.
+    pub(crate) fn apply(
+        &mut self,
+        tasks: &mut [Applied<'_>],
+        is_step: bool,
+        bump: bool,
+    ) -> Result<Vec<ChannelIx>, RunError> {
+        tasks.sort_by(|a, b| a.path.cmp(b.path));
+        let plan = self.plan.clone();
+        for task in tasks.iter() {
+            let Some(node) = task.node else {
+                if !task.name.is_empty() && !self.extra_seen.contains_key(task.name) {
+                    self.extra_seen.insert(task.name.into(), ChannelVersions::new());
+                    self.note_seen(task.name.into());
+                }
+                continue;
+            };
+            let triggers = &plan.node(node).triggers;
+            let entry = &mut self.seen[node as usize];
+            let before = entry.clone();
+            let entry = entry.get_or_insert_with(|| vec![0; triggers.len()].into());
+            if task.pulled {
+                for (slot, channel) in entry.iter_mut().zip(triggers) {
+                    *slot = self.versions[*channel as usize];
+                }
+            }
+            if before.as_ref() != Some(entry) {
+                self.note_seen(plan.node(node).name.clone());
+            }
+        }
+        let version = self.max_version + 1;
+        let mut updated = Vec::new();
+        for task in tasks.iter().filter(|task| task.pulled) {
+            for channel in task.node.iter().flat_map(|node| &plan.node(*node).triggers) {
+                if plan.channel(*channel).spec.kind.consume(self.slot(*channel)) {
+                    self.changed(*channel, None, bump.then_some(version));
+                }
+            }
+        }
+
+        // Group by channel, in task order and then write order.
+        let mut order: Vec<ChannelIx> = Vec::new();
+        let mut grouped: HashMap<ChannelIx, Vec<(&str, &Value)>> = HashMap::new();
+        for task in tasks.iter() {
+            for (channel, value) in task.writes {
+                match channel {
+                    Channel::Known(index) => {
+                        let writes = grouped.entry(*index).or_default();
+                        if writes.is_empty() {
+                            order.push(*index);
+                        }
+                        writes.push((task.name, value));
+                    }
+                    Channel::Named(name) if name.starts_with("__") => {}
+                    Channel::Named(name) => {
+                        tracing::warn!(task = task.name, "wrote to unknown channel {name}, ignoring it");
+                    }
+                }
+            }
+        }
+        for index in &order {
+            let writes = &grouped[index];
+            let values: Vec<&Value> = writes.iter().map(|(_, value)| *value).collect();
+            let channel = plan.channel(*index);
+            let effect = channel
+                .spec
+                .kind
+                .update(self.slot(*index), &values)
+                .map_err(|why| {
+                    let mut writers: Vec<&str> = writes.iter().map(|(name, _)| *name).collect();
+                    writers.dedup();
+                    RunError::invalid_update(format!(
+                        "At key '{}': {why}.\nWritten by {}; nothing of this step was applied.",
+                        channel.name,
+                        writers.join(" and ")
+                    ))
+                })?;
+            let kept = match effect {
+                Effect::Unchanged => continue,
+                Effect::Replaced => None,
+                Effect::Appended(kept) => Some(kept),
+            };
+            self.changed(*index, kept, bump.then_some(version));
+            if self.available(*index) {
+                updated.push(*index);
+                if channel.spec.kind.is_transient() && !self.transient.contains(index) {
+                    self.transient.push(*index);
+                }
+            }
+        }
+        if is_step {
+            for index in std::mem::take(&mut self.transient) {
+                if grouped.contains_key(&index) && self.available(index) {
+                    self.transient.push(index);
+                } else if let Ok(Effect::Replaced) =
+                    plan.channel(index).spec.kind.update(self.slot(index), &[])
+                {
+                    self.changed(index, None, bump.then_some(version));
+                }
+            }
+        }
+        Ok(updated)
+    }
+
+    fn changed(&mut self, index: ChannelIx, kept: Option<usize>, version: Option<u64>) {
+        if let Some(version) = version {
+            self.versions[index as usize] = version;
+            self.max_version = self.max_version.max(version);
+            self.changed_since_interrupt = true;
+        }
+        if !self.tracked {
+            return;
+        }
+        self.dirty
+            .entry(index)
+            .and_modify(|before| {
+                *before = match (*before, kept) {
+                    (Some(a), Some(b)) => Some(a.min(b)),
+                    _ => None,
+                }
+            })
+            .or_insert(kept);
+    }
+
+    fn note_seen(&mut self, name: Name) {
+        if self.tracked {
+            self.dirty_seen.insert(name);
+        }
+    }
+
+    /// Empties whatever would trigger a node: the thread has nothing left to run.
+    pub(crate) fn drop_triggers(&mut self) {
+        let plan = self.plan.clone();
+        let version = self.max_version + 1;
+        for index in plan.state_keys as ChannelIx..plan.channels.len() as ChannelIx {
+            let kind = &plan.channel(index).spec.kind;
+            if !kind.available(self.value(index)) {
+                continue;
+            }
+            let emptied = match kind {
+                Kind::Barrier(_) => kind.consume(self.slot(index)),
+                _ => matches!(kind.update(self.slot(index), &[]), Ok(Effect::Replaced)),
+            };
+            if emptied {
+                self.changed(index, None, Some(version));
+            }
+        }
+        self.transient.clear();
+    }
+
+    /// Marks everything as seen by the breakpoints, so that the stop a run resumes from does not stop it again.
+    pub(crate) fn pass_breakpoints(&mut self) {
+        let plan = self.plan.clone();
+        let mut seen = self
+            .extra_seen
+            .get(reserved::INTERRUPT)
+            .cloned()
+            .unwrap_or_default();
+        for (index, version) in self
+            .versions
+            .iter()
+            .enumerate()
+            .filter(|(_, version)| **version > 0)
+        {
+            seen.insert(plan.channels[index].name.clone(), *version);
+        }
+        self.extra_seen.insert(reserved::INTERRUPT.into(), seen);
+        self.note_seen(reserved::INTERRUPT.into());
+        self.changed_since_interrupt = false;
+    }
+
+    /// `(version, node)` of every trigger that a node of this graph has seen.
+    pub(crate) fn seen_versions(&self) -> impl Iterator<Item = (u64, NodeIx)> + '_ {
+        self.seen.iter().enumerate().flat_map(|(node, seen)| {
+            seen.iter()
+                .flat_map(|seen| seen.iter())
+                .filter(|v| **v > 0)
+                .map(move |v| (*v, node as NodeIx))
+        })
+    }
+
+    /// Makes the checkpoint of the state as it is now. With `settle` it becomes the base of the next one; without,
+    /// the next one is made against the same base again (nothing in between is stored).
+    pub(crate) fn checkpoint(
+        &mut self,
+        id: CheckpointId,
+        ts: String,
+        metadata: crate::checkpoint::Metadata,
+        updated: Option<&[ChannelIx]>,
+        settle: bool,
+    ) -> (Checkpoint, Vec<Change>, Vec<Name>) {
+        let plan = self.plan.clone();
+        let base = self.base.as_deref();
+        let mut values = base.map(|b| b.channel_values.clone()).unwrap_or_default();
+        let mut versions = base.map(|b| b.channel_versions.clone()).unwrap_or_default();
+        let mut seen = base.map(|b| b.versions_seen.clone()).unwrap_or_default();
+        let mut changes: Vec<Change> = Vec::with_capacity(self.dirty.len());
+        for (&index, &kept) in &self.dirty {
+            let channel = plan.channel(index);
+            let version = self.versions[index as usize];
+            if version == 0 {
+                continue;
+            }
+            versions.insert(channel.name.clone(), version);
+            match self.value(index) {
+                Some(value) => values.insert(channel.name.clone(), value.clone()),
+                None => values.remove(&channel.name),
+            };
+            let known = base.is_some_and(|b| b.channel_values.contains_key(&channel.name));
+            changes.push(Change {
+                channel: channel.name.clone(),
+                appended_from: kept.filter(|_| known),
+            });
+        }
+        changes.sort_by(|a, b| a.channel.cmp(&b.channel));
+        let names: Vec<Name> = self.dirty_seen.iter().cloned().collect();
+        for name in &names {
+            let entry = match plan
+                .node_index
+                .get(name)
+                .and_then(|node| Some((*node, self.seen[*node as usize].as_deref()?)))
+            {
+                Some((node, versions)) => plan
+                    .node(node)
+                    .triggers
+                    .iter()
+                    .zip(versions)
+                    .filter(|(_, version)| **version > 0)
+                    .map(|(channel, version)| (plan.channel(*channel).name.clone(), *version))
+                    .collect(),
+                None => self.extra_seen.get(name).cloned().unwrap_or_default(),
+            };
+            seen.insert(name.clone(), entry);
+        }
+        let updated_channels = updated.map(|updated| {
+            let mut names: Vec<Name> = updated.iter().map(|c| plan.channel(*c).name.clone()).collect();
+            names.sort();
+            names
+        });
+        let checkpoint = Checkpoint {
+            id,
+            parent: base.map(|b| b.id.clone()),
+            ts,
+            channel_values: values,
+            channel_versions: versions,
+            versions_seen: seen,
+            updated_channels,
+            metadata,
+            next: self.next_names(updated),
+        };
+        if settle {
+            self.base = Some(Arc::new(checkpoint.clone()));
+            self.dirty.clear();
+            self.dirty_seen.clear();
+        }
+        (checkpoint, changes, names)
+    }
+
+    /// The channels named by a stored list that this graph still has.
+    pub(crate) fn indexes(&self, names: &[Name]) -> Vec<ChannelIx> {
+        names
+            .iter()
+            .filter_map(|name| self.plan.channel_index.get(name).copied())
+            .collect()
+    }
+
+    /// Applies the writes that an input command left on the checkpoint.
+    pub(crate) fn apply_null_writes(
+        &mut self,
+        pending: &[PendingWrite],
+        bump: bool,
+    ) -> Result<Vec<ChannelIx>, RunError> {
+        let writes: Writes = pending
+            .iter()
+            .filter(|write| write.task_id.is_null())
+            .map(|write| {
+                (
+                    resolve(&self.plan, &write.write.channel),
+                    write.write.value.clone(),
+                )
+            })
+            .collect();
+        if writes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut task = [Applied {
+            name: reserved::INPUT,
+            node: None,
+            path: "",
+            pulled: false,
+            writes: &writes,
+        }];
+        self.apply(&mut task, false, bump)
+    }
+}
+
+fn kind_has_default(kind: &Kind) -> bool {
+    matches!(kind, Kind::Binary(_) | Kind::Messages | Kind::Last)
+}
+
+/// The channel of a stored write.
+pub(crate) fn resolve(plan: &Plan, name: &Name) -> Channel {
+    match plan.channel_index.get(name) {
+        Some(index) => Channel::Known(*index),
+        None => Channel::Named(name.clone()),
+    }
+}
+
+/// The name of a write's channel.
+pub(crate) fn channel_name(plan: &Plan, channel: &Channel) -> Name {
+    match channel {
+        Channel::Known(index) => plan.channel(*index).name.clone(),
+        Channel::Named(name) => name.clone(),
+    }
+}
+
+/// A state of the thread at `tuple`, or the fresh state.
+pub(crate) fn load(plan: &Arc<Plan>, tuple: Option<&CheckpointTuple>) -> Live {
+    match tuple {
+        Some(tuple) => Live::load(plan.clone(), &tuple.checkpoint),
+        None => Live::fresh(plan.clone()),
+    }
+}
+
+/// The refusal of a value that should have been an object.
+pub(crate) fn expected_object(value: &Value) -> RunError {
+    RunError::invalid_update(format!(
+        "Expected dict, got {} ({})",
+        shorten(value),
+        python_type(value)
+    ))
+}
+
+pub(crate) fn shorten(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,293 @@
+//! The `add_messages` reducer: a list of messages joined by id.
+
+use std::collections::HashMap;
+
+use crate::value::{List, Object, Value};
+
+/// Marker id that removes everything before it.
+pub const REMOVE_ALL: &str = "__remove_all__";
+
+/// Joins `right` into `left`: known ids replace in place, removals take effect, the rest is appended. Messages
+/// without an id get one, so that later updates can name them.
+pub fn add_messages(left: &List, right: &Value) -> Result<Value, String> {
+    let incoming = coerce_all(right)?;
+    if let Some(marker) = incoming
+        .iter()
+        .rposition(|m| is_removal(m) && id_of(m) == Some(REMOVE_ALL))
+    {
+        return Ok(Value::Array(incoming.into_iter().skip(marker + 1).collect()));
+    }
+    let mut merged: List = left.clone();
+    // Most updates append: look ids up only among what is there when an incoming message could match.
+    let mut place: HashMap<String, usize> = HashMap::new();
+    for (index, message) in left.iter().enumerate() {
+        if let Some(id) = id_of(message) {
+            place.insert(id.to_owned(), index);
+        }
+    }
+    let mut removed: Vec<usize> = Vec::new();
+    for message in incoming {
+        let id = id_of(&message).unwrap_or_default().to_owned();
+        match (place.get(&id).copied(), is_removal(&message)) {
+            (Some(index), true) => removed.push(index),
+            (None, true) => {
+                return Err(format!(
+                    "Attempting to delete a message with an ID that doesn't exist ('{id}')"
+                ));
+            }
+            (Some(index), false) => {
+                removed.retain(|gone| *gone != index);
+                merged.set(index, message);
+            }
+            (None, false) => {
+                place.insert(id, merged.len());
+                merged.push(message);
+            }
+        }
+    }
+    if removed.is_empty() {
+        return Ok(Value::Array(merged));
+    }
+    let kept = merged
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !removed.contains(index))
+        .map(|(_, m)| m.clone());
+    Ok(Value::Array(kept.collect()))
+}
+
+fn id_of(message: &Value) -> Option<&str> {
+    message.get("id")?.as_str()
+}
+
+fn is_removal(message: &Value) -> bool {
+    message.get("type").and_then(Value::as_str) == Some("remove")
+}
+
+fn coerce_all(value: &Value) -> Result<Vec<Value>, String> {
+    match value {
+        Value::Array(items) => items.iter().map(coerce).collect(),
+        one => Ok(vec![coerce(one)?]),
+    }
+}
+
+/// Makes a whole message of the short forms: text, `[role, text]`, `{role, content}`; gives it an id if it has none.
+pub fn coerce(value: &Value) -> Result<Value, String> {
+    match value {
+        Value::String(text) => message("human", Value::String(text.clone()), &Object::new()),
+        Value::Array(pair) if pair.len() == 2 => match (pair.get(0).and_then(Value::as_str), pair.get(1)) {
+            (Some(role), Some(content)) => message(kind_of(role)?, content.clone(), &Object::new()),
+            _ => Err(format!("Unsupported message type: {value}")),
+        },
+        Value::Object(fields) => {
+            let Some(role) = fields
+                .get("role")
+                .or_else(|| fields.get("type"))
+                .and_then(Value::as_str)
+            else {
+                return Err(missing(value));
+            };
+            let kind = kind_of(role)?;
+            match (fields.get("content"), kind) {
+                (Some(content), _) => message(kind, content.clone(), fields),
+                (None, "remove") => message(kind, "".into(), fields),
+                (None, _) => Err(missing(value)),
+            }
+        }
+        other => Err(format!("Unsupported message type: {}", other.type_name())),
+    }
+}
+
+fn missing(value: &Value) -> String {
+    format!("Message dict must contain 'role' and 'content' keys, got {value}")
+}
+
+fn kind_of(role: &str) -> Result<&'static str, String> {
+    Ok(match role {
+        "human" | "user" => "human",
+        "ai" | "assistant" | "AIMessageChunk" => "ai",
+        "system" | "developer" => "system",
+        "tool" => "tool",
+        "function" => "function",
+        "remove" => "remove",
+        other => {
+            return Err(format!(
+                "Unexpected message type: '{other}'. Use one of 'human', 'user', 'ai', 'assistant', 'function', \
+                 'tool', 'system', or 'developer'."
+            ));
+        }
+    })
+}
+
+/// The complete form, with every field that its type has.
+fn message(kind: &'static str, content: Value, given: &Object) -> Result<Value, String> {
+    let or = |key: &str, default: Value| given.get(key).cloned().unwrap_or(default);
+    let object = || Value::Object(Object::new());
+    let mut whole = Object::new();
+    whole.insert("content", content);
+    whole.insert("additional_kwargs", or("additional_kwargs", object()));
+    whole.insert("response_metadata", or("response_metadata", object()));
+    whole.insert("type", kind);
+    whole.insert("name", or("name", Value::Null));
+    let id = match given.get("id") {
+        Some(Value::String(id)) => Value::String(id.clone()),
+        Some(Value::Number(n)) => n.to_string().into(),
+        _ if kind == "remove" => return Err("a remove message needs the id of the message to remove".into()),
+        _ => uuid::Uuid::new_v4().to_string().into(),
+    };
+    whole.insert("id", id);
+    match kind {
+        "ai" => {
+            let calls = match given.get("tool_calls") {
+                Some(Value::Array(calls)) => calls.iter().map(tool_call).collect::<List>(),
+                _ => List::new(),
+            };
+            whole.insert("tool_calls", calls);
+            whole.insert(
+                "invalid_tool_calls",
+                or("invalid_tool_calls", Value::Array(List::new())),
+            );
+            whole.insert("usage_metadata", or("usage_metadata", Value::Null));
+        }
+        "tool" => {
+            let Some(id) = given.get("tool_call_id") else {
+                return Err("a tool message needs the tool_call_id that it answers".into());
+            };
+            whole.insert("tool_call_id", id.clone());
+            whole.insert("artifact", or("artifact", Value::Null));
+            whole.insert("status", or("status", "success".into()));
+        }
+        _ => {}
+    }
+    Ok(Value::Object(whole))
+}
+
+/// `{name, args, id, type: "tool_call"}` from that form or from OpenAI's `{id, function: {name, arguments}}`.
+fn tool_call(call: &Value) -> Value {
+    let function = call.get("function");
+    let name = call
+        .get("name")
+        .or_else(|| function?.get("name"))
+        .cloned()
+        .unwrap_or_default();
+    let args = call.get("args").cloned().unwrap_or_else(|| {
+        let text = function
+            .and_then(|f| f.get("arguments"))
+            .and_then(Value::as_str)
+            .unwrap_or("{}");
+        serde_json::from_str(text).unwrap_or_else(|_| Value::Object(Object::new()))
+    });
+    [
+        ("name", name),
+        ("args", args),
+        ("id", call.get("id").cloned().unwrap_or_default()),
+        ("type", "tool_call".into()),
+    ]
+    .into_iter()
+    .collect::<Object>()
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    fn run(left: Value, right: Value) -> Result<Vec<String>, String> {
+        let left = match left {
+            Value::Array(items) => items.iter().map(|m| coerce(m).unwrap()).collect(),
+            _ => panic!("a list"),
+        };
+        let joined = add_messages(&left, &right)?;
+        Ok(joined
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| {
+                let removal = if is_removal(m) { "remove " } else { "" };
+                format!(
+                    "{removal}{}#{}",
+                    m.get("content").unwrap().as_str().unwrap(),
+                    id_of(m).unwrap()
+                )
+            })
+            .collect())
+    }
+    fn h(text: &str, id: &str) -> Value {
+        json!({"role": "user", "content": text, "id": id})
+    }
+    fn rm(id: &str) -> Value {
+        json!({"role": "remove", "content": "", "id": id})
+    }
+
+    #[test]
+    fn joins_by_id() {
+        let list = |items: &[Value]| Value::Array(items.iter().cloned().collect());
+        let cases: &[(&[Value], &[Value], &[&str])] = &[
+            (&[h("a", "1")], &[h("b", "2")], &["a#1", "b#2"]),
+            (&[h("a", "1"), h("b", "2")], &[h("B", "1")], &["B#1", "b#2"]),
+            (&[], &[h("a", "1"), h("b", "1")], &["b#1"]),
+            (&[h("a", "1"), h("b", "2")], &[rm("1")], &["b#2"]),
+            (
+                &[h("a", "1"), h("b", "2")],
+                &[rm("1"), h("A", "1")],
+                &["A#1", "b#2"],
+            ),
+            (&[h("b", "2")], &[h("a", "1"), rm("1")], &["b#2"]),
+            (
+                &[h("a", "1")],
+                &[h("x", "5"), rm(REMOVE_ALL), h("n", "9")],
+                &["n#9"],
+            ),
+            (
+                &[h("a", "1")],
+                &[rm(REMOVE_ALL), h("n", "9"), rm(REMOVE_ALL), h("m", "10")],
+                &["m#10"],
+            ),
+            (
+                &[h("a", "1")],
+                &[rm(REMOVE_ALL), h("n", "9"), h("m", "9"), rm("9")],
+                &["n#9", "m#9", "remove #9"],
+            ),
+        ];
+        for (left, right, want) in cases {
+            assert_eq!(
+                run(list(left), list(right)).unwrap(),
+                *want,
+                "{left:?} + {right:?}"
+            );
+        }
+        assert_eq!(
+            run(list(&[h("a", "1")]), list(&[rm("9")])).unwrap_err(),
+            "Attempting to delete a message with an ID that doesn't exist ('9')"
+        );
+    }
+
+    #[test]
+    fn short_forms_become_whole_messages() {
+        let text = coerce(&json!("hi")).unwrap();
+        assert_eq!(text.get("type").unwrap().as_str(), Some("human"));
+        assert_eq!(id_of(&text).unwrap().len(), 36, "an id is given");
+        assert_eq!(
+            coerce(&json!(["ai", "A"])).unwrap().get("type").unwrap().as_str(),
+            Some("ai")
+        );
+        let call = json!({"role": "assistant", "content": "", "tool_calls":
+            [{"id": "t", "type": "function", "function": {"name": "f", "arguments": "{\"x\":1}"}}]});
+        assert_eq!(
+            coerce(&call).unwrap().get("tool_calls").unwrap(),
+            &json!([{"name": "f", "args": {"x": 1}, "id": "t", "type": "tool_call"}])
+        );
+        assert!(
+            coerce(&json!({"content": "x"}))
+                .unwrap_err()
+                .contains("'role' and 'content'")
+        );
+        assert!(
+            coerce(&json!({"role": "badrole", "content": "x"}))
+                .unwrap_err()
+                .contains("badrole")
+        );
+        assert!(coerce(&json!(5)).is_err() && coerce(&json!({"role": "tool", "content": "x"})).is_err());
+    }
+}

@@ -1,0 +1,141 @@
+//! When commits reach the backend: at once, in the background, or at the end of the run.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::checkpoint::{Checkpointer, Commit, Put, StorageError, TaskWrites};
+use crate::compiled::Durability;
+use crate::error::RunError;
+use crate::ids::ThreadId;
+
+enum Order {
+    Commit(Commit),
+    Flush(oneshot::Sender<Result<(), StorageError>>),
+}
+
+/// Sends a run's commits to its backend, in order. Commits that need not be awaited at once go through a worker, so
+/// that tasks keep running meanwhile.
+pub(crate) struct Persister {
+    saver: Arc<dyn Checkpointer>,
+    thread: ThreadId,
+    pub(crate) durability: Durability,
+    worker: Option<mpsc::Sender<Order>>,
+    /// Task writes that wait for the checkpoint of their step.
+    held: Vec<TaskWrites>,
+    /// With `Exit`: the newest checkpoint.
+    last: Option<Put>,
+}
+
+/// Commits that may wait for the backend before the run waits too.
+const QUEUE: usize = 64;
+
+impl Persister {
+    pub(crate) fn new(saver: Arc<dyn Checkpointer>, thread: ThreadId, durability: Durability) -> Self {
+        Self {
+            saver,
+            thread,
+            durability,
+            worker: None,
+            held: Vec::new(),
+            last: None,
+        }
+    }
+
+    fn commit(&self, writes: Vec<TaskWrites>, put: Option<Put>) -> Commit {
+        Commit {
+            thread: self.thread.clone(),
+            ns: "".into(),
+            writes,
+            put,
+        }
+    }
+
+    /// The writes of a finished task. They are stored at once when other tasks of the step are still running, and
+    /// with the step's checkpoint otherwise: one transaction for a step of one task.
+    pub(crate) async fn task(&mut self, writes: TaskWrites, others_running: bool) -> Result<(), RunError> {
+        self.held.push(writes);
+        if others_running && self.durability != Durability::Exit {
+            let commit = self.take_held(None);
+            self.enqueue(commit).await?;
+        }
+        Ok(())
+    }
+
+    fn take_held(&mut self, put: Option<Put>) -> Commit {
+        let held = std::mem::take(&mut self.held);
+        self.commit(held, put)
+    }
+
+    /// A new checkpoint, with the writes that led to it.
+    pub(crate) async fn checkpoint(&mut self, put: Put) -> Result<(), RunError> {
+        match self.durability {
+            Durability::Exit => {
+                self.held.clear();
+                self.last = Some(put);
+                Ok(())
+            }
+            Durability::Async => {
+                let commit = self.take_held(Some(put));
+                self.enqueue(commit).await
+            }
+            Durability::Sync => {
+                let commit = self.take_held(Some(put));
+                if self.worker.is_some() {
+                    self.enqueue(commit).await?;
+                    self.flush().await
+                } else {
+                    Ok(self.saver.commit(commit).await?)
+                }
+            }
+        }
+    }
+
+    /// Everything so far is stored when this returns.
+    pub(crate) async fn finish(&mut self) -> Result<(), RunError> {
+        if let Some(put) = self.last.take() {
+            let commit = self.commit(Vec::new(), Some(put));
+            self.enqueue(commit).await?;
+        }
+        if !self.held.is_empty() {
+            let commit = self.take_held(None);
+            self.enqueue(commit).await?;
+        }
+        self.flush().await
+    }
+
+    async fn flush(&mut self) -> Result<(), RunError> {
+        let Some(worker) = &self.worker else { return Ok(()) };
+        let (done, wait) = oneshot::channel();
+        if worker.send(Order::Flush(done)).await.is_ok()
+            && let Ok(result) = wait.await
+        {
+            result?;
+        }
+        Ok(())
+    }
+
+    async fn enqueue(&mut self, commit: Commit) -> Result<(), RunError> {
+        let worker = self.worker.get_or_insert_with(|| {
+            let (sender, mut orders) = mpsc::channel(QUEUE);
+            let saver = self.saver.clone();
+            tokio::spawn(async move {
+                let mut failed = None;
+                while let Some(order) = orders.recv().await {
+                    match order {
+                        // After a failure nothing later may be stored: the thread would have a hole.
+                        Order::Commit(_) if failed.is_some() => {}
+                        Order::Commit(commit) => failed = saver.commit(commit).await.err(),
+                        Order::Flush(done) => {
+                            let _ = done.send(failed.clone().map_or(Ok(()), Err));
+                        }
+                    }
+                }
+            });
+            sender
+        });
+        // The worker ends only when this sender is dropped, so sending cannot fail while it lives.
+        let _ = worker.send(Order::Commit(commit)).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,245 @@
+//! The compiled form: integer ids for channels and nodes, and for each channel the nodes it triggers.
+//!
+//! A super-step touches only what its tasks wrote and what those channels trigger, so its cost does not depend on
+//! how many nodes the graph has.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::channel::ChannelSpec;
+use crate::checkpoint::reserved::END;
+use crate::ids::Name;
+use crate::node::{Node, Router};
+
+pub(crate) type ChannelIx = u32;
+pub(crate) type NodeIx = u32;
+
+pub(crate) struct ChannelPlan {
+    pub(crate) name: Name,
+    pub(crate) spec: ChannelSpec,
+    /// Nodes that a write to this channel may trigger.
+    pub(crate) subscribers: Vec<NodeIx>,
+    /// For a barrier: the node behind it.
+    pub(crate) join_target: Option<NodeIx>,
+    /// For `branch:to:x`: x.
+    pub(crate) branch_target: Option<NodeIx>,
+}
+
+pub(crate) struct BranchPlan {
+    pub(crate) name: Name,
+    pub(crate) router: Arc<dyn Router>,
+    pub(crate) paths: Option<HashMap<Name, Name>>,
+    pub(crate) default: Option<Name>,
+}
+
+pub(crate) struct NodePlan {
+    pub(crate) name: Name,
+    /// None for START.
+    pub(crate) node: Option<Arc<dyn Node>>,
+    /// State keys it is given; None for all.
+    pub(crate) input: Option<Vec<ChannelIx>>,
+    /// Channels that trigger it, sorted by name.
+    pub(crate) triggers: Vec<ChannelIx>,
+    /// Their names, as events show them.
+    pub(crate) trigger_names: Vec<Name>,
+    pub(crate) branch_channel: ChannelIx,
+    pub(crate) edges: Vec<ChannelIx>,
+    pub(crate) joins: Vec<ChannelIx>,
+    pub(crate) branches: Vec<BranchPlan>,
+    pub(crate) has_exit: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Plan {
+    pub(crate) channels: Vec<ChannelPlan>,
+    pub(crate) channel_index: HashMap<Name, ChannelIx>,
+    pub(crate) nodes: Vec<NodePlan>,
+    pub(crate) node_index: HashMap<Name, NodeIx>,
+    /// Channels `0..state_keys` are the state, in declaration order.
+    pub(crate) state_keys: usize,
+    pub(crate) start_channel: ChannelIx,
+    pub(crate) tasks_channel: ChannelIx,
+    pub(crate) input_keys: Option<Vec<ChannelIx>>,
+    pub(crate) output_keys: Option<Vec<ChannelIx>>,
+    topology: DiGraph<NodeIx, ()>,
+}
+
+impl Plan {
+    pub(crate) fn add_channel(&mut self, name: Name, spec: ChannelSpec) -> ChannelIx {
+        let index = self.channels.len() as ChannelIx;
+        self.channel_index.insert(name.clone(), index);
+        self.channels.push(ChannelPlan {
+            name,
+            spec,
+            subscribers: Vec::new(),
+            join_target: None,
+            branch_target: None,
+        });
+        index
+    }
+
+    pub(crate) fn add_node(
+        &mut self,
+        name: Name,
+        node: Option<Arc<dyn Node>>,
+        input: Option<Vec<ChannelIx>>,
+    ) {
+        let index = self.nodes.len() as NodeIx;
+        self.node_index.insert(name.clone(), index);
+        self.topology.add_node(index);
+        self.nodes.push(NodePlan {
+            name,
+            node,
+            input,
+            triggers: Vec::new(),
+            trigger_names: Vec::new(),
+            branch_channel: 0,
+            edges: Vec::new(),
+            joins: Vec::new(),
+            branches: Vec::new(),
+            has_exit: false,
+        });
+    }
+
+    pub(crate) fn subscribe(&mut self, node: NodeIx, channel: ChannelIx) {
+        self.channels[channel as usize].subscribers.push(node);
+        self.nodes[node as usize].triggers.push(channel);
+        if self.channels[channel as usize].name.starts_with("branch:to:") {
+            self.channels[channel as usize].branch_target = Some(node);
+        }
+    }
+
+    pub(crate) fn link(&mut self, from: NodeIx, to: NodeIx) {
+        self.topology
+            .add_edge(NodeIndex::new(from as usize), NodeIndex::new(to as usize), ());
+    }
+
+    pub(crate) fn finish(mut self) -> Self {
+        for node in &mut self.nodes {
+            let channels = &self.channels;
+            node.triggers
+                .sort_by(|a, b| channels[*a as usize].name.cmp(&channels[*b as usize].name));
+            node.trigger_names = node
+                .triggers
+                .iter()
+                .map(|c| channels[*c as usize].name.clone())
+                .collect();
+        }
+        self
+    }
+
+    pub(crate) fn channel(&self, index: ChannelIx) -> &ChannelPlan {
+        &self.channels[index as usize]
+    }
+
+    pub(crate) fn node(&self, index: NodeIx) -> &NodePlan {
+        &self.nodes[index as usize]
+    }
+
+    pub(crate) fn is_state_key(&self, channel: ChannelIx) -> bool {
+        (channel as usize) < self.state_keys
+    }
+
+    /// The loops of the graph: strongly connected groups of nodes.
+    pub(crate) fn loops(&self) -> Vec<Vec<Name>> {
+        petgraph::algo::tarjan_scc(&self.topology)
+            .into_iter()
+            .filter(|group| group.len() > 1 || self.topology.contains_edge(group[0], group[0]))
+            .map(|group| {
+                group
+                    .into_iter()
+                    .rev()
+                    .map(|n| self.nodes[n.index()].name.clone())
+                    .collect()
+            })
+            .collect()
+    }
+}
+
+/// The plan as text: one line per node with what triggers it and where it leads.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for channel in &self.channels[..self.state_keys] {
+            writeln!(f, "key {}: {}", channel.name, channel.spec.reducer_name())?;
+        }
+        for node in &self.nodes {
+            writeln!(f, "node {} <- {}", node.name, node.trigger_names.join(", "))?;
+            for channel in node.edges.iter().chain(&node.joins) {
+                writeln!(f, "  -> {}", self.channel(*channel).name)?;
+            }
+            for branch in &node.branches {
+                let mut paths: Vec<_> = branch
+                    .paths
+                    .iter()
+                    .flatten()
+                    .map(|(l, t)| format!("{l} -> {t}"))
+                    .collect();
+                paths.sort();
+                let default = branch.default.iter().map(|t| format!("otherwise -> {t}"));
+                let paths: Vec<_> = paths.into_iter().chain(default).collect();
+                writeln!(
+                    f,
+                    "  ? {}: {}",
+                    branch.name,
+                    if paths.is_empty() {
+                        "any node".into()
+                    } else {
+                        paths.join(", ")
+                    }
+                )?;
+            }
+        }
+        for group in self.loops() {
+            writeln!(f, "loop {}", group.join(" -> "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    /// A Mermaid flowchart; conditional edges are dotted.
+    pub(crate) fn mermaid(&self) -> String {
+        let quote = |name: &str| name.replace('"', "#quot;");
+        let mut out = String::from("graph TD;\n");
+        for (index, node) in self.nodes.iter().enumerate() {
+            out.push_str(&format!("  n{index}[\"{}\"]\n", quote(&node.name)));
+        }
+        out.push_str(&format!("  end_[\"{END}\"]\n"));
+        let id = |target: &Name| match self.node_index.get(target) {
+            Some(index) => format!("n{index}"),
+            None => "end_".to_owned(),
+        };
+        for (index, node) in self.nodes.iter().enumerate() {
+            for channel in node.edges.iter().chain(&node.joins) {
+                let channel = self.channel(*channel);
+                if let Some(target) = channel.branch_target.or(channel.join_target) {
+                    out.push_str(&format!("  n{index} --> n{target}\n"));
+                }
+            }
+            for branch in &node.branches {
+                let mut paths: Vec<_> = branch.paths.iter().flatten().collect();
+                paths.sort();
+                for (label, target) in paths {
+                    out.push_str(&format!(
+                        "  n{index} -. \"{}\" .-> {}\n",
+                        quote(label),
+                        id(target)
+                    ));
+                }
+                if let Some(target) = &branch.default {
+                    out.push_str(&format!("  n{index} -. \"otherwise\" .-> {}\n", id(target)));
+                }
+            }
+        }
+        out
+    }
+}
+
+impl NodePlan {
+    pub(crate) fn is_start(&self) -> bool {
+        self.node.is_none()
+    }
+}

@@ -1,0 +1,424 @@
+//! Tasks: which ones a checkpoint gives, and running one of them.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+
+use crate::channel::packet;
+use crate::checkpoint::reserved::{END, START};
+use crate::context::NodeContext;
+use crate::error::RunError;
+use crate::ids::{CheckpointId, Name, TaskId};
+use crate::live::{Channel, Live, Writes, expected_object, shorten};
+use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
+use crate::plan::{ChannelIx, NodeIx, Plan};
+use crate::value::{List, Object, Value};
+
+/// One task of a super-step.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub(crate) id: TaskId,
+    pub(crate) node: NodeIx,
+    pub(crate) name: Name,
+    /// Index among the queued packets; None when the node was triggered.
+    pub(crate) push: Option<usize>,
+    pub(crate) path_text: String,
+    pub(crate) input: Value,
+    pub(crate) writes: Writes,
+}
+
+impl Task {
+    pub(crate) fn path(&self) -> Value {
+        match self.push {
+            None => vec![Value::from("__pregel_pull"), Value::String(self.name.clone())].into(),
+            Some(index) => vec![
+                Value::from("__pregel_push"),
+                Value::from(index),
+                Value::Bool(false),
+            ]
+            .into(),
+        }
+    }
+    pub(crate) fn triggers(&self, plan: &Plan) -> Vec<Name> {
+        match self.push {
+            None => plan.node(self.node).trigger_names.clone(),
+            Some(_) => vec!["__pregel_push".into()],
+        }
+    }
+    pub(crate) fn is_start(&self) -> bool {
+        self.node == 0
+    }
+    /// The namespace that the task's questions are named in.
+    pub(crate) fn ns(&self) -> String {
+        format!("{}:{}", self.name, self.id)
+    }
+}
+
+/// A UUID-looking hash: the same checkpoint and path always give the same id.
+fn task_id(checkpoint: &CheckpointId, step: i64, name: &str, kind: &str, rest: &[&str]) -> TaskId {
+    let mut text = format!("{checkpoint}\u{1f}\u{1f}{step}\u{1f}{name}\u{1f}{kind}");
+    for part in rest {
+        text.push('\u{1f}');
+        text.push_str(part);
+    }
+    TaskId::new(uuid::Uuid::from_u128(xxhash_rust::xxh3::xxh3_128(text.as_bytes())).to_string())
+}
+
+/// The id under which an edit as `node` is filed when no task of that node waits.
+pub(crate) fn derived_task_id(checkpoint: &CheckpointId, step: i64, node: &str) -> TaskId {
+    task_id(checkpoint, step, node, "update", &[])
+}
+
+/// The tasks of the super-step that starts from `live`: packets in queue order, then triggered nodes.
+pub(crate) fn prepare(
+    live: &Live,
+    checkpoint: &CheckpointId,
+    step: i64,
+    updated: Option<&[ChannelIx]>,
+) -> Vec<Task> {
+    let plan = &live.plan;
+    let mut tasks = Vec::new();
+    for (index, queued) in live.packets().iter().enumerate() {
+        let name = queued.get("node").and_then(Value::as_str).unwrap_or_default();
+        let Some(&node) = plan.node_index.get(name) else {
+            tracing::warn!("ignoring unknown node name {name} in pending sends");
+            continue;
+        };
+        tasks.push(Task {
+            id: task_id(checkpoint, step, name, "__pregel_push", &[&index.to_string()]),
+            node,
+            name: plan.node(node).name.clone(),
+            push: Some(index),
+            path_text: format!("~__pregel_push, {index:010}, {:010}", 0),
+            input: queued.get("arg").cloned().unwrap_or_default(),
+            writes: Vec::new(),
+        });
+    }
+    let mut whole: Option<Value> = None;
+    for node in live.triggered_nodes(updated) {
+        let spec = plan.node(node);
+        let triggers: Vec<&str> = spec.trigger_names.iter().map(|name| &**name).collect();
+        let input = match &spec.input {
+            _ if spec.is_start() => live.value(plan.start_channel).cloned().unwrap_or_default(),
+            Some(keys) => Value::Object(Live::view(plan, &live.state, Some(keys))),
+            None => whole.get_or_insert_with(|| live.values()).clone(),
+        };
+        tasks.push(Task {
+            id: task_id(checkpoint, step, &spec.name, "__pregel_pull", &triggers),
+            node,
+            name: spec.name.clone(),
+            push: None,
+            path_text: format!("~__pregel_pull, {}", spec.name),
+            input,
+            writes: Vec::new(),
+        });
+    }
+    tasks
+}
+
+/// How a task ended.
+pub(crate) enum End {
+    Done,
+    Failed(Failure),
+    Interrupted { question: Value, index: usize },
+    Cancelled,
+}
+
+pub(crate) struct Outcome {
+    pub(crate) writes: Writes,
+    pub(crate) end: End,
+    pub(crate) answers: Option<Vec<Value>>,
+}
+
+/// Runs one task to its end: the node, then its edges and routers. A panic in the node is a failure of the task.
+pub(crate) async fn execute(
+    plan: Arc<Plan>,
+    state: Arc<Vec<Option<Value>>>,
+    task_node: NodeIx,
+    input: Value,
+    context: NodeContext,
+) -> Outcome {
+    let mut writes = Vec::new();
+    let work = async {
+        let spec = plan.node(task_node);
+        let output = match &spec.node {
+            Some(node) => node.run(context.clone(), input).await?,
+            None => NodeOutput::Update(input),
+        };
+        write(&plan, &state, task_node, output, &context, &mut writes).await
+    };
+    let end = match std::panic::AssertUnwindSafe(work).catch_unwind().await {
+        Ok(Ok(())) => End::Done,
+        Ok(Err(NodeError::Failed(failure))) => End::Failed(failure),
+        Ok(Err(NodeError::Interrupt(asked))) => End::Interrupted {
+            question: asked.question,
+            index: asked.index,
+        },
+        Ok(Err(NodeError::Cancelled)) => End::Cancelled,
+        Err(panic) => {
+            let said = panic.downcast_ref::<String>().cloned();
+            let said = said.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+            End::Failed(Failure {
+                class: "Panic".into(),
+                message: format!(
+                    "the node panicked: {}",
+                    said.unwrap_or_else(|| "no message".into())
+                ),
+            })
+        }
+    };
+    Outcome {
+        writes,
+        end,
+        answers: context.used_answers(),
+    }
+}
+
+/// What a node's output writes: state, commands, static edges, joins, then what its routers decide.
+pub(crate) async fn write(
+    plan: &Plan,
+    state: &[Option<Value>],
+    node: NodeIx,
+    output: NodeOutput,
+    context: &NodeContext,
+    writes: &mut Writes,
+) -> Result<(), NodeError> {
+    let spec = plan.node(node);
+    let mut unknown = Object::new();
+    write_output(plan, node, output, writes, &mut unknown)?;
+    for channel in &spec.edges {
+        writes.push((Channel::Known(*channel), Value::Null));
+    }
+    for channel in &spec.joins {
+        writes.push((Channel::Known(*channel), Value::String(spec.name.clone())));
+    }
+    for branch in &spec.branches {
+        let fresh = fresh_state(plan, state, writes, &unknown, spec.input.as_deref())?;
+        for target in branch.router.route(context.clone(), fresh).await? {
+            let target = match (target, &branch.paths) {
+                (Target::Node(label), Some(paths)) => match paths.get(&label).or(branch.default.as_ref()) {
+                    Some(target) => Target::Node(target.clone()),
+                    None => {
+                        let mut known: Vec<&str> = paths.keys().map(|label| &**label).collect();
+                        known.sort_unstable();
+                        return Err(NodeError::new(
+                            "KeyError",
+                            format!(
+                                "'{label}': the conditional edge `{}` of `{}` has no path with this label. Its labels \
+                                 are {}. Add the path or a default.",
+                                branch.name,
+                                spec.name,
+                                known.join(", ")
+                            ),
+                        ));
+                    }
+                },
+                (target, _) => target,
+            };
+            goto(plan, target, writes)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_output(
+    plan: &Plan,
+    node: NodeIx,
+    output: NodeOutput,
+    writes: &mut Writes,
+    unknown: &mut Object,
+) -> Result<(), NodeError> {
+    match output {
+        NodeOutput::Update(update) => write_update(plan, node, update, writes, unknown),
+        NodeOutput::Command(Command {
+            update,
+            goto: targets,
+            ..
+        }) => {
+            if let Some(update) = update {
+                write_update(plan, node, update, writes, unknown)?;
+            }
+            targets
+                .into_iter()
+                .try_for_each(|target| goto(plan, target, writes))
+        }
+        NodeOutput::Many(items) => items
+            .into_iter()
+            .try_for_each(|item| write_output(plan, node, item, writes, unknown)),
+    }
+}
+
+fn write_update(
+    plan: &Plan,
+    node: NodeIx,
+    update: Value,
+    writes: &mut Writes,
+    unknown: &mut Object,
+) -> Result<(), NodeError> {
+    let entries = match &update {
+        Value::Null => return Ok(()),
+        Value::Object(entries) => entries,
+        other => {
+            let RunError::InvalidUpdate { message } = expected_object(other) else {
+                return Ok(());
+            };
+            return Err(NodeError::new("InvalidUpdateError", message));
+        }
+    };
+    for (key, value) in entries.iter() {
+        match plan.channel_index.get(key) {
+            Some(&index) if plan.is_state_key(index) => {
+                let is_input = plan.input_keys.as_ref().is_none_or(|keys| keys.contains(&index));
+                if !plan.node(node).is_start() || is_input {
+                    writes.push((Channel::Known(index), value.clone()));
+                }
+            }
+            _ => {
+                unknown.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes what leads to `target`: the trigger of a node, or a packet in the queue.
+pub(crate) fn goto(plan: &Plan, target: Target, writes: &mut Writes) -> Result<(), NodeError> {
+    match target {
+        Target::Node(name) if &*name == END => {}
+        Target::Node(name) if &*name == START || name.is_empty() => {
+            return Err(NodeError::new(
+                "ValueError",
+                "Branch did not return a valid destination",
+            ));
+        }
+        Target::Node(name) => match plan.node_index.get(&name) {
+            Some(node) => writes.push((Channel::Known(plan.node(*node).branch_channel), Value::Null)),
+            None => tracing::warn!("there is no node `{name}` to go to, ignoring it"),
+        },
+        Target::Send(send) if &*send.node == END => {
+            return Err(NodeError::new(
+                "InvalidUpdateError",
+                "Cannot send a packet to the END node",
+            ));
+        }
+        Target::Send(send) => {
+            writes.push((Channel::Known(plan.tasks_channel), packet(&send.node, &send.arg)))
+        }
+    }
+    Ok(())
+}
+
+/// The state before the step with this task's own writes applied: what its routers see.
+fn fresh_state(
+    plan: &Plan,
+    state: &[Option<Value>],
+    writes: &Writes,
+    unknown: &Object,
+    keys: Option<&[ChannelIx]>,
+) -> Result<Value, NodeError> {
+    let mut fresh = state.to_vec();
+    for index in 0..plan.state_keys as ChannelIx {
+        let own: Vec<&Value> = writes
+            .iter()
+            .filter(|(channel, _)| *channel == Channel::Known(index))
+            .map(|(_, value)| value)
+            .collect();
+        if !own.is_empty() {
+            let channel = plan.channel(index);
+            channel
+                .spec
+                .kind
+                .update(&mut fresh[index as usize], &own)
+                .map_err(|why| {
+                    NodeError::new("InvalidUpdateError", format!("At key '{}': {why}.", channel.name))
+                })?;
+        }
+    }
+    let mut view = Live::view(plan, &fresh, keys);
+    if keys.is_none() {
+        for (key, value) in unknown.iter() {
+            view.insert(key.clone(), value.clone());
+        }
+    }
+    Ok(Value::Object(view))
+}
+
+/// Writes to state keys as `updates` shows them: an object, single-key objects in a list when a key was written
+/// twice, or null.
+pub(crate) fn update_view(plan: &Plan, writes: &Writes) -> Value {
+    let mut whole = Object::new();
+    let mut list = List::new();
+    let mut repeated = false;
+    for (name, value) in state_writes(plan, writes) {
+        repeated |= whole.contains_key(&name);
+        list.push(Value::Object(
+            [(name.clone(), value.clone())].into_iter().collect(),
+        ));
+        whole.insert(name, value.clone());
+    }
+    match (whole.is_empty(), repeated) {
+        (true, _) => Value::Null,
+        (_, true) => Value::Array(list),
+        _ => Value::Object(whole),
+    }
+}
+
+/// Writes to state keys as results show them: `{"$writes": [...]}` for a key written more than once.
+pub(crate) fn result_view(plan: &Plan, writes: &Writes) -> Value {
+    let mut whole = Object::new();
+    let mut counts: std::collections::HashMap<Name, List> = std::collections::HashMap::new();
+    for (name, value) in state_writes(plan, writes) {
+        let all = counts.entry(name.clone()).or_default();
+        all.push(value.clone());
+        let shown = match all.len() {
+            1 => value.clone(),
+            _ => Value::Object([("$writes", Value::Array(all.clone()))].into_iter().collect()),
+        };
+        whole.insert(name, shown);
+    }
+    Value::Object(whole)
+}
+
+fn state_writes<'a>(plan: &'a Plan, writes: &'a Writes) -> impl Iterator<Item = (Name, &'a Value)> {
+    writes.iter().filter_map(|(channel, value)| match channel {
+        Channel::Known(index) if plan.is_state_key(*index) => {
+            Some((plan.channel(*index).name.clone(), value))
+        }
+        _ => None,
+    })
+}
+
+/// Nodes that writes lead to, packets included, each as often as it is named.
+pub(crate) fn targets(plan: &Plan, writes: &Writes) -> Vec<Name> {
+    let name = |node: NodeIx| plan.node(node).name.clone();
+    writes
+        .iter()
+        .filter_map(|(channel, value)| match channel {
+            Channel::Known(index) if *index == plan.tasks_channel => plan
+                .node_index
+                .get(value.get("node")?.as_str()?)
+                .map(|node| name(*node)),
+            Channel::Known(index) => {
+                let channel = plan.channel(*index);
+                channel.branch_target.or(channel.join_target).map(name)
+            }
+            Channel::Named(_) => None,
+        })
+        .collect()
+}
+
+/// `Class('message')`, as errors are stored and shown.
+pub(crate) fn repr(failure: &Failure) -> String {
+    let message = &failure.message;
+    let (quote, body) = match (message.contains('\''), message.contains('"')) {
+        (true, false) => ('"', message.clone()),
+        (true, true) => ('\'', message.replace('\'', "\\'")),
+        _ => ('\'', message.clone()),
+    };
+    format!("{}({quote}{}{quote})", failure.class, body.replace('\n', "\\n"))
+}
+
+/// A short form of an input for traces.
+pub(crate) fn trace_of(value: &Value) -> String {
+    shorten(value)
+}
