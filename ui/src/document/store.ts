@@ -1,0 +1,368 @@
+/**
+ * The open document for React and for everybody who edits it. One document is open at a time; `doc` is always the same
+ * object and `openGraph` changes what is in it.
+ *
+ * Ids: records are named `doc`, `key:NAME`, `node:NAME`, `edge:ID`, `layout:NODE`; lists (`useIds`) and the selection
+ * hold bare names. Undo histories outlive closing a document: coming back to it, its steps are still there.
+ */
+import { useCallback, useMemo, useSyncExternalStore } from "react";
+import { create } from "zustand";
+import type { Diagnostic } from "../ipc/bindings/Diagnostic";
+import type { GraphView } from "../ipc/bindings/GraphView";
+import { rpc, RpcProblem, subscribe } from "../ipc/client";
+import { useSession } from "../state/session";
+import { showProblem, showToast } from "../state/toasts";
+import { t } from "../lib/texts";
+import { GraphDocument } from "./document";
+import { History, type Mark } from "./history";
+import { PatchError, same, type Patch, type PatchOp } from "./patch";
+import { Sync } from "./sync";
+import type { Json, Section } from "./types";
+
+export const doc = new GraphDocument();
+
+interface DocumentState {
+  readonly graphId: string | null;
+  readonly path: string | null;
+  readonly rev: number;
+  readonly savedRev: number;
+  readonly dirty: boolean;
+  readonly saving: boolean;
+  readonly undoName: string | null;
+  readonly redoName: string | null;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Problems by record, kept so that a row listens to its own list only. */
+  readonly byRecord: ReadonlyMap<string, readonly Diagnostic[]>;
+  readonly sampleInput: unknown;
+  readonly readme: string | null;
+  readonly recoveredAt: string | null;
+}
+
+const CLOSED: DocumentState = {
+  graphId: null,
+  path: null,
+  rev: 0,
+  savedRev: 0,
+  dirty: false,
+  saving: false,
+  undoName: null,
+  redoName: null,
+  diagnostics: [],
+  byRecord: new Map(),
+  sampleInput: undefined,
+  readme: null,
+  recoveredAt: null,
+};
+
+export const useDocumentState = create<DocumentState>(() => CLOSED);
+
+const histories = new Map<string, History>();
+let history = new History();
+let warnedOffline = false;
+
+const sync = new Sync({
+  send: (request) => rpc("graph.apply", request),
+  reload: async (graphId) => {
+    try {
+      adopt(await rpc("graph.get", { graphId }));
+      history.clear();
+      published();
+    } catch (problem) {
+      showProblem(problem);
+    }
+  },
+  onChange: published,
+  onDiagnostics: (diagnostics) => {
+    warnedOffline = false;
+    takeDiagnostics(diagnostics);
+  },
+  onProblem: (problem, retrying) => {
+    if (retrying) {
+      if (!warnedOffline) showToast({ tone: "warning", text: t("shell.sync.waiting"), detail: t("shell.sync.waitingDetail") });
+      warnedOffline = true;
+      return;
+    }
+    const { message, remedy } = RpcProblem.from(problem);
+    showToast({ tone: "problem", text: t("shell.sync.refused"), detail: remedy ? `${message} ${remedy}` : message });
+  },
+  setTimer: (run, millis) => {
+    const timer = setTimeout(run, millis);
+    return () => clearTimeout(timer);
+  },
+});
+
+/** Document facts that do not live in records. */
+function published(): void {
+  const state = useDocumentState.getState();
+  const next = {
+    graphId: sync.graphId,
+    rev: sync.rev,
+    savedRev: sync.savedRev,
+    dirty: sync.graphId !== null && sync.dirty,
+    saving: !sync.settled,
+    undoName: history.undoName,
+    redoName: history.redoName,
+  };
+  if (Object.entries(next).some(([key, value]) => state[key as keyof typeof next] !== value)) {
+    useDocumentState.setState(next);
+  }
+}
+
+const NONE: readonly Diagnostic[] = [];
+
+function takeDiagnostics(diagnostics: readonly Diagnostic[]): void {
+  const { byRecord: before, diagnostics: previous } = useDocumentState.getState();
+  if (same(previous, diagnostics)) return;
+  const grouped = new Map<string, Diagnostic[]>();
+  for (const diagnostic of diagnostics) {
+    const list = grouped.get(diagnostic.record);
+    if (list) list.push(diagnostic);
+    else grouped.set(diagnostic.record, [diagnostic]);
+  }
+  const byRecord = new Map<string, readonly Diagnostic[]>();
+  for (const [record, list] of grouped) {
+    const old = before.get(record);
+    byRecord.set(record, old && same(old, list) ? old : list);
+  }
+  useDocumentState.setState({ diagnostics, byRecord });
+}
+
+function adopt(view: GraphView): void {
+  sync.open(view.graphId, view.rev, view.savedRev);
+  doc.reset(view.records as { id: string; value: Json }[]);
+  useDocumentState.setState({
+    path: view.path ?? null,
+    sampleInput: view.sampleInput,
+    readme: view.readme ?? null,
+    recoveredAt: view.recoveredAt ?? null,
+  });
+  takeDiagnostics(view.diagnostics);
+}
+
+/** Shows a document. Edits of the one that was open are sent first. */
+export function openGraph(view: GraphView): void {
+  if (sync.graphId !== null && sync.graphId !== view.graphId) void flush();
+  const again = sync.graphId === view.graphId;
+  adopt(view);
+  const kept = histories.get(view.graphId);
+  history = kept ?? new History();
+  if (!kept) histories.set(view.graphId, history);
+  published();
+  useSession.getState().graphOpened(view.graphId, view.path ?? null, again);
+}
+
+/** Leaves the document; its edits are sent first and its history is kept for coming back. */
+export async function closeGraph(): Promise<void> {
+  await flush();
+  sync.open(null, 0, 0);
+  doc.reset([]);
+  history = new History();
+  useDocumentState.setState(CLOSED);
+  useSession.getState().graphOpened(null, null, false);
+}
+
+/** Forgets the history of a document that is gone for good (closed and discarded). */
+export function forgetGraph(graphId: string): void {
+  histories.delete(graphId);
+}
+
+/**
+ * The host changed the document itself (a restored version): takes it over as one step that undo takes back.
+ */
+export function replaceDocument(view: GraphView, name: string): void {
+  const before = new Map(doc.records().map((record) => [record.id, record.value]));
+  const ops: PatchOp[] = [];
+  const after = new Map(view.records.map((record) => [record.id, record.value as Json]));
+  const removed = [...before.keys()].filter((id) => !after.has(id)).reverse();
+  for (const id of removed) ops.push({ id, from: before.get(id) ?? null, to: null });
+  const places = new Map<string, number>();
+  for (const [id, value] of after) {
+    const section = id.slice(0, id.indexOf(":"));
+    const at = places.get(section) ?? 0;
+    places.set(section, at + 1);
+    const was = before.get(id);
+    if (was === undefined) ops.push({ id, from: null, to: value, at });
+    else if (!same(was, value)) ops.push({ id, from: was, to: value });
+  }
+  try {
+    history.record(name, doc.apply({ ops }));
+  } catch {
+    history.clear();
+  }
+  adopt(view);
+  published();
+}
+
+export interface EditOptions {
+  /** Edits with the same key, one soon after the other, are one undo step. Use the record and field: `node:a/config/prompt`. */
+  readonly merge?: string;
+}
+
+/** Changes the document as one named undo step. Answers false when there was nothing to change or it was refused. */
+export function edit(
+  name: string,
+  change: Patch | ((document: GraphDocument) => Patch),
+  options: EditOptions = {},
+): boolean {
+  const patch = typeof change === "function" ? change(doc) : change;
+  if (patch.ops.length === 0) return false;
+  try {
+    const done = doc.apply(patch);
+    history.record(name, done, options.merge ?? null);
+    sync.push(done);
+    published();
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof PatchError)) throw thrown;
+    showToast({ tone: "problem", text: t("shell.edit.refused", { name }), detail: thrown.message });
+    return false;
+  }
+}
+
+/** A place to come back to with `bailTo`, or to make one step from with `squashFrom`. */
+export function mark(): Mark {
+  return history.mark();
+}
+
+/** Takes back everything since the mark, without a redo: an aborted gesture. */
+export function bailTo(place: Mark): void {
+  const patch = history.bail(place);
+  if (patch) replay(patch);
+}
+
+export function squashFrom(place: Mark, name: string): void {
+  history.squash(place, name);
+  published();
+}
+
+/** Ends the merging of edits, when a field is left. */
+export function sealHistory(): void {
+  history.seal();
+}
+
+export function undo(): string | null {
+  const step = history.undo();
+  if (!step) return null;
+  replay(step.patch);
+  return step.name;
+}
+
+export function redo(): string | null {
+  const step = history.redo();
+  if (!step) return null;
+  replay(step.patch);
+  return step.name;
+}
+
+function replay(patch: Patch): void {
+  try {
+    sync.push(doc.apply(patch));
+  } catch (thrown) {
+    // The steps and the document no longer fit together; keeping them could only do harm.
+    history.clear();
+    showToast({ tone: "problem", text: t("shell.undo.broken"), detail: String(thrown) });
+  }
+  published();
+}
+
+/** Sends pending edits; resolves when the host has them all. */
+export function flush(): Promise<void> {
+  return sync.flush();
+}
+
+/** Says that the file now holds `savedRev`, after `graph.save`. */
+export function markSaved(path: string, savedRev: number): void {
+  sync.saved(savedRev);
+  useDocumentState.setState({ path });
+  useSession.getState().graphMoved(path);
+}
+
+/** Diagnostics that the host sends by itself. Called once, by the app. */
+export function followDiagnostics(): () => void {
+  return subscribe(
+    (events) => {
+      for (const event of events) {
+        if (event.type === "diagnostics" && event.graphId === sync.graphId) takeDiagnostics(event.diagnostics);
+      }
+    },
+    () => {
+      const { graphId } = sync;
+      if (graphId === null || !sync.settled) return;
+      // After a gap the document may have moved on; it is taken again only when it has.
+      rpc("graph.get", { graphId }).then(
+        (view) => {
+          if (sync.graphId !== graphId || !sync.settled) return;
+          if (view.rev !== sync.rev) adopt(view);
+          else takeDiagnostics(view.diagnostics);
+        },
+        () => {
+          // The connection banner already says it.
+        },
+      );
+    },
+  );
+}
+
+// Hooks. Each listens to one topic of the document.
+
+/** A record's value, or undefined when there is none. */
+export function useRecord(recordId: string): Json | undefined {
+  return useSyncExternalStore(
+    useCallback((listener) => doc.subscribe(recordId, listener), [recordId]),
+    () => doc.get(recordId),
+  );
+}
+
+/** Bare names of a section, in file order. */
+export function useIds(section: Section): readonly string[] {
+  return useSyncExternalStore(
+    useCallback((listener) => doc.subscribe(`ids:${section}`, listener), [section]),
+    () => doc.names(section),
+  );
+}
+
+/** Re-renders on every change; answers the version, for things that depend on the whole document. */
+export function useDocumentVersion(): number {
+  return useSyncExternalStore(
+    useCallback((listener) => doc.subscribe("any", listener), []),
+    () => doc.version,
+  );
+}
+
+/** Problems of one record, or all of them. */
+export function useDiagnostics(recordId?: string): readonly Diagnostic[] {
+  return useDocumentState((state) =>
+    recordId === undefined ? state.diagnostics : (state.byRecord.get(recordId) ?? NONE),
+  );
+}
+
+export interface GraphMeta {
+  readonly graphId: string | null;
+  readonly name: string;
+  readonly path: string | null;
+  /** There is something that is not in the file. */
+  readonly dirty: boolean;
+  /** Edits are on their way to the workbench. */
+  readonly saving: boolean;
+  readonly rev: number;
+}
+
+export function useGraphMeta(): GraphMeta {
+  const head = useRecord("doc");
+  const graphId = useDocumentState((state) => state.graphId);
+  const path = useDocumentState((state) => state.path);
+  const dirty = useDocumentState((state) => state.dirty);
+  const saving = useDocumentState((state) => state.saving);
+  const rev = useDocumentState((state) => state.rev);
+  return useMemo(() => {
+    void head;
+    return { graphId, name: doc.name, path, dirty, saving, rev };
+  }, [head, graphId, path, dirty, saving, rev]);
+}
+
+/** Names of the steps that undo and redo would take. */
+export function useHistory(): { undoName: string | null; redoName: string | null } {
+  const undoName = useDocumentState((state) => state.undoName);
+  const redoName = useDocumentState((state) => state.redoName);
+  return { undoName, redoName };
+}

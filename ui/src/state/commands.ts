@@ -1,0 +1,90 @@
+/**
+ * Everything that can be done by name: menus, buttons, the command palette and the keyboard all run the same entries.
+ * Shortcuts come from `keymap.ts`.
+ */
+import { useSyncExternalStore } from "react";
+import { KEYMAP, matches, type Scope } from "./keymap";
+
+export interface Command {
+  readonly id: string;
+  readonly title: string;
+  /** A heading of the command palette. */
+  readonly group: string;
+  /** Taken from the keymap when left out. */
+  readonly shortcut?: string;
+  readonly run: () => void;
+  readonly enabled?: () => boolean;
+  /** Not listed in the palette (arrow keys and the like). */
+  readonly hidden?: boolean;
+}
+
+let commands: readonly Command[] = [];
+const listeners = new Set<() => void>();
+
+function changed(next: readonly Command[]): void {
+  commands = next;
+  for (const listener of listeners) listener();
+}
+
+/** Adds a command; a later one with the same id takes its place until it is removed. Answers how to remove it. */
+export function registerCommand(command: Command): () => void {
+  const shortcut = command.shortcut ?? KEYMAP[command.id]?.keys[0];
+  const entry: Command = { ...command, ...(shortcut === undefined ? {} : { shortcut }) };
+  changed([...commands, entry]);
+  return () => changed(commands.filter((each) => each !== entry));
+}
+
+export function registerCommands(list: readonly Command[]): () => void {
+  const undo = list.map(registerCommand);
+  return () => undo.forEach((each) => each());
+}
+
+function find(id: string): Command | undefined {
+  return commands.findLast((command) => command.id === id);
+}
+
+/** Runs a command by its id. Answers false when there is none or it cannot be run now. */
+export function runCommand(id: string): boolean {
+  const command = find(id);
+  if (!command || command.enabled?.() === false) return false;
+  command.run();
+  return true;
+}
+
+/** All commands, the last registration of each id. */
+export function useCommands(): readonly Command[] {
+  const list = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => commands,
+  );
+  return list.filter((command, index) => list.findLastIndex((each) => each.id === command.id) === index);
+}
+
+const TYPING = "input:not([type=checkbox]):not([type=radio]):not([type=button]), textarea, select, [contenteditable=true]";
+
+/** Where the key was pressed decides which shortcuts count. */
+function scopesAt(target: EventTarget | null): ReadonlySet<Scope> {
+  if (!(target instanceof Element)) return new Set<Scope>(["app", "window", "canvas"]);
+  if (target.closest(TYPING)) return new Set<Scope>(["app"]);
+  const dialog = target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
+  if (dialog) return new Set<Scope>(["app"]);
+  const free = target === document.body || target.closest("[data-canvas]") !== null;
+  return new Set<Scope>(free ? ["app", "window", "canvas"] : ["app", "window"]);
+}
+
+/** Gives a key press to the command it belongs to. Answers whether one took it. */
+export function dispatchKey(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.isComposing) return false;
+  const scopes = scopesAt(event.target);
+  for (const [id, binding] of Object.entries(KEYMAP)) {
+    if (!scopes.has(binding.scope) || !binding.keys.some((keys) => matches(event, keys))) continue;
+    if (runCommand(id)) {
+      event.preventDefault();
+      return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,95 @@
+/**
+ * Every keyboard shortcut, in one list. `Mod` is Ctrl, or Command on a Mac. The scope says where a shortcut works:
+ * `app` everywhere, `window` wherever no text is being typed, `canvas` when the canvas (or nothing) has the focus.
+ */
+export type Scope = "app" | "window" | "canvas";
+
+export interface Binding {
+  readonly keys: readonly string[];
+  readonly scope: Scope;
+}
+
+export const KEYMAP: Readonly<Record<string, Binding>> = {
+  "palette.open": { keys: ["Mod+K"], scope: "app" },
+  "graph.new": { keys: ["Mod+Alt+N"], scope: "app" },
+  "graph.open": { keys: ["Mod+O"], scope: "app" },
+  "graph.save": { keys: ["Mod+S"], scope: "app" },
+  "graph.saveAs": { keys: ["Mod+Shift+S"], scope: "app" },
+  "graph.home": { keys: ["Mod+Shift+H"], scope: "app" },
+  "use.design": { keys: ["Alt+1"], scope: "app" },
+  "use.debug": { keys: ["Alt+2"], scope: "app" },
+  "use.approve": { keys: ["Alt+3"], scope: "app" },
+  "settings.open": { keys: ["Mod+,"], scope: "app" },
+  "panel.left": { keys: ["Mod+B"], scope: "app" },
+  "panel.right": { keys: ["Mod+Alt+B"], scope: "app" },
+  "panel.bottom": { keys: ["Mod+J"], scope: "app" },
+
+  "edit.undo": { keys: ["Mod+Z"], scope: "window" },
+  "edit.redo": { keys: ["Mod+Shift+Z", "Mod+Y"], scope: "window" },
+  "edit.selectAll": { keys: ["Mod+A"], scope: "canvas" },
+  "edit.copy": { keys: ["Mod+C"], scope: "canvas" },
+  "edit.cut": { keys: ["Mod+X"], scope: "canvas" },
+  "edit.paste": { keys: ["Mod+V"], scope: "canvas" },
+  "edit.duplicate": { keys: ["Mod+D"], scope: "canvas" },
+  "edit.delete": { keys: ["Delete", "Backspace"], scope: "canvas" },
+  "edit.deleteJoin": { keys: ["Mod+Delete", "Mod+Backspace"], scope: "canvas" },
+  "edit.rename": { keys: ["F2"], scope: "canvas" },
+  "edit.addNode": { keys: ["Tab", "N"], scope: "canvas" },
+  "edit.escape": { keys: ["Escape"], scope: "canvas" },
+
+  "view.fit": { keys: ["Mod+1"], scope: "app" },
+  "view.fitSelection": { keys: ["Mod+2"], scope: "app" },
+  "view.actualSize": { keys: ["Mod+0"], scope: "app" },
+  "view.zoomIn": { keys: ["Mod+=", "Mod++"], scope: "app" },
+  "view.zoomOut": { keys: ["Mod+-"], scope: "app" },
+  "view.layout": { keys: ["Mod+Shift+L"], scope: "app" },
+  "view.minimap": { keys: ["M"], scope: "canvas" },
+  "walk.left": { keys: ["ArrowLeft"], scope: "canvas" },
+  "walk.right": { keys: ["ArrowRight"], scope: "canvas" },
+  "walk.up": { keys: ["ArrowUp"], scope: "canvas" },
+  "walk.down": { keys: ["ArrowDown"], scope: "canvas" },
+  "nudge.left": { keys: ["Shift+ArrowLeft"], scope: "canvas" },
+  "nudge.right": { keys: ["Shift+ArrowRight"], scope: "canvas" },
+  "nudge.up": { keys: ["Shift+ArrowUp"], scope: "canvas" },
+  "nudge.down": { keys: ["Shift+ArrowDown"], scope: "canvas" },
+
+  "run.start": { keys: ["F5", "Mod+Enter"], scope: "app" },
+  "run.stop": { keys: ["Shift+F5"], scope: "app" },
+  "run.continue": { keys: ["F8"], scope: "app" },
+  "run.step": { keys: ["F10"], scope: "app" },
+  "debug.breakpoint": { keys: ["F9"], scope: "window" },
+  "debug.backToNow": { keys: ["Mod+Shift+Enter"], scope: "app" },
+  "debug.previousCheckpoint": { keys: ["J", "["], scope: "window" },
+  "debug.nextCheckpoint": { keys: ["L", "]"], scope: "window" },
+};
+
+const MAC = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
+
+const SIGNS: Record<string, string> = {
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  Escape: "Esc",
+  Backspace: "⌫",
+  Delete: "Del",
+};
+
+/** A shortcut as it is written on keys: `Ctrl+Shift+Z`. */
+export function shortcutText(keys: string): string {
+  const parts = keys === "Mod++" ? ["Mod", "+"] : keys.split("+");
+  return parts.map((part) => (part === "Mod" ? (MAC ? "⌘" : "Ctrl") : (SIGNS[part] ?? part))).join("+");
+}
+
+/** Does the event press this shortcut? */
+export function matches(event: KeyboardEvent, keys: string): boolean {
+  const parts = keys === "Mod++" ? ["Mod", "+"] : keys.split("+");
+  const key = parts.at(-1) ?? "";
+  const wants = (name: string) => parts.slice(0, -1).includes(name);
+  const mod = MAC ? event.metaKey : event.ctrlKey;
+  const other = MAC ? event.ctrlKey : event.metaKey;
+  if (mod !== wants("Mod") || other || event.altKey !== wants("Alt")) return false;
+  // Signs that need Shift on some keyboards are told by what they write.
+  if (!/^[+=,[\]-]$/.test(key) && event.shiftKey !== wants("Shift")) return false;
+  return event.key === key || event.key.toLowerCase() === key.toLowerCase() || event.code === `Digit${key}`;
+}

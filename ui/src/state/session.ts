@@ -1,0 +1,239 @@
+/**
+ * What this window looks at: the use, the selection, the moment (cursor), breakpoints, panels, settings. Nothing here
+ * is part of a document, nothing here is ever undone. What should outlive the window is kept in its local storage.
+ */
+import { create } from "zustand";
+import type { AppInfo } from "../ipc/bindings/AppInfo";
+import type { Settings } from "../ipc/bindings/Settings";
+import type { Theme } from "../ipc/bindings/Theme";
+import { rpc } from "../ipc/client";
+import { showProblem } from "./toasts";
+
+export type Use = "design" | "debug" | "approve";
+export type Side = "left" | "right" | "bottom";
+
+export interface Selection {
+  /** Node names, `__start__` and `__end__` included. */
+  readonly nodes: readonly string[];
+  /** Edge ids, without the `edge:` of the record. */
+  readonly edges: readonly string[];
+  /** Name of the state key that is open. */
+  readonly key: string | null;
+}
+
+/** The moment that everything shows. `checkpointId` null is now. */
+export interface Cursor {
+  readonly threadId: string | null;
+  readonly checkpointId: string | null;
+}
+
+export interface Breakpoint {
+  readonly node: string;
+  readonly when: "before" | "after";
+  readonly enabled: boolean;
+}
+
+export interface PanelState {
+  readonly size: number;
+  readonly folded: boolean;
+}
+
+export interface FieldFocus {
+  readonly record: string;
+  readonly pointer: string | null;
+  /** Differs each time, so that asking twice for the same field focuses twice. */
+  readonly nonce: number;
+}
+
+export const EMPTY_SELECTION: Selection = { nodes: [], edges: [], key: null };
+const NOW: Cursor = { threadId: null, checkpointId: null };
+export const PANEL_LIMITS: Record<Side, { min: number; max: number; initial: number }> = {
+  left: { min: 200, max: 480, initial: 260 },
+  right: { min: 280, max: 720, initial: 360 },
+  bottom: { min: 120, max: 640, initial: 240 },
+};
+
+interface SessionState {
+  readonly appInfo: AppInfo | null;
+  readonly graphId: string | null;
+  /** What breakpoints and views of this graph are kept under: its file, or the draft's id. */
+  readonly graphKey: string | null;
+  readonly use: Use;
+  readonly selection: Selection;
+  readonly cursor: Cursor;
+  readonly compareWith: string | null;
+  readonly breakpoints: Readonly<Record<string, readonly Breakpoint[]>>;
+  readonly panels: Readonly<Record<Side, PanelState>>;
+  /** The tab shown in a panel, by `use.side`. */
+  readonly tabs: Readonly<Record<string, string>>;
+  readonly theme: Theme;
+  readonly follow: boolean;
+  readonly minimap: boolean;
+  readonly pendingFocus: FieldFocus | null;
+  /** Questions that wait anywhere. */
+  readonly inboxCount: number;
+
+  setAppInfo(appInfo: AppInfo): void;
+  setSettings(change: Partial<Settings>): void;
+  graphOpened(graphId: string | null, path: string | null, again: boolean): void;
+  graphMoved(path: string): void;
+  setUse(use: Use): void;
+  /** Replaces the given parts of the selection; parts left out become empty. */
+  select(selection: Partial<Selection>): void;
+  setCursor(cursor: Partial<Cursor>): void;
+  setCompareWith(checkpointId: string | null): void;
+  /** Adds a breakpoint, or removes it. */
+  toggleBreakpoint(node: string, when: "before" | "after"): void;
+  enableBreakpoint(node: string, when: "before" | "after", enabled: boolean): void;
+  renameBreakpoints(from: string, to: string): void;
+  setPanel(side: Side, change: Partial<PanelState>): void;
+  /** Shows a tab of a panel and unfolds the panel. */
+  showTab(side: Side, tab: string, use?: Use): void;
+  setTheme(theme: Theme): void;
+  setFollow(follow: boolean): void;
+  setMinimap(minimap: boolean): void;
+  /** Selects the record and asks the inspector to focus the field at `pointer`. */
+  focusField(record: string, pointer?: string | null): void;
+  clearPendingFocus(): void;
+  setInboxCount(inboxCount: number): void;
+}
+
+interface Kept {
+  panels: SessionState["panels"];
+  tabs: SessionState["tabs"];
+  breakpoints: SessionState["breakpoints"];
+  minimap: boolean;
+  theme: Theme;
+  follow: boolean;
+}
+
+const STORE = "superstep.session";
+const initialPanel = (side: Side): PanelState => ({ size: PANEL_LIMITS[side].initial, folded: side === "bottom" });
+
+function kept(): Kept {
+  const fresh: Kept = {
+    panels: { left: initialPanel("left"), right: initialPanel("right"), bottom: initialPanel("bottom") },
+    tabs: {},
+    breakpoints: {},
+    minimap: true,
+    theme: "system",
+    follow: false,
+  };
+  try {
+    const text = localStorage.getItem(STORE);
+    return text === null ? fresh : { ...fresh, ...(JSON.parse(text) as Partial<Kept>) };
+  } catch {
+    return fresh;
+  }
+}
+
+let focusNonce = 0;
+
+export const useSession = create<SessionState>((set, get) => ({
+  ...kept(),
+  appInfo: null,
+  graphId: null,
+  graphKey: null,
+  use: "design",
+  selection: EMPTY_SELECTION,
+  cursor: NOW,
+  compareWith: null,
+  pendingFocus: null,
+  inboxCount: 0,
+
+  setAppInfo: (appInfo) => set({ appInfo, theme: appInfo.settings.theme, follow: appInfo.settings.follow }),
+  setSettings: (change) => {
+    const { appInfo } = get();
+    if (!appInfo) return;
+    const settings = { ...appInfo.settings, ...change };
+    set({ appInfo: { ...appInfo, settings }, theme: settings.theme, follow: settings.follow });
+    rpc("settings.set", settings).catch(showProblem);
+  },
+  graphOpened: (graphId, path, again) =>
+    set((state) => ({
+      graphId,
+      graphKey: path ?? graphId,
+      ...(again ? {} : { selection: EMPTY_SELECTION, cursor: NOW, compareWith: null, pendingFocus: null }),
+      use: graphId === null && state.use !== "approve" ? "design" : state.use,
+    })),
+  graphMoved: (path) =>
+    set((state) => {
+      const old = state.graphKey;
+      if (old === path) return {};
+      const moved = old === null ? undefined : state.breakpoints[old];
+      return { graphKey: path, breakpoints: moved ? { ...state.breakpoints, [path]: moved } : state.breakpoints };
+    }),
+  setUse: (use) => set({ use }),
+  select: (selection) => set({ selection: { ...EMPTY_SELECTION, ...selection } }),
+  setCursor: (cursor) =>
+    set((state) => {
+      const threadId = cursor.threadId === undefined ? state.cursor.threadId : cursor.threadId;
+      const sameThread = threadId === state.cursor.threadId;
+      const checkpointId =
+        cursor.checkpointId === undefined ? (sameThread ? state.cursor.checkpointId : null) : cursor.checkpointId;
+      return { cursor: { threadId, checkpointId }, ...(sameThread ? {} : { compareWith: null }) };
+    }),
+  setCompareWith: (compareWith) => set({ compareWith }),
+  toggleBreakpoint: (node, when) =>
+    set((state) => {
+      if (state.graphKey === null) return {};
+      const list = state.breakpoints[state.graphKey] ?? [];
+      const without = list.filter((each) => each.node !== node || each.when !== when);
+      const next = without.length < list.length ? without : [...list, { node, when, enabled: true }];
+      return { breakpoints: { ...state.breakpoints, [state.graphKey]: next } };
+    }),
+  enableBreakpoint: (node, when, enabled) =>
+    set((state) => {
+      if (state.graphKey === null) return {};
+      const list = state.breakpoints[state.graphKey] ?? [];
+      const next = list.map((each) => (each.node === node && each.when === when ? { ...each, enabled } : each));
+      return { breakpoints: { ...state.breakpoints, [state.graphKey]: next } };
+    }),
+  renameBreakpoints: (from, to) =>
+    set((state) => {
+      const list = state.graphKey === null ? undefined : state.breakpoints[state.graphKey];
+      if (!list || state.graphKey === null || !list.some((each) => each.node === from)) return {};
+      const next = list.map((each) => (each.node === from ? { ...each, node: to } : each));
+      return { breakpoints: { ...state.breakpoints, [state.graphKey]: next } };
+    }),
+  setPanel: (side, change) =>
+    set((state) => ({ panels: { ...state.panels, [side]: { ...state.panels[side], ...change } } })),
+  showTab: (side, tab, use) =>
+    set((state) => ({
+      tabs: { ...state.tabs, [`${use ?? state.use}.${side}`]: tab },
+      panels: { ...state.panels, [side]: { ...state.panels[side], folded: false } },
+    })),
+  setTheme: (theme) => get().setSettings({ theme }),
+  setFollow: (follow) => get().setSettings({ follow }),
+  setMinimap: (minimap) => set({ minimap }),
+  focusField: (record, pointer = null) => {
+    const name = record.slice(record.indexOf(":") + 1);
+    if (record.startsWith("node:") || record.startsWith("layout:")) get().select({ nodes: [name] });
+    else if (record.startsWith("edge:")) get().select({ edges: [name] });
+    else if (record.startsWith("key:")) {
+      get().select({ key: name });
+      get().showTab("left", "keys", "design");
+    } else get().select({});
+    set((state) => ({
+      pendingFocus: { record, pointer, nonce: ++focusNonce },
+      panels: { ...state.panels, right: { ...state.panels.right, folded: false } },
+    }));
+  },
+  clearPendingFocus: () => set({ pendingFocus: null }),
+  setInboxCount: (inboxCount) => set({ inboxCount }),
+}));
+
+let saving: ReturnType<typeof setTimeout> | undefined;
+useSession.subscribe((state, before) => {
+  const fields = ["panels", "tabs", "breakpoints", "minimap", "theme", "follow"] as const;
+  if (fields.every((field) => state[field] === before[field])) return;
+  clearTimeout(saving);
+  saving = setTimeout(() => {
+    try {
+      const { panels, tabs, breakpoints, minimap, theme, follow } = useSession.getState();
+      localStorage.setItem(STORE, JSON.stringify({ panels, tabs, breakpoints, minimap, theme, follow }));
+    } catch {
+      // Storage is full or forbidden: the window forgets its panels, nothing else.
+    }
+  }, 300);
+});
