@@ -138,6 +138,7 @@ export function receive(events: readonly AppEvent[]): void {
   let resort = false;
   const touched = new Set<string>();
   const unknown = new Set<string>();
+  const runEnded = new Set<string>();
   let inboxChanged = false;
   const deleted: string[] = [];
 
@@ -145,6 +146,11 @@ export function receive(events: readonly AppEvent[]): void {
     switch (event.type) {
       case "run":
         touched.add(event.run.threadId);
+        if (event.run.status !== "running") {
+          // Whatever still waits after the run waits for a new answer (it may have refused the last one).
+          runEnded.add(event.run.threadId);
+          inboxChanged = true;
+        }
         break;
       case "taskStarted":
       case "taskEnded":
@@ -172,7 +178,7 @@ export function receive(events: readonly AppEvent[]): void {
         break;
       case "inbox":
         inboxChanged = true;
-        if (get().waiting !== event.waiting) set({ waiting: event.waiting });
+        tellWaiting(event.waiting);
         break;
       default:
         break;
@@ -199,6 +205,10 @@ export function receive(events: readonly AppEvent[]): void {
   const { cursor, setCursor } = useSession.getState();
   if (cursor.threadId !== null && deleted.includes(cursor.threadId)) {
     setCursor({ threadId: null, checkpointId: null });
+  }
+  if (runEnded.size > 0) {
+    const { questions } = get();
+    setAnswering(questions.filter((q) => runEnded.has(q.threadId)).map((q) => q.interruptId), false);
   }
   for (const id of touched) snapshots.touch(id);
   if (unknown.size > 0) reloadThreadsSoon();
@@ -367,6 +377,15 @@ function patchPages(threadId: string, patch: Partial<CheckpointPages>): void {
 
 let inboxRequest = 0;
 
+/** Ids that were answered from this window: what else goes away was answered elsewhere. */
+const answeredHere = new Set<string>();
+
+function tellWaiting(waiting: number): void {
+  if (get().waiting !== waiting) set({ waiting });
+  const session = useSession.getState();
+  if (session.inboxCount !== waiting) session.setInboxCount(waiting);
+}
+
 export async function loadInbox(): Promise<void> {
   const request = (inboxRequest += 1);
   if (get().inboxState === "idle") set({ inboxState: "loading" });
@@ -377,10 +396,10 @@ export async function loadInbox(): Promise<void> {
     const still = new Set(questions.map((question) => question.interruptId));
     const gone = before
       .filter((question) => !still.has(question.interruptId))
-      .map((question) => ({ question, byUs: answering.has(question.interruptId) }));
+      .map((question) => ({ question, byUs: answeredHere.has(question.interruptId) }));
+    tellWaiting(questions.length);
     set({
       questions,
-      waiting: questions.length,
       inboxState: "ready",
       inboxProblem: null,
       goneQuestions: gone.length > 0 ? [...gone, ...goneQuestions].slice(0, 20) : goneQuestions,
@@ -397,10 +416,14 @@ export function dismissGone(): void {
 
 /** Marks questions whose answer is under way, so that nothing is answered twice. */
 export function setAnswering(ids: readonly string[], answering: boolean): void {
-  const next = new Set(get().answering);
+  const before = get().answering;
+  if (ids.every((id) => before.has(id) === answering)) return;
+  const next = new Set(before);
   for (const id of ids) {
-    if (answering) next.add(id);
-    else next.delete(id);
+    if (answering) {
+      next.add(id);
+      answeredHere.add(id);
+    } else next.delete(id);
   }
   set({ answering: next });
 }

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { controlsFor, type Situation } from "./controls";
+
+const at = (more: Partial<Situation>): Situation => ({
+  graphOpen: true,
+  errors: 0,
+  threadId: "t",
+  status: "done",
+  past: false,
+  next: [],
+  pendingEdits: false,
+  ...more,
+});
+
+describe("what the run buttons do", () => {
+  it.each([
+    ["no thread", at({ threadId: null, status: undefined }), "run"],
+    ["a finished thread", at({ status: "done" }), "run"],
+    ["a paused thread", at({ status: "paused", next: ["a"] }), "continue"],
+    ["a failed thread", at({ status: "failed", next: ["a"] }), "continue"],
+    ["a stopped thread", at({ status: "stopped", next: ["a"] }), "continue"],
+    ["a thread that asks", at({ status: "asking", next: ["a"] }), "answer"],
+    ["the past of a finished thread", at({ past: true, next: ["a"] }), "replay"],
+    ["the past of a thread that asks", at({ past: true, status: "asking", next: ["a"] }), "replay"],
+  ])("%s", (_name, situation, primary) => {
+    const controls = controlsFor(situation);
+    expect(controls.primary).toBe(primary);
+    expect(controls.primaryOff).toBeNull();
+  });
+
+  it("lets a running thread only be stopped", () => {
+    const controls = controlsFor(at({ status: "running" }));
+    expect(controls.primaryOff).not.toBeNull();
+    expect(controls.stepOff).not.toBeNull();
+    expect(controls.stopOff).toBeNull();
+  });
+
+  it("has nothing to stop when nothing runs", () => {
+    expect(controlsFor(at({})).stopOff).not.toBeNull();
+  });
+
+  it("does not step over a question", () => {
+    expect(controlsFor(at({ status: "asking" })).stepOff).not.toBeNull();
+  });
+
+  it("does not replay what leads nowhere", () => {
+    expect(controlsFor(at({ past: true, next: [] })).primaryOff).not.toBeNull();
+    expect(controlsFor(at({ past: true, next: undefined })).primaryOff).toBeNull();
+  });
+
+  it("asks to apply or discard edits before the thread goes on, but not before a new run", () => {
+    expect(controlsFor(at({ status: "paused", pendingEdits: true })).primaryOff).not.toBeNull();
+    expect(controlsFor(at({ status: "done", pendingEdits: true })).primaryOff).toBeNull();
+  });
+
+  it("is open with errors in the document, and leads to them", () => {
+    expect(controlsFor(at({ errors: 2 }))).toMatchObject({ blocked: true, primaryOff: null });
+    expect(controlsFor(at({ graphOpen: false })).primaryOff).not.toBeNull();
+  });
+});

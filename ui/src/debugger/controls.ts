@@ -1,0 +1,68 @@
+/**
+ * What the run buttons do at a given moment, as one table: the same answer serves the title bar, the command palette
+ * and the keys, and a button that can not be used says why.
+ */
+import type { RunStatus } from "../ipc/bindings/RunStatus";
+import { t } from "../lib/texts";
+
+export interface Situation {
+  readonly graphOpen: boolean;
+  /** Problems that keep the graph from running. */
+  readonly errors: number;
+  readonly threadId: string | null;
+  readonly status: RunStatus | undefined;
+  /** The cursor is at a checkpoint that is not the newest. */
+  readonly past: boolean;
+  /** Nodes that run next at the cursor; undefined while they are not known. */
+  readonly next: readonly string[] | undefined;
+  /** Edits of the state that are not applied. */
+  readonly pendingEdits: boolean;
+}
+
+export type Primary = "run" | "continue" | "replay" | "answer";
+
+export interface Controls {
+  readonly primary: Primary;
+  /** Why the primary button can not be used; null when it can. */
+  readonly primaryOff: string | null;
+  readonly stepOff: string | null;
+  readonly stopOff: string | null;
+  /** The graph has errors: the buttons lead to the problems. */
+  readonly blocked: boolean;
+}
+
+export function controlsFor(at: Situation): Controls {
+  const primary = primaryFor(at);
+  const running = at.status === "running";
+  const off = reasonFor(at, primary);
+  return {
+    primary,
+    primaryOff: off,
+    stepOff: off ?? (primary === "answer" ? t("debug.off.answerFirst") : null),
+    stopOff: running ? null : t("debug.off.nothingRuns"),
+    blocked: at.graphOpen && at.errors > 0,
+  };
+}
+
+function primaryFor(at: Situation): Primary {
+  if (at.threadId === null) return "run";
+  if (at.past) return "replay";
+  switch (at.status) {
+    case "asking":
+      return "answer";
+    case "paused":
+    case "failed":
+    case "stopped":
+      return "continue";
+    default:
+      return "run";
+  }
+}
+
+function reasonFor(at: Situation, primary: Primary): string | null {
+  if (!at.graphOpen) return t("debug.off.noGraph");
+  if (at.status === "running" && at.threadId !== null) return t("debug.off.running");
+  if (primary !== "run" && at.pendingEdits) return t("debug.off.pendingEdits");
+  if (primary === "replay" && at.next?.length === 0) return t("debug.off.nothingNext");
+  return null;
+}

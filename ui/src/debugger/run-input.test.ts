@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { inputFor, inputSchema, isConversation, isEmptyInput, samplesOf } from "./run-input";
+
+describe("the input form's schema", () => {
+  const keys = [
+    ["request", { type: "string", title: "Request" }],
+    ["messages", { type: "array", reducer: "add_messages" }],
+    ["attempts", { type: "integer", reducer: "add", default: 0 }],
+  ] as const;
+
+  it("has the keys that an input may set, without what belongs to the channel", () => {
+    const schema = inputSchema(keys, ["request", "attempts"]);
+    expect(schema.properties).toEqual({ request: { type: "string", title: "Request" }, attempts: { type: "integer" } });
+    expect("required" in schema).toBe(false);
+  });
+
+  it("has all keys when the document does not say, and asks for messages as people write them", () => {
+    const properties = inputSchema(keys, undefined).properties as Record<string, { items?: { properties: object } }>;
+    expect(Object.keys(properties)).toEqual(["request", "messages", "attempts"]);
+    expect(Object.keys(properties.messages?.items?.properties ?? {})).toEqual(["type", "content"]);
+    expect(isConversation(keys)).toBe(true);
+    expect(isConversation([["a", {}]])).toBe(false);
+  });
+});
+
+describe("sample inputs", () => {
+  it("takes what is usable and names the nameless", () => {
+    expect(
+      samplesOf({ examples: [{ name: "A lamp", input: { a: 1 } }, { input: { b: 2 } }, { name: "broken" }, 5] }),
+    ).toEqual([
+      { name: "A lamp", input: { a: 1 } },
+      { name: "2", input: { b: 2 } },
+    ]);
+    expect(samplesOf(undefined)).toEqual([]);
+    expect(samplesOf({ examples: "no" })).toEqual([]);
+  });
+
+  it("fills the form with what is typed before a sample", () => {
+    const samples = [{ name: "s", input: { a: 1 } }];
+    expect(inputFor({}, "g", samples)).toEqual({ a: 1 });
+    expect(inputFor({ g: { a: 2 } }, "g", samples)).toEqual({ a: 2 });
+    expect(inputFor({}, "g", [])).toEqual({});
+  });
+
+  it("knows an input that says nothing", () => {
+    expect(isEmptyInput({})).toBe(true);
+    expect(isEmptyInput({ a: undefined })).toBe(true);
+    expect(isEmptyInput({ a: "" })).toBe(false);
+    expect(isEmptyInput([])).toBe(true);
+  });
+});

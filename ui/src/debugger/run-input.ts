@@ -1,0 +1,111 @@
+/**
+ * The input of a run: its schema from the document's state, the document's sample inputs, and what was typed last for
+ * each graph. Pure but for the small store at the end.
+ */
+import { create } from "zustand";
+import { t } from "../lib/texts";
+import { isObject } from "./diff";
+
+/** A state key of the document: its JSON Schema with the fields of a channel beside it. */
+export type StateKey = Readonly<Record<string, unknown>>;
+
+export interface Sample {
+  readonly name: string;
+  readonly input: Record<string, unknown>;
+}
+
+/** A message as a person gives one. */
+const MESSAGE = {
+  type: "object",
+  properties: {
+    type: { type: "string", enum: ["human", "ai", "system"], default: "human", title: t("debug.message.from") },
+    content: { type: "string", title: t("debug.message.text"), "x-editor": "text" },
+  },
+  required: ["type", "content"],
+};
+
+/** JSON Schema of the input: the keys that the document lets an input set, all of them optional. */
+export function inputSchema(
+  keys: readonly (readonly [name: string, key: StateKey])[],
+  inputKeys: readonly string[] | undefined,
+): Record<string, unknown> {
+  const allowed = inputKeys ? new Set(inputKeys) : undefined;
+  const properties: Record<string, unknown> = {};
+  for (const [name, key] of keys) {
+    if (allowed && !allowed.has(name)) continue;
+    const { reducer, channel: _channel, default: _default, ...schema } = key;
+    if (reducer === "add_messages" && !isObject(schema.items)) properties[name] = { ...schema, items: MESSAGE };
+    else properties[name] = schema;
+  }
+  return { type: "object", properties };
+}
+
+/** The document's `examples` that have a usable input. */
+export function samplesOf(doc: Readonly<Record<string, unknown>> | undefined): Sample[] {
+  const examples = doc?.examples;
+  if (!Array.isArray(examples)) return [];
+  return examples.flatMap((example: unknown, index) => {
+    if (!isObject(example) || !isObject(example.input)) return [];
+    const name = typeof example.name === "string" && example.name !== "" ? example.name : String(index + 1);
+    return [{ name, input: example.input }];
+  });
+}
+
+/** Does a second input on the same thread make sense as "the next turn"? It does where messages are kept. */
+export function isConversation(keys: readonly (readonly [string, StateKey])[]): boolean {
+  return keys.some(([, key]) => key.reducer === "add_messages");
+}
+
+/** An input that says nothing: no key, or only empty ones. */
+export function isEmptyInput(input: unknown): boolean {
+  return !isObject(input) || Object.values(input).every((value) => value === undefined);
+}
+
+const STORAGE = "superstep.input.";
+
+function remembered(graph: string): Record<string, unknown> | undefined {
+  try {
+    const text = localStorage.getItem(STORAGE + graph);
+    const value: unknown = text === null ? undefined : JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface InputStore {
+  /** What is in the form, by graph. */
+  readonly drafts: Readonly<Record<string, Record<string, unknown>>>;
+  readonly mode: "form" | "json";
+  /** Where the input goes when a thread is selected. */
+  readonly target: "new" | "thread";
+  setDraft(graph: string, input: Record<string, unknown>): void;
+  setMode(mode: "form" | "json"): void;
+  setTarget(target: "new" | "thread"): void;
+}
+
+export const useRunInput = create<InputStore>()((set) => ({
+  drafts: {},
+  mode: "form",
+  target: "new",
+  setDraft: (graph, input) => set((store) => ({ drafts: { ...store.drafts, [graph]: input } })),
+  setMode: (mode) => set({ mode }),
+  setTarget: (target) => set({ target }),
+}));
+
+/** What is typed, else what was sent last, else the first sample. */
+export function inputFor(
+  drafts: InputStore["drafts"],
+  graph: string,
+  samples: readonly Sample[],
+): Record<string, unknown> {
+  return drafts[graph] ?? remembered(graph) ?? samples[0]?.input ?? {};
+}
+
+export function rememberInput(graph: string, input: Record<string, unknown>): void {
+  try {
+    localStorage.setItem(STORAGE + graph, JSON.stringify(input));
+  } catch {
+    // Storage may be full or forbidden; the input is then only kept while the window is open.
+  }
+}
