@@ -65,22 +65,6 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
 
 const MAC = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
 
-const SIGNS: Record<string, string> = {
-  ArrowLeft: "←",
-  ArrowRight: "→",
-  ArrowUp: "↑",
-  ArrowDown: "↓",
-  Escape: "Esc",
-  Backspace: "⌫",
-  Delete: "Del",
-};
-
-/** A shortcut as it is written on keys: `Ctrl+Shift+Z`. */
-export function shortcutText(keys: string): string {
-  const parts = keys === "Mod++" ? ["Mod", "+"] : keys.split("+");
-  return parts.map((part) => (part === "Mod" ? (MAC ? "⌘" : "Ctrl") : (SIGNS[part] ?? part))).join("+");
-}
-
 /** Does the event press this shortcut? */
 export function matches(event: KeyboardEvent, keys: string): boolean {
   const parts = keys === "Mod++" ? ["Mod", "+"] : keys.split("+");

@@ -1,36 +1,23 @@
-/** Short notes at the edge of the window: problems with their remedy, and things done that can be taken back. */
-import { create } from "zustand";
-import { RpcProblem } from "../ipc/problem";
+/** Notes from places that know no component: problems with their remedy, shown by whatever shows toasts. */
+import { toast, toastProblem } from "../components/Toast";
 
-export interface Toast {
-  readonly id: number;
+export interface Note {
   readonly tone: "info" | "done" | "warning" | "problem";
   readonly text: string;
   readonly detail?: string;
   readonly action?: { readonly label: string; readonly run: () => void };
 }
 
-let nextId = 1;
+const TONES = { info: "neutral", done: "done", warning: "neutral", problem: "failed" } as const;
 
-export const useToasts = create<{ readonly toasts: readonly Toast[] }>(() => ({ toasts: [] }));
-
-/** Shows a note; the same words are not shown twice at a time. */
-export function showToast(toast: Omit<Toast, "id">): number {
-  const { toasts } = useToasts.getState();
-  const twin = toasts.find((each) => each.text === toast.text && each.detail === toast.detail);
-  if (twin) return twin.id;
-  const id = nextId++;
-  useToasts.setState({ toasts: [...toasts, { ...toast, id }].slice(-4) });
-  return id;
+export function showToast(note: Note): void {
+  toast({
+    title: note.text,
+    text: note.detail,
+    tone: TONES[note.tone],
+    ...(note.action ? { action: note.action } : {}),
+  });
 }
 
 /** Shows any thrown thing: what happened and what to do. Aborted requests are nobody's problem. */
-export function showProblem(thrown: unknown): void {
-  if (thrown instanceof DOMException && thrown.name === "AbortError") return;
-  const problem = RpcProblem.from(thrown);
-  showToast({ tone: "problem", text: problem.message, ...(problem.remedy ? { detail: problem.remedy } : {}) });
-}
-
-export function dismissToast(id: number): void {
-  useToasts.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.id !== id) }));
-}
+export const showProblem = (thrown: unknown): void => toastProblem(thrown);

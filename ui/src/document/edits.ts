@@ -1,0 +1,646 @@
+/**
+ * Everything that can be done to a graph, each as a pure function from a document to a patch. None of them looks at
+ * anything else, so what the canvas, the forms and the outline do is the same, and all of it is undone the same way.
+ */
+import type { NodeKind } from "../ipc/bindings/NodeKind";
+import type { GraphDocument } from "./document";
+import { joined, op, same, type Patch } from "./patch";
+import { pointerGet, pointerSet } from "./pointer";
+import {
+  edgeOf,
+  END,
+  isObject,
+  positionOf,
+  sectionOf,
+  START,
+  type EdgeForm,
+  type Json,
+  type JsonObject,
+} from "./types";
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Collects ops over a document and answers for the state after them. */
+class Draft {
+  #patch: Patch = { ops: [] };
+  readonly #values = new Map<string, Json | undefined>();
+  readonly doc: GraphDocument;
+
+  constructor(doc: GraphDocument) {
+    this.doc = doc;
+  }
+
+  get(id: string): Json | undefined {
+    return this.#values.has(id) ? this.#values.get(id) : this.doc.get(id);
+  }
+
+  set(id: string, value: Json | undefined, at?: number): void {
+    const from = this.get(id);
+    if (same(from ?? null, value ?? null)) return;
+    this.#patch = joined(this.#patch, { ops: [op(id, from, value, at)] });
+    this.#values.set(id, value);
+  }
+
+  remove(id: string): void {
+    this.set(id, undefined);
+  }
+
+  patch(): Patch {
+    return this.#patch;
+  }
+}
+
+// Names
+
+/** What a node may be called; answers what is wrong, or null. */
+export function nodeNameProblem(doc: GraphDocument, name: string, self?: string): "empty" | "reserved" | "sign" | "taken" | null {
+  if (name.trim() === "") return "empty";
+  if (name.startsWith("__")) return "reserved";
+  if (/[:|]/.test(name)) return "sign";
+  if (name !== self && doc.has(`node:${name}`)) return "taken";
+  return null;
+}
+
+/** `base`, or `base_2`, `base_3` … whichever is free among the records of a section and `taken`. */
+export function uniqueName(
+  doc: GraphDocument,
+  section: "node" | "key",
+  base: string,
+  taken: ReadonlySet<string> = new Set(),
+): string {
+  const free = (name: string) => !doc.has(`${section}:${name}`) && !taken.has(name);
+  if (free(base)) return base;
+  const stem = base.replace(/_\d+$/, "");
+  for (let count = 2; ; count += 1) {
+    const name = `${stem}_${count}`;
+    if (free(name)) return name;
+  }
+}
+
+/** The id that a new edge gets: what it connects, numbered when that is taken. As in `crates/document`. */
+function newEdgeId(draft: Draft, edge: JsonObject): string {
+  const from = edge["from"];
+  const source = Array.isArray(from) ? from.join("+") : typeof from === "string" ? from : "?";
+  const base = `${source}->${"route" in edge || typeof edge["to"] !== "string" ? "?" : edge["to"]}`;
+  for (let count = 1; ; count += 1) {
+    const id = count === 1 ? base : `${base}~${count}`;
+    if (draft.get(`edge:${id}`) === undefined) return id;
+  }
+}
+
+function addEdge(draft: Draft, edge: JsonObject): string {
+  const id = newEdgeId(draft, edge);
+  draft.set(`edge:${id}`, edge);
+  return id;
+}
+
+// Fields
+
+/** Sets (or with `undefined` removes) the value at a JSON Pointer of a record. */
+export function setField(doc: GraphDocument, recordId: string, pointer: string, value: Json | undefined): Patch {
+  const draft = new Draft(doc);
+  const before = doc.get(recordId);
+  if (before === undefined) return draft.patch();
+  draft.set(recordId, pointerSet(before, pointer, value));
+  return draft.patch();
+}
+
+export function getField(doc: GraphDocument, recordId: string, pointer: string): Json | undefined {
+  return pointerGet(doc.get(recordId), pointer);
+}
+
+/** Puts a whole value in a record's place; adds the record when there is none. */
+export function setRecord(doc: GraphDocument, recordId: string, value: Json): Patch {
+  const draft = new Draft(doc);
+  draft.set(recordId, value);
+  return draft.patch();
+}
+
+// Nodes
+
+export interface NewNode {
+  readonly name: string;
+  readonly kind: string;
+  readonly config: JsonObject;
+  readonly position: Point;
+}
+
+export function addNode(doc: GraphDocument, node: NewNode): Patch {
+  const draft = new Draft(doc);
+  addNodeTo(draft, node);
+  return draft.patch();
+}
+
+function addNodeTo(draft: Draft, { name, kind, config, position }: NewNode): void {
+  draft.set(`node:${name}`, { kind, config });
+  draft.set(`layout:${name}`, rounded(position));
+}
+
+/** A new node with an edge from or to a node that is there: what a dropped wire makes. */
+export function addConnectedNode(doc: GraphDocument, node: NewNode, wire: { from?: string; to?: string }): Patch {
+  const draft = new Draft(doc);
+  addNodeTo(draft, node);
+  if (wire.from !== undefined) addEdge(draft, { from: wire.from, to: node.name });
+  if (wire.to !== undefined) addEdge(draft, { from: node.name, to: wire.to });
+  return draft.patch();
+}
+
+function rounded(position: Point): Json {
+  return [Math.round(position.x), Math.round(position.y)];
+}
+
+export function moveNodes(doc: GraphDocument, positions: ReadonlyMap<string, Point>): Patch {
+  const draft = new Draft(doc);
+  for (const [name, position] of positions) draft.set(`layout:${name}`, rounded(position));
+  return draft.patch();
+}
+
+/** Renames a node with every reference to it. Answers an empty patch when the name cannot be used. */
+export function renameNode(doc: GraphDocument, from: string, to: string): Patch {
+  const draft = new Draft(doc);
+  const value = doc.get(`node:${from}`);
+  if (from === to || value === undefined || nodeNameProblem(doc, to, from)) return draft.patch();
+  move(draft, "node", from, to, value);
+  const position = doc.get(`layout:${from}`);
+  if (position !== undefined && !doc.has(`layout:${to}`)) move(draft, "layout", from, to, position);
+  const renamed = (name: Json | undefined) => (name === from ? to : (name ?? null));
+  for (const edge of doc.edgesOf(from)) {
+    const id = `edge:${edge}`;
+    const record = doc.get(id);
+    if (!isObject(record)) continue;
+    const next: JsonObject = { ...record };
+    for (const field of ["from", "to", "default"]) {
+      const part = next[field];
+      if (Array.isArray(part)) next[field] = part.map(renamed);
+      else if (part === from) next[field] = to;
+    }
+    if (isObject(next["paths"])) {
+      next["paths"] = Object.fromEntries(
+        Object.entries(next["paths"]).map(([label, target]) => [label, renamed(target)]),
+      );
+    }
+    draft.set(id, next);
+  }
+  return draft.patch();
+}
+
+function move(draft: Draft, section: "node" | "layout" | "key", from: string, to: string, value: Json): void {
+  const at = draft.doc.names(section).indexOf(from);
+  draft.remove(`${section}:${from}`);
+  draft.set(`${section}:${to}`, value, at);
+}
+
+// Deleting
+
+export interface Doomed {
+  readonly nodes?: readonly string[];
+  readonly edges?: readonly string[];
+  /** Single lines of an edge: a route's label, a join's source. */
+  readonly paths?: readonly { readonly edge: string; readonly part: string }[];
+  readonly keys?: readonly string[];
+}
+
+/** Deletes records and what cannot stay without them: edges of nodes, positions. */
+export function deleteThings(doc: GraphDocument, { nodes = [], edges = [], paths = [], keys = [] }: Doomed): Patch {
+  const draft = new Draft(doc);
+  for (const edge of edges) draft.remove(`edge:${edge}`);
+  for (const { edge, part } of paths) removePath(draft, edge, part);
+  for (const node of nodes) {
+    if (node === START || node === END) continue;
+    for (const edge of doc.edgesOf(node)) detach(draft, edge, node);
+    draft.remove(`layout:${node}`);
+    draft.remove(`node:${node}`);
+  }
+  for (const key of keys) draft.remove(`key:${key}`);
+  return draft.patch();
+}
+
+/** The same for record ids. */
+export function deleteRecords(doc: GraphDocument, recordIds: readonly string[]): Patch {
+  const named = (section: string) =>
+    recordIds.flatMap((id) => {
+      const place = sectionOf(id);
+      return place?.section === section ? [place.name] : [];
+    });
+  return deleteThings(doc, { nodes: named("node"), edges: named("edge"), keys: named("key") });
+}
+
+/** Takes a node out of an edge; the edge goes when nothing is left of it. */
+function detach(draft: Draft, edge: string, node: string): void {
+  const id = `edge:${edge}`;
+  const record = draft.get(id);
+  if (!isObject(record)) return;
+  const view = edgeOf(record);
+  if (view.form === "join" && view.sources.includes(node) && !view.targets.includes(node)) {
+    draft.set(id, withSources(record, view.sources.filter((source) => source !== node)));
+    return;
+  }
+  if (view.form === "route" && !view.sources.includes(node)) {
+    for (const path of view.paths) if (path.to === node) removePath(draft, edge, path.part);
+    return;
+  }
+  draft.remove(id);
+}
+
+/** A join of one source is a plain edge; of none it is nothing. */
+function withSources(record: JsonObject, sources: readonly string[]): JsonObject | undefined {
+  const only = sources[0];
+  if (only === undefined) return undefined;
+  return { ...record, from: sources.length === 1 ? only : [...sources] };
+}
+
+function removePath(draft: Draft, edge: string, part: string): void {
+  const id = `edge:${edge}`;
+  const record = draft.get(id);
+  if (!isObject(record)) return;
+  const view = edgeOf(record);
+  if (view.form === "join") {
+    draft.set(id, withSources(record, view.sources.filter((source) => source !== part)));
+    return;
+  }
+  if (view.form !== "route") {
+    draft.remove(id);
+    return;
+  }
+  const next: JsonObject = { ...record };
+  if (part === "default") delete next["default"];
+  else if (isObject(next["paths"])) {
+    const paths = { ...next["paths"] };
+    delete paths[part.slice(1)];
+    next["paths"] = paths;
+  }
+  draft.set(id, edgeOf(next).paths.length === 0 ? undefined : next);
+}
+
+/** Deletes nodes and connects what came before them with what came after. */
+export function deleteAndJoin(doc: GraphDocument, nodes: readonly string[]): Patch {
+  let patch: Patch = { ops: [] };
+  const scratch = copyOf(doc);
+  for (const node of nodes) {
+    if (node === START || node === END || !scratch.has(`node:${node}`)) continue;
+    const draft = new Draft(scratch);
+    const successors = [
+      ...new Set(
+        scratch
+          .edgesFrom(node)
+          .flatMap((edge) => [...edgeOf(scratch.get(`edge:${edge}`)).targets])
+          .filter((target) => target !== node),
+      ),
+    ];
+    for (const edge of scratch.edgesTo(node)) {
+      const record = scratch.get(`edge:${edge}`);
+      const view = edgeOf(record);
+      if (!isObject(record) || view.sources.includes(node)) continue;
+      const [first, ...others] = successors;
+      if (first === undefined) continue;
+      if (view.form === "route") {
+        for (const path of view.paths) if (path.to === node) retarget(draft, edge, path.part, first);
+      } else {
+        // A fan-out behind the node becomes one edge for each branch.
+        for (const to of [first, ...others]) {
+          const source = view.sources[0];
+          const exists =
+            view.form === "plain" && source !== undefined && findPlain(scratch, source, to) !== undefined;
+          if (!exists) {
+            const { id: _own, ...rest } = record;
+            addEdge(draft, { ...rest, to });
+          }
+        }
+        draft.remove(`edge:${edge}`);
+      }
+    }
+    const rewired = scratch.apply(draft.patch());
+    const removed = scratch.apply(deleteThings(scratch, { nodes: [node] }));
+    patch = { ops: [...patch.ops, ...rewired.ops, ...removed.ops] };
+  }
+  return patch;
+}
+
+function copyOf(doc: GraphDocument): GraphDocument {
+  const copy = new (doc.constructor as new () => GraphDocument)();
+  copy.reset(doc.records());
+  return copy;
+}
+
+// Edges
+
+function findPlain(doc: GraphDocument, from: string, to: string): string | undefined {
+  return doc.edgesFrom(from).find((edge) => {
+    const view = edgeOf(doc.get(`edge:${edge}`));
+    return view.form === "plain" && view.targets[0] === to;
+  });
+}
+
+/** May an edge go from here to there? Loops onto oneself may. */
+export function canConnect(from: string, to: string): boolean {
+  return from !== END && to !== START && !(from === START && to === END);
+}
+
+/** A plain edge. Empty when there is one already. */
+export function connect(doc: GraphDocument, from: string, to: string): Patch {
+  const draft = new Draft(doc);
+  if (canConnect(from, to) && findPlain(doc, from, to) === undefined) addEdge(draft, { from, to });
+  return draft.patch();
+}
+
+/** One waiting join of several nodes into one. */
+export function connectJoin(doc: GraphDocument, from: readonly string[], to: string): Patch {
+  const draft = new Draft(doc);
+  const first = from[0];
+  if (first !== undefined) addEdge(draft, { from: from.length > 1 ? [...from] : first, to });
+  return draft.patch();
+}
+
+function retarget(draft: Draft, edge: string, part: string, to: string): void {
+  const id = `edge:${edge}`;
+  const record = draft.get(id);
+  if (!isObject(record)) return;
+  if (edgeOf(record).form !== "route") draft.set(id, { ...record, to });
+  else if (part === "default") draft.set(id, { ...record, default: to });
+  else if (isObject(record["paths"])) {
+    draft.set(id, { ...record, paths: { ...record["paths"], [part.slice(1)]: to } });
+  }
+}
+
+/** Moves one end of an edge's line to another node. */
+export function reconnect(doc: GraphDocument, edge: string, part: string, ends: { from?: string; to?: string }): Patch {
+  const draft = new Draft(doc);
+  const id = `edge:${edge}`;
+  const view = edgeOf(doc.get(id));
+  const path = view.paths.find((each) => each.part === part);
+  if (!path) return draft.patch();
+  if (!canConnect(ends.from ?? path.from, ends.to ?? path.to)) return draft.patch();
+  if (ends.to !== undefined && ends.to !== path.to) retarget(draft, edge, part, ends.to);
+  const record = draft.get(id);
+  if (ends.from !== undefined && ends.from !== path.from && isObject(record)) {
+    const { from: source } = ends;
+    if (view.form === "join") {
+      const sources = view.sources.map((each) => (each === path.from ? source : each));
+      draft.set(id, withSources(record, [...new Set(sources)]));
+    } else draft.set(id, { ...record, from: source });
+  }
+  return draft.patch();
+}
+
+/** Puts a node into an edge's line: what led there leads to the node, and the node leads on. */
+export function spliceIntoEdge(doc: GraphDocument, edge: string, part: string, node: string): Patch {
+  const draft = new Draft(doc);
+  const record = doc.get(`edge:${edge}`);
+  const view = edgeOf(record);
+  const path = view.paths.find((each) => each.part === part);
+  if (!path || !isObject(record) || path.from === node || path.to === node) return draft.patch();
+  if (view.form === "join") {
+    // The node stands before the join: the join waits for it instead of the source.
+    const sources = view.sources.map((source) => (source === path.from ? node : source));
+    draft.set(`edge:${edge}`, withSources(record, [...new Set(sources)]));
+    if (findPlain(doc, path.from, node) === undefined) addEdge(draft, { from: path.from, to: node });
+    return draft.patch();
+  }
+  retarget(draft, edge, part, node);
+  if (findPlain(doc, node, path.to) === undefined) addEdge(draft, { from: node, to: path.to });
+  return draft.patch();
+}
+
+/** A new node in an edge's line. */
+export function addNodeIntoEdge(doc: GraphDocument, node: NewNode, edge: string, part: string): Patch {
+  const scratch = copyOf(doc);
+  const added = scratch.apply(addNode(doc, node));
+  return { ops: [...added.ops, ...spliceIntoEdge(scratch, edge, part, node.name).ops] };
+}
+
+/** Changes the expression of a `when`, `route` or `each` edge. */
+export function setExpression(doc: GraphDocument, edge: string, expression: string): Patch {
+  const { form } = edgeOf(doc.get(`edge:${edge}`));
+  if (form !== "when" && form !== "route" && form !== "each") return { ops: [] };
+  return setField(doc, `edge:${edge}`, `/${form}`, expression);
+}
+
+/** Renames a route's label in its place. Empty when the new one is taken or empty. */
+export function renamePath(doc: GraphDocument, edge: string, from: string, to: string): Patch {
+  const record = doc.get(`edge:${edge}`);
+  const paths = isObject(record) ? record["paths"] : undefined;
+  if (!isObject(record) || !isObject(paths) || to === from || to === "" || Object.hasOwn(paths, to)) return { ops: [] };
+  const next = Object.fromEntries(
+    Object.entries(paths).map(([label, target]) => [label === from ? to : label, target]),
+  );
+  return setRecord(doc, `edge:${edge}`, { ...record, paths: next });
+}
+
+/** Gives a route one more label. */
+export function addPath(doc: GraphDocument, edge: string, label: string, to: string): Patch {
+  const record = doc.get(`edge:${edge}`);
+  if (!isObject(record) || edgeOf(record).form !== "route") return { ops: [] };
+  const paths = isObject(record["paths"]) ? record["paths"] : {};
+  if (Object.hasOwn(paths, label)) return { ops: [] };
+  return setRecord(doc, `edge:${edge}`, { ...record, paths: { ...paths, [label]: to } });
+}
+
+/** A label that the route does not have yet. */
+export function freeLabel(doc: GraphDocument, edge: string, base: string): string {
+  const taken = new Set(edgeOf(doc.get(`edge:${edge}`)).paths.map((path) => path.label));
+  if (!taken.has(base)) return base;
+  for (let count = 2; ; count += 1) if (!taken.has(`${base} ${count}`)) return `${base} ${count}`;
+}
+
+/** Makes an edge of another form out of this one, keeping what both have. The record and its id stay. */
+export function setEdgeForm(doc: GraphDocument, edge: string, form: EdgeForm): Patch {
+  const record = doc.get(`edge:${edge}`);
+  const view = edgeOf(record);
+  const source = view.sources[0];
+  const target = view.targets[0] ?? END;
+  if (!isObject(record) || source === undefined || view.form === form) return { ops: [] };
+  const keep: JsonObject = { ...record };
+  for (const field of ["from", "to", "when", "route", "paths", "default", "each", "as", "with"]) delete keep[field];
+  const expression = view.expression ?? "";
+  const ends: Record<EdgeForm, JsonObject> = {
+    plain: { from: source, to: target },
+    when: { from: source, to: target, when: expression || "true" },
+    join: { from: [...view.sources], to: target },
+    route: { from: source, route: expression, paths: { [labelFor(target)]: target } },
+    each: { from: source, each: expression, as: "item", to: target },
+  };
+  return setRecord(doc, `edge:${edge}`, { ...keep, ...ends[form] });
+}
+
+function labelFor(target: string): string {
+  return target === END ? "done" : target;
+}
+
+// State keys
+
+export function addKey(doc: GraphDocument, name: string, schema: JsonObject): Patch {
+  return doc.has(`key:${name}`) ? { ops: [] } : setRecord(doc, `key:${name}`, schema);
+}
+
+/** Rewrites `state.from` to `state.to` in expressions, templates and code. */
+export function renameInText(text: string, from: string, to: string): string {
+  const name = from.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const simple = /^[A-Za-z_]\w*$/.test(to);
+  return text
+    .replace(new RegExp(`\\bstate\\.${name}(?![\\w$])`, "g"), simple ? `state.${to}` : `state[${JSON.stringify(to)}]`)
+    .replace(new RegExp(`\\bstate\\[(["'])${name}\\1\\]`, "g"), (_, quote: string) => `state[${quote}${to}${quote}]`);
+}
+
+function renameDeep(value: Json, from: string, to: string): Json {
+  if (typeof value === "string") return renameInText(value, from, to);
+  if (Array.isArray(value)) return value.map((item) => renameDeep(item, from, to));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, renameDeep(item, from, to)]));
+}
+
+/**
+ * Renames a state key with its references: the fields that hold key names (told by the kinds' schemas), `state.NAME` in
+ * expressions, templates and code, `input`, `output` and the examples. What a code node returns is its own business.
+ */
+export function renameKey(doc: GraphDocument, from: string, to: string, kinds: readonly NodeKind[]): Patch {
+  const draft = new Draft(doc);
+  const value = doc.get(`key:${from}`);
+  if (value === undefined || from === to || to === "" || doc.has(`key:${to}`)) return draft.patch();
+  move(draft, "key", from, to, value);
+  const renamedKey = (object: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(object).map(([key, item]) => [key === from ? to : key, item]));
+
+  for (const name of doc.names("node")) {
+    const record = doc.get(`node:${name}`);
+    if (!isObject(record) || !isObject(record["config"])) continue;
+    const schema: unknown = kinds.find((kind) => kind.kind === record["kind"])?.configSchema;
+    const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
+    const config: JsonObject = {};
+    for (const [field, held] of Object.entries(record["config"])) {
+      const property = properties[field];
+      const editor = isObject(property) ? property["x-editor"] : undefined;
+      if (editor === "state-key") config[field] = held === from ? to : held;
+      else if (editor === "state-keys" && Array.isArray(held)) {
+        config[field] = held.map((key) => (key === from ? to : key));
+      } else if (editor === "assignments" && isObject(held)) {
+        config[field] = renameDeep(renamedKey(held), from, to);
+      } else config[field] = renameDeep(held, from, to);
+    }
+    draft.set(`node:${name}`, { ...record, config });
+  }
+  for (const edge of doc.names("edge")) {
+    const record = doc.get(`edge:${edge}`);
+    if (!isObject(record)) continue;
+    const next: JsonObject = { ...record };
+    for (const field of ["when", "route", "each", "with"]) {
+      const held = next[field];
+      if (held !== undefined) next[field] = renameDeep(held, from, to);
+    }
+    draft.set(`edge:${edge}`, next);
+  }
+  const head: JsonObject = { ...doc.head };
+  for (const field of ["input", "output"]) {
+    const keys = head[field];
+    if (Array.isArray(keys)) head[field] = keys.map((key) => (key === from ? to : key));
+  }
+  const examples = head["examples"];
+  if (Array.isArray(examples)) {
+    head["examples"] = examples.map((example) =>
+      isObject(example) && isObject(example["input"]) ? { ...example, input: renamedKey(example["input"]) } : example,
+    );
+  }
+  draft.set("doc", head);
+  return draft.patch();
+}
+
+// Copy and paste
+
+export const CLIP_FORMAT = "superstep/clip/1";
+
+/** What the clipboard holds: plain JSON that can be read, mailed and edited. */
+export interface Clip {
+  readonly format: typeof CLIP_FORMAT;
+  readonly nodes: JsonObject;
+  readonly edges: Json[];
+  readonly layout: JsonObject;
+}
+
+/** The nodes and the edges between them. */
+export function copyNodes(doc: GraphDocument, names: readonly string[], positions: (name: string) => Point): Clip {
+  const chosen = new Set(names.filter((name) => doc.has(`node:${name}`)));
+  const nodes: JsonObject = {};
+  const layout: JsonObject = {};
+  for (const name of doc.names("node")) {
+    if (!chosen.has(name)) continue;
+    nodes[name] = doc.get(`node:${name}`) ?? null;
+    layout[name] = rounded(positions(name));
+  }
+  const edges: Json[] = [];
+  for (const edge of doc.names("edge")) {
+    const record = doc.get(`edge:${edge}`);
+    const view = edgeOf(record);
+    const inside = [...view.sources, ...view.targets];
+    if (isObject(record) && inside.length > 0 && inside.every((name) => chosen.has(name))) {
+      const { id: _own, ...rest } = record;
+      edges.push(rest);
+    }
+  }
+  return { format: CLIP_FORMAT, nodes, edges, layout };
+}
+
+/** Reads clipboard text; null when it holds nothing of ours. A whole graph file is taken too. */
+export function parseClip(text: string): Clip | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isObject(value)) return null;
+  const { format, nodes, edges, layout } = value;
+  if (typeof format !== "string" || !format.startsWith("superstep/") || !isObject(nodes)) return null;
+  return {
+    format: CLIP_FORMAT,
+    nodes,
+    edges: Array.isArray(edges) ? edges : [],
+    layout: isObject(layout) ? layout : {},
+  };
+}
+
+/** Pastes with new names where they are taken. `place` is where the top left corner goes. */
+export function pasteClip(doc: GraphDocument, clip: Clip, place: Point): { patch: Patch; names: string[] } {
+  const draft = new Draft(doc);
+  const renamed = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const name of Object.keys(clip.nodes)) {
+    const next = uniqueName(doc, "node", name, taken);
+    renamed.set(name, next);
+    taken.add(next);
+  }
+  const spots = new Map<string, Point>();
+  Object.keys(clip.nodes).forEach((name, index) => {
+    spots.set(name, positionOf(clip.layout[name]) ?? { x: index * 40, y: index * 40 });
+  });
+  const left = Math.min(...[...spots.values()].map((spot) => spot.x));
+  const top = Math.min(...[...spots.values()].map((spot) => spot.y));
+  for (const [name, next] of renamed) {
+    const record = clip.nodes[name];
+    if (!isObject(record)) continue;
+    const spot = spots.get(name) ?? { x: left, y: top };
+    draft.set(`node:${next}`, record);
+    draft.set(`layout:${next}`, rounded({ x: place.x + spot.x - left, y: place.y + spot.y - top }));
+  }
+  const within = (name: Json | undefined): Json | undefined => (typeof name === "string" ? renamed.get(name) : undefined);
+  for (const each of clip.edges) {
+    if (!isObject(each)) continue;
+    const view = edgeOf(each);
+    if (![...view.sources, ...view.targets].every((name) => renamed.has(name)) || view.paths.length === 0) continue;
+    const { id: _own, ...edge } = each;
+    const from = edge["from"];
+    edge["from"] = Array.isArray(from) ? from.map((source) => within(source) ?? null) : (within(from) ?? null);
+    for (const field of ["to", "default"]) {
+      const target = within(edge[field]);
+      if (target !== undefined) edge[field] = target;
+    }
+    if (isObject(edge["paths"])) {
+      edge["paths"] = Object.fromEntries(
+        Object.entries(edge["paths"]).map(([label, target]) => [label, within(target) ?? null]),
+      );
+    }
+    addEdge(draft, edge);
+  }
+  return { patch: draft.patch(), names: [...renamed.values()] };
+}
