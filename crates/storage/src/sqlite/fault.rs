@@ -1,0 +1,73 @@
+//! Turns what SQLite says into what the user can do about it.
+
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+use superstep::StorageError;
+
+/// A failure inside this module: SQLite's own, or one that is already worded.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Sql(rusqlite::Error),
+    Storage(StorageError),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Fault::Sql(error)
+    }
+}
+
+impl From<StorageError> for Fault {
+    fn from(error: StorageError) -> Self {
+        Fault::Storage(error)
+    }
+}
+
+impl Fault {
+    pub(super) fn corrupt(place: impl Into<String>, cause: impl ToString) -> Self {
+        Fault::Storage(StorageError::Corrupt { place: place.into(), cause: cause.to_string() })
+    }
+
+    /// The error for the caller; `what` says what was being done, `path` on which file.
+    pub(super) fn worded(self, what: &str, path: &Path) -> StorageError {
+        match self {
+            Fault::Storage(error) => error,
+            Fault::Sql(error) => worded(&error, what, path),
+        }
+    }
+}
+
+fn worded(error: &rusqlite::Error, what: &str, path: &Path) -> StorageError {
+    let file = path.display();
+    if let rusqlite::Error::InvalidColumnType(..)
+    | rusqlite::Error::FromSqlConversionFailure(..)
+    | rusqlite::Error::IntegralValueOutOfRange(..)
+    | rusqlite::Error::Utf8Error(..) = error
+    {
+        return StorageError::Corrupt { place: format!("A record met while {what}"), cause: error.to_string() };
+    }
+    let remedy = match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => "Free some disk space and try again; what was stored before is untouched".to_owned(),
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
+            format!("Make {file} and its folder writable, or choose another file; it can still be read")
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+            "Another program is writing to the file; close it or try again".to_owned()
+        }
+        Some(ErrorCode::CannotOpen) => {
+            "Check that the folder exists and may be read and written".to_owned()
+        }
+        Some(ErrorCode::NotADatabase) => {
+            "The file is not a Superstep database; choose another file".to_owned()
+        }
+        Some(ErrorCode::DatabaseCorrupt) => {
+            "The file is damaged; copy it away, and restore a backup or recover it with `sqlite3 FILE .recover`".to_owned()
+        }
+        Some(ErrorCode::SystemIoFailure) => "Check the disk; what was stored before is untouched".to_owned(),
+        Some(ErrorCode::OutOfMemory) => "Close other programs and try again".to_owned(),
+        Some(ErrorCode::TooBig) => "The value is larger than SQLite can store in a row; split it".to_owned(),
+        _ => "Try again; if it stays, report it with this message".to_owned(),
+    };
+    StorageError::Backend { what: format!("{what} ({file})"), cause: error.to_string(), remedy }
+}

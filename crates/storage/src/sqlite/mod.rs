@@ -1,0 +1,224 @@
+//! Checkpoints in one SQLite file.
+//!
+//! One thread writes (`writer`), a small pool of connections reads (`reader`) and, thanks to the write-ahead log,
+//! never waits for it. `docs/storage.md` describes the tables and what survives which accident.
+
+mod codec;
+mod fault;
+mod reader;
+mod schema;
+mod writer;
+
+use std::fmt;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
+
+use async_trait::async_trait;
+use rusqlite::Connection;
+use superstep::{
+    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, ThreadId,
+    ThreadSummary,
+};
+use tokio::sync::oneshot;
+
+use fault::Fault;
+use reader::{Memo, Names, View};
+use writer::{Job, Request, Writer};
+
+/// Idle reading connections that are kept.
+const IDLE_READERS: usize = 4;
+
+/// What an acknowledged commit survives. Both survive the death of the process and never damage the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Synchronous {
+    /// A power cut may lose the last commits (not damage the file).
+    #[default]
+    Normal,
+    /// A power cut loses nothing that was acknowledged; every commit waits for the disk.
+    Full,
+}
+
+/// How to open a database.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SqliteOptions {
+    /// What an acknowledged commit survives.
+    pub synchronous: Synchronous,
+}
+
+/// Keeps checkpoints in a SQLite file.
+pub struct SqliteSaver {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    readers: Mutex<Vec<Reader>>,
+    requests: Option<mpsc::Sender<Request>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+struct Reader {
+    conn: Connection,
+    names: Names,
+}
+
+impl fmt::Debug for SqliteSaver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteSaver").field("path", &self.inner.path).finish_non_exhaustive()
+    }
+}
+
+impl SqliteSaver {
+    /// Opens or creates the file, migrating an older schema.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StorageError> {
+        Self::open_with(path, SqliteOptions::default())
+    }
+
+    /// Opens or creates the file with options.
+    pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StorageError> {
+        let path = path.as_ref().to_path_buf();
+        let conn = schema::open_writer(&path, options.synchronous)?;
+        let (requests, queue) = mpsc::channel();
+        let writer = Writer::new(conn, path.clone());
+        let writer = std::thread::Builder::new()
+            .name("superstep-sqlite".to_owned())
+            .spawn(move || writer.run(&queue))
+            .map_err(|error| StorageError::Backend {
+                what: format!("starting the writer of {}", path.display()),
+                cause: error.to_string(),
+                remedy: "Close other programs and try again".to_owned(),
+            })?;
+        let inner =
+            Inner { path, readers: Mutex::new(Vec::new()), requests: Some(requests), writer: Some(writer) };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// Hands a job to the writer at once; the future only waits for its outcome. So the order of the calls is the
+    /// order of the commits, even when the futures are awaited later and in another order.
+    fn submit(&self, job: Job) -> impl Future<Output = Result<(), StorageError>> + Send + 'static {
+        let (answer, outcome) = oneshot::channel();
+        let sent = self.inner.requests.as_ref().is_some_and(|requests| requests.send((job, answer)).is_ok());
+        let path = self.inner.path.clone();
+        async move {
+            let gone = || StorageError::Backend {
+                what: format!("writing to {}", path.display()),
+                cause: "its writer has stopped".to_owned(),
+                remedy: "Open the database again; what was acknowledged is stored".to_owned(),
+            };
+            if !sent {
+                return Err(gone());
+            }
+            outcome.await.unwrap_or_else(|_| Err(gone()))
+        }
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        let inner = self.inner.clone();
+        let work = move || inner.read(operation).map_err(|fault| fault.worded(what, &inner.path));
+        if tokio::runtime::Handle::try_current().is_err() {
+            // Another executor: it has no pool of blocking threads that we know of.
+            return work();
+        }
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+            Err(StorageError::Backend {
+                what: what.to_owned(),
+                cause: error.to_string(),
+                remedy: "Try again".to_owned(),
+            })
+        })
+    }
+}
+
+impl Inner {
+    fn read<T>(&self, operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut reader = match idle {
+            Some(reader) => reader,
+            None => Reader { conn: schema::open_reader(&self.path)?, names: Names::default() },
+        };
+        // One transaction: every statement of the operation sees the same moment.
+        let result = {
+            let moment = reader.conn.unchecked_transaction()?;
+            operation(&mut View { conn: &moment, names: &mut reader.names, memo: Memo::default() })
+        };
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        // A connection that met an error is not used again.
+        if readers.len() < IDLE_READERS && !matches!(result, Err(Fault::Sql(_))) {
+            readers.push(reader);
+        }
+        result
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Readers first, so that the writer is the last to close and folds the log back into the file.
+        self.readers.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.requests = None;
+        if let Some(writer) = self.writer.take()
+            && writer.join().is_err()
+        {
+            tracing::error!(file = %self.path.display(), "the writer ended in a panic");
+        }
+    }
+}
+
+#[async_trait]
+impl Checkpointer for SqliteSaver {
+    // Written out rather than `async fn`, because the job must be queued when this is called and not when the
+    // future is first polled.
+    fn commit<'life0, 'async_trait>(
+        &'life0 self,
+        commit: Commit,
+    ) -> Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(self.submit(Job::Commit(commit)))
+    }
+
+    async fn get(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError> {
+        let (thread, ns, id) = (thread.clone(), ns.to_owned(), id.cloned());
+        self.read("reading a checkpoint", move |view| view.get(&thread, &ns, id.as_ref())).await
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        let query = query.clone();
+        self.read("reading checkpoints", move |view| view.list(&query)).await
+    }
+
+    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
+        let query = query.clone();
+        self.read("reading the history", move |view| view.heads(&query)).await
+    }
+
+    async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError> {
+        self.read("reading the list of threads", |view| view.threads()).await
+    }
+
+    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        self.submit(Job::Delete(thread.clone())).await
+    }
+
+    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
+        self.submit(Job::Copy(from.clone(), to.clone())).await
+    }
+}

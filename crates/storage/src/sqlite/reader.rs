@@ -1,0 +1,529 @@
+//! Reads checkpoints back: heads without values, states from deltas, values from chains of list rows.
+
+use std::collections::HashMap;
+
+use imbl::OrdMap;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use superstep::{
+    ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name, Object,
+    PendingWrite, Source, StorageError, TaskId, ThreadId, ThreadSummary, Value, VersionsSeen, Write,
+};
+
+use super::codec::{Delta, IdColumn, Rows, id_column, read_rows, time_text};
+use super::fault::Fault;
+
+/// No chain of deltas that this crate writes comes near this; more is damage (a cycle).
+const LONGEST_CHAIN: usize = 1 << 20;
+
+/// The dictionary of channel and node names of one connection. Names are never removed, so it cannot be stale.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    by_row: HashMap<i64, Name>,
+    rows: HashMap<Name, i64>,
+}
+
+impl Names {
+    fn keep(&mut self, row: i64, name: &Name) {
+        self.by_row.insert(row, name.clone());
+        self.rows.insert(name.clone(), row);
+    }
+
+    /// The name with this row number.
+    pub(super) fn name(&mut self, conn: &Connection, row: i64) -> Result<Name, Fault> {
+        if let Some(name) = self.by_row.get(&row) {
+            return Ok(name.clone());
+        }
+        let text: Option<String> = conn
+            .prepare_cached("SELECT name FROM names WHERE id = ?1")?
+            .query_row([row], |row| row.get(0))
+            .optional()?;
+        let name: Name = text.ok_or_else(|| Fault::corrupt("The table of names", format!("row {row} is missing")))?.into();
+        self.keep(row, &name);
+        Ok(name)
+    }
+
+    /// The row number of a name, made when it is new.
+    pub(super) fn row(&mut self, conn: &Connection, name: &Name) -> Result<i64, Fault> {
+        if let Some(row) = self.rows.get(name) {
+            return Ok(*row);
+        }
+        let known: Option<i64> = conn
+            .prepare_cached("SELECT id FROM names WHERE name = ?1")?
+            .query_row([&**name], |row| row.get(0))
+            .optional()?;
+        let row = match known {
+            Some(row) => row,
+            None => conn.prepare_cached("INSERT INTO names (name) VALUES (?1)")?.insert([&**name])?,
+        };
+        self.keep(row, name);
+        Ok(row)
+    }
+
+    fn list(&mut self, conn: &Connection, blob: &[u8], place: &str) -> Result<Vec<Name>, Fault> {
+        let rows = read_rows(blob).map_err(|cause| Fault::corrupt(place, cause))?;
+        rows.into_iter().map(|row| self.name(conn, row)).collect()
+    }
+}
+
+/// Versions and the rows of the values of one checkpoint.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    pub(super) versions: ChannelVersions,
+    pub(super) values: OrdMap<Name, i64>,
+    pub(super) seen: VersionsSeen,
+}
+
+/// Metadata without source and step.
+pub(super) type Meta = (Object, Object);
+
+/// What one read operation has already decoded. With `keep`, prefixes are kept too: a listing of a whole thread
+/// then decodes every row once.
+#[derive(Debug, Default)]
+pub(super) struct Memo {
+    keep: bool,
+    states: HashMap<i64, State>,
+    values: HashMap<i64, Value>,
+    metas: HashMap<i64, Meta>,
+}
+
+/// One read operation on a connection.
+pub(super) struct View<'a> {
+    pub(super) conn: &'a Connection,
+    pub(super) names: &'a mut Names,
+    pub(super) memo: Memo,
+}
+
+/// A namespace of a thread.
+struct Space {
+    row: i64,
+    thread: ThreadId,
+    ns: Name,
+}
+
+impl Space {
+    fn place(&self, id: &CheckpointId) -> String {
+        let ns = if self.ns.is_empty() { String::new() } else { format!(" (namespace {})", self.ns) };
+        format!("Checkpoint {id} of thread {}{ns}", self.thread)
+    }
+}
+
+macro_rules! head {
+    ($from:literal) => {
+        concat!(
+            "SELECT c.seq, c.id, c.parent, p.id, c.ts, c.source, c.step, c.meta, c.next, c.updated,
+             (SELECT count(*) FROM writes w WHERE w.checkpoint = c.seq AND w.status > 0 AND w.status & 1),
+             (SELECT count(*) FROM writes w WHERE w.checkpoint = c.seq AND w.status > 0 AND w.status & 2)
+             FROM checkpoints c ",
+            $from,
+        )
+    };
+}
+
+const NEWEST: &str = head!(
+    "INDEXED BY checkpoints_by_id LEFT JOIN checkpoints p ON p.seq = c.parent
+     WHERE c.space = ?1 AND c.id < ?2 ORDER BY c.id DESC"
+);
+const OF_STEP: &str = head!(
+    "INDEXED BY checkpoints_by_step LEFT JOIN checkpoints p ON p.seq = c.parent
+     WHERE c.space = ?1 AND c.id < ?2 AND c.step = ?3 ORDER BY c.id DESC"
+);
+const BY_ID: &str = head!(
+    "INDEXED BY checkpoints_by_id LEFT JOIN checkpoints p ON p.seq = c.parent
+     WHERE c.space = ?1 AND c.id < ?2 AND c.id = ?3"
+);
+/// Sorts after every id: longer than any UUID of the same bytes, and blobs sort after text.
+const AFTER_ALL: &[u8] = &[0xff; 17];
+
+pub(super) const SOURCES: [Source; 4] = [Source::Input, Source::Loop, Source::Update, Source::Fork];
+
+impl View<'_> {
+    pub(super) fn get(
+        &mut self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, Fault> {
+        let query = ListQuery {
+            thread: Some(thread.clone()),
+            ns: Some(ns.into()),
+            id: id.cloned(),
+            limit: Some(1),
+            ..ListQuery::default()
+        };
+        Ok(self.tuples(&query)?.pop())
+    }
+
+    pub(super) fn list(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, Fault> {
+        self.memo.keep = true;
+        self.tuples(query)
+    }
+
+    fn tuples(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, Fault> {
+        let spaces = self.spaces(query)?;
+        let heads = self.select(query, &spaces)?;
+        heads.into_iter().map(|(space, seq, head)| self.tuple(&spaces[space], seq, head)).collect()
+    }
+
+    pub(super) fn heads(&mut self, query: &ListQuery) -> Result<Vec<CheckpointHead>, Fault> {
+        let spaces = self.spaces(query)?;
+        Ok(self.select(query, &spaces)?.into_iter().map(|(_, _, head)| head).collect())
+    }
+
+    pub(super) fn threads(&mut self) -> Result<Vec<ThreadSummary>, Fault> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT t.name, s.id, count(*), max(c.id), min(c.id)
+             FROM spaces s JOIN threads t ON t.id = s.thread JOIN checkpoints c ON c.space = s.id
+             WHERE s.ns = '' GROUP BY s.id",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let thread = ThreadId::new(row.get::<_, String>(0)?);
+            match self.summary(row, thread.clone()) {
+                Ok(summary) => found.push(summary),
+                // One damaged thread must not hide the others.
+                Err(Fault::Storage(StorageError::Corrupt { place, cause })) => {
+                    tracing::warn!(%thread, place, cause, "a thread is left out of the list: it cannot be read");
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        found.sort_by(|a, b| b.head.id.cmp(&a.head.id).then_with(|| a.thread.cmp(&b.thread)));
+        Ok(found)
+    }
+
+    fn summary(&mut self, row: &Row<'_>, thread: ThreadId) -> Result<ThreadSummary, Fault> {
+        let (space, count): (i64, i64) = (row.get(1)?, row.get(2)?);
+        let (newest, oldest): (IdColumn, IdColumn) = (row.get(3)?, row.get(4)?);
+        let created = self
+            .conn
+            .prepare_cached("SELECT ts FROM checkpoints WHERE space = ?1 AND id = ?2")?
+            .query_row(params![space, oldest], |row| Ok(time_text(row.get_ref(0)?)?))?;
+        let space = Space { row: space, thread, ns: "".into() };
+        let query = ListQuery { id: Some(CheckpointId::new(newest.0)), ..ListQuery::default() };
+        let head = self.select_in(&query, &space, 1)?.pop();
+        let (_, head) = head.ok_or_else(|| Fault::corrupt(format!("Thread {}", space.thread), "its head is missing"))?;
+        Ok(ThreadSummary { thread: space.thread, head, created, checkpoints: count.unsigned_abs() })
+    }
+
+    fn spaces(&self, query: &ListQuery) -> Result<Vec<Space>, Fault> {
+        let read = |row: &Row<'_>| {
+            Ok(Space {
+                row: row.get(0)?,
+                thread: ThreadId::new(row.get::<_, String>(1)?),
+                ns: row.get::<_, String>(2)?.into(),
+            })
+        };
+        let ns = query.ns.as_deref();
+        let from = "SELECT s.id, t.name, s.ns FROM threads t JOIN spaces s ON s.thread = t.id";
+        let sql = match query.thread {
+            Some(_) => format!("{from} WHERE t.name = ?1 AND (?2 IS NULL OR s.ns = ?2) ORDER BY s.ns"),
+            None => format!("{from} WHERE ?1 IS NULL AND (?2 IS NULL OR s.ns = ?2) ORDER BY t.name, s.ns"),
+        };
+        let thread = query.thread.as_ref().map(ThreadId::as_str);
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let spaces = statement.query_map(params![thread, ns], read)?.collect::<Result<_, _>>()?;
+        Ok(spaces)
+    }
+
+    /// Matching heads with the index of their space and their row, newest first.
+    fn select(&mut self, query: &ListQuery, spaces: &[Space]) -> Result<Vec<(usize, i64, CheckpointHead)>, Fault> {
+        let limit = query.limit.unwrap_or(usize::MAX);
+        let mut found = Vec::new();
+        for (index, space) in spaces.iter().enumerate() {
+            found.extend(self.select_in(query, space, limit)?.into_iter().map(|(seq, head)| (index, seq, head)));
+        }
+        if spaces.len() > 1 {
+            // Stable: equal ids of copied threads stay in thread and namespace order.
+            found.sort_by(|(_, _, a), (_, _, b)| b.id.cmp(&a.id));
+            found.truncate(limit);
+        }
+        Ok(found)
+    }
+
+    fn select_in(
+        &mut self,
+        query: &ListQuery,
+        space: &Space,
+        limit: usize,
+    ) -> Result<Vec<(i64, CheckpointHead)>, Fault> {
+        let before = match &query.before {
+            Some(id) => id_column(id.as_str()),
+            None => ToSqlOutput::Borrowed(ValueRef::Blob(AFTER_ALL)),
+        };
+        let id = query.id.as_ref().map(|id| id_column(id.as_str()));
+        // Only an integer can equal a step; anything else is left to the general comparison, which then finds none.
+        let step = query.filter.get("step").and_then(Value::as_i64);
+        let conn = self.conn;
+        let mut statement;
+        let mut rows = match (&id, &step) {
+            (Some(id), _) => {
+                statement = conn.prepare_cached(BY_ID)?;
+                statement.query(params![space.row, before, id])?
+            }
+            (None, Some(step)) => {
+                statement = conn.prepare_cached(OF_STEP)?;
+                statement.query(params![space.row, before, step as &dyn ToSql])?
+            }
+            (None, None) => {
+                statement = conn.prepare_cached(NEWEST)?;
+                statement.query(params![space.row, before])?
+            }
+        };
+        let mut found = Vec::new();
+        while found.len() < limit {
+            let Some(row) = rows.next()? else { break };
+            let head = self.head(row, space)?;
+            if head.metadata.matches(&query.filter) {
+                found.push((row.get(0)?, head));
+            }
+        }
+        Ok(found)
+    }
+
+    fn head(&mut self, row: &Row<'_>, space: &Space) -> Result<CheckpointHead, Fault> {
+        let id = CheckpointId::new(row.get::<_, IdColumn>(1)?.0);
+        let place = space.place(&id);
+        let damaged = |cause: &str| Fault::corrupt(&place, cause);
+        let parent = match row.get_ref(2)? {
+            ValueRef::Null => None,
+            ValueRef::Integer(_) => match row.get::<_, Option<IdColumn>>(3)? {
+                Some(id) => Some(id.0),
+                None => return Err(damaged("its parent is missing")),
+            },
+            // The parent was never stored here: its id is kept as it was given.
+            _ => Some(row.get::<_, IdColumn>(2)?.0),
+        };
+        let source: u8 = row.get(5)?;
+        let (parents, user) = self.meta(row.get(7)?, &place)?;
+        let next = match row.get_ref(8)? {
+            ValueRef::Blob(blob) => self.names.list(self.conn, blob, &place)?,
+            _ => Vec::new(),
+        };
+        let updated_channels = match row.get_ref(9)? {
+            ValueRef::Blob(blob) => Some(self.names.list(self.conn, blob, &place)?),
+            _ => None,
+        };
+        Ok(CheckpointHead {
+            ns: space.ns.clone(),
+            parent: parent.map(CheckpointId::new),
+            ts: time_text(row.get_ref(4)?).map_err(|e| Fault::corrupt(&place, e))?,
+            metadata: Metadata {
+                source: *SOURCES.get(usize::from(source)).ok_or_else(|| damaged("its source is unknown"))?,
+                step: row.get(6)?,
+                parents,
+                user,
+            },
+            next,
+            updated_channels,
+            interrupted: row.get(10)?,
+            failed: row.get(11)?,
+            id,
+        })
+    }
+
+    /// Metadata of a row, decoded once per operation.
+    pub(super) fn meta(&mut self, row: i64, place: &str) -> Result<Meta, Fault> {
+        if let Some(meta) = self.memo.metas.get(&row) {
+            return Ok(meta.clone());
+        }
+        let json: Option<String> = self
+            .conn
+            .prepare_cached("SELECT json FROM metas WHERE id = ?1")?
+            .query_row([row], |row| row.get(0))
+            .optional()?;
+        let json = json.ok_or_else(|| Fault::corrupt(place, "its metadata is missing"))?;
+        let meta: Meta = serde_json::from_str::<Value>(&json)
+            .map_err(|e| Fault::corrupt(place, format!("its metadata is not JSON: {e}")))
+            .and_then(|value| match (value.at(0), value.at(1)) {
+                (Some(Value::Object(parents)), Some(Value::Object(user))) => Ok((parents.clone(), user.clone())),
+                _ => Err(Fault::corrupt(place, "its metadata has an unknown shape")),
+            })?;
+        self.memo.metas.insert(row, meta.clone());
+        Ok(meta)
+    }
+
+    fn tuple(&mut self, space: &Space, seq: i64, head: CheckpointHead) -> Result<CheckpointTuple, Fault> {
+        let place = space.place(&head.id);
+        let state = self.state(seq, &place)?;
+        let mut channel_values = superstep::ChannelValues::new();
+        for (channel, row) in &state.values {
+            let value = self.value(*row).map_err(|cause| match cause {
+                Unreadable::Fault(fault) => fault,
+                Unreadable::Damaged(cause) => Fault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause),
+            })?;
+            channel_values.insert(channel.clone(), value);
+        }
+        let pending_writes = self.pending_writes(seq, &place)?;
+        Ok(CheckpointTuple {
+            thread: space.thread.clone(),
+            ns: space.ns.clone(),
+            checkpoint: Checkpoint {
+                id: head.id,
+                parent: head.parent,
+                ts: head.ts,
+                channel_values,
+                channel_versions: state.versions,
+                versions_seen: state.seen,
+                updated_channels: head.updated_channels,
+                metadata: head.metadata,
+                next: head.next,
+            },
+            pending_writes,
+        })
+    }
+
+    fn pending_writes(&mut self, seq: i64, place: &str) -> Result<Vec<PendingWrite>, Fault> {
+        let conn = self.conn;
+        let mut statement = conn.prepare_cached("SELECT task, path, data FROM writes WHERE checkpoint = ?1")?;
+        let mut rows = statement.query([seq])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let task_id = TaskId::new(row.get::<_, IdColumn>(0)?.0);
+            let task_path: String = row.get(1)?;
+            let damaged =
+                |cause: String| Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause);
+            let blob = row.get_ref(2)?.as_blob().map_err(|e| damaged(e.to_string()))?;
+            for (idx, channel, json) in Rows::decode(blob).map_err(damaged)?.0 {
+                let value = parse(&json).map_err(damaged)?;
+                let channel = self.names.name(conn, channel)?;
+                found.push(PendingWrite {
+                    task_id: task_id.clone(),
+                    task_path: task_path.clone(),
+                    write: Write { idx, channel, value },
+                });
+            }
+        }
+        found.sort_by(|a, b| {
+            (&a.task_path, &a.task_id, a.write.idx).cmp(&(&b.task_path, &b.task_id, b.write.idx))
+        });
+        Ok(found)
+    }
+
+    /// The state of a checkpoint: the nearest snapshot and the deltas after it.
+    pub(super) fn state(&mut self, seq: i64, place: &str) -> Result<State, Fault> {
+        let mut chain = Vec::new();
+        let mut state = State::default();
+        let mut at = seq;
+        loop {
+            if let Some(known) = self.memo.states.get(&at) {
+                state = known.clone();
+                break;
+            }
+            let row: Option<(Option<i64>, i64, Vec<u8>)> = self
+                .conn
+                .prepare_cached(
+                    "SELECT CASE typeof(parent) WHEN 'integer' THEN parent END, depth, delta
+                     FROM checkpoints WHERE seq = ?1",
+                )?
+                .query_row([at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .optional()?;
+            let Some((parent, depth, blob)) = row else {
+                return Err(Fault::corrupt(place, "a checkpoint that it builds on is missing"));
+            };
+            chain.push((at, Delta::decode(&blob).map_err(|cause| Fault::corrupt(place, cause))?));
+            match parent {
+                _ if depth == 0 => break,
+                Some(parent) if chain.len() < LONGEST_CHAIN => at = parent,
+                _ => return Err(Fault::corrupt(place, "the checkpoints that it builds on do not end")),
+            }
+        }
+        for (at, delta) in chain.into_iter().rev() {
+            self.apply(&mut state, delta)?;
+            if self.memo.keep {
+                self.memo.states.insert(at, state.clone());
+            }
+        }
+        Ok(state)
+    }
+
+    fn apply(&mut self, state: &mut State, delta: Delta) -> Result<(), Fault> {
+        for (channel, version, value) in delta.channels {
+            let channel = self.names.name(self.conn, channel)?;
+            match version {
+                Some(version) => state.versions.insert(channel.clone(), version),
+                None => state.versions.remove(&channel),
+            };
+            match value {
+                0 => state.values.remove(&channel),
+                row => state.values.insert(channel, row),
+            };
+        }
+        for (node, versions) in delta.seen {
+            let node = self.names.name(self.conn, node)?;
+            let Some(versions) = versions else {
+                state.seen.remove(&node);
+                continue;
+            };
+            let mut entry = ChannelVersions::new();
+            for (channel, version) in versions {
+                entry.insert(self.names.name(self.conn, channel)?, version);
+            }
+            state.seen.insert(node, entry);
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, row: i64) -> Result<Value, Unreadable> {
+        let mut chain = Vec::new();
+        let mut at = row;
+        let mut value = loop {
+            if let Some(known) = self.memo.values.get(&at) {
+                break Some(known.clone());
+            }
+            let found: Option<(Option<i64>, Option<u32>, Vec<u8>)> = self
+                .conn
+                .prepare_cached("SELECT base, len, data FROM items WHERE id = ?1")?
+                .query_row([at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .optional()?;
+            let Some((base, len, data)) = found else {
+                return Err(Unreadable::Damaged("a part of it is missing".to_owned()));
+            };
+            chain.push((at, len, data));
+            match base {
+                None => break None,
+                Some(base) if chain.len() < LONGEST_CHAIN => at = base,
+                Some(_) => return Err(Unreadable::Damaged("its parts do not end".to_owned())),
+            }
+        };
+        for (at, len, data) in chain.into_iter().rev() {
+            let part = parse(&data).map_err(Unreadable::Damaged)?;
+            let whole = match (value.take(), part) {
+                (None, part) => part,
+                (Some(Value::Array(mut list)), Value::Array(more)) => {
+                    list.extend(more.iter().cloned());
+                    Value::Array(list)
+                }
+                _ => return Err(Unreadable::Damaged("items were added to something that is not a list".to_owned())),
+            };
+            if let Some(len) = len && whole.as_array().is_none_or(|list| list.len() != len as usize) {
+                return Err(Unreadable::Damaged("the list has not the length it should have".to_owned()));
+            }
+            if self.memo.keep {
+                self.memo.values.insert(at, whole.clone());
+            }
+            value = Some(whole);
+        }
+        Ok(value.unwrap_or_default())
+    }
+}
+
+enum Unreadable {
+    Fault(Fault),
+    Damaged(String),
+}
+
+impl From<rusqlite::Error> for Unreadable {
+    fn from(error: rusqlite::Error) -> Self {
+        Unreadable::Fault(error.into())
+    }
+}
+
+fn parse(json: &[u8]) -> Result<Value, String> {
+    serde_json::from_slice(json).map_err(|e| format!("it is not JSON: {e}"))
+}
+
+fn lower(place: &str) -> String {
+    place.replacen("Checkpoint", "checkpoint", 1)
+}

@@ -1,0 +1,849 @@
+//! The one thread that writes. It drains its queue into a transaction and answers every caller after the commit, so
+//! that callers who come together pay for one commit together.
+//!
+//! What a commit costs follows what it changes: the parent's state is known from the commit before (or is resolved
+//! once), channels that did not change are not touched, and a list that grew is stored as its new items.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use imbl::OrdMap;
+use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
+use superstep::{
+    ChannelVersions, Checkpoint, CheckpointId, Commit, Name, Object, Put, StorageError, TaskId, TaskStatus,
+    TaskWrites, ThreadId, Value, VersionsSeen,
+};
+use tokio::sync::oneshot;
+
+use super::codec::{Delta, IdColumn, Rows, id_column, rows_blob, time_column};
+use super::fault::Fault;
+use super::reader::{Memo, Names, SOURCES, View};
+
+/// Most jobs in one transaction: bounds how long the first caller waits for the last.
+const GROUP: usize = 256;
+/// Most deltas between two snapshots of versions.
+const SNAPSHOT_EVERY: i64 = 64;
+/// Rows of one level in a list's chain before they are folded into one row of the next level...
+const RUN: i64 = 64;
+/// ...unless they hold more than this: reading long rows is not slower than reading the same bytes in one.
+const FOLD_BYTES: i64 = 16 * 1024;
+/// States of stored checkpoints kept at hand.
+const KNOWN: usize = 1024;
+/// Levels of nesting that can be read back (the JSON parser's limit is 128, and a list row adds one).
+const DEEPEST: usize = 120;
+
+/// Something for the writer to do.
+#[derive(Debug)]
+pub(super) enum Job {
+    Commit(Commit),
+    Delete(ThreadId),
+    Copy(ThreadId, ThreadId),
+}
+
+impl Job {
+    fn what(&self) -> String {
+        match self {
+            Job::Commit(commit) => format!("storing a checkpoint of thread {}", commit.thread),
+            Job::Delete(thread) => format!("deleting thread {thread}"),
+            Job::Copy(from, to) => format!("copying thread {from} to {to}"),
+        }
+    }
+}
+
+/// A job and where its outcome goes.
+pub(super) type Request = (Job, oneshot::Sender<Result<(), StorageError>>);
+
+/// A stored checkpoint as the next commit needs it.
+#[derive(Debug)]
+struct Known {
+    seq: i64,
+    depth: i64,
+    weight: i64,
+    meta: i64,
+    parents: Object,
+    user: Object,
+    versions: ChannelVersions,
+    seen: VersionsSeen,
+    values: OrdMap<Name, Slot>,
+}
+
+/// Where a channel's value is.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    row: i64,
+    shape: Shape,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    /// Not looked up yet.
+    Unread,
+    Plain,
+    List(Link),
+}
+
+/// The newest row of a list's chain.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    len: usize,
+    level: i64,
+    run: i64,
+}
+
+pub(super) struct Writer {
+    conn: Connection,
+    path: PathBuf,
+    names: Names,
+    spaces: HashMap<(ThreadId, Name), i64>,
+    known: HashMap<(i64, CheckpointId), Arc<Known>>,
+    data_version: i64,
+    /// Whether the current job has changed anything.
+    wrote: bool,
+}
+
+impl Writer {
+    pub(super) fn new(conn: Connection, path: PathBuf) -> Self {
+        Self {
+            conn,
+            path,
+            names: Names::default(),
+            spaces: HashMap::new(),
+            known: HashMap::new(),
+            data_version: 0,
+            wrote: false,
+        }
+    }
+
+    /// Works until every sender is gone.
+    pub(super) fn run(mut self, requests: &Receiver<Request>) {
+        while let Ok(first) = requests.recv() {
+            let mut group = vec![first];
+            while group.len() < GROUP
+                && let Ok(next) = requests.try_recv()
+            {
+                group.push(next);
+            }
+            for (answer, outcome) in self.group(group) {
+                // A caller that stopped waiting does not want to know.
+                let _ = answer.send(outcome);
+            }
+        }
+    }
+
+    fn group(&mut self, group: Vec<Request>) -> Vec<(oneshot::Sender<Result<(), StorageError>>, Result<(), StorageError>)> {
+        let jobs: Vec<&Job> = group.iter().map(|(job, _)| job).collect();
+        let outcomes = match self.together(&jobs) {
+            Ok(outcomes) => outcomes,
+            // The transaction was undone. Alone, a job cannot spoil another.
+            Err(_) if jobs.len() > 1 => jobs.iter().map(|job| self.together(&[job]).and_then(|mut one| one.remove(0))).collect(),
+            Err(error) => vec![Err(error)],
+        };
+        group.into_iter().map(|(_, answer)| answer).zip(outcomes).collect()
+    }
+
+    /// Runs jobs in one transaction. A job that fails before it wrote anything fails alone; otherwise everything is
+    /// undone and the error is for all.
+    fn together(&mut self, jobs: &[&Job]) -> Result<Vec<Result<(), StorageError>>, StorageError> {
+        let path = self.path.clone();
+        let what = || jobs.first().map_or_else(String::new, |job| job.what());
+        self.begin().map_err(|fault| fault.worded(&what(), &path))?;
+        let mut outcomes = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            self.wrote = false;
+            let outcome = self.job(job).map_err(|fault| fault.worded(&job.what(), &path));
+            if self.wrote && let Err(error) = outcome {
+                self.undo();
+                return Err(error);
+            }
+            outcomes.push(outcome);
+        }
+        if let Err(error) = self.conn.execute_batch("COMMIT") {
+            self.undo();
+            return Err(Fault::from(error).worded(&what(), &path));
+        }
+        Ok(outcomes)
+    }
+
+    fn begin(&mut self) -> Result<(), Fault> {
+        self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        // Another process may have deleted or added what we remember.
+        let version = self.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0));
+        match version {
+            Ok(version) if version == self.data_version => {}
+            Ok(version) => {
+                self.forget();
+                self.data_version = version;
+            }
+            Err(error) => {
+                self.undo();
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn undo(&mut self) {
+        // SQLite has already rolled back after some errors (disk full); then there is nothing to undo.
+        if !self.conn.is_autocommit() && let Err(error) = self.conn.execute_batch("ROLLBACK") {
+            tracing::error!(%error, file = %self.path.display(), "a failed transaction could not be undone");
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.names = Names::default();
+        self.spaces.clear();
+        self.known.clear();
+    }
+
+    fn job(&mut self, job: &Job) -> Result<(), Fault> {
+        match job {
+            Job::Commit(commit) => self.commit(commit),
+            Job::Delete(thread) => self.delete(thread),
+            Job::Copy(from, to) => self.copy(from, to),
+        }
+    }
+
+    fn commit(&mut self, commit: &Commit) -> Result<(), Fault> {
+        let Commit { thread, ns, writes, put } = commit;
+        if writes.is_empty() && put.is_none() {
+            return Ok(());
+        }
+        let space = self.space(thread, ns)?;
+        // Everything that can be refused is refused before the first change.
+        let mut owners = HashMap::new();
+        let new_id = put.as_ref().map(|put| &put.checkpoint.id);
+        for task in writes {
+            if Some(&task.checkpoint_id) == new_id || owners.contains_key(&task.checkpoint_id) {
+                continue;
+            }
+            let seq = match space {
+                Some(space) => self.seq(space, &task.checkpoint_id)?,
+                None => None,
+            };
+            let seq = seq.ok_or_else(|| StorageError::orphan(thread, task))?;
+            owners.insert(task.checkpoint_id.clone(), seq);
+        }
+        let space = match space {
+            Some(space) => space,
+            None => self.make_space(thread, ns)?,
+        };
+        if let Some(put) = put {
+            let seq = match self.seq(space, &put.checkpoint.id)? {
+                Some(seq) => seq,
+                None => self.put(space, thread, put)?,
+            };
+            owners.insert(put.checkpoint.id.clone(), seq);
+        }
+        for task in writes {
+            if let Some(seq) = owners.get(&task.checkpoint_id) {
+                self.write(*seq, thread, task)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn space(&mut self, thread: &ThreadId, ns: &Name) -> Result<Option<i64>, Fault> {
+        let key = (thread.clone(), ns.clone());
+        if let Some(space) = self.spaces.get(&key) {
+            return Ok(Some(*space));
+        }
+        let space: Option<i64> = self
+            .conn
+            .prepare_cached("SELECT s.id FROM threads t JOIN spaces s ON s.thread = t.id WHERE t.name = ?1 AND s.ns = ?2")?
+            .query_row([thread.as_str(), &**ns], |row| row.get(0))
+            .optional()?;
+        if let Some(space) = space {
+            self.remember_space(key, space);
+        }
+        Ok(space)
+    }
+
+    fn remember_space(&mut self, key: (ThreadId, Name), space: i64) {
+        if self.spaces.len() >= KNOWN {
+            self.spaces.clear();
+        }
+        self.spaces.insert(key, space);
+    }
+
+    fn make_space(&mut self, thread: &ThreadId, ns: &Name) -> Result<i64, Fault> {
+        self.wrote = true;
+        let name = thread.as_str();
+        self.conn.prepare_cached("INSERT INTO threads (name) VALUES (?1) ON CONFLICT DO NOTHING")?.execute([name])?;
+        let space = self
+            .conn
+            .prepare_cached("INSERT INTO spaces (thread, ns) SELECT id, ?2 FROM threads WHERE name = ?1")?
+            .insert([name, &**ns])?;
+        self.remember_space((thread.clone(), ns.clone()), space);
+        Ok(space)
+    }
+
+    fn seq(&mut self, space: i64, id: &CheckpointId) -> Result<Option<i64>, Fault> {
+        if let Some(known) = self.known.get(&(space, id.clone())) {
+            return Ok(Some(known.seq));
+        }
+        let seq = self
+            .conn
+            .prepare_cached("SELECT seq FROM checkpoints WHERE space = ?1 AND id = ?2")?
+            .query_row(params![space, id_column(id.as_str())], |row| row.get(0))
+            .optional()?;
+        Ok(seq)
+    }
+
+    fn known(&mut self, space: i64, thread: &ThreadId, id: &CheckpointId) -> Result<Option<Arc<Known>>, Fault> {
+        if let Some(known) = self.known.get(&(space, id.clone())) {
+            return Ok(Some(known.clone()));
+        }
+        let row: Option<(i64, i64, i64, i64)> = self
+            .conn
+            .prepare_cached("SELECT seq, depth, weight, meta FROM checkpoints WHERE space = ?1 AND id = ?2")?
+            .query_row(params![space, id_column(id.as_str())], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })
+            .optional()?;
+        let Some((seq, depth, weight, meta)) = row else { return Ok(None) };
+        let place = format!("Checkpoint {id} of thread {thread}");
+        let mut view = View { conn: &self.conn, names: &mut self.names, memo: Memo::default() };
+        let (parents, user) = view.meta(meta, &place)?;
+        let state = view.state(seq, &place)?;
+        let values = state.values.into_iter().map(|(name, row)| (name, Slot { row, shape: Shape::Unread })).collect();
+        let known = Arc::new(Known {
+            seq,
+            depth,
+            weight,
+            meta,
+            parents,
+            user,
+            versions: state.versions,
+            seen: state.seen,
+            values,
+        });
+        self.remember(space, id, known.clone());
+        Ok(Some(known))
+    }
+
+    fn remember(&mut self, space: i64, id: &CheckpointId, known: Arc<Known>) {
+        if self.known.len() >= KNOWN {
+            self.known.clear();
+        }
+        self.known.insert((space, id.clone()), known);
+    }
+
+    fn put(&mut self, space: i64, thread: &ThreadId, put: &Put) -> Result<i64, Fault> {
+        let checkpoint = &put.checkpoint;
+        let parent = match &checkpoint.parent {
+            Some(id) => self.known(space, thread, id)?,
+            None => None,
+        };
+        let (changes, seen) = differences(put, parent.as_deref());
+        let mut values = parent.as_ref().map(|parent| parent.values.clone()).unwrap_or_default();
+        let mut delta = Delta::default();
+        for (channel, appended_from) in changes {
+            let version = checkpoint.channel_versions.get(&channel).copied();
+            // A value without a version cannot be addressed by anybody.
+            let value = version.and_then(|_| checkpoint.channel_values.get(&channel));
+            let row = match value {
+                Some(value) => {
+                    let slot = self.store(&channel, value, appended_from.zip(values.get(&channel).copied()), thread)?;
+                    values.insert(channel.clone(), slot);
+                    slot.row
+                }
+                None => {
+                    values.remove(&channel);
+                    0
+                }
+            };
+            delta.channels.push((self.name(&channel)?, version, row));
+        }
+        for node in seen {
+            let entry = self.seen_entry(checkpoint, &node)?;
+            delta.seen.push((self.name(&node)?, entry));
+        }
+        let mut blob = delta.encode();
+        let (mut depth, mut weight) = (0, 0);
+        if let Some(parent) = &parent {
+            (depth, weight) = (parent.depth + 1, parent.weight + blob.len() as i64);
+            // A snapshot is due when it costs little against the deltas since the last one, and at the latest
+            // after so many that reading them would take time.
+            let snapshot = 6 * checkpoint.channel_versions.len() + 8 * checkpoint.versions_seen.len();
+            if depth >= SNAPSHOT_EVERY || weight > 3 * snapshot as i64 {
+                blob = self.snapshot(checkpoint, &values)?.encode();
+                (depth, weight) = (0, 0);
+            }
+        }
+        let metadata = &checkpoint.metadata;
+        let shared = parent.as_ref().filter(|known| known.parents == metadata.parents && known.user == metadata.user);
+        let meta = match shared {
+            Some(known) => known.meta,
+            None => {
+                let pair: Value = vec![Value::Object(metadata.parents.clone()), Value::Object(metadata.user.clone())].into();
+                let json = String::from_utf8(json(&pair, "the metadata", thread)?).unwrap_or_default();
+                self.insert("INSERT INTO metas (json) VALUES (?1)", &[&json])?
+            }
+        };
+        let parent_column: ToSqlOutput<'_> = match (&parent, &checkpoint.parent) {
+            (Some(known), _) => known.seq.into(),
+            (None, Some(id)) => id_column(id.as_str()),
+            (None, None) => Null.into(),
+        };
+        let next = (!checkpoint.next.is_empty()).then(|| self.name_list(&checkpoint.next)).transpose()?;
+        let updated = checkpoint.updated_channels.as_deref().map(|names| self.name_list(names)).transpose()?;
+        let source = SOURCES.iter().position(|source| *source == metadata.source).unwrap_or(0) as i64;
+        let seq = self.insert(
+            "INSERT INTO checkpoints (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            &[
+                &space,
+                &id_column(checkpoint.id.as_str()),
+                &parent_column,
+                &time_column(&checkpoint.ts),
+                &source,
+                &metadata.step,
+                &meta,
+                &next,
+                &updated,
+                &depth,
+                &weight,
+                &blob,
+            ],
+        )?;
+        let known = Known {
+            seq,
+            depth,
+            weight,
+            meta,
+            parents: metadata.parents.clone(),
+            user: metadata.user.clone(),
+            versions: checkpoint.channel_versions.clone(),
+            seen: checkpoint.versions_seen.clone(),
+            values,
+        };
+        self.remember(space, &checkpoint.id, Arc::new(known));
+        Ok(seq)
+    }
+
+    fn insert(&mut self, sql: &str, values: &[&dyn ToSql]) -> Result<i64, Fault> {
+        self.wrote = true;
+        Ok(self.conn.prepare_cached(sql)?.insert(values)?)
+    }
+
+    fn name(&mut self, name: &Name) -> Result<i64, Fault> {
+        // Making a name is harmless on its own: nothing refers to it until the job's rows do.
+        self.names.row(&self.conn, name)
+    }
+
+    fn name_list(&mut self, names: &[Name]) -> Result<Vec<u8>, Fault> {
+        let rows: Vec<i64> = names.iter().map(|name| self.name(name)).collect::<Result<_, _>>()?;
+        Ok(rows_blob(&rows))
+    }
+
+    fn seen_entry(&mut self, checkpoint: &Checkpoint, node: &Name) -> Result<Option<Vec<(i64, u64)>>, Fault> {
+        let Some(versions) = checkpoint.versions_seen.get(node) else { return Ok(None) };
+        let entry = versions.iter().map(|(channel, version)| Ok((self.name(channel)?, *version)));
+        entry.collect::<Result<_, Fault>>().map(Some)
+    }
+
+    fn snapshot(&mut self, checkpoint: &Checkpoint, values: &OrdMap<Name, Slot>) -> Result<Delta, Fault> {
+        let mut delta = Delta::default();
+        for (channel, version) in &checkpoint.channel_versions {
+            let row = values.get(channel).map_or(0, |slot| slot.row);
+            delta.channels.push((self.name(channel)?, Some(*version), row));
+        }
+        for node in checkpoint.versions_seen.keys() {
+            let entry = self.seen_entry(checkpoint, node)?;
+            delta.seen.push((self.name(node)?, entry));
+        }
+        Ok(delta)
+    }
+
+    /// Stores a value: as the new items of a list whose beginning is already there, or whole.
+    fn store(
+        &mut self,
+        channel: &Name,
+        value: &Value,
+        appended: Option<(usize, Slot)>,
+        thread: &ThreadId,
+    ) -> Result<Slot, Fault> {
+        let place = || format!("channel {channel}");
+        if let (Some((from, base)), Value::Array(list)) = (appended, value)
+            && let Some(link) = self.link(base)?
+            // What the engine says must fit what is stored, or the list would come back wrong.
+            && link.len == from
+            && list.len() >= from
+        {
+            let (base, from, level, run) = self.place_in_chain(base.row, link)?;
+            let data = json(&Value::Array(list.skip(from)), &place(), thread)?;
+            let len = list.len();
+            let row = self.insert(
+                "INSERT INTO items (base, len, level, run, data) VALUES (?1, ?2, ?3, ?4, ?5)",
+                &[&base, &(len as i64), &level, &run, &data],
+            )?;
+            return Ok(Slot { row, shape: Shape::List(Link { len, level, run }) });
+        }
+        let data = json(value, &place(), thread)?;
+        let len = value.as_array().map(superstep::List::len);
+        let row = self.insert(
+            "INSERT INTO items (base, len, level, run, data) VALUES (NULL, ?1, 0, 0, ?2)",
+            &[&len.map(|len| len as i64), &data],
+        )?;
+        let shape = len.map_or(Shape::Plain, |len| Shape::List(Link { len, level: 0, run: 0 }));
+        Ok(Slot { row, shape })
+    }
+
+    /// The link of a list row; `None` when the value is not a list or its row is gone.
+    fn link(&mut self, slot: Slot) -> Result<Option<Link>, Fault> {
+        match slot.shape {
+            Shape::Plain => Ok(None),
+            Shape::List(link) => Ok(Some(link)),
+            Shape::Unread => Ok(self.read_link(slot.row)?.map(|(link, _, _)| link)),
+        }
+    }
+
+    fn read_link(&self, row: i64) -> Result<Option<(Link, Option<i64>, i64)>, Fault> {
+        let found: Option<(Option<u32>, i64, i64, Option<i64>, i64)> = self
+            .conn
+            .prepare_cached("SELECT len, level, run, base, length(data) FROM items WHERE id = ?1")?
+            .query_row([row], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+            .optional()?;
+        Ok(found.and_then(|(len, level, run, base, bytes)| Some((Link { len: len? as usize, level, run }, base, bytes))))
+    }
+
+    /// Where the next row goes: its base, the length it starts from, its level and its position in the run.
+    ///
+    /// Appends make rows of level 0. After 64 of them, the next row repeats their items in one row of level 1 whose
+    /// base is the row before them, and 64 of those make a row of level 2: a list of n items is read from about
+    /// 64 · log64 n rows, while an item is written again only once a level. Rows that are long enough are not folded.
+    fn place_in_chain(&mut self, newest: i64, newest_link: Link) -> Result<(i64, usize, i64, i64), Fault> {
+        let (mut base, mut link) = (newest, newest_link);
+        let mut level = 0;
+        loop {
+            // A row that begins the chain, or of another level, is the boundary of a new run.
+            if link.run == 0 || link.level != level || link.run >= RUN {
+                return Ok((base, link.len, level, 1));
+            }
+            if link.run + 1 < RUN {
+                return Ok((base, link.len, level, link.run + 1));
+            }
+            let (mut at, mut bytes, mut boundary) = (base, 0, None);
+            for _ in 0..link.run {
+                let Some((_, Some(before), size)) = self.read_link(at)? else { break };
+                bytes += size;
+                at = before;
+                boundary = Some(before);
+            }
+            let folded = match boundary {
+                Some(row) if bytes < FOLD_BYTES => self.read_link(row)?.map(|(link, _, _)| (row, link)),
+                _ => None,
+            };
+            let Some((row, before)) = folded else {
+                return Ok((base, link.len, level, RUN));
+            };
+            (base, link) = (row, before);
+            level += 1;
+        }
+    }
+
+    fn write(&mut self, seq: i64, thread: &ThreadId, task: &TaskWrites) -> Result<(), Fault> {
+        let place = || format!("a write of task {}", task.task_id);
+        let id = id_column(task.task_id.as_str());
+        let stored: Option<(i64, Vec<u8>)> = self
+            .conn
+            .prepare_cached("SELECT id, data FROM writes WHERE checkpoint = ?1 AND task = ?2")?
+            .query_row(params![seq, id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let (row, mut rows) = match stored {
+            Some((row, blob)) => {
+                let rows = Rows::decode(&blob).map_err(|cause| {
+                    Fault::corrupt(format!("The stored writes of task {} of thread {thread}", task.task_id), cause)
+                })?;
+                (Some(row), rows)
+            }
+            None => (None, Rows::default()),
+        };
+        for write in &task.writes {
+            let channel = self.name(&write.channel)?;
+            rows.add(write.idx, channel, json(&write.value, &place(), thread)?);
+        }
+        let status = self.status(&task.task_id, &rows)?;
+        let blob = rows.encode();
+        self.wrote = true;
+        match row {
+            Some(row) => {
+                self.conn
+                    .prepare_cached("UPDATE writes SET status = ?2, data = ?3 WHERE id = ?1")?
+                    .execute(params![row, status, blob])?;
+            }
+            None => {
+                self.conn
+                    .prepare_cached("INSERT INTO writes (checkpoint, task, path, status, data) VALUES (?1, ?2, ?3, ?4, ?5)")?
+                    .execute(params![seq, id, task.task_path, status, blob])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn status(&mut self, task: &TaskId, rows: &Rows) -> Result<i64, Fault> {
+        let channels: Vec<Name> =
+            rows.0.iter().map(|(_, channel, _)| self.names.name(&self.conn, *channel)).collect::<Result<_, _>>()?;
+        let status = TaskStatus::of(task, channels.iter().map(|name| &**name));
+        Ok(i64::from(status.interrupted) | i64::from(status.failed) << 1)
+    }
+
+    fn spaces_of(&self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT s.id, s.ns FROM threads t JOIN spaces s ON s.thread = t.id WHERE t.name = ?1")?;
+        let spaces = statement.query_map([thread.as_str()], |row| Ok((row.get(0)?, row.get::<_, String>(1)?.into())))?;
+        Ok(spaces.collect::<Result<_, _>>()?)
+    }
+
+    fn delete(&mut self, thread: &ThreadId) -> Result<(), Fault> {
+        let spaces = self.spaces_of(thread)?;
+        self.wrote = true;
+        let (mut items, mut metas) = (HashSet::new(), HashSet::new());
+        for (space, _) in &spaces {
+            let mut statement = self.conn.prepare_cached("SELECT meta, delta FROM checkpoints WHERE space = ?1")?;
+            let mut rows = statement.query([space])?;
+            while let Some(row) = rows.next()? {
+                metas.insert(row.get::<_, i64>(0)?);
+                match Delta::decode(row.get_ref(1)?.as_blob().unwrap_or_default()) {
+                    Ok(delta) => items.extend(delta.channels.into_iter().map(|(.., item)| item)),
+                    // The thread goes anyway; values that only this record knew stay behind, unreachable.
+                    Err(cause) => tracing::warn!(%thread, cause, "a damaged checkpoint was deleted"),
+                }
+            }
+        }
+        let mut open: Vec<i64> = items.iter().copied().collect();
+        while let Some(item) = open.pop() {
+            if let Some((_, Some(base), _)) = self.read_link(item)? && items.insert(base) {
+                open.push(base);
+            }
+        }
+        for item in items {
+            self.conn.prepare_cached("DELETE FROM items WHERE id = ?1")?.execute([item])?;
+        }
+        for meta in metas {
+            self.conn.prepare_cached("DELETE FROM metas WHERE id = ?1")?.execute([meta])?;
+        }
+        for (space, _) in &spaces {
+            for sql in [
+                "DELETE FROM writes WHERE checkpoint IN (SELECT seq FROM checkpoints WHERE space = ?1)",
+                "DELETE FROM checkpoints WHERE space = ?1",
+                "DELETE FROM spaces WHERE id = ?1",
+            ] {
+                self.conn.prepare_cached(sql)?.execute([space])?;
+            }
+        }
+        self.conn.prepare_cached("DELETE FROM threads WHERE name = ?1")?.execute([thread.as_str()])?;
+        self.spaces.clear();
+        self.known.clear();
+        Ok(())
+    }
+
+    fn copy(&mut self, from: &ThreadId, to: &ThreadId) -> Result<(), Fault> {
+        if from == to {
+            return Ok(());
+        }
+        let mut copied = Copied::default();
+        for (source, ns) in self.spaces_of(from)? {
+            let target = match self.space(to, &ns)? {
+                Some(target) => target,
+                None => self.make_space(to, &ns)?,
+            };
+            self.copy_space(source, target, from, &mut copied)?;
+        }
+        Ok(())
+    }
+
+    fn copy_space(&mut self, source: i64, target: i64, from: &ThreadId, copied: &mut Copied) -> Result<(), Fault> {
+        self.wrote = true;
+        let seqs: Vec<i64> = self
+            .conn
+            .prepare_cached("SELECT seq FROM checkpoints WHERE space = ?1 ORDER BY seq")?
+            .query_map([source], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        // Parents have smaller numbers than their children, so they are copied first.
+        let mut new_seqs: BTreeMap<i64, i64> = BTreeMap::new();
+        for seq in seqs {
+            let (id, parent, meta, blob): (IdColumn, Sql, i64, Vec<u8>) = self
+                .conn
+                .prepare_cached("SELECT id, parent, meta, delta FROM checkpoints WHERE seq = ?1")?
+                .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+            if let Some(there) = self.seq(target, &CheckpointId::new(id.0.as_str()))? {
+                new_seqs.insert(seq, there);
+                continue;
+            }
+            let place = || format!("Checkpoint {} of thread {from}", id.0);
+            let mut delta = Delta::decode(&blob).map_err(|cause| Fault::corrupt(place(), cause))?;
+            for (.., item) in &mut delta.channels {
+                if *item != 0 {
+                    *item = self.copy_item(*item, copied).map_err(|fault| match fault {
+                        Fault::Sql(rusqlite::Error::QueryReturnedNoRows) => {
+                            Fault::corrupt(place(), "a value is missing")
+                        }
+                        other => other,
+                    })?;
+                }
+            }
+            let meta = match copied.metas.get(&meta) {
+                Some(meta) => *meta,
+                None => {
+                    let new = self
+                        .conn
+                        .prepare_cached("INSERT INTO metas (json) SELECT json FROM metas WHERE id = ?1")?
+                        .insert([meta])?;
+                    copied.metas.insert(meta, new);
+                    new
+                }
+            };
+            let parent = match parent {
+                Sql::Integer(parent) => {
+                    let new = new_seqs.get(&parent).copied();
+                    Sql::Integer(new.ok_or_else(|| Fault::corrupt(place(), "its parent is missing"))?)
+                }
+                other => other,
+            };
+            let new = self
+                .conn
+                .prepare_cached(
+                    "INSERT INTO checkpoints (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta)
+                     SELECT ?2, id, ?3, ts, source, step, ?4, next, updated, depth, weight, ?5
+                     FROM checkpoints WHERE seq = ?1",
+                )?
+                .insert(params![seq, target, parent, meta, delta.encode()])?;
+            new_seqs.insert(seq, new);
+            self.conn
+                .prepare_cached(
+                    "INSERT INTO writes (checkpoint, task, path, status, data)
+                     SELECT ?2, task, path, status, data FROM writes WHERE checkpoint = ?1",
+                )?
+                .execute([seq, new])?;
+        }
+        Ok(())
+    }
+
+    /// Copies a value row and every row it builds on, each once.
+    fn copy_item(&mut self, item: i64, copied: &mut Copied) -> Result<i64, Fault> {
+        let mut chain = Vec::new();
+        let mut at = Some(item);
+        let mut base: Option<i64> = None;
+        while let Some(row) = at {
+            if let Some(new) = copied.items.get(&row) {
+                base = Some(*new);
+                break;
+            }
+            chain.push(row);
+            at = self
+                .conn
+                .prepare_cached("SELECT base FROM items WHERE id = ?1")?
+                .query_row([row], |row| row.get(0))?;
+        }
+        for row in chain.into_iter().rev() {
+            let new = self
+                .conn
+                .prepare_cached(
+                    "INSERT INTO items (base, len, level, run, data) SELECT ?2, len, level, run, data FROM items WHERE id = ?1",
+                )?
+                .insert(params![row, base])?;
+            copied.items.insert(row, new);
+            base = Some(new);
+        }
+        base.ok_or_else(|| Fault::corrupt("A value", "it is missing"))
+    }
+}
+
+/// Rows that a copy has already made, by the row they were made from.
+#[derive(Default)]
+struct Copied {
+    items: HashMap<i64, i64>,
+    metas: HashMap<i64, i64>,
+}
+
+type Differences = (Vec<(Name, Option<usize>)>, Vec<Name>);
+
+/// What to store of a checkpoint: what the engine says changed, or, when there is no parent here or the engine's
+/// list does not add up, what a comparison finds.
+fn differences(put: &Put, parent: Option<&Known>) -> Differences {
+    let checkpoint = &put.checkpoint;
+    let Some(parent) = parent else {
+        return (
+            checkpoint.channel_versions.keys().map(|channel| (channel.clone(), None)).collect(),
+            checkpoint.versions_seen.keys().cloned().collect(),
+        );
+    };
+    let grown = |named: &mut dyn Iterator<Item = (bool, bool)>, before: usize| {
+        named.fold(before as i64, |len, (then, now)| len + i64::from(now) - i64::from(then))
+    };
+    let versions = grown(
+        &mut put.changes.iter().map(|change| {
+            (parent.versions.contains_key(&change.channel), checkpoint.channel_versions.contains_key(&change.channel))
+        }),
+        parent.versions.len(),
+    );
+    let changes = if versions == checkpoint.channel_versions.len() as i64 {
+        put.changes.iter().map(|change| (change.channel.clone(), change.appended_from)).collect()
+    } else {
+        different(&parent.versions, &checkpoint.channel_versions).map(|channel| (channel, None)).collect()
+    };
+    let entries = grown(
+        &mut put.seen.iter().map(|node| (parent.seen.contains_key(node), checkpoint.versions_seen.contains_key(node))),
+        parent.seen.len(),
+    );
+    let seen = if entries == checkpoint.versions_seen.len() as i64 {
+        put.seen.clone()
+    } else {
+        different(&parent.seen, &checkpoint.versions_seen).collect()
+    };
+    (changes, seen)
+}
+
+fn different<'a, V: Clone + PartialEq>(
+    before: &'a OrdMap<Name, V>,
+    now: &'a OrdMap<Name, V>,
+) -> impl Iterator<Item = Name> + 'a {
+    let gone = before.keys().filter(move |key| !now.contains_key(*key));
+    let new = now.iter().filter(move |(key, value)| before.get(*key) != Some(*value)).map(|(key, _)| key);
+    gone.chain(new).cloned()
+}
+
+/// JSON text of a value that can be read back.
+fn json(value: &Value, what: &str, thread: &ThreadId) -> Result<Vec<u8>, Fault> {
+    let refuse = |cause: String, remedy: &str| StorageError::Backend {
+        what: format!("storing {what} of thread {thread}"),
+        cause,
+        remedy: remedy.to_owned(),
+    };
+    let bytes = serde_json::to_vec(value)
+        .map_err(|e| refuse(e.to_string(), "Write a value that JSON can express"))?;
+    if too_deep(&bytes) {
+        let cause = format!("the value is nested more than {DEEPEST} levels deep");
+        return Err(refuse(cause, "Write a flatter value").into());
+    }
+    Ok(bytes)
+}
+
+fn too_deep(json: &[u8]) -> bool {
+    if json.len() <= DEEPEST {
+        return false;
+    }
+    let (mut depth, mut text, mut escaped) = (0_usize, false, false);
+    for &byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if text => escaped = true,
+            b'"' => text = !text,
+            b'[' | b'{' if !text => {
+                depth += 1;
+                if depth > DEEPEST {
+                    return true;
+                }
+            }
+            b']' | b'}' if !text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
