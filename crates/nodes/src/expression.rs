@@ -78,7 +78,13 @@ impl fmt::Display for ExpressionError {
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;
         }
-        write!(f, ": {} In `{}`. {}", self.message, shortened(&self.source), self.remedy)
+        write!(
+            f,
+            ": {} In `{}`. {}",
+            self.message,
+            shortened(&self.source),
+            self.remedy
+        )
     }
 }
 
@@ -93,7 +99,11 @@ impl From<ExpressionError> for NodeError {
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 120;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= SHOWN { line } else { line.chars().take(SHOWN).chain(['…']).collect() }
+    if line.chars().count() <= SHOWN {
+        line
+    } else {
+        line.chars().take(SHOWN).chain(['…']).collect()
+    }
 }
 
 /// The variables of an evaluation.
@@ -112,7 +122,10 @@ impl fmt::Debug for Scope {
 impl Scope {
     /// `state`, and `input` as another name for it.
     pub fn new(state: &Value) -> Self {
-        Self { state: state.clone(), extra: None }
+        Self {
+            state: state.clone(),
+            extra: None,
+        }
     }
     /// One more variable.
     pub fn with(mut self, name: impl Into<Arc<str>>, value: Value) -> Self {
@@ -145,7 +158,6 @@ static JINJA: LazyLock<Environment<'static>> = LazyLock::new(|| {
     env.set_debug(true);
     env.set_auto_escape_callback(|_| AutoEscape::None);
     env.set_formatter(|out, _, value| {
-        use fmt::Write;
         if value.is_undefined() {
             return Err(JinjaError::from(ErrorKind::UndefinedError));
         }
@@ -155,11 +167,18 @@ static JINJA: LazyLock<Environment<'static>> = LazyLock::new(|| {
         };
         written.map_err(|_| JinjaError::from(ErrorKind::WriteFailure))
     });
-    env.add_filter("tojson", |value: Jinja, indent: Option<usize>| json_text(&value, indent));
+    env.add_filter("tojson", |value: Jinja, indent: Option<usize>| {
+        json_text(&value, indent)
+    });
     env.add_filter("fromjson", |text: String| {
         serde_json::from_str::<Value>(&text)
             .map(|value| to_jinja(&value))
-            .map_err(|e| JinjaError::new(ErrorKind::InvalidOperation, format!("fromjson: the text is not JSON: {e}")))
+            .map_err(|e| {
+                JinjaError::new(
+                    ErrorKind::InvalidOperation,
+                    format!("fromjson: the text is not JSON: {e}"),
+                )
+            })
     });
     // Both can reach other templates, and there are none.
     env.remove_global("debug");
@@ -223,7 +242,12 @@ struct Origin {
 }
 
 impl Origin {
-    fn error(&self, problem: ExpressionProblem, message: impl Into<String>, remedy: impl Into<String>) -> ExpressionError {
+    fn error(
+        &self,
+        problem: ExpressionProblem,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> ExpressionError {
         ExpressionError {
             problem,
             place: self.place.clone(),
@@ -235,7 +259,10 @@ impl Origin {
     }
 
     fn explain(&self, error: &JinjaError, scope: Option<&Scope>) -> ExpressionError {
-        let detail = error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()));
+        let detail = error.detail().map_or_else(
+            || error.kind().to_string(),
+            |detail| format!("{}: {detail}", error.kind()),
+        );
         let mut explained = match error.kind() {
             ErrorKind::OutOfFuel => self.error(
                 ExpressionProblem::TooMuchWork,
@@ -248,18 +275,29 @@ impl Origin {
                 format!("{detail}."),
                 "Correct the Jinja; a text inside an expression stands in quotes.",
             ),
-            ErrorKind::UnknownFilter | ErrorKind::UnknownTest | ErrorKind::UnknownFunction | ErrorKind::UnknownMethod => {
-                self.error(ExpressionProblem::Evaluation, format!("{detail}."), "The expression reference lists what there is.")
-            }
-            ErrorKind::BadSerialization | ErrorKind::NonKey => {
-                self.error(ExpressionProblem::NotJson, format!("{detail}."), "Give text, numbers, lists and objects.")
-            }
+            ErrorKind::UnknownFilter
+            | ErrorKind::UnknownTest
+            | ErrorKind::UnknownFunction
+            | ErrorKind::UnknownMethod => self.error(
+                ExpressionProblem::Evaluation,
+                format!("{detail}."),
+                "The expression reference lists what there is.",
+            ),
+            ErrorKind::BadSerialization | ErrorKind::NonKey => self.error(
+                ExpressionProblem::NotJson,
+                format!("{detail}."),
+                "Give text, numbers, lists and objects.",
+            ),
             ErrorKind::TemplateNotFound | ErrorKind::BadInclude => self.error(
                 ExpressionProblem::Evaluation,
                 format!("{detail}."),
                 "There are no other templates to include or extend; write the text here.",
             ),
-            _ => self.error(ExpressionProblem::Evaluation, format!("{detail}."), "Check the types of the values it works on."),
+            _ => self.error(
+                ExpressionProblem::Evaluation,
+                format!("{detail}."),
+                "Check the types of the values it works on.",
+            ),
         };
         explained.line = error.line().filter(|_| self.source.contains('\n'));
         explained
@@ -268,8 +306,13 @@ impl Origin {
     fn undefined(&self, scope: Option<&Scope>, detail: &str) -> ExpressionError {
         let state = scope.and_then(|scope| scope.state.as_object());
         let known = || state.into_iter().flat_map(|state| state.keys()).map(|key| &**key);
-        let missing: Vec<&str> =
-            self.uses.keys.iter().map(String::as_str).filter(|key| state.is_none_or(|state| !state.contains_key(key))).collect();
+        let missing: Vec<&str> = self
+            .uses
+            .keys
+            .iter()
+            .map(String::as_str)
+            .filter(|key| state.is_none_or(|state| !state.contains_key(key)))
+            .collect();
         if let [first, ..] = missing[..] {
             return self.error(
                 ExpressionProblem::Undefined,
@@ -311,14 +354,23 @@ impl fmt::Debug for Expression {
 impl Expression {
     /// Compiles `source`; `place` says where it stands, for messages.
     pub fn compile(source: &str, place: impl Into<Arc<str>>) -> Result<Self, ExpressionError> {
-        let mut origin = Origin { place: place.into(), source: source.into(), uses: Uses::default() };
+        let mut origin = Origin {
+            place: place.into(),
+            source: source.into(),
+            uses: Uses::default(),
+        };
         if source.trim().is_empty() {
-            return Err(origin.error(ExpressionProblem::Syntax, "it is empty.", "Write an expression such as `state.count + 1`."));
+            return Err(origin.error(
+                ExpressionProblem::Syntax,
+                "it is empty.",
+                "Write an expression such as `state.count + 1`.",
+            ));
         }
         let compiled = JINJA.compile_expression_owned(source.to_owned()).map_err(|e| {
             let mut error = origin.explain(&e, None);
             if source.contains("{{") || source.contains("{%") {
-                error.remedy = "This place takes an expression: what stands between `{{` and `}}`, without them.".into();
+                error.remedy =
+                    "This place takes an expression: what stands between `{{` and `}}`, without them.".into();
             }
             error
         })?;
@@ -338,7 +390,11 @@ impl Expression {
             return Err(self.origin.undefined(Some(scope), "undefined value"));
         }
         from_jinja(&value).map_err(|cause| {
-            self.origin.error(ExpressionProblem::NotJson, format!("{cause}."), "Give text, numbers, lists and objects.")
+            self.origin.error(
+                ExpressionProblem::NotJson,
+                format!("{cause}."),
+                "Give text, numbers, lists and objects.",
+            )
         })
     }
 
@@ -359,16 +415,26 @@ impl Expression {
     pub fn wrong_type(&self, expected: &str, found: &Value) -> ExpressionError {
         self.origin.error(
             ExpressionProblem::WrongType,
-            format!("it must give {expected}, but gave {} of type {}.", shortened(&found.to_string()), found.type_name()),
+            format!(
+                "it must give {expected}, but gave {} of type {}.",
+                shortened(&found.to_string()),
+                found.type_name()
+            ),
             "Change the expression, or the value it reads.",
         )
     }
 
     fn raw(&self, scope: &Scope) -> Result<Jinja, ExpressionError> {
-        let value =
-            self.compiled.eval(Jinja::from_object(scope.clone())).map_err(|e| self.origin.explain(&e, Some(scope)))?;
+        let value = self
+            .compiled
+            .eval(Jinja::from_object(scope.clone()))
+            .map_err(|e| self.origin.explain(&e, Some(scope)))?;
         if value.kind() == ValueKind::Invalid {
-            return Err(self.origin.error(ExpressionProblem::Evaluation, format!("{value}."), "Check the values it works on."));
+            return Err(self.origin.error(
+                ExpressionProblem::Evaluation,
+                format!("{value}."),
+                "Check the values it works on.",
+            ));
         }
         Ok(value)
     }
@@ -391,9 +457,14 @@ const NAME: &str = "template";
 impl Template {
     /// Compiles `source`; `place` says where it stands, for messages.
     pub fn compile(source: &str, place: impl Into<Arc<str>>) -> Result<Self, ExpressionError> {
-        let mut origin = Origin { place: place.into(), source: source.into(), uses: Uses::default() };
+        let mut origin = Origin {
+            place: place.into(),
+            source: source.into(),
+            uses: Uses::default(),
+        };
         let mut env = JINJA.clone();
-        env.add_template_owned(NAME, source.to_owned()).map_err(|e| origin.explain(&e, None))?;
+        env.add_template_owned(NAME, source.to_owned())
+            .map_err(|e| origin.explain(&e, None))?;
         let template = env.get_template(NAME).map_err(|e| origin.explain(&e, None))?;
         origin.uses = Uses::of(template.undeclared_variables(true));
         Ok(Self { origin, env })
@@ -406,9 +477,14 @@ impl Template {
 
     /// The text.
     pub fn render(&self, scope: &Scope) -> Result<String, ExpressionError> {
-        let template = self.env.get_template(NAME).map_err(|e| self.origin.explain(&e, Some(scope)))?;
+        let template = self
+            .env
+            .get_template(NAME)
+            .map_err(|e| self.origin.explain(&e, Some(scope)))?;
         let mut out = Limited::default();
-        let rendered = template.render_captured_to(Jinja::from_object(scope.clone()), &mut out).map(drop);
+        let rendered = template
+            .render_captured_to(Jinja::from_object(scope.clone()), &mut out)
+            .map(drop);
         if out.full {
             return Err(self.origin.error(
                 ExpressionProblem::TooLong,
@@ -418,7 +494,11 @@ impl Template {
         }
         rendered.map_err(|e| self.origin.explain(&e, Some(scope)))?;
         String::from_utf8(out.bytes).map_err(|e| {
-            self.origin.error(ExpressionProblem::Evaluation, format!("{e}."), "Check the values it works on.")
+            self.origin.error(
+                ExpressionProblem::Evaluation,
+                format!("{e}."),
+                "Check the values it works on.",
+            )
         })
     }
 }
@@ -458,7 +538,8 @@ mod tests {
 
     #[test]
     fn results_keep_their_json_type() {
-        let state = json!({"n": 3, "f": 1.5, "s": "x", "list": [1, 2, 3], "o": {"a": {"b": [true]}}, "none": null});
+        let state =
+            json!({"n": 3, "f": 1.5, "s": "x", "list": [1, 2, 3], "o": {"a": {"b": [true]}}, "none": null});
         for (source, expected) in [
             ("state.n + 1", json!(4)),
             ("state.n / 2", json!(1.5)),
@@ -475,7 +556,10 @@ mod tests {
             ("state.list|map('string')|join('-')", json!("1-2-3")),
             ("state.o.a.b[0]", json!(true)),
             ("state.o", json!({"a": {"b": [true]}})),
-            ("{'k': state.n, 'deep': {'s': state.s}}", json!({"k": 3, "deep": {"s": "x"}})),
+            (
+                "{'k': state.n, 'deep': {'s': state.s}}",
+                json!({"k": 3, "deep": {"s": "x"}}),
+            ),
             ("state.missing|default('d')", json!("d")),
             ("state.none", json!(null)),
             ("input.n", json!(3)),
@@ -483,7 +567,10 @@ mod tests {
             ("'[1, {\"a\": null}]'|fromjson", json!([1, {"a": null}])),
             ("state.o|tojson", json!("{\"a\":{\"b\":[true]}}")),
             ("state.s in ['x', 'y']", json!(true)),
-            ("[{'a': 1, 'ok': true}, {'a': 2, 'ok': false}]|selectattr('ok')|map(attribute='a')|list", json!([1])),
+            (
+                "[{'a': 1, 'ok': true}, {'a': 2, 'ok': false}]|selectattr('ok')|map(attribute='a')|list",
+                json!([1]),
+            ),
         ] {
             let result = eval(source, state.clone()).unwrap_or_else(|e| panic!("{source}: {e}"));
             assert_eq!(result, expected, "{source}");
@@ -494,8 +581,17 @@ mod tests {
     #[test]
     fn conditions_treat_missing_as_false() {
         let scope = Scope::new(&json!({"zero": 0, "one": 1}));
-        for (source, expected) in [("state.zero", false), ("state.one", true), ("state.missing", false), ("not state.missing", true)] {
-            assert_eq!(Expression::compile(source, "t").unwrap().truth(&scope).unwrap(), expected, "{source}");
+        for (source, expected) in [
+            ("state.zero", false),
+            ("state.one", true),
+            ("state.missing", false),
+            ("not state.missing", true),
+        ] {
+            assert_eq!(
+                Expression::compile(source, "t").unwrap().truth(&scope).unwrap(),
+                expected,
+                "{source}"
+            );
         }
     }
 
@@ -504,7 +600,13 @@ mod tests {
         let error = eval("state.categry", json!({"category": "refund", "n": 1})).unwrap_err();
         assert_eq!(error.problem, ExpressionProblem::Undefined);
         let text = error.to_string();
-        for part in ["`set` of node a", "`state.categry` has no value", "Did you mean `category`?", "`category`, `n`", "default("] {
+        for part in [
+            "`set` of node a",
+            "`state.categry` has no value",
+            "Did you mean `category`?",
+            "`category`, `n`",
+            "default(",
+        ] {
             assert!(text.contains(part), "{part:?} in {text}");
         }
         let error = eval("category == 'x'", json!({"category": "x"})).unwrap_err();
@@ -524,13 +626,19 @@ mod tests {
         assert!(error.remedy.contains("without them"), "{error}");
         let error = Template::compile("one\n{% if %}\n", "t").unwrap_err();
         assert_eq!(error.line, Some(2), "{error}");
-        assert_eq!(Expression::compile("  ", "t").unwrap_err().problem, ExpressionProblem::Syntax);
+        assert_eq!(
+            Expression::compile("  ", "t").unwrap_err().problem,
+            ExpressionProblem::Syntax
+        );
     }
 
     #[test]
     fn endless_work_and_endless_text_are_stopped() {
         let work = "{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}";
-        assert_eq!(render(work, json!({})).unwrap_err().problem, ExpressionProblem::TooMuchWork);
+        assert_eq!(
+            render(work, json!({})).unwrap_err().problem,
+            ExpressionProblem::TooMuchWork
+        );
         let text = json!({"t": "x".repeat(100_000)});
         let long = render("{% for a in range(1000) %}{{ state.t }}{% endfor %}", text).unwrap_err();
         assert_eq!(long.problem, ExpressionProblem::TooLong, "{long}");
@@ -538,36 +646,81 @@ mod tests {
 
     #[test]
     fn files_cannot_be_reached() {
-        for source in ["{% include '/etc/passwd' %}", "{% extends 'x' %}", "{% import 'x' as y %}{{ y }}"] {
-            assert_eq!(render(source, json!({})).unwrap_err().problem, ExpressionProblem::Evaluation, "{source}");
+        for source in [
+            "{% include '/etc/passwd' %}",
+            "{% extends 'x' %}",
+            "{% import 'x' as y %}{{ y }}",
+        ] {
+            assert_eq!(
+                render(source, json!({})).unwrap_err().problem,
+                ExpressionProblem::Evaluation,
+                "{source}"
+            );
         }
     }
 
     #[test]
     fn templates_write_values_as_json_and_text_as_it_is() {
-        let state = json!({"t": "a <b> & 'c'", "n": null, "b": true, "f": 2.0, "l": [1, "x", null], "o": {"k": "v"}});
+        let state =
+            json!({"t": "a <b> & 'c'", "n": null, "b": true, "f": 2.0, "l": [1, "x", null], "o": {"k": "v"}});
         assert_eq!(
-            render("{{ state.t }}|{{ state.n }}|{{ state.b }}|{{ state.f }}|{{ state.l }}|{{ state.o }}", state.clone()).unwrap(),
+            render(
+                "{{ state.t }}|{{ state.n }}|{{ state.b }}|{{ state.f }}|{{ state.l }}|{{ state.o }}",
+                state.clone()
+            )
+            .unwrap(),
             "a <b> & 'c'|null|true|2.0|[1,\"x\",null]|{\"k\":\"v\"}"
         );
-        assert_eq!(render("{{ state.o|tojson(2) }}", state.clone()).unwrap(), "{\n  \"k\": \"v\"\n}");
-        assert_eq!(render("{% for k, v in state.o|items %}{{ k }}={{ v }}{% endfor %}", state.clone()).unwrap(), "k=v");
-        assert_eq!(render("{% if state.later %}x{% else %}-{% endif %}", state).unwrap(), "-");
+        assert_eq!(
+            render("{{ state.o|tojson(2) }}", state.clone()).unwrap(),
+            "{\n  \"k\": \"v\"\n}"
+        );
+        assert_eq!(
+            render(
+                "{% for k, v in state.o|items %}{{ k }}={{ v }}{% endfor %}",
+                state.clone()
+            )
+            .unwrap(),
+            "k=v"
+        );
+        assert_eq!(
+            render("{% if state.later %}x{% else %}-{% endif %}", state).unwrap(),
+            "-"
+        );
     }
 
     #[test]
     fn what_is_used_is_known_without_running() {
-        let uses = Expression::compile("state.a.b + input.c + d + range(3)|length", "t").unwrap().uses().clone();
+        let uses = Expression::compile("state.a.b + input.c + d + range(3)|length", "t")
+            .unwrap()
+            .uses()
+            .clone();
         assert_eq!(uses.keys.into_iter().collect::<Vec<_>>(), ["a", "c"]);
         assert_eq!(uses.names.into_iter().collect::<Vec<_>>(), ["d"]);
-        let uses = Template::compile("{% for x in state.items %}{{ x.y }}{{ state.z }}{% endfor %}", "t").unwrap().uses().clone();
+        let uses = Template::compile(
+            "{% for x in state.items %}{{ x.y }}{{ state.z }}{% endfor %}",
+            "t",
+        )
+        .unwrap()
+        .uses()
+        .clone();
         assert_eq!(uses.keys.into_iter().collect::<Vec<_>>(), ["items", "z"]);
-        assert!(uses.names.is_empty(), "loop variables are no unknown names: {:?}", uses.names);
+        assert!(
+            uses.names.is_empty(),
+            "loop variables are no unknown names: {:?}",
+            uses.names
+        );
     }
 
     #[test]
     fn an_extra_variable_is_seen() {
         let scope = Scope::new(&json!({"n": 2})).with("item", json!({"v": 3}));
-        assert_eq!(Expression::compile("item.v * state.n", "t").unwrap().eval(&scope).unwrap(), json!(6));
+        assert_eq!(
+            Expression::compile("item.v * state.n", "t")
+                .unwrap()
+                .eval(&scope)
+                .unwrap(),
+            json!(6)
+        );
     }
 }

@@ -1,1 +1,21 @@
 //! Node kinds and their registry; turns a graph document into an engine graph.
+//!
+//! This crate is where the document (text that people write) meets the engine (which knows no file format and no
+//! provider). It holds everything a node can do: expressions and templates, JavaScript in a sandbox, models, questions
+//! and search. Hosts use [`Registry`]: it lists the kinds, checks a document and builds its graph.
+#![warn(missing_docs)]
+
+pub mod expression;
+pub mod kind;
+pub mod kinds;
+pub mod provider;
+mod registry;
+mod route;
+pub mod sandbox;
+pub mod schema;
+pub mod search;
+mod suggest;
+mod view;
+
+pub use kind::{KindInfo, NodeKind, Usage};
+pub use registry::{Environment, Registry};

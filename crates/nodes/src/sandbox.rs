@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use rquickjs::context::EvalOptions;
 use rquickjs::function::{Func, Rest};
-use rquickjs::{CatchResultExt, CaughtError, Coerced, Context, Ctx, Function, Module, Promise, Runtime, Value as Js};
+use rquickjs::{
+    CatchResultExt, CaughtError, Coerced, Context, Ctx, Function, Module, Promise, Runtime, Value as Js,
+};
 use superstep::Value;
 
 use crate::suggest;
@@ -66,7 +68,9 @@ impl fmt::Display for CodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = |line: &Option<usize>| line.map_or_else(String::new, |line| format!(" (line {line})"));
         match self {
-            CodeError::Syntax { message, line } => write!(f, "the code cannot be read{}: {message}.", at(line)),
+            CodeError::Syntax { message, line } => {
+                write!(f, "the code cannot be read{}: {message}.", at(line))
+            }
             CodeError::Thrown { message, line } => write!(f, "the code failed{}: {message}.", at(line)),
             CodeError::Timeout(limit) => write!(
                 f,
@@ -80,7 +84,10 @@ impl fmt::Display for CodeError {
             ),
             CodeError::Cancelled => f.write_str("the run was cancelled."),
             CodeError::NotJson(found) => {
-                write!(f, "the code returned {found}. Return an object with state keys, or nothing to write nothing.")
+                write!(
+                    f,
+                    "the code returned {found}. Return an object with state keys, or nothing to write nothing."
+                )
             }
             CodeError::Machine(cause) => write!(f, "the JavaScript machine failed: {cause}."),
         }
@@ -91,9 +98,15 @@ impl std::error::Error for CodeError {}
 
 /// Compiles the function body without running anything.
 pub fn check(source: &str) -> Result<(), CodeError> {
-    let limits = Limits { timeout: Duration::from_millis(500), memory: 32 * 1024 * 1024 };
+    let limits = Limits {
+        timeout: Duration::from_millis(500),
+        memory: 32 * 1024 * 1024,
+    };
     in_context(limits, &Arc::new(AtomicBool::new(false)), |ctx| {
-        Module::declare(ctx.clone(), FILE, wrapped(source)).catch(ctx).map(drop).map_err(|e| syntax(&e))
+        Module::declare(ctx.clone(), FILE, wrapped(source))
+            .catch(ctx)
+            .map(drop)
+            .map_err(|e| syntax(&e))
     })
 }
 
@@ -112,7 +125,10 @@ pub fn run(
         let mut options = EvalOptions::default();
         options.filename = Some(FILE.into());
         let text = format!("({})", wrapped(source).trim_end());
-        let function: Function = ctx.eval_with_options(text, options).catch(ctx).map_err(|e| syntax(&e))?;
+        let function: Function = ctx
+            .eval_with_options(text, options)
+            .catch(ctx)
+            .map_err(|e| syntax(&e))?;
         let mut result: Js = function.call((state,)).catch(ctx).map_err(|e| thrown(&e))?;
         if let Some(promise) = result.as_promise().cloned() {
             result = settle(ctx, &promise)?;
@@ -122,9 +138,12 @@ pub fn run(
         }
         let kind = result.type_name();
         let text = ctx.json_stringify(result).catch(ctx).map_err(|e| thrown(&e))?;
-        let Some(text) = text else { return Err(CodeError::NotJson(format!("a {kind}"))) };
+        let Some(text) = text else {
+            return Err(CodeError::NotJson(format!("a {kind}")));
+        };
         let text = text.to_string().catch(ctx).map_err(|e| machine(&e))?;
-        serde_json::from_str(&text).map_err(|e| CodeError::NotJson(format!("something that is not JSON ({e})")))
+        serde_json::from_str(&text)
+            .map_err(|e| CodeError::NotJson(format!("something that is not JSON ({e})")))
     })
 }
 
@@ -132,7 +151,9 @@ pub fn run(
 fn settle<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> Result<Js<'js>, CodeError> {
     match promise.finish::<Js>() {
         Ok(value) => Ok(value),
-        Err(rquickjs::Error::WouldBlock) => Err(CodeError::NotJson("a promise that nothing will ever settle".into())),
+        Err(rquickjs::Error::WouldBlock) => Err(CodeError::NotJson(
+            "a promise that nothing will ever settle".into(),
+        )),
         Err(e) => Err(thrown(&CaughtError::from_error(ctx, e))),
     }
 }
@@ -167,7 +188,9 @@ fn in_context<T>(
     match result {
         Err(_) if stop.load(Ordering::Relaxed) => Err(CodeError::Cancelled),
         Err(_) if timed_out.load(Ordering::Relaxed) => Err(CodeError::Timeout(limits.timeout)),
-        Err(CodeError::Thrown { message, .. }) if message.contains("out of memory") => Err(CodeError::Memory(limits.memory)),
+        Err(CodeError::Thrown { message, .. }) if message.contains("out of memory") => {
+            Err(CodeError::Memory(limits.memory))
+        }
         Err(CodeError::Machine(message)) if message.contains("memory") || message.contains("Allocat") => {
             Err(CodeError::Memory(limits.memory))
         }
@@ -186,7 +209,12 @@ fn console<'js>(ctx: &Ctx<'js>, log: impl Fn(String) + 'static) -> rquickjs::Res
             if lines.get() > MAX_LOG_LINES {
                 return;
             }
-            let text = values.0.into_iter().map(|value| shown(&ctx, value)).collect::<Vec<_>>().join(" ");
+            let text = values
+                .0
+                .into_iter()
+                .map(|value| shown(&ctx, value))
+                .collect::<Vec<_>>()
+                .join(" ");
             log(text);
             if lines.get() == MAX_LOG_LINES {
                 log(format!("… only the first {MAX_LOG_LINES} lines are shown"));
@@ -209,13 +237,19 @@ fn shown<'js>(ctx: &Ctx<'js>, value: Js<'js>) -> String {
         _ => {
             // A cyclic object throws while it is printed; the exception must not reach the user's code.
             ctx.catch();
-            value.get::<Coerced<String>>().map_or_else(|_| value.type_name().to_string(), |text| text.0)
+            value
+                .get::<Coerced<String>>()
+                .map_or_else(|_| value.type_name().to_string(), |text| text.0)
         }
     }
 }
 
 fn describe(exception: &rquickjs::Exception<'_>) -> String {
-    let name = exception.as_object().get::<_, Option<String>>("name").ok().flatten();
+    let name = exception
+        .as_object()
+        .get::<_, Option<String>>("name")
+        .ok()
+        .flatten();
     let message = exception.message().unwrap_or_default();
     match name {
         Some(name) if message.is_empty() => name,
@@ -226,7 +260,10 @@ fn describe(exception: &rquickjs::Exception<'_>) -> String {
 
 fn syntax(error: &CaughtError<'_>) -> CodeError {
     match error {
-        CaughtError::Exception(exception) => CodeError::Syntax { message: describe(exception), line: line_of(exception) },
+        CaughtError::Exception(exception) => CodeError::Syntax {
+            message: describe(exception),
+            line: line_of(exception),
+        },
         other => machine(other),
     }
 }
@@ -235,21 +272,40 @@ fn thrown(error: &CaughtError<'_>) -> CodeError {
     match error {
         CaughtError::Exception(exception) => {
             let mut message = describe(exception);
-            let unknown = message.strip_prefix("ReferenceError: ").and_then(|rest| rest.strip_suffix(" is not defined"));
+            let unknown = message
+                .strip_prefix("ReferenceError: ")
+                .and_then(|rest| rest.strip_suffix(" is not defined"));
             if let Some(name) = unknown {
-                let globals = ["state", "console", "JSON", "Math", "Object", "Array", "String", "Number", "Date", "RegExp"];
-                let outside = ["fetch", "require", "process", "setTimeout", "XMLHttpRequest", "window", "document"];
+                let globals = [
+                    "state", "console", "JSON", "Math", "Object", "Array", "String", "Number", "Date",
+                    "RegExp",
+                ];
+                let outside = [
+                    "fetch",
+                    "require",
+                    "process",
+                    "setTimeout",
+                    "XMLHttpRequest",
+                    "window",
+                    "document",
+                ];
                 if outside.contains(&name) {
                     message.push_str("; code nodes reach no network, files, timers or modules");
                 } else if let Some(near) = suggest::nearest(name, globals) {
                     message.push_str(&format!("; did you mean `{near}`"));
                 }
             }
-            CodeError::Thrown { message, line: line_of(exception) }
+            CodeError::Thrown {
+                message,
+                line: line_of(exception),
+            }
         }
         CaughtError::Value(value) => {
             let text = shown(value.ctx(), value.clone());
-            CodeError::Thrown { message: format!("it threw {text}"), line: None }
+            CodeError::Thrown {
+                message: format!("it threw {text}"),
+                line: None,
+            }
         }
         CaughtError::Error(error) => CodeError::Machine(error.to_string()),
     }
@@ -281,17 +337,28 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { timeout: Duration::from_millis(1000), memory: 64 * 1024 * 1024 };
+    const LIMITS: Limits = Limits {
+        timeout: Duration::from_millis(1000),
+        memory: 64 * 1024 * 1024,
+    };
 
     fn run_with(source: &str, state: Value, limits: Limits) -> (Result<Value, CodeError>, Vec<String>) {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let sink = lines.clone();
-        let result = run(source, &state, limits, &Arc::new(AtomicBool::new(false)), move |line| sink.lock().unwrap().push(line));
+        let result = run(
+            source,
+            &state,
+            limits,
+            &Arc::new(AtomicBool::new(false)),
+            move |line| sink.lock().unwrap().push(line),
+        );
         let lines = lines.lock().unwrap().clone();
         (result, lines)
     }
     fn ok(source: &str, state: Value) -> Value {
-        run_with(source, state, LIMITS).0.unwrap_or_else(|e| panic!("{source}: {e}"))
+        run_with(source, state, LIMITS)
+            .0
+            .unwrap_or_else(|e| panic!("{source}: {e}"))
     }
     fn err(source: &str) -> CodeError {
         run_with(source, json!({}), LIMITS).0.unwrap_err()
@@ -300,45 +367,102 @@ mod tests {
     #[test]
     fn a_function_of_the_state() {
         assert_eq!(ok("return {n: state.n + 1}", json!({"n": 1})), json!({"n": 2}));
-        assert_eq!(ok("return {half: state.n / 2}", json!({"n": 1})), json!({"half": 0.5}));
-        assert_eq!(ok("const x = state.list.map(i => ({i}));\nreturn {x} // done", json!({"list": [1, 2]})), json!({"x": [{"i": 1}, {"i": 2}]}));
-        assert_eq!(ok("state.n", json!({"n": 1})), Value::Null, "no return, no writes");
-        assert_eq!(ok("return (async () => ({a: await Promise.resolve(1)}))()", json!({})), json!({"a": 1}));
+        assert_eq!(
+            ok("return {half: state.n / 2}", json!({"n": 1})),
+            json!({"half": 0.5})
+        );
+        assert_eq!(
+            ok(
+                "const x = state.list.map(i => ({i}));\nreturn {x} // done",
+                json!({"list": [1, 2]})
+            ),
+            json!({"x": [{"i": 1}, {"i": 2}]})
+        );
+        assert_eq!(
+            ok("state.n", json!({"n": 1})),
+            Value::Null,
+            "no return, no writes"
+        );
+        assert_eq!(
+            ok(
+                "return (async () => ({a: await Promise.resolve(1)}))()",
+                json!({})
+            ),
+            json!({"a": 1})
+        );
     }
 
     #[test]
     fn errors_name_the_users_line() {
-        let CodeError::Thrown { message, line } = err("const a = 1;\nconst b = state.x.y;\nreturn {}") else { panic!() };
+        let CodeError::Thrown { message, line } = err("const a = 1;\nconst b = state.x.y;\nreturn {}") else {
+            panic!()
+        };
         assert_eq!(line, Some(2), "{message}");
         assert!(message.contains("TypeError"), "{message}");
-        let CodeError::Thrown { message, line } = err("\n\nthrow new Error('no stock')") else { panic!() };
+        let CodeError::Thrown { message, line } = err("\n\nthrow new Error('no stock')") else {
+            panic!()
+        };
         assert_eq!((message.as_str(), line), ("Error: no stock", Some(3)));
-        let CodeError::Thrown { message, .. } = err("throw {code: 7}") else { panic!() };
+        let CodeError::Thrown { message, .. } = err("throw {code: 7}") else {
+            panic!()
+        };
         assert!(message.contains("{\"code\":7}"), "{message}");
-        let CodeError::Thrown { message, .. } = err("return fetch('http://x')") else { panic!() };
+        let CodeError::Thrown { message, .. } = err("return fetch('http://x')") else {
+            panic!()
+        };
         assert!(message.contains("reach no network"), "{message}");
-        let CodeError::Syntax { line, message } = err("const a = 1;\nreturn {a:::1}") else { panic!() };
+        let CodeError::Syntax { line, message } = err("const a = 1;\nreturn {a:::1}") else {
+            panic!()
+        };
         assert_eq!(line, Some(2), "{message}");
     }
 
     #[test]
     fn syntax_is_checked_without_running() {
         assert_eq!(check("return {a: 1}"), Ok(()));
-        assert_eq!(check("while (true) {}"), Ok(()), "an endless loop is compiled, not run");
-        let Err(CodeError::Syntax { line, .. }) = check("let a = 1\nlet a = 2") else { panic!("a double declaration is an error") };
+        assert_eq!(
+            check("while (true) {}"),
+            Ok(()),
+            "an endless loop is compiled, not run"
+        );
+        let Err(CodeError::Syntax { line, .. }) = check("let a = 1\nlet a = 2") else {
+            panic!("a double declaration is an error")
+        };
         assert_eq!(line, Some(2));
         assert!(matches!(check("return {"), Err(CodeError::Syntax { .. })));
     }
 
     #[test]
     fn limits_hold() {
-        let short = Limits { timeout: Duration::from_millis(30), ..LIMITS };
-        assert_eq!(run_with("while (true) {}", json!({}), short).0, Err(CodeError::Timeout(short.timeout)));
-        assert_eq!(run_with("try { while (true) {} } catch (e) { return {} }", json!({}), short).0, Err(CodeError::Timeout(short.timeout)));
-        let small = Limits { memory: 4 * 1024 * 1024, ..LIMITS };
+        let short = Limits {
+            timeout: Duration::from_millis(30),
+            ..LIMITS
+        };
+        assert_eq!(
+            run_with("while (true) {}", json!({}), short).0,
+            Err(CodeError::Timeout(short.timeout))
+        );
+        assert_eq!(
+            run_with(
+                "try { while (true) {} } catch (e) { return {} }",
+                json!({}),
+                short
+            )
+            .0,
+            Err(CodeError::Timeout(short.timeout))
+        );
+        let small = Limits {
+            memory: 4 * 1024 * 1024,
+            ..LIMITS
+        };
         let greedy = "const a = []; while (true) a.push('x'.repeat(1000) + a.length)";
-        assert_eq!(run_with(greedy, json!({}), small).0, Err(CodeError::Memory(small.memory)));
-        let CodeError::Thrown { message, .. } = err("function f() { return f() + 1 } return f()") else { panic!() };
+        assert_eq!(
+            run_with(greedy, json!({}), small).0,
+            Err(CodeError::Memory(small.memory))
+        );
+        let CodeError::Thrown { message, .. } = err("function f() { return f() + 1 } return f()") else {
+            panic!()
+        };
         assert!(message.contains("stack"), "{message}");
     }
 
@@ -347,15 +471,28 @@ mod tests {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = stop.clone();
         // The program itself pulls the brake, so the test needs no clock.
-        let result = run("console.log('go'); while (true) {}", &json!({}), Limits { timeout: Duration::from_secs(60), ..LIMITS }, &stop, move |_| {
-            seen.store(true, Ordering::Relaxed);
-        });
+        let result = run(
+            "console.log('go'); while (true) {}",
+            &json!({}),
+            Limits {
+                timeout: Duration::from_secs(60),
+                ..LIMITS
+            },
+            &stop,
+            move |_| {
+                seen.store(true, Ordering::Relaxed);
+            },
+        );
         assert_eq!(result, Err(CodeError::Cancelled));
     }
 
     #[test]
     fn console_shows_values_and_is_bounded() {
-        let (_, lines) = run_with("console.log('a', 1, {b: [true]}); console.warn(undefined); const c = {}; c.c = c; console.log(c)", json!({}), LIMITS);
+        let (_, lines) = run_with(
+            "console.log('a', 1, {b: [true]}); console.warn(undefined); const c = {}; c.c = c; console.log(c)",
+            json!({}),
+            LIMITS,
+        );
         assert_eq!(lines, ["a 1 {\"b\":[true]}", "undefined", "[object Object]"]);
         let (_, lines) = run_with("for (let i = 0; i < 5000; i++) console.log(i)", json!({}), LIMITS);
         assert_eq!(lines.len(), MAX_LOG_LINES + 1);
@@ -368,13 +505,19 @@ mod tests {
             json!({}),
         );
         assert_eq!(found, json!({"found": []}));
-        assert!(matches!(err("return import('os').then(() => 1)"), CodeError::Thrown { .. }));
+        assert!(matches!(
+            err("return import('os').then(() => 1)"),
+            CodeError::Thrown { .. }
+        ));
     }
 
     #[test]
     fn results_that_are_not_json() {
         assert!(matches!(err("return () => 1"), CodeError::NotJson(_)));
         assert!(matches!(err("return {a: 10n}"), CodeError::Thrown { .. }));
-        assert!(matches!(err("return new Promise(() => {})"), CodeError::NotJson(_)));
+        assert!(matches!(
+            err("return new Promise(() => {})"),
+            CodeError::NotJson(_)
+        ));
     }
 }

@@ -60,13 +60,19 @@ impl fmt::Display for SearchError {
                 f.write_str("the graph is not saved yet, so it has no folder to search in. Save it first.")
             }
             SearchError::Missing(path) => {
-                write!(f, "there is no folder {}. Create it, or correct the setting `folder`.", path.display())
+                write!(
+                    f,
+                    "there is no folder {}. Create it, or correct the setting `folder`.",
+                    path.display()
+                )
             }
             SearchError::Outside(folder) => write!(
                 f,
                 "the folder {folder:?} is outside the graph's own folder. Name a folder inside it, without `..` and links."
             ),
-            SearchError::TooLarge(path, why) => write!(f, "{} is too large to search: {why}.", path.display()),
+            SearchError::TooLarge(path, why) => {
+                write!(f, "{} is too large to search: {why}.", path.display())
+            }
             SearchError::Read(path, cause) => write!(f, "{} cannot be read: {cause}.", path.display()),
             SearchError::Index(cause) => write!(f, "the search index failed: {cause}."),
         }
@@ -79,13 +85,22 @@ impl std::error::Error for SearchError {}
 pub fn resolve(root: Option<&Path>, folder: &str) -> Result<PathBuf, SearchError> {
     let root = root.ok_or(SearchError::NoGraphFolder)?;
     let relative = Path::new(folder);
-    let plain = relative.components().all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir));
+    let plain = relative.components().all(|part| {
+        matches!(
+            part,
+            std::path::Component::Normal(_) | std::path::Component::CurDir
+        )
+    });
     if !plain || folder.contains('\\') {
         return Err(SearchError::Outside(folder.to_owned()));
     }
     let path = root.join(relative);
-    let real_root = root.canonicalize().map_err(|_| SearchError::Missing(root.to_owned()))?;
-    let real = path.canonicalize().map_err(|_| SearchError::Missing(path.clone()))?;
+    let real_root = root
+        .canonicalize()
+        .map_err(|_| SearchError::Missing(root.to_owned()))?;
+    let real = path
+        .canonicalize()
+        .map_err(|_| SearchError::Missing(path.clone()))?;
     if !real.starts_with(&real_root) {
         return Err(SearchError::Outside(folder.to_owned()));
     }
@@ -123,7 +138,10 @@ impl Folders {
     /// The best `limit` sections of the Markdown files below `folder` (as [`resolve`] gave it). Blocks the thread.
     pub fn search(&self, folder: &Path, query: &str, limit: usize) -> Result<Vec<Hit>, SearchError> {
         let slot = {
-            let mut indexes = self.indexes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut indexes = self
+                .indexes
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
             indexes.entry(folder.to_owned()).or_default().clone()
         };
         let stamps = scan(folder)?;
@@ -157,12 +175,22 @@ fn scan(folder: &Path) -> Result<Vec<FileStamp>, SearchError> {
             } else if kind.is_file() && path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("md")) {
                 let meta = entry.metadata().map_err(failed)?;
                 if meta.len() > MAX_FILE {
-                    return Err(SearchError::TooLarge(path, format!("a file may have {} MB", MAX_FILE / 1024 / 1024)));
+                    return Err(SearchError::TooLarge(
+                        path,
+                        format!("a file may have {} MB", MAX_FILE / 1024 / 1024),
+                    ));
                 }
                 total += meta.len();
-                stamps.push(FileStamp { path, modified: meta.modified().ok(), size: meta.len() });
+                stamps.push(FileStamp {
+                    path,
+                    modified: meta.modified().ok(),
+                    size: meta.len(),
+                });
                 if stamps.len() > MAX_FILES || total > MAX_TOTAL {
-                    let why = format!("{MAX_FILES} files and {} MB are the limit", MAX_TOTAL / 1024 / 1024);
+                    let why = format!(
+                        "{MAX_FILES} files and {} MB are the limit",
+                        MAX_TOTAL / 1024 / 1024
+                    );
                     return Err(SearchError::TooLarge(folder.to_owned(), why));
                 }
             }
@@ -181,14 +209,22 @@ fn build(folder: &Path, stamps: Vec<FileStamp>) -> Result<Index, SearchError> {
     .map_err(failed)?;
     let transaction = db.transaction().map_err(failed)?;
     {
-        let mut insert =
-            transaction.prepare("INSERT INTO section (path, title, text) VALUES (?1, ?2, ?3)").map_err(failed)?;
+        let mut insert = transaction
+            .prepare("INSERT INTO section (path, title, text) VALUES (?1, ?2, ?3)")
+            .map_err(failed)?;
         for stamp in &stamps {
-            let bytes = fs::read(&stamp.path).map_err(|e| SearchError::Read(stamp.path.clone(), e.to_string()))?;
+            let bytes =
+                fs::read(&stamp.path).map_err(|e| SearchError::Read(stamp.path.clone(), e.to_string()))?;
             let relative = stamp.path.strip_prefix(folder).unwrap_or(&stamp.path);
-            let name = relative.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+            let name = relative
+                .iter()
+                .map(|part| part.to_string_lossy())
+                .collect::<Vec<_>>()
+                .join("/");
             for section in sections(&name, &String::from_utf8_lossy(&bytes)) {
-                insert.execute(params![name, section.title, section.text]).map_err(failed)?;
+                insert
+                    .execute(params![name, section.title, section.text])
+                    .map_err(failed)?;
             }
         }
     }
@@ -209,7 +245,13 @@ fn sections(name: &str, markdown: &str) -> Vec<Section> {
     let mut text = String::new();
     let mut found = Vec::new();
     let mut fence: Option<&str> = None;
-    let fallback = || name.rsplit('/').next().unwrap_or(name).trim_end_matches(".md").replace(['-', '_'], " ");
+    let fallback = || {
+        name.rsplit('/')
+            .next()
+            .unwrap_or(name)
+            .trim_end_matches(".md")
+            .replace(['-', '_'], " ")
+    };
     let mut flush = |document: &Option<String>, path: &[(usize, String)], text: &mut String| {
         let body = text.trim();
         if !body.is_empty() {
@@ -221,7 +263,10 @@ fn sections(name: &str, markdown: &str) -> Vec<Section> {
                 .collect::<Vec<_>>()
                 .join(" › ");
             for piece in pieces(body) {
-                found.push(Section { title: title.clone(), text: piece });
+                found.push(Section {
+                    title: title.clone(),
+                    text: piece,
+                });
             }
         }
         text.clear();
@@ -257,7 +302,9 @@ fn sections(name: &str, markdown: &str) -> Vec<Section> {
 fn pieces(body: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for paragraph in body.split("\n\n") {
-        let full = pieces.last().is_some_and(|last| !last.is_empty() && last.len() + paragraph.len() > MAX_SECTION);
+        let full = pieces
+            .last()
+            .is_some_and(|last| !last.is_empty() && last.len() + paragraph.len() > MAX_SECTION);
         if full {
             pieces.push(String::new());
         }
@@ -273,22 +320,38 @@ fn pieces(body: &str) -> Vec<String> {
 
 /// Words that say nothing about what is looked for; ignored unless the query has no others.
 const COMMON: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have",
-    "how", "i", "if", "in", "is", "it", "its", "me", "my", "of", "on", "or", "our", "should", "so", "that", "the", "their",
-    "then", "there", "they", "this", "to", "was", "we", "were", "what", "when", "where", "which", "who", "why", "will",
-    "with", "would", "you", "your",
+    "a", "an", "and", "are", "as", "at", "be", "by", "can", "could", "did", "do", "does", "for", "from",
+    "had", "has", "have", "how", "i", "if", "in", "is", "it", "its", "me", "my", "of", "on", "or", "our",
+    "should", "so", "that", "the", "their", "then", "there", "they", "this", "to", "was", "we", "were",
+    "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 
 /// The words of the query, each quoted, any of which may match; `None` when there is no word.
 fn match_expression(query: &str) -> Option<String> {
-    let words: Vec<String> =
-        query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-    let telling: Vec<&String> = words.iter().filter(|word| !COMMON.contains(&word.as_str())).collect();
-    let mut chosen = if telling.is_empty() { words.iter().collect() } else { telling };
+    let words: Vec<String> = query
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let telling: Vec<&String> = words
+        .iter()
+        .filter(|word| !COMMON.contains(&word.as_str()))
+        .collect();
+    let mut chosen = if telling.is_empty() {
+        words.iter().collect()
+    } else {
+        telling
+    };
     let mut seen = std::collections::HashSet::new();
     chosen.retain(|word| seen.insert(word.as_str()));
     chosen.truncate(MAX_WORDS);
-    (!chosen.is_empty()).then(|| chosen.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" OR "))
+    (!chosen.is_empty()).then(|| {
+        chosen
+            .iter()
+            .map(|word| format!("\"{word}\""))
+            .collect::<Vec<_>>()
+            .join(" OR ")
+    })
 }
 
 fn lookup(db: &Connection, words: &str, limit: usize) -> Result<Vec<Hit>, SearchError> {
@@ -303,7 +366,12 @@ fn lookup(db: &Connection, words: &str, limit: usize) -> Result<Vec<Hit>, Search
     let rows = statement
         .query_map(params![words, limit], |row| {
             let score: f64 = row.get(3)?;
-            Ok(Hit { path: row.get(0)?, title: row.get(1)?, text: row.get(2)?, score: (score * 1000.0).round() / 1000.0 })
+            Ok(Hit {
+                path: row.get(0)?,
+                title: row.get(1)?,
+                text: row.get(2)?,
+                score: (score * 1000.0).round() / 1000.0,
+            })
         })
         .map_err(failed)?;
     rows.collect::<Result<_, _>>().map_err(failed)
@@ -326,18 +394,36 @@ mod tests {
     #[test]
     fn sections_are_found_by_words_and_ranked() {
         let dir = folder(&[
-            ("brakes.md", "# Brakes\n\nIntro.\n\n## Disc brakes\n\nBleed the brakes once a year.\n\n## Rim brakes\n\nReplace pads.\n"),
-            ("deep/tyres.md", "# Tyres\n\nA tyre needs pressure. The brakes do not.\n"),
+            (
+                "brakes.md",
+                "# Brakes\n\nIntro.\n\n## Disc brakes\n\nBleed the brakes once a year.\n\n## Rim brakes\n\nReplace pads.\n",
+            ),
+            (
+                "deep/tyres.md",
+                "# Tyres\n\nA tyre needs pressure. The brakes do not.\n",
+            ),
             ("notes.txt", "brakes brakes brakes"),
         ]);
         let folders = Folders::default();
-        let hits = folders.search(dir.path(), "How do I bleed my disc brake?", 10).unwrap();
-        assert_eq!((hits[0].path.as_str(), hits[0].title.as_str()), ("brakes.md", "Brakes › Disc brakes"));
+        let hits = folders
+            .search(dir.path(), "How do I bleed my disc brake?", 10)
+            .unwrap();
+        assert_eq!(
+            (hits[0].path.as_str(), hits[0].title.as_str()),
+            ("brakes.md", "Brakes › Disc brakes")
+        );
         assert!(hits.iter().all(|hit| hit.path != "notes.txt"), "only Markdown");
-        assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "best first");
+        assert!(
+            hits.windows(2).all(|pair| pair[0].score >= pair[1].score),
+            "best first"
+        );
         let tyres = folders.search(dir.path(), "pressure", 10).unwrap();
         assert_eq!(tyres[0].path, "deep/tyres.md");
-        assert_eq!(folders.search(dir.path(), "brakes", 1).unwrap().len(), 1, "the limit holds");
+        assert_eq!(
+            folders.search(dir.path(), "brakes", 1).unwrap().len(),
+            1,
+            "the limit holds"
+        );
         assert_eq!(folders.search(dir.path(), "zebra", 5).unwrap(), []);
     }
 
@@ -345,8 +431,25 @@ mod tests {
     fn no_query_is_a_syntax_error() {
         let dir = folder(&[("a.md", "# A\n\nalpha and NEAR beta\n")]);
         let folders = Folders::default();
-        for query in ["\"", "a AND", "NEAR(", "text:x", "alpha*", "^", "(((", "col : 'x' -- ", "\u{0}", "", "   ", "'; DROP TABLE section; --", "-alpha", "+"] {
-            folders.search(dir.path(), query, 3).unwrap_or_else(|e| panic!("{query:?}: {e}"));
+        for query in [
+            "\"",
+            "a AND",
+            "NEAR(",
+            "text:x",
+            "alpha*",
+            "^",
+            "(((",
+            "col : 'x' -- ",
+            "\u{0}",
+            "",
+            "   ",
+            "'; DROP TABLE section; --",
+            "-alpha",
+            "+",
+        ] {
+            folders
+                .search(dir.path(), query, 3)
+                .unwrap_or_else(|e| panic!("{query:?}: {e}"));
         }
         assert_eq!(folders.search(dir.path(), "\"ALPHA\" OR", 3).unwrap().len(), 1);
     }
@@ -358,7 +461,11 @@ mod tests {
         assert_eq!(folders.search(dir.path(), "two", 3).unwrap(), []);
         fs::write(dir.path().join("b.md"), "two two").unwrap();
         let hits = folders.search(dir.path(), "two", 3).unwrap();
-        assert_eq!((hits.len(), hits[0].title.as_str()), (1, "b"), "a file without heading is titled by its name");
+        assert_eq!(
+            (hits.len(), hits[0].title.as_str()),
+            (1, "b"),
+            "a file without heading is titled by its name"
+        );
         fs::write(dir.path().join("a.md"), "# A\n\ntwo at last\n").unwrap();
         assert_eq!(folders.search(dir.path(), "two", 3).unwrap().len(), 2);
         fs::remove_file(dir.path().join("b.md")).unwrap();
@@ -367,13 +474,20 @@ mod tests {
 
     #[test]
     fn headings_in_code_are_no_headings_and_long_sections_are_split() {
-        let found = sections("x.md", "# T\n\n```\n# not a heading\n```\n## S ##\n### D\nbody\n## Next\nmore\n");
+        let found = sections(
+            "x.md",
+            "# T\n\n```\n# not a heading\n```\n## S ##\n### D\nbody\n## Next\nmore\n",
+        );
         let titles: Vec<_> = found.iter().map(|s| s.title.as_str()).collect();
         assert_eq!(titles, ["T", "T › S › D", "T › Next"]);
         assert!(found[0].text.contains("# not a heading"));
         let long = format!("# L\n\n{}", "word word word.\n\n".repeat(400));
         let split = sections("l.md", &long);
-        assert!(split.len() > 1 && split.iter().all(|s| s.text.len() <= MAX_SECTION + 20), "{}", split.len());
+        assert!(
+            split.len() > 1 && split.iter().all(|s| s.text.len() <= MAX_SECTION + 20),
+            "{}",
+            split.len()
+        );
     }
 
     #[test]
@@ -383,14 +497,23 @@ mod tests {
         assert!(resolve(Some(&root), "docs").is_ok());
         assert!(resolve(Some(&root), "./docs").is_ok());
         for outside in ["../secret", "docs/../../secret", "/etc", "..", "..\\secret"] {
-            assert!(matches!(resolve(Some(&root), outside), Err(SearchError::Outside(_))), "{outside}");
+            assert!(
+                matches!(resolve(Some(&root), outside), Err(SearchError::Outside(_))),
+                "{outside}"
+            );
         }
-        assert!(matches!(resolve(Some(&root), "nowhere"), Err(SearchError::Missing(_))));
+        assert!(matches!(
+            resolve(Some(&root), "nowhere"),
+            Err(SearchError::Missing(_))
+        ));
         assert!(matches!(resolve(None, "docs"), Err(SearchError::NoGraphFolder)));
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(dir.path().join("secret"), root.join("link")).unwrap();
-            assert!(matches!(resolve(Some(&root), "link"), Err(SearchError::Outside(_))), "a link leads outside");
+            assert!(
+                matches!(resolve(Some(&root), "link"), Err(SearchError::Outside(_))),
+                "a link leads outside"
+            );
             std::os::unix::fs::symlink(dir.path().join("secret/b.md"), root.join("docs/b.md")).unwrap();
             let hits = Folders::default().search(&root.join("docs"), "y", 5).unwrap();
             assert_eq!(hits, [], "links to files are not followed");

@@ -23,7 +23,12 @@ pub(crate) fn listing<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     if names.is_empty() {
         return "none".into();
     }
-    let mut text = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let mut text = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
     if names.len() > SHOWN {
         text.push_str(&format!(" and {} more", names.len() - SHOWN));
     }

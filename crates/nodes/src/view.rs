@@ -115,7 +115,10 @@ fn convert(value: &Jinja, depth: usize) -> Result<Value, String> {
         ValueKind::String => Ok(value.to_str().map_or(Value::Null, Value::String)),
         ValueKind::Seq | ValueKind::Iterable => {
             let items = value.try_iter().map_err(|e| e.to_string())?;
-            items.map(|item| convert(&item, depth + 1)).collect::<Result<List, _>>().map(Value::Array)
+            items
+                .map(|item| convert(&item, depth + 1))
+                .collect::<Result<List, _>>()
+                .map(Value::Array)
         }
         ValueKind::Map => {
             let mut object = Object::new();
@@ -143,8 +146,19 @@ mod tests {
         });
         let back = from_jinja(&to_jinja(&value)).unwrap();
         assert_eq!(back, value);
-        assert_eq!(back.get("float").unwrap().type_name(), "number", "1.0 must not become 1");
-        let keys: Vec<_> = back.get("object").unwrap().as_object().unwrap().keys().map(|k| k.to_string()).collect();
+        assert_eq!(
+            back.get("float").unwrap().type_name(),
+            "number",
+            "1.0 must not become 1"
+        );
+        let keys: Vec<_> = back
+            .get("object")
+            .unwrap()
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(|k| k.to_string())
+            .collect();
         assert_eq!(keys, ["b", "a"], "order is kept");
     }
 

@@ -1,0 +1,352 @@
+//! What a node kind is. Everything the app knows about a kind (palette, form, card, checks, documentation) comes from
+//! its implementation of [`NodeKind`]; adding a kind is one module and one line in the registry.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json};
+use superstep::Node;
+use superstep_document::Diagnostic;
+
+use crate::expression::{Expression, ExpressionError, ExpressionProblem, Template, Uses};
+use crate::provider::Providers;
+use crate::schema::{Key, Keys};
+use crate::search::Folders;
+use crate::suggest;
+
+/// A kind as the palette and the inspector show it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KindInfo {
+    /// `kind` in the document.
+    pub kind: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Lucide icon name.
+    pub icon: &'static str,
+    /// Palette group: `state`, `models`, `code`, `people`, `knowledge`.
+    pub group: &'static str,
+    /// JSON Schema of `config`, with `title`, `description`, `default` and `x-editor` for the form.
+    pub config_schema: Json,
+    /// `config` of a new node.
+    pub defaults: Json,
+    /// JSON Pointers into `config` whose text is shown on the node's card.
+    pub card: &'static [&'static str],
+}
+
+/// A kind of node.
+pub trait NodeKind: Send + Sync {
+    /// How it is shown and what its config looks like.
+    fn info(&self) -> KindInfo;
+    /// Says what is wrong with a config that satisfies the schema, and what the node reads and writes.
+    fn check(&self, site: &mut Site<'_>);
+    /// Makes the engine's node. Called for configs without errors only.
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic>;
+}
+
+/// JSON Schema of a config type.
+pub fn schema_of<C: JsonSchema>() -> Json {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<C>().to_value();
+    if let Some(fields) = schema.as_object_mut() {
+        fields.remove("title");
+    }
+    schema
+}
+
+/// Reads a config.
+pub fn parse<C: DeserializeOwned>(config: &Map<String, Json>) -> Result<C, String> {
+    serde_json::from_value(Json::Object(config.clone())).map_err(|e| e.to_string())
+}
+
+/// State keys that a node, or the edges that leave it, use.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Usage {
+    /// Keys it reads.
+    pub reads: BTreeSet<String>,
+    /// Keys it writes.
+    pub writes: BTreeSet<String>,
+}
+
+/// Where something is checked: a node's config, or an edge.
+pub struct Site<'a> {
+    /// `node:ID` or `edge:ID`.
+    pub record: String,
+    /// How messages name it, e.g. `node draft`.
+    pub called: String,
+    /// Start of JSON Pointers, e.g. `/config`.
+    pub base: &'static str,
+    /// The config; empty for edges.
+    pub config: &'a Map<String, Json>,
+    /// The document's state keys.
+    pub keys: &'a Keys,
+    /// Names that `state` has here: the state keys, or for the target of an `each` edge the keys of its packet.
+    pub readable: &'a BTreeSet<String>,
+    /// Folder of the graph file, when it is saved.
+    pub folder: Option<&'a Path>,
+    /// What is wrong.
+    pub problems: Vec<Diagnostic>,
+    /// What is used.
+    pub usage: Usage,
+}
+
+impl Site<'_> {
+    /// The config as the kind's type; `None` after saying what is wrong.
+    pub fn parse<C: DeserializeOwned>(&mut self) -> Option<C> {
+        match parse(self.config) {
+            Ok(config) => Some(config),
+            Err(cause) => {
+                self.error(
+                    "bad-config",
+                    "",
+                    format!("The settings cannot be read: {cause}."),
+                    "Correct the setting.",
+                );
+                None
+            }
+        }
+    }
+
+    fn at(&self, diagnostic: Diagnostic, pointer: &str) -> Diagnostic {
+        let pointer = format!("{}{pointer}", self.base);
+        if pointer.is_empty() {
+            diagnostic
+        } else {
+            diagnostic.at(pointer)
+        }
+    }
+
+    /// Adds an error.
+    pub fn error(
+        &mut self,
+        code: &'static str,
+        pointer: &str,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let diagnostic = Diagnostic::error(code, self.record.clone(), message, remedy);
+        self.problems.push(self.at(diagnostic, pointer));
+    }
+
+    /// Adds a warning.
+    pub fn warning(
+        &mut self,
+        code: &'static str,
+        pointer: &str,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let diagnostic = Diagnostic::warning(code, self.record.clone(), message, remedy);
+        self.problems.push(self.at(diagnostic, pointer));
+    }
+
+    /// Checks an expression at `pointer`; `extra` is one more variable it may use.
+    pub fn expression(&mut self, pointer: &str, source: &str, extra: Option<&str>) {
+        let compiled =
+            Expression::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
+        self.uses(pointer, compiled, extra);
+    }
+
+    /// Checks a template at `pointer`.
+    pub fn template(&mut self, pointer: &str, source: &str) {
+        let compiled = Template::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
+        self.uses(pointer, compiled, None);
+    }
+
+    fn uses(&mut self, pointer: &str, compiled: Result<Uses, ExpressionError>, extra: Option<&str>) {
+        let uses = match compiled {
+            Ok(uses) => uses,
+            Err(error) => {
+                let line = error
+                    .line
+                    .map_or_else(String::new, |line| format!(" (line {line})"));
+                let code = if error.problem == ExpressionProblem::Syntax {
+                    "expression-syntax"
+                } else {
+                    "expression"
+                };
+                self.error(
+                    code,
+                    pointer,
+                    format!("{}{line}: {}", capital(&self.label(pointer)), error.message),
+                    error.remedy,
+                );
+                return;
+            }
+        };
+        for key in uses.keys {
+            self.read(pointer, &key);
+        }
+        for name in uses.names.iter().filter(|name| Some(name.as_str()) != extra) {
+            let remedy = if self.readable.contains(name) {
+                format!("State keys are read as `state.{name}`; text stands in quotes.")
+            } else {
+                "State keys are read as `state.NAME`; text stands in quotes.".to_owned()
+            };
+            self.warning(
+                "unknown-name",
+                pointer,
+                format!(
+                    "{} uses `{name}`, which is not defined.",
+                    capital(&self.label(pointer))
+                ),
+                remedy,
+            );
+        }
+    }
+
+    fn label(&self, pointer: &str) -> String {
+        format!("`{}`", pointer.trim_start_matches('/').replace('/', "."))
+    }
+
+    fn place(&self, pointer: &str) -> String {
+        format!("{} of {}", self.label(pointer), self.called)
+    }
+
+    /// Notes that state key `key` is read; an unknown one is a warning, because it may be tested for.
+    pub fn read(&mut self, pointer: &str, key: &str) {
+        if self.readable.contains(key) {
+            self.usage.reads.insert(key.to_owned());
+            return;
+        }
+        let known: Vec<&str> = self.readable.iter().map(String::as_str).collect();
+        let hint = suggest::did_you_mean(key, known.iter().copied());
+        let message = if self.keys.get(key).is_some() {
+            format!(
+                "`state.{key}` is not part of what {} is given: it is the target of an `each` edge.",
+                self.called
+            )
+        } else {
+            format!("There is no state key `{key}`.{hint}")
+        };
+        let remedy = if self.keys.get(key).is_some() {
+            format!(
+                "Pass it on in the edge's `with`: `\"{key}\": \"state.{key}\"`. Given are {}.",
+                suggest::listing(known)
+            )
+        } else {
+            format!(
+                "Correct the name, or add the key to the state. Known: {}.",
+                suggest::listing(known)
+            )
+        };
+        self.warning("unknown-key", pointer, message, remedy);
+    }
+
+    /// Notes that state key `key` is written; an unknown one is an error.
+    pub fn write(&mut self, pointer: &str, key: &str) -> Option<Key> {
+        if let Some(known) = self.keys.get(key) {
+            self.usage.writes.insert(key.to_owned());
+            return Some(known.clone());
+        }
+        let message = if key.is_empty() {
+            format!("{} names no state key.", capital(&self.label(pointer)))
+        } else {
+            format!(
+                "There is no state key `{key}`.{}",
+                suggest::did_you_mean(key, self.keys.names())
+            )
+        };
+        let remedy = format!(
+            "Choose a key, or add it to the state. Known: {}.",
+            suggest::listing(self.keys.names())
+        );
+        self.error("unknown-key", pointer, message, remedy);
+        None
+    }
+
+    /// Says that a setting is empty.
+    pub fn filled(&mut self, pointer: &str, text: &str) {
+        if text.trim().is_empty() {
+            self.error(
+                "empty-setting",
+                pointer,
+                format!("{} is empty.", capital(&self.label(pointer))),
+                "Fill it in.",
+            );
+        }
+    }
+
+    /// Checks that `schema` is a JSON Schema.
+    pub fn schema(&mut self, pointer: &str, schema: &Json) {
+        if let Err(cause) = jsonschema::validator_for(schema) {
+            let message = format!("{} is no JSON Schema: {cause}.", capital(&self.label(pointer)));
+            self.error(
+                "bad-schema",
+                pointer,
+                message,
+                "Correct the schema, e.g. `{\"type\": \"string\"}`.",
+            );
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Where a node is built.
+pub struct BuildSite<'a> {
+    /// Its id.
+    pub node: &'a str,
+    /// Its config.
+    pub config: &'a Map<String, Json>,
+    /// The document's state keys.
+    pub keys: &'a Keys,
+    /// Folder of the graph file, when it is saved.
+    pub folder: Option<PathBuf>,
+    /// Model providers.
+    pub providers: Arc<Providers>,
+    /// Search indexes.
+    pub folders: Arc<Folders>,
+}
+
+impl BuildSite<'_> {
+    /// The config as the kind's type.
+    pub fn parse<C: DeserializeOwned>(&self) -> Result<C, Diagnostic> {
+        parse(self.config).map_err(|cause| self.problem("bad-config", "", &cause))
+    }
+    /// Compiles an expression.
+    pub fn expression(&self, pointer: &str, source: &str) -> Result<Expression, Diagnostic> {
+        Expression::compile(source, self.place(pointer))
+            .map_err(|e| self.problem("expression-syntax", pointer, &e.message))
+    }
+    /// Compiles a template.
+    pub fn template(&self, pointer: &str, source: &str) -> Result<Template, Diagnostic> {
+        Template::compile(source, self.place(pointer))
+            .map_err(|e| self.problem("expression-syntax", pointer, &e.message))
+    }
+    /// Compiles a JSON Schema.
+    pub fn schema(&self, pointer: &str, schema: &Json) -> Result<jsonschema::Validator, Diagnostic> {
+        jsonschema::validator_for(schema).map_err(|e| self.problem("bad-schema", pointer, &e.to_string()))
+    }
+    fn place(&self, pointer: &str) -> String {
+        format!(
+            "`{}` of node {}",
+            pointer.trim_start_matches('/').replace('/', "."),
+            self.node
+        )
+    }
+    fn problem(&self, code: &'static str, pointer: &str, cause: &str) -> Diagnostic {
+        Diagnostic::error(
+            code,
+            format!("node:{}", self.node),
+            format!("The node cannot be built: {cause}."),
+            "Correct the setting.",
+        )
+        .at(format!("/config{pointer}"))
+    }
+}

@@ -1,0 +1,103 @@
+//! `assign`: sets state keys from expressions. The workhorse between the nodes that do something.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use superstep_document::Diagnostic;
+
+use crate::expression::{Expression, Scope};
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+
+/// Settings of an `assign` node.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "Sets state keys.")]
+pub struct AssignConfig {
+    /// State keys and their new values: text is an expression, any other JSON is taken as it is.
+    #[schemars(title = "Set", extend("x-editor" = "assignments"))]
+    pub set: Map<String, Json>,
+}
+
+/// The kind.
+pub struct Assign;
+
+impl NodeKind for Assign {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: "assign",
+            title: "Assign",
+            summary: "Sets state keys from expressions.",
+            icon: "equal",
+            group: "state",
+            config_schema: schema_of::<AssignConfig>(),
+            defaults: json!({"set": {}}),
+            card: &["/set"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<AssignConfig>() else {
+            return;
+        };
+        if config.set.is_empty() {
+            site.warning(
+                "empty-setting",
+                "/set",
+                "The node sets nothing.",
+                "Add a state key and an expression.",
+            );
+        }
+        for (key, value) in &config.set {
+            let pointer = pointer(key);
+            site.write(&pointer, key);
+            if let Json::String(source) = value {
+                site.expression(&pointer, source, None);
+            }
+        }
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: AssignConfig = site.parse()?;
+        let mut set = Vec::new();
+        for (key, value) in config.set {
+            let source = match value {
+                Json::String(source) => Source::Expression(site.expression(&pointer(&key), &source)?),
+                literal => Source::Literal(literal.into()),
+            };
+            set.push((Arc::from(key), source));
+        }
+        Ok(Arc::new(AssignNode { set }))
+    }
+}
+
+fn pointer(key: &str) -> String {
+    format!("/set/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+enum Source {
+    Expression(Expression),
+    Literal(Value),
+}
+
+struct AssignNode {
+    set: Vec<(Arc<str>, Source)>,
+}
+
+impl Node for AssignNode {
+    fn run(&self, _: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let scope = Scope::new(&input);
+            let mut update = Object::new();
+            for (key, source) in &self.set {
+                let value = match source {
+                    Source::Expression(expression) => expression.eval(&scope)?,
+                    Source::Literal(value) => value.clone(),
+                };
+                update.insert(key.clone(), value);
+            }
+            Ok(NodeOutput::Update(Value::Object(update)))
+        })
+    }
+}

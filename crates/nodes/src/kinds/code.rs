@@ -1,0 +1,186 @@
+//! `code`: a JavaScript function of the state, in a sandbox.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use superstep_document::Diagnostic;
+
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::sandbox::{self, CodeError, Limits};
+
+/// Settings of a `code` node.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "Runs JavaScript.")]
+pub struct CodeConfig {
+    /// Body of a JavaScript function that sees `state` and returns an object with state keys, or nothing.
+    #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "javascript"))]
+    pub source: String,
+    /// Running time after which the code is stopped, in milliseconds.
+    #[serde(default = "default_timeout")]
+    #[schemars(title = "Time limit (ms)", range(min = 1, max = 600_000))]
+    pub timeout_ms: u64,
+    /// Memory the code may use, in megabytes.
+    #[serde(default = "default_memory")]
+    #[schemars(title = "Memory limit (MB)", range(min = 1, max = 2048))]
+    pub memory_mb: u64,
+}
+
+fn default_timeout() -> u64 {
+    1000
+}
+fn default_memory() -> u64 {
+    64
+}
+
+/// The kind.
+pub struct Code;
+
+impl NodeKind for Code {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: "code",
+            title: "Code",
+            summary: "Runs JavaScript on the state, without access to files or the network.",
+            icon: "code",
+            group: "code",
+            config_schema: schema_of::<CodeConfig>(),
+            defaults: json!({"source": "return {};", "timeout_ms": default_timeout(), "memory_mb": default_memory()}),
+            card: &["/source"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<CodeConfig>() else {
+            return;
+        };
+        match sandbox::check(&config.source) {
+            Ok(()) => {}
+            Err(CodeError::Syntax { message, line }) => {
+                let line = line.map_or_else(String::new, |line| format!(" in line {line}"));
+                site.error(
+                    "code-syntax",
+                    "/source",
+                    format!("The code cannot be read{line}: {message}."),
+                    "Correct the JavaScript.",
+                );
+            }
+            Err(other) => site.error(
+                "code-syntax",
+                "/source",
+                format!("The code cannot be compiled: {other}"),
+                "Make it shorter.",
+            ),
+        }
+        // What a program touches is not known before it runs; how a name stands in it is a good guess for "who uses this key".
+        let names: Vec<String> = site.keys.names().map(str::to_owned).collect();
+        for name in names {
+            if stands(&config.source, &name, |before, _| before == Some('.')) {
+                site.usage.reads.insert(name.clone());
+            }
+            let as_member = |before: Option<char>, after: Option<char>| {
+                matches!(before, Some('{' | ',')) && matches!(after, Some(':' | ',' | '}'))
+            };
+            if stands(&config.source, &name, as_member) {
+                site.usage.writes.insert(name);
+            }
+        }
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: CodeConfig = site.parse()?;
+        let limits = Limits {
+            timeout: Duration::from_millis(config.timeout_ms),
+            memory: usize::try_from(config.memory_mb)
+                .unwrap_or(usize::MAX)
+                .saturating_mul(1024 * 1024),
+        };
+        Ok(Arc::new(CodeNode {
+            name: site.node.into(),
+            source: config.source.into(),
+            limits,
+        }))
+    }
+}
+
+/// Does `name` stand in `source` as a word, between characters (spaces aside) that `fits` accepts?
+fn stands(source: &str, name: &str, fits: impl Fn(Option<char>, Option<char>) -> bool) -> bool {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    source.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&source[..at], &source[at + name.len()..]);
+        let whole = !before.ends_with(in_word) && !after.starts_with(in_word);
+        whole
+            && fits(
+                before.trim_end().chars().next_back(),
+                after.trim_start().chars().next(),
+            )
+    })
+}
+
+struct CodeNode {
+    name: Arc<str>,
+    source: Arc<str>,
+    limits: Limits,
+}
+
+/// Stops the program when the task is dropped in the middle of it.
+struct Brake(Arc<AtomicBool>);
+
+impl Drop for Brake {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Node for CodeNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let brake = Brake(Arc::new(AtomicBool::new(false)));
+            let (lines, mut printed) = tokio::sync::mpsc::unbounded_channel::<String>();
+            let (source, limits, stop) = (self.source.clone(), self.limits, brake.0.clone());
+            let mut program = tokio::task::spawn_blocking(move || {
+                sandbox::run(&source, &input, limits, &stop, move |line| drop(lines.send(line)))
+            });
+            let mut printing = true;
+            let result = loop {
+                tokio::select! {
+                    biased;
+                    () = context.cancelled() => return Err(NodeError::Cancelled),
+                    line = printed.recv(), if printing => match line {
+                        Some(line) => self.log(&context, line).await,
+                        None => printing = false,
+                    },
+                    result = &mut program, if !printing => break result,
+                }
+            };
+            match result {
+                Ok(Ok(update)) => Ok(NodeOutput::Update(update)),
+                Ok(Err(CodeError::Cancelled)) => Err(NodeError::Cancelled),
+                Ok(Err(error)) => Err(NodeError::new(
+                    "CodeError",
+                    format!("node {}: {error}", self.name),
+                )),
+                Err(panic) => Err(NodeError::new(
+                    "CodeError",
+                    format!("node {}: the sandbox failed: {panic}.", self.name),
+                )),
+            }
+        })
+    }
+}
+
+impl CodeNode {
+    async fn log(&self, context: &NodeContext, line: String) {
+        let entry: Object = [
+            ("log", Value::from(line)),
+            ("node", Value::from(self.name.clone())),
+        ]
+        .into_iter()
+        .collect();
+        context.emit(Value::Object(entry)).await;
+    }
+}

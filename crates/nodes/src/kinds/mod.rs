@@ -1,0 +1,7 @@
+//! The kinds that come with Superstep, one module each.
+
+pub mod ask;
+pub mod assign;
+pub mod code;
+pub mod model;
+pub mod retrieve;

@@ -1,0 +1,534 @@
+//! All kinds together: what the palette shows, what is wrong with a document's nodes and expressions, and the engine
+//! graph that a document means.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
+use serde_json::{Map, Value as Json};
+use superstep::{Graph, GraphPlace, StateGraph};
+use superstep_document::{Diagnostic, Document, Edge, NodeSpec, Reducer};
+
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, Usage};
+use crate::kinds::{ask::Ask, assign::Assign, code::Code, model::Model, retrieve::Retrieve};
+use crate::provider::{Providers, Variables};
+use crate::route;
+use crate::schema::{Checked, Keys, StateSchema};
+use crate::search::Folders;
+use crate::suggest;
+
+/// What a graph may use of the world around it.
+#[derive(Clone)]
+pub struct Environment {
+    /// Folder of the graph file, when it is saved.
+    pub folder: Option<PathBuf>,
+    /// Reads environment variables; model keys come from there.
+    pub variables: Variables,
+}
+
+impl Environment {
+    /// The process's environment, and the folder of the graph file.
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self {
+            folder,
+            ..Self::default()
+        }
+    }
+    /// Other variables.
+    pub fn with_variables(
+        mut self,
+        variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.variables = Arc::new(variables);
+        self
+    }
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self {
+            folder: None,
+            variables: Arc::new(|name| std::env::var(name).ok()),
+        }
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Entry {
+    info: KindInfo,
+    kind: Box<dyn NodeKind>,
+    config: Option<Validator>,
+}
+
+/// The known kinds.
+pub struct Registry {
+    kinds: IndexMap<&'static str, Entry>,
+    folders: Arc<Folders>,
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.kinds.keys()).finish()
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::standard()
+    }
+}
+
+impl Registry {
+    /// No kinds.
+    pub fn empty() -> Self {
+        Self {
+            kinds: IndexMap::new(),
+            folders: Arc::default(),
+        }
+    }
+
+    /// The kinds that come with Superstep.
+    pub fn standard() -> Self {
+        Self::empty()
+            .with(Assign)
+            .with(Model)
+            .with(Code)
+            .with(Ask)
+            .with(Retrieve)
+    }
+
+    /// One more kind; it takes the place of an earlier one of the same name.
+    pub fn with(mut self, kind: impl NodeKind + 'static) -> Self {
+        let info = kind.info();
+        let config = jsonschema::validator_for(&info.config_schema).ok();
+        self.kinds.insert(
+            info.kind,
+            Entry {
+                info,
+                kind: Box::new(kind),
+                config,
+            },
+        );
+        self
+    }
+
+    /// All kinds, in the order of the palette.
+    pub fn kinds(&self) -> Vec<KindInfo> {
+        self.kinds.values().map(|entry| entry.info.clone()).collect()
+    }
+
+    /// What is wrong with the nodes' settings and with expressions, without looking at the disk.
+    pub fn check(&self, document: &Document) -> Vec<Diagnostic> {
+        self.look_at(document, None).problems
+    }
+
+    /// The same, and whether the folders exist that nodes name.
+    pub fn check_in(&self, document: &Document, environment: &Environment) -> Vec<Diagnostic> {
+        self.look_at(document, environment.folder.as_deref()).problems
+    }
+
+    /// State keys that each node and edge uses, by record id.
+    pub fn usage(&self, document: &Document) -> BTreeMap<String, Usage> {
+        self.look_at(document, None).usage
+    }
+
+    /// The graph that a document means; every problem when it cannot be built.
+    pub fn build(&self, document: &Document, environment: &Environment) -> Result<Graph, Vec<Diagnostic>> {
+        let problems = document
+            .validate()
+            .into_iter()
+            .chain(self.check_in(document, environment));
+        let mut problems: Vec<Diagnostic> = problems.filter(Diagnostic::is_error).collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let keys = Keys::of(document);
+        let (schema, _) = StateSchema::of(document);
+        let schema = Arc::new(schema);
+        let providers = Arc::new(Providers::new(environment.variables.clone()));
+        let mut graph = StateGraph::new();
+        for (name, key) in document.state_keys() {
+            graph = graph.channel(name, route::channel(&key));
+        }
+        for (id, spec) in document.nodes() {
+            let Some(entry) = self.kinds.get(spec.kind.as_str()) else {
+                continue;
+            };
+            let site = BuildSite {
+                node: id,
+                config: &spec.config,
+                keys: &keys,
+                folder: environment.folder.clone(),
+                providers: providers.clone(),
+                folders: self.folders.clone(),
+            };
+            match entry.kind.build(&site) {
+                Ok(node) => {
+                    graph = graph.node(
+                        id,
+                        Checked {
+                            name: id.into(),
+                            node,
+                            schema: schema.clone(),
+                        },
+                    )
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut ids = HashMap::new();
+        for (id, edge) in document.edges() {
+            graph = route::connect(graph, id, &edge).map_err(|e| {
+                vec![Diagnostic::error(
+                    "expression-syntax",
+                    format!("edge:{id}"),
+                    e.message,
+                    e.remedy,
+                )]
+            })?;
+            for source in edge.sources() {
+                for target in edge.targets() {
+                    ids.entry((source.to_owned(), target.to_owned()))
+                        .or_insert_with(|| id.to_owned());
+                }
+            }
+        }
+        if let Some(input) = document.input_keys() {
+            graph = graph.input_keys(input);
+        }
+        if let Some(output) = document.output_keys() {
+            graph = graph.output_keys(output);
+        }
+        graph.compile().map_err(|error| {
+            let diagnostic = |problem: superstep::GraphProblem| {
+                let record = match &problem.place {
+                    GraphPlace::Graph => "doc".to_owned(),
+                    GraphPlace::Node(name) => format!("node:{name}"),
+                    GraphPlace::Channel(name) => format!("key:{name}"),
+                    GraphPlace::Branch(_, id) => format!("edge:{id}"),
+                    GraphPlace::Edge(from, to) => ids
+                        .get(&(from.to_string(), to.to_string()))
+                        .map_or_else(|| format!("edge:{from}->{to}"), |id| format!("edge:{id}")),
+                };
+                Diagnostic::error(problem.code, record, problem.message, problem.remedy)
+            };
+            error.problems.into_iter().map(diagnostic).collect()
+        })
+    }
+
+    fn look_at(&self, document: &Document, folder: Option<&Path>) -> Findings {
+        let keys = Keys::of(document);
+        let (_, problems) = StateSchema::of(document);
+        let mut findings = Findings {
+            problems,
+            usage: BTreeMap::new(),
+        };
+        let all: BTreeSet<String> = keys.names().map(str::to_owned).collect();
+        let edges: Vec<(String, Edge)> = document.edges().map(|(id, edge)| (id.to_owned(), edge)).collect();
+        let given = Given::of(&edges, &all);
+        for (id, spec) in document.nodes() {
+            let Some(entry) = self.known(id, &spec, &mut findings.problems) else {
+                continue;
+            };
+            let mut site = Site {
+                record: format!("node:{id}"),
+                called: format!("node {id}"),
+                base: "/config",
+                config: &spec.config,
+                keys: &keys,
+                readable: given.node(id),
+                folder,
+                problems: Vec::new(),
+                usage: Usage::default(),
+            };
+            if config_problems(entry, &mut site) {
+                entry.kind.check(&mut site);
+            }
+            findings.problems.extend(site.problems);
+            findings.usage.insert(site.record, site.usage);
+        }
+        let nothing = Map::new();
+        for (id, edge) in &edges {
+            let mut site = Site {
+                record: format!("edge:{id}"),
+                called: format!("edge {id}"),
+                base: "",
+                config: &nothing,
+                keys: &keys,
+                readable: &all,
+                folder,
+                problems: Vec::new(),
+                usage: Usage::default(),
+            };
+            match edge {
+                Edge::Plain { .. } | Edge::Join { .. } => continue,
+                Edge::When { when, .. } => site.expression("/when", when, None),
+                Edge::Route { route, .. } => site.expression("/route", route, None),
+                Edge::Each { each, item, with, .. } => {
+                    site.expression("/each", each, None);
+                    for (key, source) in with {
+                        site.expression(&format!("/with/{key}"), source, Some(item));
+                    }
+                }
+            }
+            findings.problems.extend(site.problems);
+            findings.usage.insert(site.record, site.usage);
+        }
+        parallel_writers(&keys, &edges, &mut findings);
+        findings
+    }
+
+    fn known(&self, id: &str, spec: &NodeSpec, problems: &mut Vec<Diagnostic>) -> Option<&Entry> {
+        let entry = self.kinds.get(spec.kind.as_str());
+        // A node without a kind is the document's own diagnostic.
+        if entry.is_none() && !spec.kind.is_empty() {
+            let message = format!(
+                "Node `{id}` is of the unknown kind `{}`.{}",
+                spec.kind,
+                suggest::did_you_mean(&spec.kind, self.kinds.keys().copied())
+            );
+            let remedy = format!("Choose one of {}.", suggest::listing(self.kinds.keys().copied()));
+            problems
+                .push(Diagnostic::error("unknown-kind", format!("node:{id}"), message, remedy).at("/kind"));
+        }
+        entry
+    }
+}
+
+struct Findings {
+    problems: Vec<Diagnostic>,
+    usage: BTreeMap<String, Usage>,
+}
+
+/// Holds a config against its kind's schema; true when it satisfies it.
+fn config_problems(entry: &Entry, site: &mut Site<'_>) -> bool {
+    let known = entry
+        .info
+        .config_schema
+        .get("properties")
+        .and_then(Json::as_object);
+    let unknown: Vec<String> = site
+        .config
+        .keys()
+        .filter(|name| known.is_some_and(|known| !known.contains_key(*name)))
+        .cloned()
+        .collect();
+    for name in unknown {
+        let settings = || {
+            known
+                .into_iter()
+                .flat_map(|known| known.keys().map(String::as_str))
+        };
+        let message = format!(
+            "A node of kind {} has no setting `{name}`.{}",
+            entry.info.kind,
+            suggest::did_you_mean(&name, settings())
+        );
+        let remedy = format!(
+            "Remove it, or correct its name. Settings: {}.",
+            suggest::listing(settings())
+        );
+        site.warning("unknown-setting", &format!("/{name}"), message, remedy);
+    }
+    let Some(validator) = &entry.config else {
+        return true;
+    };
+    let config = Json::Object(site.config.clone());
+    let mut fits = true;
+    for error in validator.iter_errors(&config) {
+        fits = false;
+        let path = error.instance_path().to_string();
+        match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let title = known
+                    .and_then(|known| known.get(name)?.get("description")?.as_str())
+                    .unwrap_or_default();
+                let pointer = format!("{path}/{name}");
+                site.error(
+                    "missing-setting",
+                    &pointer,
+                    format!("The setting `{name}` is missing."),
+                    format!("Fill it in. {title}"),
+                );
+            }
+            _ => {
+                let name = path.trim_start_matches('/').replace('/', ".");
+                site.error(
+                    "bad-setting",
+                    &path,
+                    format!("The setting `{name}` is not valid: {error}."),
+                    "Correct the setting.",
+                );
+            }
+        }
+    }
+    fits
+}
+
+/// What `state` holds in each node.
+struct Given {
+    all: BTreeSet<String>,
+    packets: HashMap<String, BTreeSet<String>>,
+}
+
+impl Given {
+    /// A node that only `each` edges lead to sees its packet; one that is reached both ways may see either.
+    fn of(edges: &[(String, Edge)], all: &BTreeSet<String>) -> Self {
+        let mut packets: HashMap<String, BTreeSet<String>> = HashMap::new();
+        for (_, edge) in edges {
+            if let Edge::Each { item, to, with, .. } = edge {
+                let given = packets.entry(to.clone()).or_default();
+                given.insert(item.clone());
+                given.extend(with.iter().map(|(key, _)| key.clone()));
+            }
+        }
+        for (_, edge) in edges
+            .iter()
+            .filter(|(_, edge)| !matches!(edge, Edge::Each { .. }))
+        {
+            for target in edge.targets() {
+                if let Some(given) = packets.get_mut(target) {
+                    given.extend(all.iter().cloned());
+                }
+            }
+        }
+        Self {
+            all: all.clone(),
+            packets,
+        }
+    }
+
+    fn node(&self, id: &str) -> &BTreeSet<String> {
+        self.packets.get(id).unwrap_or(&self.all)
+    }
+}
+
+/// Warns where two tasks of one super-step write the same `overwrite` key, as far as the drawing tells.
+fn parallel_writers(keys: &Keys, edges: &[(String, Edge)], findings: &mut Findings) {
+    let nothing = Usage::default();
+    let mut said = BTreeSet::new();
+    let mut found = Vec::new();
+    {
+        let plain = |node: &str| -> BTreeSet<String> {
+            let usage = findings.usage.get(&format!("node:{node}")).unwrap_or(&nothing);
+            let overwrites =
+                |key: &&String| keys.get(key).is_some_and(|key| key.reducer == Reducer::Overwrite);
+            usage.writes.iter().filter(overwrites).cloned().collect()
+        };
+        let mut out: HashMap<&str, Vec<(&str, bool)>> = HashMap::new();
+        for (_, edge) in edges {
+            let always = matches!(edge, Edge::Plain { .. });
+            if matches!(edge, Edge::Join { .. }) {
+                continue;
+            }
+            for source in edge.sources() {
+                for target in edge.targets() {
+                    out.entry(source).or_default().push((target, always));
+                }
+            }
+            if let Edge::Each { to, .. } = edge {
+                for key in plain(to) {
+                    found.push((to.clone(), to.clone(), key));
+                }
+            }
+        }
+        for targets in out.values() {
+            let mut always: Vec<&str> = targets
+                .iter()
+                .filter(|(_, always)| *always)
+                .map(|(target, _)| *target)
+                .collect();
+            always.sort_unstable();
+            always.dedup();
+            for (index, left) in always.iter().enumerate() {
+                for right in &always[index + 1..] {
+                    found.extend(meet(left, right, &out, &plain));
+                }
+            }
+        }
+    }
+    found.sort();
+    for (left, right, key) in found {
+        if !said.insert((left.clone(), right.clone(), key.clone())) {
+            continue;
+        }
+        let (message, remedy) = if left == right {
+            (
+                format!("Node `{left}` runs once per item, and each run overwrites `{key}`."),
+                format!("Give `{key}` a reducer such as `append`, or write another key."),
+            )
+        } else {
+            (
+                format!("Nodes `{left}` and `{right}` run in the same step and both overwrite `{key}`."),
+                format!("Give `{key}` a reducer, or let the nodes run one after the other."),
+            )
+        };
+        findings.problems.push(Diagnostic::warning(
+            "parallel-writers",
+            format!("node:{right}"),
+            message,
+            remedy,
+        ));
+    }
+}
+
+/// Follows two branches that start in the same step side by side, and says where they write the same key at once.
+fn meet(
+    left: &str,
+    right: &str,
+    out: &HashMap<&str, Vec<(&str, bool)>>,
+    plain: &impl Fn(&str) -> BTreeSet<String>,
+) -> Vec<(String, String, String)> {
+    const FAR: usize = 32;
+    let mut found = Vec::new();
+    let (mut lefts, mut rights) = (BTreeSet::from([left]), BTreeSet::from([right]));
+    for _ in 0..FAR {
+        for a in &lefts {
+            for b in rights.iter().filter(|b| *b != a) {
+                let (first, second) = if a < b { (a, b) } else { (b, a) };
+                found.extend(
+                    plain(first)
+                        .intersection(&plain(second))
+                        .map(|key| ((*first).to_owned(), (*second).to_owned(), key.clone())),
+                );
+            }
+        }
+        let next = |nodes: &BTreeSet<&str>| -> BTreeSet<String> {
+            nodes
+                .iter()
+                .flat_map(|node| out.get(node).into_iter().flatten())
+                .map(|(target, _)| (*target).to_owned())
+                .collect()
+        };
+        let (next_left, next_right) = (next(&lefts), next(&rights));
+        // Where both arrive at the same node there is one task, and what follows is common.
+        let common: BTreeSet<&String> = next_left.intersection(&next_right).collect();
+        let own = |nodes: &BTreeSet<String>| -> BTreeSet<&str> {
+            out.keys()
+                .copied()
+                .filter(|node| nodes.contains(*node) && !common.iter().any(|shared| shared.as_str() == *node))
+                .collect()
+        };
+        let (l, r) = (own(&next_left), own(&next_right));
+        if l.is_empty() || r.is_empty() || (l == lefts && r == rights) {
+            break;
+        }
+        (lefts, rights) = (l, r);
+    }
+    found
+}
