@@ -1,0 +1,8 @@
+//! Behaviour of the engine, case by case, in the words of the worked examples it must reproduce.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod compile;
+mod interrupts;
+mod loops;
+mod support;
+mod time_travel;
