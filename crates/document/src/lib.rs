@@ -1,1 +1,36 @@
-//! The graph document: records, patches, validation with diagnostics, Mermaid. No async, no IO.
+//! The graph document: one JSON file that people write, the canvas edits and the engine runs.
+//!
+//! A document is a list of *records* (the head, one per state key, node, edge and canvas position) in the order of the
+//! file. Everything that changes it is a [`Patch`] over records, so undo is a reversed patch and a file's diff shows
+//! what was changed. Reading never fails: what is wrong comes as [`Diagnostic`]s beside the document, and fields that
+//! this release does not know are carried along untouched.
+//!
+//! This crate knows no node kind, no engine and no file system. What a node's `config` may hold is the business of the
+//! node kinds; here it is only an object. `docs/graph-format.md` is the description for people.
+
+mod diagnostic;
+mod document;
+mod json;
+mod mermaid;
+mod patch;
+pub mod schema;
+mod text;
+mod topology;
+mod validate;
+mod view;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use document::{Document, Section};
+pub use json::{escape_pointer, same};
+pub use patch::{Patch, PatchError, PatchOp};
+pub use topology::Topology;
+pub use view::{ChannelKind, Edge, Example, NodeSpec, Reducer, StateKey};
+
+/// The entry of a graph, as edges name it.
+pub const START: &str = "__start__";
+/// The end of a branch, as edges name it.
+pub const END: &str = "__end__";
+/// The format this release writes and reads.
+pub const FORMAT: &str = "superstep/1";
+/// Super-steps after which a run is stopped as endless, when the document does not say.
+pub const DEFAULT_RECURSION_LIMIT: u32 = 1_000;

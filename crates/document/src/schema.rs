@@ -1,0 +1,169 @@
+//! The JSON Schema of graph files, for editors and other programs. `docs/graph.schema.json` is its committed form; a
+//! test fails when the two differ.
+//!
+//! The schema says what a well-formed file looks like. What only makes sense in context (names that must exist, labels,
+//! loops) is the business of `validate`.
+
+use serde_json::{Value as Json, json};
+
+use crate::view::Reducer;
+use crate::{DEFAULT_RECURSION_LIMIT, END, FORMAT, START};
+
+/// The schema of a graph file.
+pub fn json_schema() -> Json {
+    let reducers: Vec<&str> = Reducer::ALL.map(Reducer::as_str).to_vec();
+    let node_name = "^(?!__)[^:|]+$";
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Superstep graph",
+        "description": "A stateful graph: nodes that read and update a shared state, and the edges between them.",
+        "type": "object",
+        "required": ["format"],
+        "properties": {
+            "format": { "const": FORMAT, "description": "The format of the file." },
+            "name": { "type": "string", "description": "Name for people." },
+            "description": { "type": "string", "description": "What the graph is for." },
+            "state": {
+                "type": "object",
+                "description": "The keys of the state.",
+                "propertyNames": { "pattern": "^(?!__).+$" },
+                "additionalProperties": { "$ref": "#/$defs/key" }
+            },
+            "input": { "$ref": "#/$defs/keys", "description": "Keys that an input may set; all when absent." },
+            "output": { "$ref": "#/$defs/keys", "description": "Keys that a run returns; all when absent." },
+            "nodes": {
+                "type": "object",
+                "description": "The nodes by id.",
+                "propertyNames": { "pattern": node_name },
+                "additionalProperties": { "$ref": "#/$defs/node" }
+            },
+            "edges": { "type": "array", "description": "The edges.", "items": { "$ref": "#/$defs/edge" } },
+            "layout": {
+                "type": "object",
+                "description": "Canvas position by node id, and of __start__ and __end__. Means nothing for a run.",
+                "additionalProperties": {
+                    "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2
+                }
+            },
+            "examples": {
+                "type": "array",
+                "description": "Named sample inputs.",
+                "items": {
+                    "type": "object",
+                    "required": ["input"],
+                    "properties": { "name": { "type": "string" }, "input": { "type": "object" } }
+                }
+            },
+            "recursion_limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": u32::MAX,
+                "default": DEFAULT_RECURSION_LIMIT,
+                "description": "Super-steps after which a run is stopped as endless."
+            }
+        },
+        "$defs": {
+            "keys": { "type": "array", "items": { "type": "string" }, "uniqueItems": true },
+            "key": {
+                "description": "A JSON Schema of the value, and how updates are joined.",
+                "allOf": [{ "$ref": "https://json-schema.org/draft/2020-12/schema" }],
+                "type": "object",
+                "properties": {
+                    "reducer": { "enum": reducers, "default": Reducer::default().as_str() },
+                    "channel": { "const": "ephemeral", "description": "Gone after the next step." },
+                    "default": { "description": "Value before the first write." }
+                }
+            },
+            "node": {
+                "type": "object",
+                "required": ["kind"],
+                "properties": {
+                    "kind": { "type": "string", "description": "What the node does." },
+                    "config": { "type": "object", "description": "Depends on the kind." },
+                    "title": { "type": "string" },
+                    "description": { "type": "string" }
+                }
+            },
+            "source": { "type": "string", "not": { "const": END }, "description": "A node, or __start__." },
+            "target": { "type": "string", "not": { "const": START }, "description": "A node, or __end__." },
+            "expression": { "type": "string", "minLength": 1, "description": "A Jinja expression without {{ }}." },
+            "edge": {
+                "type": "object",
+                "properties": { "id": { "type": "string", "minLength": 1 } },
+                "oneOf": [
+                    {
+                        "title": "Always followed",
+                        "required": ["from", "to"],
+                        "properties": {
+                            "from": { "$ref": "#/$defs/source" },
+                            "to": { "$ref": "#/$defs/target" },
+                            "when": false, "route": false, "each": false
+                        }
+                    },
+                    {
+                        "title": "Waiting join",
+                        "required": ["from", "to"],
+                        "properties": {
+                            "from": {
+                                "type": "array",
+                                "items": { "type": "string", "not": { "enum": [START, END] } },
+                                "minItems": 2,
+                                "uniqueItems": true
+                            },
+                            "to": { "$ref": "#/$defs/target" },
+                            "when": false, "route": false, "each": false
+                        }
+                    },
+                    {
+                        "title": "Followed when the expression is true",
+                        "required": ["from", "to", "when"],
+                        "properties": {
+                            "from": { "$ref": "#/$defs/source" },
+                            "to": { "$ref": "#/$defs/target" },
+                            "when": { "$ref": "#/$defs/expression" },
+                            "route": false, "each": false
+                        }
+                    },
+                    {
+                        "title": "Route: the expression gives a label or a list of labels",
+                        "required": ["from", "route", "paths"],
+                        "properties": {
+                            "from": { "$ref": "#/$defs/source" },
+                            "route": { "$ref": "#/$defs/expression" },
+                            "paths": {
+                                "type": "object",
+                                "minProperties": 1,
+                                "additionalProperties": { "$ref": "#/$defs/target" }
+                            },
+                            "default": { "$ref": "#/$defs/target" },
+                            "to": false, "when": false, "each": false
+                        }
+                    },
+                    {
+                        "title": "Send: one task of the target per item",
+                        "required": ["from", "each", "as", "to"],
+                        "properties": {
+                            "from": { "$ref": "#/$defs/source" },
+                            "each": { "$ref": "#/$defs/expression" },
+                            "as": { "type": "string", "minLength": 1, "description": "Key of the item." },
+                            "to": { "type": "string", "not": { "enum": [START, END] } },
+                            "with": {
+                                "type": "object",
+                                "description": "More keys of the task's input.",
+                                "additionalProperties": { "$ref": "#/$defs/expression" }
+                            },
+                            "when": false, "route": false
+                        }
+                    }
+                ]
+            }
+        }
+    })
+}
+
+/// The committed text of the schema.
+pub fn schema_text() -> String {
+    let mut text = serde_json::to_string_pretty(&json_schema()).unwrap_or_default();
+    text.push('\n');
+    text
+}

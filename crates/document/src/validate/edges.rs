@@ -1,0 +1,329 @@
+//! Edges: their form, their ends, their labels.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value as Json;
+
+use super::{Check, Wanted};
+use crate::diagnostic::Diagnostic;
+use crate::document::Section;
+use crate::json::{escape_pointer, type_name};
+use crate::view::Edge;
+use crate::{END, START};
+
+/// Fields that make a form; an edge has at most one of them.
+const FORMS: [&str; 3] = ["when", "route", "each"];
+
+pub(super) fn check(check: &mut Check<'_>) {
+    let mut ids: HashMap<&str, &str> = HashMap::new();
+    let mut contents: HashSet<String> = HashSet::new();
+    for (name, value) in check.document.named(Section::Edges) {
+        let record = format!("edge:{name}");
+        if !check.object(&record, value, "An edge") {
+            continue;
+        }
+        match value.get("id") {
+            None => {}
+            Some(Json::String(id)) if !id.is_empty() => {
+                if let Some(other) = ids.insert(id, name) {
+                    let message = format!("Two edges have the id `{id}`; the first is `{other}`.");
+                    let remedy = "Give one of them another id, or remove the `id`.";
+                    check.push(Diagnostic::error("duplicate-name", &record, message, remedy).at("/id"));
+                }
+            }
+            Some(_) => {
+                let message = "The `id` of an edge is a text.";
+                check.push(
+                    Diagnostic::error("bad-type", &record, message, "Write a text, or remove `id`.")
+                        .at("/id"),
+                );
+            }
+        }
+        let problems = check.found.len();
+        one(check, &record, value);
+        // Two edges that cannot be read are not called the same.
+        if let Some(edge) = Edge::of(value)
+            && check.found.len() == problems
+            && !contents.insert(format!("{edge:?}"))
+        {
+            let message = "The same edge stands here twice; following it twice changes nothing.";
+            check.push(Diagnostic::warning(
+                "duplicate-edge",
+                &record,
+                message,
+                "Delete one of them.",
+            ));
+        }
+    }
+}
+
+fn one(check: &mut Check<'_>, record: &str, value: &Json) {
+    let forms: Vec<&str> = FORMS
+        .into_iter()
+        .filter(|form| value.get(*form).is_some())
+        .collect();
+    if forms.len() > 1 {
+        let message = format!("The edge has {}; an edge has one form.", forms.join(" and "));
+        let remedy = "Make it two edges, or remove the fields of the other form.";
+        check.push(Diagnostic::error("mixed-edge", record, message, remedy).at(format!("/{}", forms[1])));
+    }
+    for form in &forms {
+        check.field(record, value, form, Wanted::Text);
+        if value
+            .get(*form)
+            .and_then(Json::as_str)
+            .is_some_and(|text| text.trim().is_empty())
+        {
+            let remedy = format!("Write an expression, e.g. state.category, or remove `{form}`.");
+            let message = format!("The expression of `{form}` is empty.");
+            check.push(Diagnostic::error("empty-expression", record, message, remedy).at(format!("/{form}")));
+        }
+    }
+    sources(check, record, value, !forms.is_empty());
+    if value.get("route").is_some() {
+        route(check, record, value);
+    } else {
+        to(check, record, value);
+    }
+    if value.get("each").is_some() {
+        each(check, record, value);
+    }
+}
+
+fn sources(check: &mut Check<'_>, record: &str, value: &Json, conditional: bool) {
+    match value.get("from") {
+        None => {
+            let remedy = "Add \"from\": the id of a node, or \"__start__\".";
+            check.push(
+                Diagnostic::error("missing-source", record, "The edge has no `from`.", remedy).at("/from"),
+            );
+        }
+        Some(Json::String(name)) => source(check, record, name, "/from"),
+        Some(Json::Array(names)) => {
+            if conditional {
+                let message = "Only a plain edge can wait for several nodes.";
+                let remedy =
+                    "Join the nodes in a node of its own and put the condition on an edge from there.";
+                check.push(Diagnostic::error("conditional-join", record, message, remedy).at("/from"));
+            }
+            if names.len() < 2 {
+                let message = "A waiting join has at least two sources.";
+                let remedy = match names.first().and_then(Json::as_str) {
+                    Some(name) => {
+                        format!("Write \"from\": \"{name}\" for a plain edge, or add the other sources.")
+                    }
+                    None => "List the nodes to wait for, or delete the edge.".to_owned(),
+                };
+                check.push(Diagnostic::error("short-join", record, message, remedy).at("/from"));
+            }
+            for (index, name) in names.iter().enumerate() {
+                let pointer = format!("/from/{index}");
+                match name.as_str() {
+                    None => {
+                        let message =
+                            format!("A source is the id of a node, and this is {}.", type_name(name));
+                        let remedy = "Write the id of a node.";
+                        check.push(Diagnostic::error("bad-type", record, message, remedy).at(pointer));
+                    }
+                    Some(START) => {
+                        let message = "A join cannot wait for the start.";
+                        let remedy = "Remove `__start__` from the sources; the others run after it anyway.";
+                        check.push(Diagnostic::error("start-in-join", record, message, remedy).at(pointer));
+                    }
+                    Some(name) if names[..index].iter().any(|other| other.as_str() == Some(name)) => {
+                        let message = format!("The join waits for `{name}` twice.");
+                        check.push(
+                            Diagnostic::error("duplicate-source", record, message, "Remove one of them.")
+                                .at(pointer),
+                        );
+                    }
+                    Some(name) => source(check, record, name, &pointer),
+                }
+            }
+        }
+        Some(other) => {
+            let message = format!(
+                "`from` must be the id of a node or a list of ids, and is {}.",
+                type_name(other)
+            );
+            let remedy = "Write the id of a node, or \"__start__\".";
+            check.push(Diagnostic::error("bad-type", record, message, remedy).at("/from"));
+        }
+    }
+}
+
+fn source(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
+    if name == END {
+        let message = "The end cannot be the source of an edge.";
+        let remedy = "Begin the edge at a node; nothing runs after the end.";
+        check.push(Diagnostic::error("end-as-source", record, message, remedy).at(pointer));
+    } else if !check.document.is_place(name) {
+        let message = format!("The edge begins at `{name}`, and there is no such node.");
+        let remedy = unknown_node(check, name);
+        check.push(Diagnostic::error("unknown-source", record, message, remedy).at(pointer));
+    }
+}
+
+fn target(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
+    if name == START {
+        let message = "The start cannot be the target of an edge.";
+        let remedy = "Lead the edge to the node that runs first.";
+        check.push(Diagnostic::error("start-as-target", record, message, remedy).at(pointer));
+    } else if !check.document.is_place(name) {
+        let message = format!("The edge leads to `{name}`, and there is no such node.");
+        let remedy = unknown_node(check, name);
+        check.push(Diagnostic::error("unknown-target", record, message, remedy).at(pointer));
+    }
+}
+
+fn unknown_node(check: &Check<'_>, name: &str) -> String {
+    match check.suggest_node(name, true) {
+        Some(other) => format!("Did you mean `{other}`? Otherwise add a node `{name}`."),
+        None => format!("Add a node `{name}`, or lead the edge to one that is there."),
+    }
+}
+
+fn to(check: &mut Check<'_>, record: &str, value: &Json) {
+    match value.get("to") {
+        None => {
+            let remedy = "Add \"to\": the id of a node, or \"__end__\".";
+            check
+                .push(Diagnostic::error("missing-target", record, "The edge has no `to`.", remedy).at("/to"));
+        }
+        Some(Json::String(name)) => {
+            target(check, record, name, "/to");
+            let join = value.get("from").is_some_and(Json::is_array);
+            if name == END && join {
+                let message = "A join that leads to the end does nothing; a branch ends by itself.";
+                check.push(Diagnostic::warning("join-to-end", record, message, "Delete the edge.").at("/to"));
+            } else if name == END && value.get("each").is_some() {
+                let message = "Items cannot be sent to the end.";
+                let remedy = "Send them to the node that works on one item.";
+                check.push(Diagnostic::error("send-to-end", record, message, remedy).at("/to"));
+            }
+        }
+        Some(other) => {
+            let message = format!("`to` must be the id of a node, and is {}.", type_name(other));
+            check.push(Diagnostic::error("bad-type", record, message, "Write the id of a node.").at("/to"));
+        }
+    }
+}
+
+fn route(check: &mut Check<'_>, record: &str, value: &Json) {
+    if value.get("to").is_some() {
+        let message = "A route takes its targets from `paths`; its `to` is never used.";
+        let remedy = "Remove `to`, or move it to `default`.";
+        check.push(Diagnostic::error("mixed-edge", record, message, remedy).at("/to"));
+    }
+    let readable = check.field(record, value, "paths", Wanted::TextMap);
+    let paths = value.get("paths").and_then(Json::as_object);
+    if readable && paths.is_none_or(serde_json::Map::is_empty) {
+        let message = "The route has no paths.";
+        let remedy = "Add \"paths\": a target for each label that the expression can give.";
+        check.push(Diagnostic::error("route-without-paths", record, message, remedy).at("/paths"));
+    }
+    for (label, to) in paths.into_iter().flatten() {
+        path(
+            check,
+            record,
+            to,
+            &format!("/paths/{}", escape_pointer(label)),
+            &format!("the path `{label}`"),
+        );
+    }
+    if let Some(default) = value.get("default") {
+        path(check, record, default, "/default", "`default`");
+    }
+    if let (Some(paths), Some(expression)) = (paths, value.get("route").and_then(Json::as_str)) {
+        labels(check, record, expression, paths, value.get("default").is_some());
+    }
+}
+
+fn path(check: &mut Check<'_>, record: &str, to: &Json, pointer: &str, what: &str) {
+    match to.as_str() {
+        Some(name) => target(check, record, name, pointer),
+        None => {
+            let message = format!("{what} must lead to a node, and holds {}.", type_name(to));
+            check.push(Diagnostic::error("bad-type", record, message, "Write the id of a node.").at(pointer));
+        }
+    }
+}
+
+/// When the route is just a key with a list of allowed values, its labels are known: compare them with the paths.
+fn labels(
+    check: &mut Check<'_>,
+    record: &str,
+    expression: &str,
+    paths: &serde_json::Map<String, Json>,
+    default: bool,
+) {
+    let Some(key) = expression
+        .trim()
+        .strip_prefix("state.")
+        .filter(|key| !key.is_empty() && key.chars().all(|c| c == '_' || c.is_alphanumeric()))
+    else {
+        return;
+    };
+    let Some(schema) = check.document.record(&format!("key:{key}")) else {
+        return;
+    };
+    let Some(values) = schema.get("enum").and_then(Json::as_array) else {
+        return;
+    };
+    let words: Vec<&str> = values.iter().filter_map(Json::as_str).collect();
+    if words.len() != values.len() {
+        return;
+    }
+    for label in paths.keys().filter(|label| !words.contains(&label.as_str())) {
+        let remedy = match super::suggest(label, words.iter().copied()) {
+            Some(word) => format!("Did you mean `{word}`? Otherwise add the label to the `enum` of `{key}`."),
+            None => format!("Remove the path, or add the label to the `enum` of `{key}`."),
+        };
+        let message = format!("No value of `{key}` gives the label `{label}`; its path is never taken.");
+        let pointer = format!("/paths/{}", escape_pointer(label));
+        check.push(Diagnostic::warning("label-without-use", record, message, remedy).at(pointer));
+    }
+    for word in words
+        .iter()
+        .filter(|word| !default && !paths.contains_key(**word))
+    {
+        let message =
+            format!("`{key}` can be `{word}`, and no path leads on from there; the run would fail.");
+        let remedy = format!("Add a path for `{word}`, or a `default`.");
+        check.push(Diagnostic::warning("value-without-path", record, message, remedy).at("/paths"));
+    }
+}
+
+fn each(check: &mut Check<'_>, record: &str, value: &Json) {
+    match value.get("as") {
+        None => {
+            let message = "The edge does not say under which key an item is handed over.";
+            let remedy = "Add \"as\", e.g. \"as\": \"item\".";
+            check.push(Diagnostic::error("missing-as", record, message, remedy).at("/as"));
+        }
+        Some(Json::String(key)) if key.is_empty() => {
+            let message = "The key under which an item is handed over is empty.";
+            check.push(Diagnostic::error("missing-as", record, message, "Write a name in `as`.").at("/as"));
+        }
+        Some(_) => {
+            check.field(record, value, "as", Wanted::Text);
+        }
+    }
+    if !check.field(record, value, "with", Wanted::TextMap) {
+        return;
+    }
+    for (key, expression) in value.get("with").and_then(Json::as_object).into_iter().flatten() {
+        let pointer = format!("/with/{}", escape_pointer(key));
+        if !expression.is_string() {
+            let message = format!(
+                "`{key}` is given by an expression, and this is {}.",
+                type_name(expression)
+            );
+            check.push(Diagnostic::error("bad-type", record, message, "Write an expression.").at(pointer));
+        } else if value.get("as").and_then(Json::as_str) == Some(key) {
+            let message = format!("`{key}` is the item already.");
+            let remedy = "Choose another key in `with`, or another name in `as`.";
+            check.push(Diagnostic::error("duplicate-name", record, message, remedy).at(pointer));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The graph as a whole: is there an entry, is everything reached, does every loop end, can every join complete.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Check;
+use crate::diagnostic::Diagnostic;
+use crate::topology::Topology;
+use crate::view::Edge;
+use crate::{END, START};
+
+pub(super) fn check(check: &mut Check<'_>) {
+    let topology = Topology::of(check.document);
+    let edges: Vec<(&str, Edge)> = check.document.edges().collect();
+    entry(check, &edges);
+    let reachable = topology.reachable(START);
+    unreached(check, &topology, &reachable);
+    starved_joins(check, &edges, &reachable);
+    endless_loops(check, &topology, &edges, &reachable);
+}
+
+fn entry(check: &mut Check<'_>, edges: &[(&str, Edge)]) {
+    if edges.iter().any(|(_, edge)| edge.sources().contains(&START)) {
+        return;
+    }
+    let message = "The graph has no entry: no edge begins at `__start__`.";
+    let remedy = match check.document.node_ids().next() {
+        None => "Add a node and connect the start to it.".to_owned(),
+        Some(first) => format!("Connect the start to the node that runs first, e.g. `{first}`."),
+    };
+    check.push(Diagnostic::error("no-entry", "doc", message, remedy).at("/edges"));
+}
+
+fn unreached(check: &mut Check<'_>, topology: &Topology, reachable: &HashSet<&str>) {
+    for id in check.document.node_ids().filter(|id| !reachable.contains(id)) {
+        let others = |names: Vec<&str>| names.iter().any(|name| *name != id);
+        let record = format!("node:{id}");
+        if others(topology.predecessors(id)) || others(topology.successors(id)) {
+            let message = format!("No path leads from the start to `{id}`; it never runs.");
+            let remedy = "Connect it, or delete it.";
+            check.push(Diagnostic::warning("unreachable-node", record, message, remedy));
+        } else {
+            let message = format!("`{id}` is not connected to anything; it never runs.");
+            let remedy = "Draw an edge to it, or delete it.";
+            check.push(Diagnostic::warning("unconnected-node", record, message, remedy));
+        }
+    }
+}
+
+/// A join with one source that is never reached never runs its target.
+fn starved_joins(check: &mut Check<'_>, edges: &[(&str, Edge)], reachable: &HashSet<&str>) {
+    for (id, edge) in edges {
+        let Edge::Join { from, .. } = edge else { continue };
+        if !from.iter().any(|name| reachable.contains(name.as_str())) {
+            continue;
+        }
+        for (index, name) in from.iter().enumerate() {
+            if !reachable.contains(name.as_str()) && check.document.is_place(name) && name != END {
+                let message = format!("The join waits for `{name}`, which never runs; it never completes.");
+                let remedy = format!("Connect `{name}`, or take it out of the join.");
+                let diagnostic = Diagnostic::warning("starved-join", format!("edge:{id}"), message, remedy);
+                check.push(diagnostic.at(format!("/from/{index}")));
+            }
+        }
+    }
+}
+
+/// A loop from which no edge leads out, and in which nothing is decided, runs until the limit.
+fn endless_loops(
+    check: &mut Check<'_>,
+    topology: &Topology,
+    edges: &[(&str, Edge)],
+    reachable: &HashSet<&str>,
+) {
+    let loops = topology.loops();
+    let mut loop_of: HashMap<&str, usize> = HashMap::new();
+    for (index, nodes) in loops.iter().enumerate() {
+        loop_of.extend(nodes.iter().map(|name| (*name, index)));
+    }
+    // One pass over the edges for all loops together.
+    let mut ends: Vec<bool> = vec![false; loops.len()];
+    for (_, edge) in edges {
+        for &from in &edge.sources() {
+            let Some(&index) = loop_of.get(from) else { continue };
+            let leaves = edge.targets().iter().any(|to| loop_of.get(to) != Some(&index));
+            // A join that also waits for something outside does not go round by itself.
+            let waits = edge
+                .sources()
+                .iter()
+                .any(|other| loop_of.get(other) != Some(&index));
+            ends[index] |= leaves || waits || edge.is_conditional();
+        }
+    }
+    for (nodes, _) in loops
+        .iter()
+        .zip(ends)
+        .filter(|(nodes, ends)| !ends && reachable.contains(nodes[0]))
+    {
+        let mut names: Vec<String> = nodes.iter().take(5).map(|name| format!("`{name}`")).collect();
+        if nodes.len() > names.len() {
+            names.push(format!("{} more", nodes.len() - names.len()));
+        }
+        let message = format!(
+            "The loop through {} has no way out; a run goes round until its limit.",
+            names.join(", ")
+        );
+        let remedy = "Make one of its edges conditional, with a path to the end or to a node outside.";
+        check.push(Diagnostic::warning(
+            "endless-loop",
+            format!("node:{}", nodes[0]),
+            message,
+            remedy,
+        ));
+    }
+}

@@ -1,0 +1,159 @@
+//! The head: format, texts, lists of keys, examples, the limit.
+
+use serde_json::Value as Json;
+
+use super::{Check, Wanted, suggest};
+use crate::FORMAT;
+use crate::diagnostic::Diagnostic;
+use crate::document::Section;
+use crate::json::type_name;
+
+pub(super) fn check(check: &mut Check<'_>) {
+    let document = check.document;
+    let head = Json::Object(document.head().clone());
+    format(check, head.get("format"));
+    for field in ["name", "description"] {
+        check.field("doc", &head, field, Wanted::Text);
+    }
+    for section in Section::ALL {
+        // A section is only left in the head when it could not become records.
+        let wanted = if section == Section::Edges {
+            Wanted::Array
+        } else {
+            Wanted::Object
+        };
+        check.field("doc", &head, section.field(), wanted);
+    }
+    for field in ["input", "output"] {
+        key_list(check, &head, field);
+    }
+    if let Some(limit) = head.get("recursion_limit")
+        && !limit
+            .as_u64()
+            .is_some_and(|limit| (1..=u64::from(u32::MAX)).contains(&limit))
+    {
+        let message = "`recursion_limit` must be a whole number of at least 1.";
+        let remedy = "Write the number of super-steps after which a run is stopped, or remove the field.";
+        check.push(Diagnostic::error("bad-limit", "doc", message, remedy).at("/recursion_limit"));
+    }
+    examples(check, &head);
+}
+
+fn format(check: &mut Check<'_>, format: Option<&Json>) {
+    let (code, message, remedy) = match format {
+        None => (
+            "missing-format",
+            "The file does not say which format it has.".to_owned(),
+            format!("Add \"format\": \"{FORMAT}\" at its beginning."),
+        ),
+        Some(Json::String(format)) if format == FORMAT => return,
+        Some(Json::String(format)) => {
+            let version = format
+                .strip_prefix("superstep/")
+                .and_then(|version| version.parse::<u64>().ok());
+            match version {
+                Some(version) if version > 1 => (
+                    "newer-format",
+                    format!("The file has format `{format}`, and this release reads up to `{FORMAT}`."),
+                    "Install a newer release to open it. Fields that are not known here are kept.".to_owned(),
+                ),
+                _ => (
+                    "unknown-format",
+                    format!("`{format}` is not a format of graph files."),
+                    format!("Write \"format\": \"{FORMAT}\" if this is a graph."),
+                ),
+            }
+        }
+        Some(other) => (
+            "bad-type",
+            format!("`format` must be a string, and is {}.", type_name(other)),
+            format!("Write \"format\": \"{FORMAT}\"."),
+        ),
+    };
+    check.push(Diagnostic::error(code, "doc", message, remedy).at("/format"));
+}
+
+fn key_list(check: &mut Check<'_>, head: &Json, field: &str) {
+    if !check.field("doc", head, field, Wanted::Array) {
+        return;
+    }
+    let names = head
+        .get(field)
+        .and_then(Json::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    for (index, name) in names.iter().enumerate() {
+        let pointer = format!("/{field}/{index}");
+        let Some(name) = name.as_str() else {
+            let message = format!(
+                "`{field}` lists names of state keys, and this is {}.",
+                type_name(name)
+            );
+            check.push(
+                Diagnostic::error("bad-type", "doc", message, "Write the name of a state key.").at(pointer),
+            );
+            continue;
+        };
+        if check.document.record(&format!("key:{name}")).is_none() {
+            let (message, remedy) = unknown_key(check, name, &format!("`{field}` names"));
+            check.push(Diagnostic::error("unknown-key", "doc", message, remedy).at(pointer));
+        } else if names[..index].iter().any(|other| other.as_str() == Some(name)) {
+            let message = format!("`{field}` names `{name}` twice.");
+            check.push(
+                Diagnostic::warning("duplicate-key", "doc", message, "Remove one of them.").at(pointer),
+            );
+        }
+    }
+}
+
+/// Message and remedy for a name that is no state key.
+fn unknown_key(check: &Check<'_>, name: &str, who: &str) -> (String, String) {
+    let message = format!("{who} `{name}`, and the state has no such key.");
+    let remedy = match suggest(name, check.document.named(Section::Keys).map(|(name, _)| name)) {
+        Some(other) => format!("Did you mean `{other}`? Otherwise declare `{name}` in `state`."),
+        None => format!("Declare `{name}` in `state`, or remove it here."),
+    };
+    (message, remedy)
+}
+
+fn examples(check: &mut Check<'_>, head: &Json) {
+    if !check.field("doc", head, "examples", Wanted::Array) {
+        return;
+    }
+    let examples = head
+        .get("examples")
+        .and_then(Json::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let allowed = check.document.input_keys();
+    for (index, example) in examples.iter().enumerate() {
+        let pointer = format!("/examples/{index}");
+        let shape = example.get("name").is_none_or(Json::is_string)
+            && example.get("input").is_some_and(Json::is_object);
+        if !shape {
+            let message = "An example is an object with a `name` and an `input` object.";
+            let remedy = "Write { \"name\": \"…\", \"input\": { … } }, or delete it.";
+            check.push(Diagnostic::warning("bad-example", "doc", message, remedy).at(pointer));
+            continue;
+        }
+        for name in example
+            .get("input")
+            .and_then(Json::as_object)
+            .into_iter()
+            .flat_map(|input| input.keys())
+        {
+            let pointer = format!("{pointer}/input/{}", crate::escape_pointer(name));
+            if check.document.record(&format!("key:{name}")).is_none() {
+                let (message, remedy) = unknown_key(check, name, "The example sets");
+                check.push(Diagnostic::warning("unknown-key", "doc", message, remedy).at(pointer));
+            } else if allowed
+                .as_ref()
+                .is_some_and(|allowed| !allowed.contains(&name.as_str()))
+            {
+                let message = format!("The example sets `{name}`, which `input` does not allow.");
+                let remedy = format!("Add `{name}` to `input`, or remove it from the example.");
+                check.push(Diagnostic::warning("not-an-input", "doc", message, remedy).at(pointer));
+            }
+        }
+    }
+}

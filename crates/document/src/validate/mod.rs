@@ -1,0 +1,264 @@
+//! Finds every problem of a document that can be known without looking into a node's `config`. All at once: a person
+//! repairs a file in one go, and the canvas marks every place.
+
+mod edges;
+mod flow;
+mod head;
+mod state;
+
+use std::cell::Cell;
+use std::collections::HashSet;
+
+use serde_json::Value as Json;
+
+use crate::diagnostic::Diagnostic;
+use crate::document::{Document, Section};
+use crate::json::{escape_pointer, type_name};
+use crate::{END, START};
+
+impl Document {
+    /// All problems, in the order of the records.
+    pub fn validate(&self) -> Vec<Diagnostic> {
+        if self.source().is_some() {
+            return vec![Diagnostic::error(
+                "unreadable",
+                "doc",
+                "The file could not be read as a graph.",
+                "Correct its text, or take back an earlier version.",
+            )];
+        }
+        let mut check = Check {
+            document: self,
+            found: Vec::new(),
+            suggestions: Cell::new(0),
+        };
+        head::check(&mut check);
+        state::check(&mut check);
+        check.nodes();
+        edges::check(&mut check);
+        check.layout();
+        flow::check(&mut check);
+        check.sorted()
+    }
+}
+
+/// After so many unknown names nobody reads proposals any more, and a large broken file must not take minutes.
+const MAX_SUGGESTIONS: usize = 200;
+
+/// The document under examination and what was found so far.
+struct Check<'a> {
+    document: &'a Document,
+    found: Vec<Diagnostic>,
+    /// How many names were looked up for a "did you mean"; each look-up walks all nodes.
+    suggestions: Cell<usize>,
+}
+
+impl Check<'_> {
+    fn push(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+    }
+
+    /// Reports a field that has the wrong type; absent fields are fine. True when it may be used.
+    fn field(&mut self, record: &str, value: &Json, field: &str, wanted: Wanted) -> bool {
+        let Some(content) = value.get(field) else {
+            return true;
+        };
+        if wanted.holds(content) {
+            return true;
+        }
+        self.push(
+            Diagnostic::error(
+                "bad-type",
+                record,
+                format!(
+                    "`{field}` must be {}, and is {}.",
+                    wanted.words(),
+                    type_name(content)
+                ),
+                format!("Write {} there, or remove `{field}`.", wanted.words()),
+            )
+            .at(format!("/{}", escape_pointer(field))),
+        );
+        false
+    }
+
+    /// Reports a record that is no object.
+    fn object(&mut self, record: &str, value: &Json, what: &str) -> bool {
+        if value.is_object() {
+            return true;
+        }
+        self.push(Diagnostic::error(
+            "bad-type",
+            record,
+            format!("{what} must be an object, and is {}.", type_name(value)),
+            "Write an object, or delete it.",
+        ));
+        false
+    }
+
+    fn nodes(&mut self) {
+        for (id, value) in self.document.named(Section::Nodes) {
+            let record = format!("node:{id}");
+            if let Some((code, message)) = bad_node_name(id) {
+                self.push(Diagnostic::error(
+                    code,
+                    &record,
+                    message,
+                    "Give the node another name.",
+                ));
+            }
+            if !self.object(&record, value, "A node") {
+                continue;
+            }
+            match value.get("kind") {
+                None => self.push(
+                    Diagnostic::error(
+                        "missing-kind",
+                        &record,
+                        format!("Node `{id}` has no `kind`."),
+                        "Choose what the node does, e.g. \"kind\": \"assign\".",
+                    )
+                    .at("/kind"),
+                ),
+                Some(_) => {
+                    self.field(&record, value, "kind", Wanted::Text);
+                }
+            }
+            self.field(&record, value, "config", Wanted::Object);
+            self.field(&record, value, "title", Wanted::Text);
+            self.field(&record, value, "description", Wanted::Text);
+        }
+    }
+
+    fn layout(&mut self) {
+        for (id, value) in self.document.named(Section::Layout) {
+            let record = format!("layout:{id}");
+            if !self.document.is_place(id) {
+                let remedy = match self.suggest_node(id, false) {
+                    Some(name) => format!("Did you mean `{name}`? Otherwise delete the position."),
+                    None => "Delete the position; it is left from a node that is gone.".to_owned(),
+                };
+                let message = format!("There is a canvas position for `{id}`, and no such node.");
+                self.push(Diagnostic::warning(
+                    "layout-unknown-node",
+                    &record,
+                    message,
+                    remedy,
+                ));
+            }
+            let pair = value
+                .as_array()
+                .is_some_and(|pair| pair.len() == 2 && pair.iter().all(Json::is_number));
+            if !pair {
+                self.push(Diagnostic::warning(
+                    "bad-position",
+                    &record,
+                    format!("The canvas position of `{id}` is not a pair of numbers."),
+                    "Write [x, y], or delete the position; the node is then placed automatically.",
+                ));
+            }
+        }
+    }
+
+    /// The node with the most similar name, with start and end when `places` says so.
+    fn suggest_node(&self, name: &str, places: bool) -> Option<String> {
+        self.suggestions.set(self.suggestions.get() + 1);
+        if self.suggestions.get() > MAX_SUGGESTIONS {
+            return None;
+        }
+        let ends = [START, END].into_iter().filter(|_| places);
+        suggest(name, self.document.node_ids().chain(ends))
+    }
+
+    /// In the order of the records, each problem once.
+    fn sorted(self) -> Vec<Diagnostic> {
+        let order: std::collections::HashMap<&str, usize> = self
+            .document
+            .records()
+            .enumerate()
+            .map(|(index, (id, _))| (id, index))
+            .collect();
+        let mut found = self.found;
+        found.sort_by_key(|diagnostic| order.get(diagnostic.record.as_str()).copied().unwrap_or(0));
+        let mut seen = HashSet::new();
+        found.retain(|diagnostic| seen.insert(format!("{diagnostic}")));
+        found
+    }
+}
+
+/// What a field must hold.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Text,
+    Object,
+    Array,
+    TextMap,
+}
+
+impl Wanted {
+    fn words(self) -> &'static str {
+        match self {
+            Wanted::Text => "a string",
+            Wanted::Object => "an object",
+            Wanted::Array => "an array",
+            Wanted::TextMap => "an object of strings",
+        }
+    }
+
+    fn holds(self, value: &Json) -> bool {
+        match self {
+            Wanted::Text => value.is_string(),
+            Wanted::Object => value.is_object(),
+            Wanted::Array => value.is_array(),
+            // What stands inside is reported member by member.
+            Wanted::TextMap => value.is_object(),
+        }
+    }
+}
+
+/// Why a name cannot be a node's.
+fn bad_node_name(id: &str) -> Option<(&'static str, String)> {
+    if id.starts_with("__") {
+        return Some((
+            "reserved-name",
+            format!("`{id}` is reserved: names that begin with `__` belong to the engine."),
+        ));
+    }
+    if let Some(character) = id.chars().find(|c| matches!(c, ':' | '|')) {
+        return Some((
+            "bad-name",
+            format!("`{character}` is a reserved character and cannot be part of a node's name."),
+        ));
+    }
+    unreadable_name(id).map(|why| ("bad-name", format!("The name of a node {why}.")))
+}
+
+/// Why nobody could read or type a name.
+fn unreadable_name(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        Some("is empty")
+    } else if name.trim() != name {
+        Some("begins or ends with a space")
+    } else if name.chars().any(char::is_control) {
+        Some("has a control character in it")
+    } else {
+        None
+    }
+}
+
+/// The candidate most like `name`, when one is like it at all.
+fn suggest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+    let lower = name.to_lowercase();
+    let limit = (name.chars().count() / 3).clamp(1, 4);
+    candidates
+        .map(|candidate| {
+            let distance = match candidate.to_lowercase() {
+                other if other == lower => 0,
+                other => strsim::osa_distance(&lower, &other),
+            };
+            (distance, candidate)
+        })
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate.to_owned())
+}

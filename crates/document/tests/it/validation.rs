@@ -1,0 +1,446 @@
+//! Every problem is found, at its place, with a remedy, and all of them at once.
+
+use serde_json::{Value as Json, json};
+use superstep_document::{Document, Severity};
+
+use crate::document;
+
+/// A graph without a problem, with changes.
+fn with(changes: Json) -> Document {
+    let mut base = json!({
+        "format": "superstep/1",
+        "name": "Test",
+        "state": { "x": { "type": "string" }, "items": { "type": "array", "reducer": "append" } },
+        "nodes": { "first": { "kind": "assign" }, "second": { "kind": "assign" } },
+        "edges": [ { "from": "__start__", "to": "first" }, { "from": "first", "to": "second" } ]
+    });
+    for (name, value) in changes.as_object().unwrap() {
+        base[name] = value.clone();
+    }
+    document(base)
+}
+
+/// `code record pointer` of every problem; warnings begin with `~`.
+fn found(graph: &Document) -> Vec<String> {
+    graph
+        .validate()
+        .iter()
+        .map(|problem| {
+            let mark = if problem.severity == Severity::Warning {
+                "~"
+            } else {
+                ""
+            };
+            let pointer = problem.pointer.as_deref().unwrap_or("-");
+            format!("{mark}{} {} {pointer}", problem.code, problem.record)
+        })
+        .collect()
+}
+
+fn edges(edges: Json) -> Document {
+    let start = json!([{ "from": "__start__", "to": "first" }, { "from": "first", "to": "second" }]);
+    let all: Vec<Json> = start
+        .as_array()
+        .unwrap()
+        .iter()
+        .chain(edges.as_array().unwrap())
+        .cloned()
+        .collect();
+    with(json!({ "edges": all }))
+}
+
+#[test]
+fn a_good_graph_has_no_problem() {
+    assert_eq!(found(&with(json!({}))), [""; 0]);
+    assert_eq!(
+        found(&with(json!({ "x-future": { "any": "thing" } }))),
+        [""; 0],
+        "unknown fields are kept silently"
+    );
+}
+
+#[test]
+fn the_head() {
+    let (graph, _) = Document::parse("{}");
+    assert_eq!(
+        found(&graph),
+        ["missing-format doc /format", "no-entry doc /edges"]
+    );
+    assert_eq!(
+        found(&with(json!({ "format": "superstep/7" }))),
+        ["newer-format doc /format"]
+    );
+    assert_eq!(
+        found(&with(json!({ "format": "else/1" }))),
+        ["unknown-format doc /format"]
+    );
+    assert_eq!(found(&with(json!({ "format": 1 }))), ["bad-type doc /format"]);
+    assert_eq!(
+        found(&with(json!({
+            "name": 1, "description": [], "recursion_limit": 0, "input": "x", "output": ["x", "y", 1, "x"],
+            "examples": [ { "name": "a" }, { "input": { "x": 1, "item": 2 } } ]
+        }))),
+        [
+            "bad-type doc /name",
+            "bad-type doc /description",
+            "bad-type doc /input",
+            "unknown-key doc /output/1",
+            "bad-type doc /output/2",
+            "~duplicate-key doc /output/3",
+            "bad-limit doc /recursion_limit",
+            "~bad-example doc /examples/0",
+            "~unknown-key doc /examples/1/input/item",
+        ]
+    );
+    let graph = with(json!({ "input": ["x"], "examples": [ { "name": "a", "input": { "items": [] } } ] }));
+    assert_eq!(found(&graph), ["~not-an-input doc /examples/0/input/items"]);
+}
+
+#[test]
+fn sections_of_the_wrong_type_stay_in_the_file() {
+    let value = json!({ "format": "superstep/1", "state": [], "nodes": 3, "edges": {}, "layout": "x" });
+    let graph = document(value.clone());
+    assert_eq!(
+        found(&graph),
+        [
+            "bad-type doc /state",
+            "bad-type doc /nodes",
+            "bad-type doc /edges",
+            "bad-type doc /layout",
+            "no-entry doc /edges"
+        ]
+    );
+    assert_eq!(graph.to_json(), value);
+}
+
+#[test]
+fn state_keys() {
+    let graph = with(json!({ "state": {
+        "__input__": {},
+        "checkpoint_ns": {},
+        "": {},
+        "two words": {},
+        "größe": { "type": "number" },
+        "a": 5,
+        "b": { "type": "strng" },
+        "c": { "type": ["string", "lst", 1] },
+        "d": { "type": 7 },
+        "e": { "reducer": "appendd" },
+        "f": { "reducer": 1 },
+        "g": { "type": "string", "reducer": "append" },
+        "h": { "type": ["array", "null"], "reducer": "append" },
+        "i": { "channel": "topic" },
+        "j": { "channel": "ephemeral", "reducer": "add", "default": 1 },
+        "k": { "type": "integer", "default": "1" },
+        "l": { "type": "integer", "default": 1.0 },
+        "m": { "type": "string", "enum": ["a", "b"], "default": "c" },
+        "n": { "type": ["string", "null"], "default": null },
+        "o": { "enum": "a" }
+    }, "edges": [ { "from": "__start__", "to": "first" }, { "from": "first", "to": "second" } ] }));
+    assert_eq!(
+        found(&graph),
+        [
+            "reserved-name key:__input__ -",
+            "reserved-name key:checkpoint_ns -",
+            "bad-name key: -",
+            "~awkward-name key:two words -",
+            "bad-type key:a -",
+            "unknown-type key:b /type",
+            "unknown-type key:c /type/1",
+            "unknown-type key:c /type/2",
+            "bad-type key:d /type",
+            "unknown-reducer key:e /reducer",
+            "bad-type key:f /reducer",
+            "reducer-type key:g /reducer",
+            "unknown-channel key:i /channel",
+            "reducer-on-ephemeral key:j /reducer",
+            "~default-on-ephemeral key:j /default",
+            "default-type key:k /default",
+            "default-type key:m /default",
+            "bad-type key:o /enum",
+        ]
+    );
+}
+
+#[test]
+fn nodes_and_layout() {
+    let graph = with(json!({
+        "nodes": {
+            "first": { "kind": "assign" },
+            "second": {},
+            "__end__": { "kind": "assign" },
+            "a:b": { "kind": 1, "config": [] },
+            "": { "kind": "assign" },
+            " x": 7
+        },
+        "layout": { "first": [1, 2], "__start__": [0, 0], "frist": [1, 2], "second": [1] }
+    }));
+    assert_eq!(
+        found(&graph),
+        [
+            "missing-kind node:second /kind",
+            "reserved-name node:__end__ -",
+            "~unconnected-node node:__end__ -",
+            "bad-name node:a:b -",
+            "bad-type node:a:b /kind",
+            "bad-type node:a:b /config",
+            "~unconnected-node node:a:b -",
+            "bad-name node: -",
+            "~unconnected-node node: -",
+            "bad-name node: x -",
+            "bad-type node: x -",
+            "~unconnected-node node: x -",
+            "~layout-unknown-node layout:frist -",
+            "~bad-position layout:second -",
+        ]
+    );
+    let remedy = |code: &str| {
+        graph
+            .validate()
+            .into_iter()
+            .find(|problem| problem.code == code)
+            .unwrap()
+            .remedy
+    };
+    assert_eq!(
+        remedy("layout-unknown-node"),
+        "Did you mean `first`? Otherwise delete the position."
+    );
+}
+
+#[test]
+fn ends_of_edges() {
+    let graph = edges(json!([
+        { "from": "scond", "to": "frist" },
+        { "from": "second", "to": "elsewhere" },
+        { "from": "__end__", "to": "__start__" },
+        { "to": "first" },
+        { "from": "first" },
+        { "from": 1, "to": [] },
+        "first->second",
+        { "from": "first", "to": "__END__" }
+    ]));
+    assert_eq!(
+        found(&graph),
+        [
+            "unknown-source edge:scond->frist /from",
+            "unknown-target edge:scond->frist /to",
+            "unknown-target edge:second->elsewhere /to",
+            "end-as-source edge:__end__->__start__ /from",
+            "start-as-target edge:__end__->__start__ /to",
+            "missing-source edge:?->first /from",
+            "missing-target edge:first->? /to",
+            "bad-type edge:?->? /from",
+            "bad-type edge:?->? /to",
+            "bad-type edge:?->?~2 -",
+            "unknown-target edge:first->__END__ /to",
+        ]
+    );
+    let remedies: Vec<String> = graph
+        .validate()
+        .into_iter()
+        .map(|problem| problem.remedy)
+        .collect();
+    assert_eq!(
+        remedies[0],
+        "Did you mean `second`? Otherwise add a node `scond`."
+    );
+    assert_eq!(remedies[1], "Did you mean `first`? Otherwise add a node `frist`.");
+    assert_eq!(
+        remedies[2],
+        "Add a node `elsewhere`, or lead the edge to one that is there."
+    );
+    assert_eq!(
+        remedies[10],
+        "Did you mean `__end__`? Otherwise add a node `__END__`."
+    );
+}
+
+#[test]
+fn joins() {
+    let graph = edges(json!([
+        { "from": ["first"], "to": "second" },
+        { "from": [], "to": "second" },
+        { "from": ["first", "first"], "to": "second" },
+        { "from": ["first", "nobody", "__start__", "__end__", 3], "to": "second" },
+        { "from": ["first", "second"], "to": "__end__" },
+        { "from": ["first", "second"], "to": "first", "when": "state.x" }
+    ]));
+    assert_eq!(
+        found(&graph),
+        [
+            "short-join edge:first->second~2 /from",
+            "short-join edge:->second /from",
+            "duplicate-source edge:first+first->second /from/1",
+            "unknown-source edge:first+nobody+__start__+__end__+?->second /from/1",
+            "start-in-join edge:first+nobody+__start__+__end__+?->second /from/2",
+            "end-as-source edge:first+nobody+__start__+__end__+?->second /from/3",
+            "bad-type edge:first+nobody+__start__+__end__+?->second /from/4",
+            "~join-to-end edge:first+second->__end__ /to",
+            "conditional-join edge:first+second->first /from",
+        ]
+    );
+}
+
+#[test]
+fn conditional_edges() {
+    let graph = edges(json!([
+        { "from": "first", "route": "state.x" },
+        { "from": "first", "route": "state.x", "paths": {} },
+        { "from": "first", "route": "state.x", "paths": [] },
+        { "from": "first", "route": " ", "paths": { "a": "nobody", "b/c": 1, "d": "__start__" }, "default": "zz" },
+        { "from": "first", "route": 1, "paths": { "a": "second" }, "to": "second" },
+        { "from": "first", "to": "second", "when": true },
+        { "from": "first", "to": "second", "when": "state.x", "each": "state.items", "as": "i" },
+        { "from": "first", "to": "second", "each": "state.items" },
+        { "from": "first", "to": "__end__", "each": "state.items", "as": "i", "with": { "i": "1", "j": 2 } }
+    ]));
+    assert_eq!(
+        found(&graph),
+        [
+            "route-without-paths edge:first->? /paths",
+            "route-without-paths edge:first->?~2 /paths",
+            "bad-type edge:first->?~3 /paths",
+            "empty-expression edge:first->?~4 /route",
+            "unknown-target edge:first->?~4 /paths/a",
+            "bad-type edge:first->?~4 /paths/b~1c",
+            "start-as-target edge:first->?~4 /paths/d",
+            "unknown-target edge:first->?~4 /default",
+            "bad-type edge:first->?~5 /route",
+            "mixed-edge edge:first->?~5 /to",
+            "bad-type edge:first->second~2 /when",
+            "mixed-edge edge:first->second~3 /each",
+            "missing-as edge:first->second~4 /as",
+            "send-to-end edge:first->__end__ /to",
+            "duplicate-name edge:first->__end__ /with/i",
+            "bad-type edge:first->__end__ /with/j",
+        ]
+        .map(String::from)
+        .to_vec()
+    );
+}
+
+#[test]
+fn labels_are_compared_with_the_values_of_the_key() {
+    let state = json!({ "kind": { "type": "string", "enum": ["refund", "other"] } });
+    let route = |paths: Json, default: Option<&str>| {
+        let mut edge = json!({ "from": "first", "route": "state.kind", "paths": paths });
+        if let Some(default) = default {
+            edge["default"] = json!(default);
+        }
+        with(json!({ "state": state, "edges": [
+            { "from": "__start__", "to": "first" }, { "from": "first", "to": "second" }, edge
+        ] }))
+    };
+    assert_eq!(
+        found(&route(json!({ "refund": "second", "other": "__end__" }), None)),
+        [""; 0]
+    );
+    assert_eq!(
+        found(&route(json!({ "refund": "second" }), Some("__end__"))),
+        [""; 0]
+    );
+    let graph = route(json!({ "refnd": "second", "other": "__end__" }), None);
+    assert_eq!(
+        found(&graph),
+        [
+            "~label-without-use edge:first->? /paths/refnd",
+            "~value-without-path edge:first->? /paths"
+        ]
+    );
+    assert!(graph.validate()[0].remedy.starts_with("Did you mean `refund`?"));
+}
+
+#[test]
+fn edges_that_stand_twice() {
+    let graph = edges(json!([
+        { "id": "x", "from": "second", "to": "__end__" },
+        { "id": "x", "from": "second", "to": "first", "when": "state.x" },
+        { "from": "second", "to": "__end__", "note": "the same, with a note" }
+    ]));
+    assert_eq!(
+        found(&graph),
+        [
+            "duplicate-name edge:x~2 /id",
+            "~duplicate-edge edge:second->__end__ -"
+        ]
+    );
+}
+
+#[test]
+fn the_graph_as_a_whole() {
+    let nodes = json!({ "a": { "kind": "k" }, "b": { "kind": "k" }, "c": { "kind": "k" }, "island": { "kind": "k" } });
+    let graph = |edges: Json| with(json!({ "nodes": nodes, "edges": edges }));
+    assert_eq!(
+        found(&graph(
+            json!([ { "from": "a", "to": "b" }, { "from": "b", "to": "a" }, { "from": "c", "to": "a" } ])
+        )),
+        [
+            "no-entry doc /edges",
+            "~unreachable-node node:a -",
+            "~unreachable-node node:b -",
+            "~unreachable-node node:c -",
+            "~unconnected-node node:island -",
+        ]
+    );
+    let start = json!({ "from": "__start__", "to": "a" });
+    // A loop nobody leaves, and the same with each of the ways out.
+    let ring = [
+        start.clone(),
+        json!({ "from": "a", "to": "b" }),
+        json!({ "from": "b", "to": "c" }),
+    ];
+    let looped = |last: Json| found(&graph(json!([ring[0], ring[1], ring[2], last])));
+    let island = "~unconnected-node node:island -";
+    assert_eq!(
+        looped(json!({ "from": "c", "to": "a" })),
+        ["~endless-loop node:a -", island]
+    );
+    assert_eq!(
+        looped(json!({ "from": "c", "to": "a", "when": "state.x" })),
+        [island]
+    );
+    assert_eq!(
+        looped(json!({ "from": "c", "route": "state.x", "paths": { "r": "a" }, "default": "__end__" })),
+        [island]
+    );
+    let reached = found(&graph(
+        json!([ring[0], ring[1], ring[2], { "from": "c", "to": "a" }, { "from": "b", "to": "island" }]),
+    ));
+    assert_eq!(reached, [""; 0], "an edge leads out of the loop");
+    assert_eq!(
+        looped(json!({ "from": "c", "to": "c" })),
+        ["~endless-loop node:c -", island]
+    );
+    // A join one of whose sources never runs.
+    assert_eq!(
+        looped(json!({ "from": ["c", "island"], "to": "b" })),
+        [
+            "~unreachable-node node:island -",
+            "~starved-join edge:c+island->b /from/1"
+        ]
+    );
+}
+
+#[test]
+fn all_problems_come_at_once_and_read_well() {
+    let graph = document(json!({
+        "format": "superstep/1",
+        "state": { "n": { "type": "integer", "reducer": "appendd" } },
+        "nodes": { "a": { "kind": "assign" }, "__b": { "kind": "assign" } },
+        "edges": [ { "from": "a", "to": "B" }, { "from": ["a"], "to": "a" } ]
+    }));
+    let text: Vec<String> = graph.validate().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        text,
+        [
+            "error[no-entry] doc /edges: The graph has no entry: no edge begins at `__start__`. Connect the start to the node that runs first, e.g. `a`.",
+            "error[unknown-reducer] key:n /reducer: `appendd` is not a reducer. Did you mean `append`?",
+            "warning[unconnected-node] node:a: `a` is not connected to anything; it never runs. Draw an edge to it, or delete it.",
+            "error[reserved-name] node:__b: `__b` is reserved: names that begin with `__` belong to the engine. Give the node another name.",
+            "warning[unconnected-node] node:__b: `__b` is not connected to anything; it never runs. Draw an edge to it, or delete it.",
+            "error[unknown-target] edge:a->B /to: The edge leads to `B`, and there is no such node. Did you mean `a`? Otherwise add a node `B`.",
+            "error[short-join] edge:a->a /from: A waiting join has at least two sources. Write \"from\": \"a\" for a plain edge, or add the other sources.",
+        ]
+    );
+}
