@@ -1,0 +1,33 @@
+/** What others may ask of the canvas. It answers when it is on screen and does nothing otherwise. */
+import type { Point } from "../document/edits";
+
+export interface CanvasActions {
+  /** Adds a node of a kind at a point of the screen, or where the view is. Answers its name. */
+  addNodeAt(kind: string, screenPoint?: Point): string | null;
+  /** Selects a node and brings it into view. */
+  focusNode(name: string): void;
+  focusEdge(id: string): void;
+  fit(): void;
+  autoLayout(): Promise<void>;
+  /** A kind is being dragged over the window; null point ends it. The canvas shows where it would land. */
+  dragKind(kind: string, screenPoint: Point | null): void;
+  /** Is this point of the screen on the canvas? */
+  contains(screenPoint: Point): boolean;
+}
+
+let current: CanvasActions | null = null;
+
+export function provideCanvas(actions: CanvasActions): () => void {
+  current = actions;
+  return () => {
+    if (current === actions) current = null;
+  };
+}
+
+export const addNodeAt = (kind: string, screenPoint?: Point): string | null => current?.addNodeAt(kind, screenPoint) ?? null;
+export const focusNode = (name: string): void => current?.focusNode(name);
+export const focusEdge = (id: string): void => current?.focusEdge(id);
+export const fit = (): void => current?.fit();
+export const autoLayout = async (): Promise<void> => current?.autoLayout();
+export const dragKind = (kind: string, screenPoint: Point | null): void => current?.dragKind(kind, screenPoint);
+export const overCanvas = (screenPoint: Point): boolean => current?.contains(screenPoint) ?? false;

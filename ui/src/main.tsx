@@ -1,0 +1,27 @@
+/** Starts the interface: finds the host, then renders. A fake host can stand in while developing (`?fake`). */
+import "./styles/app.css";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./app";
+
+async function start(): Promise<void> {
+  const query = new URLSearchParams(window.location.search);
+  if (import.meta.env.DEV && query.has("fake")) {
+    const [{ replaceHost }, { fakeHost }] = await Promise.all([import("./ipc/client"), import("./test/fakeHost")]);
+    replaceHost(fakeHost());
+  }
+  const root = document.getElementById("root");
+  if (!root) throw new Error("index.html has no #root");
+  if (query.has("bench")) {
+    const { Bench } = await import("./canvas/bench/Bench");
+    createRoot(root).render(<Bench query={query} />);
+    return;
+  }
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}
+
+void start();

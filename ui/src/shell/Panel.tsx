@@ -1,0 +1,67 @@
+/** A side of the window with tabs. Which tab is shown is kept for each use of the window. */
+import { PanelBottomClose, PanelLeftClose, PanelRightClose } from "lucide-react";
+import type { ReactNode } from "react";
+import { IconButton } from "../components/IconButton";
+import { Tabs, type TabItem } from "../components/Tabs";
+import { shellIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { KEYMAP } from "../state/keymap";
+import { useSession, type Side } from "../state/session";
+import { PanelBoundary } from "./PanelBoundary";
+
+export interface PanelTab {
+  readonly id: string;
+  readonly label: string;
+  readonly badge?: ReactNode;
+  readonly content: ReactNode;
+}
+
+const FOLD_ICONS = { left: PanelLeftClose, right: PanelRightClose, bottom: PanelBottomClose };
+
+/** The tab of a side that is to be shown: the one chosen, as long as it exists. */
+export function useTab(side: Side, tabs: readonly PanelTab[]): string {
+  const chosen = useSession((state) => state.tabs[`${state.use}.${side}`]);
+  return tabs.find((tab) => tab.id === chosen)?.id ?? tabs[0]?.id ?? "";
+}
+
+export function Panel({ side, tabs }: { side: Side; tabs: readonly PanelTab[] }) {
+  const showTab = useSession((state) => state.showTab);
+  const setPanel = useSession((state) => state.setPanel);
+  const value = useTab(side, tabs);
+  const shown = tabs.find((tab) => tab.id === value);
+  const Icon = FOLD_ICONS[side];
+  const fold = (
+    <IconButton
+      size="small"
+      label={t("shell.panel.fold")}
+      shortcut={KEYMAP[`panel.${side}`]?.keys[0] ?? ""}
+      onClick={() => setPanel(side, { folded: true })}
+      data-testid={shellIds.foldPanel(side)}
+    >
+      <Icon size={15} aria-hidden />
+    </IconButton>
+  );
+  const items: TabItem[] = tabs.map(({ id, label, badge }) => ({ id, label, badge }));
+  return (
+    <section className={`panel panel-${side}`} aria-label={t(`shell.panel.${side}`)} data-testid={shellIds.panel(side)}>
+      {tabs.length > 1 ? (
+        <Tabs
+          value={value}
+          onChange={(next) => showTab(side, next)}
+          tabs={items}
+          label={t(`shell.panel.${side}`)}
+          aside={fold}
+          className="panel-tabs"
+        />
+      ) : (
+        <header className="panel-head">
+          <h2 className="panel-title">{shown?.label}</h2>
+          {fold}
+        </header>
+      )}
+      <div className="panel-body" key={value}>
+        <PanelBoundary name={`${side}.${value}`}>{shown?.content}</PanelBoundary>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,222 @@
+/** The window: title bar, the three uses, banners, dialogs. */
+import { PanelBottomOpen, PanelLeftOpen, PanelRightOpen } from "lucide-react";
+import { useEffect, useState, type CSSProperties, type ReactNode } from "react";
+import { Canvas } from "../canvas/Canvas";
+import { Button } from "../components/Button";
+import { EmptyState } from "../components/EmptyState";
+import { IconButton } from "../components/IconButton";
+import { useDiagnostics } from "../document/store";
+import { host, type Connection } from "../ipc/client";
+import { shellIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { KEYMAP } from "../state/keymap";
+import { useSession, type Side } from "../state/session";
+import { useBoot } from "./boot";
+import { Panel, type PanelTab } from "./Panel";
+import { PanelBoundary } from "./PanelBoundary";
+import { PastFrame } from "./PastFrame";
+import "./shell.css";
+import { Slot } from "./slots";
+import { Splitter } from "./Splitter";
+import { TitleBar } from "./TitleBar";
+
+export function Shell() {
+  const boot = useBoot();
+  return (
+    <div className="shell" data-testid={shellIds.shell}>
+      <TitleBar />
+      <ConnectionBanner />
+      <main className="shell-main">
+        {boot.state === "starting" ? (
+          <div className="shell-wait" role="status">
+            {t("shell.starting")}
+          </div>
+        ) : boot.state === "failed" ? (
+          <EmptyState
+            tone="failed"
+            title={boot.problem.message}
+            action={<Button onClick={boot.retry}>{t("shell.panel.retry")}</Button>}
+          >
+            {boot.problem.remedy}
+          </EmptyState>
+        ) : (
+          <Uses />
+        )}
+      </main>
+      <PanelBoundary name="dialogs">
+        <Slot name="CommandPalette" />
+        <Slot name="FileDialogs" />
+        <Slot name="SettingsDialog" />
+      </PanelBoundary>
+    </div>
+  );
+}
+
+function Uses() {
+  const use = useSession((state) => state.use);
+  const graphId = useSession((state) => state.graphId);
+  if (use === "approve") return <Slot name="InboxPage" />;
+  if (graphId === null) return <Slot name="StartScreen" />;
+  return use === "debug" ? <DebugUse /> : <DesignUse />;
+}
+
+function ProblemCount() {
+  const problems = useDiagnostics();
+  if (problems.length === 0) return null;
+  const failed = problems.some((problem) => problem.severity === "error");
+  return (
+    <span className="tab-count tabular" data-tone={failed ? "failed" : "asking"}>
+      {problems.length}
+    </span>
+  );
+}
+
+function problemsTab(): PanelTab {
+  return { id: "problems", label: t("shell.tab.problems"), badge: <ProblemCount />, content: <Slot name="ProblemsPanel" /> };
+}
+
+function DesignUse() {
+  return (
+    <Workspace
+      left={[
+        { id: "palette", label: t("shell.tab.palette"), content: <PaletteTab /> },
+        { id: "outline", label: t("shell.tab.outline"), content: <Slot name="OutlinePanel" /> },
+        { id: "keys", label: t("shell.tab.keys"), content: <Slot name="StatePanel" /> },
+      ]}
+      right={[
+        { id: "inspector", label: t("shell.tab.inspector"), content: <Slot name="Inspector" /> },
+        { id: "versions", label: t("shell.tab.versions"), content: <Slot name="VersionsPanel" /> },
+      ]}
+      bottom={[problemsTab()]}
+    />
+  );
+}
+
+function PaletteTab() {
+  return <Slot name="Palette" />;
+}
+
+function DebugUse() {
+  const threadId = useSession((state) => state.cursor.threadId);
+  const compareWith = useSession((state) => state.compareWith);
+  const state: PanelTab =
+    threadId === null
+      ? { id: "run", label: t("shell.tab.run"), content: <Slot name="RunPanel" /> }
+      : { id: "state", label: t("shell.tab.state"), content: <Slot name="StateInspector" /> };
+  const settings: PanelTab = { id: "inspector", label: t("shell.tab.inspector"), content: <Slot name="Inspector" /> };
+  const compare: PanelTab = { id: "compare", label: t("shell.tab.compare"), content: <Slot name="ComparePanel" /> };
+  return (
+    <Workspace
+      over={<Slot name="AnswerBanner" />}
+      left={[{ id: "threads", label: t("shell.tab.threads"), content: <Slot name="ThreadsPanel" /> }]}
+      right={[state, settings]}
+      bottom={[
+        { id: "timeline", label: t("shell.tab.timeline"), content: <Slot name="TimelinePanel" /> },
+        { id: "stream", label: t("shell.tab.stream"), content: <Slot name="StreamPanel" /> },
+        { id: "messages", label: t("shell.tab.messages"), content: <Slot name="MessagesPanel" /> },
+        ...(compareWith === null ? [] : [compare]),
+        problemsTab(),
+      ]}
+    />
+  );
+}
+
+interface WorkspaceProps {
+  readonly left: readonly PanelTab[];
+  readonly right: readonly PanelTab[];
+  readonly bottom: readonly PanelTab[];
+  readonly over?: ReactNode;
+}
+
+/** The canvas with panels on three sides. */
+function Workspace({ left, right, bottom, over }: WorkspaceProps) {
+  const panels = useSession((state) => state.panels);
+  const style = {
+    "--left": panels.left.folded ? "0px" : `${panels.left.size}px`,
+    "--right": panels.right.folded ? "0px" : `${panels.right.size}px`,
+    "--bottom": panels.bottom.folded ? "0px" : `${panels.bottom.size}px`,
+  } as CSSProperties;
+  return (
+    <div className="workspace" style={style}>
+      {!panels.left.folded && (
+        <>
+          <Panel side="left" tabs={left} />
+          <Splitter side="left" />
+        </>
+      )}
+      <div className="workspace-middle">
+        <PastFrame>
+          <PanelBoundary name="canvas">
+            <Canvas />
+          </PanelBoundary>
+          {over !== undefined && <div className="canvas-over">{over}</div>}
+          <Unfold side="left" />
+          <Unfold side="right" />
+        </PastFrame>
+        {panels.bottom.folded ? (
+          <BottomBar tabs={bottom} />
+        ) : (
+          <>
+            <Splitter side="bottom" />
+            <Panel side="bottom" tabs={bottom} />
+          </>
+        )}
+      </div>
+      {!panels.right.folded && (
+        <>
+          <Splitter side="right" />
+          <Panel side="right" tabs={right} />
+        </>
+      )}
+    </div>
+  );
+}
+
+const UNFOLD_ICONS = { left: PanelLeftOpen, right: PanelRightOpen, bottom: PanelBottomOpen };
+
+function Unfold({ side }: { side: Side }) {
+  const folded = useSession((state) => state.panels[side].folded);
+  const setPanel = useSession((state) => state.setPanel);
+  if (!folded) return null;
+  const Icon = UNFOLD_ICONS[side];
+  return (
+    <div className={`unfold unfold-${side}`}>
+      <IconButton
+        label={t(`shell.unfold.${side}`)}
+        shortcut={KEYMAP[`panel.${side}`]?.keys[0] ?? ""}
+        variant="secondary"
+        onClick={() => setPanel(side, { folded: false })}
+        data-testid={shellIds.unfoldPanel(side)}
+      >
+        <Icon size={16} aria-hidden />
+      </IconButton>
+    </div>
+  );
+}
+
+/** The folded bottom panel: its tabs in one row, each opening it. */
+function BottomBar({ tabs }: { tabs: readonly PanelTab[] }) {
+  const showTab = useSession((state) => state.showTab);
+  return (
+    <footer className="bottom-bar" data-testid={shellIds.bottomBar}>
+      {tabs.map((tab) => (
+        <button key={tab.id} type="button" className="bottom-bar-tab" onClick={() => showTab("bottom", tab.id)} data-testid={`tab-${tab.id}`}>
+          {tab.label}
+          {tab.badge}
+        </button>
+      ))}
+    </footer>
+  );
+}
+
+/** Says that the host is away, once it has been there. */
+function ConnectionBanner() {
+  const [connection, setConnection] = useState<Connection>("open");
+  useEffect(() => host.watchConnection(setConnection), []);
+  if (connection !== "lost") return null;
+  return (
+    <div className="banner" role="alert" data-testid={shellIds.connectionLost}>
+      <strong>{t("shell.connection.lost")}</strong> {t("shell.connection.lostDetail")}
+    </div>
+  );
+}

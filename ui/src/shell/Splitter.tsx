@@ -1,0 +1,63 @@
+/** The line between two panels: drag it, or focus it and use the arrow keys; a double click folds the panel. */
+import { useRef, type KeyboardEvent, type PointerEvent } from "react";
+import { t } from "../lib/texts";
+import { PANEL_LIMITS, useSession, type Side } from "../state/session";
+
+const STEP = 16;
+
+export function Splitter({ side }: { side: Side }) {
+  const size = useSession((state) => state.panels[side].size);
+  const setPanel = useSession((state) => state.setPanel);
+  const start = useRef<{ at: number; size: number } | null>(null);
+  const limits = PANEL_LIMITS[side];
+  const vertical = side !== "bottom";
+  // The right and the bottom panel grow against the axis.
+  const sign = side === "left" ? 1 : -1;
+  const resize = (next: number) => {
+    setPanel(side, { size: Math.round(Math.min(limits.max, Math.max(limits.min, next))), folded: false });
+  };
+
+  const onPointerDown = (event: PointerEvent<HTMLDivElement>) => {
+    if (event.button !== 0) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    start.current = { at: vertical ? event.clientX : event.clientY, size };
+  };
+  const onPointerMove = (event: PointerEvent<HTMLDivElement>) => {
+    if (!start.current) return;
+    const moved = (vertical ? event.clientX : event.clientY) - start.current.at;
+    const next = start.current.size + sign * moved;
+    if (next < limits.min / 2) setPanel(side, { folded: true });
+    else resize(next);
+  };
+  const onPointerUp = () => {
+    start.current = null;
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const grow = vertical ? "ArrowRight" : "ArrowDown";
+    const shrink = vertical ? "ArrowLeft" : "ArrowUp";
+    if (event.key === grow) resize(size + sign * STEP);
+    else if (event.key === shrink) resize(size - sign * STEP);
+    else if (event.key === "Enter") setPanel(side, { folded: true });
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <div
+      role="separator"
+      tabIndex={0}
+      aria-orientation={vertical ? "vertical" : "horizontal"}
+      aria-label={t(`shell.splitter.${side}`)}
+      aria-valuenow={size}
+      aria-valuemin={limits.min}
+      aria-valuemax={limits.max}
+      className={`splitter splitter-${side}`}
+      onPointerDown={onPointerDown}
+      onPointerMove={onPointerMove}
+      onPointerUp={onPointerUp}
+      onPointerCancel={onPointerUp}
+      onDoubleClick={() => setPanel(side, { folded: true })}
+      onKeyDown={onKeyDown}
+    />
+  );
+}

@@ -1,0 +1,104 @@
+/** What happens when the window opens: ask who we are, find documents that are still open, listen to events, take keys. */
+import { useCallback, useEffect, useState } from "react";
+import { doc, flush, followDiagnostics, openGraph, useDocumentState } from "../document/store";
+import { host, rpc, RpcProblem, subscribe } from "../ipc/client";
+import { t } from "../lib/texts";
+import { dispatchKey } from "../state/commands";
+import { useSession } from "../state/session";
+import { registerShellCommands } from "./shell-commands";
+
+type Boot =
+  | { readonly state: "starting" | "ready" }
+  | { readonly state: "failed"; readonly problem: RpcProblem; readonly retry: () => void };
+
+async function start(): Promise<void> {
+  const info = await rpc("app.info", {});
+  useSession.getState().setAppInfo(info);
+  const inbox = await rpc("inbox.list", {});
+  useSession.getState().setInboxCount(inbox.questions.length);
+  // A window that was reloaded finds the document it had.
+  const last = info.open.at(-1);
+  if (last && useDocumentState.getState().graphId === null) openGraph(await rpc("graph.get", last));
+}
+
+export function useBoot(): Boot {
+  const [boot, setBoot] = useState<Boot>({ state: "starting" });
+  const begin = useCallback(() => {
+    setBoot({ state: "starting" });
+    start().then(
+      () => setBoot({ state: "ready" }),
+      (thrown: unknown) => setBoot({ state: "failed", problem: RpcProblem.from(thrown), retry: begin }),
+    );
+  }, []);
+
+  useEffect(() => {
+    begin();
+  }, [begin]);
+
+  useEffect(() => {
+    const undo = [registerShellCommands(), followDiagnostics(), followInbox(), followTheme(), followTitle()];
+    const onKey = (event: KeyboardEvent) => void dispatchKey(event);
+    const onLeave = () => void flush();
+    window.addEventListener("keydown", onKey);
+    window.addEventListener("pagehide", onLeave);
+    return () => {
+      undo.forEach((each) => each());
+      window.removeEventListener("keydown", onKey);
+      window.removeEventListener("pagehide", onLeave);
+    };
+  }, []);
+
+  return boot;
+}
+
+function followInbox(): () => void {
+  const { setInboxCount } = useSession.getState();
+  return subscribe(
+    (events) => {
+      for (const event of events) if (event.type === "inbox") setInboxCount(event.waiting);
+    },
+    () => {
+      rpc("inbox.list", {}).then(
+        (inbox) => setInboxCount(inbox.questions.length),
+        () => {
+          // The connection banner says it; the next event brings the count.
+        },
+      );
+    },
+  );
+}
+
+function followTheme(): () => void {
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const apply = () => {
+    const { theme } = useSession.getState();
+    document.documentElement.dataset["theme"] = theme === "system" ? (dark.matches ? "dark" : "light") : theme;
+  };
+  apply();
+  dark.addEventListener("change", apply);
+  const stop = useSession.subscribe((state, before) => {
+    if (state.theme !== before.theme) apply();
+  });
+  return () => {
+    dark.removeEventListener("change", apply);
+    stop();
+  };
+}
+
+function followTitle(): () => void {
+  let shown = "";
+  const apply = () => {
+    const { graphId, dirty } = useDocumentState.getState();
+    const name = graphId === null ? null : documentName();
+    const title = name === null ? t("shell.app") : `${dirty ? "• " : ""}${name} – ${t("shell.app")}`;
+    if (title === shown) return;
+    shown = title;
+    host.setTitle(title);
+  };
+  apply();
+  return useDocumentState.subscribe(apply);
+}
+
+function documentName(): string {
+  return doc.name || t("shell.unnamed");
+}

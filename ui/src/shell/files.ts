@@ -1,0 +1,104 @@
+/** Opening, saving and leaving graphs. Native dialogs where the host has them, ours otherwise. */
+import { closeGraph, doc, flush, markSaved, openGraph, useDocumentState } from "../document/store";
+import { host, rpc, RpcProblem } from "../ipc/client";
+import { t } from "../lib/texts";
+import { useSession } from "../state/session";
+import { showProblem, showToast } from "../state/toasts";
+import { featureFunction } from "./slots";
+
+const openFileDialog = async () => (await featureFunction<() => Promise<string | null>>("openFileDialog")?.()) ?? null;
+const saveFileDialog = async (suggested: string) =>
+  (await featureFunction<(suggested: string) => Promise<string | null>>("saveFileDialog")?.(suggested)) ?? null;
+
+async function guarded(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (thrown) {
+    showProblem(thrown);
+  }
+}
+
+export function newGraph(): Promise<void> {
+  return guarded(async () => openGraph(await rpc("graph.new", { name: t("shell.newName") })));
+}
+
+export function openPath(path: string): Promise<void> {
+  return guarded(async () => openGraph(await rpc("graph.open", { path })));
+}
+
+export function openExample(id: string): Promise<void> {
+  return guarded(async () => openGraph(await rpc("graph.openExample", { id })));
+}
+
+export function openWithDialog(): Promise<void> {
+  return guarded(async () => {
+    const path = await (host.pickOpen ? host.pickOpen() : openFileDialog());
+    if (path !== null) openGraph(await rpc("graph.open", { path }));
+  });
+}
+
+/** Saves where the document is; a draft asks for a place. */
+export function save(): Promise<void> {
+  return guarded(async () => {
+    const { graphId, path } = useDocumentState.getState();
+    if (graphId === null) return;
+    await flush();
+    if (path === null) await saveSomewhere(graphId);
+    else await store(graphId, undefined);
+  });
+}
+
+export function saveAs(): Promise<void> {
+  return guarded(async () => {
+    const { graphId } = useDocumentState.getState();
+    if (graphId === null) return;
+    await flush();
+    await saveSomewhere(graphId);
+  });
+}
+
+async function saveSomewhere(graphId: string): Promise<void> {
+  const suggested = `${useSession.getState().appInfo?.graphsDir ?? ""}/${fileName(doc.name)}.json`;
+  const path = await (host.pickSave ? host.pickSave(suggested) : saveFileDialog(suggested));
+  if (path !== null) await store(graphId, path);
+}
+
+function fileName(name: string): string {
+  const stem = name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-|-$/g, "");
+  return stem || "graph";
+}
+
+async function store(graphId: string, path: string | undefined, overwrite = false): Promise<void> {
+  try {
+    const saved = await rpc("graph.save", { graphId, overwrite, ...(path === undefined ? {} : { path }) });
+    markSaved(saved.path, saved.savedRev);
+  } catch (thrown) {
+    const problem = RpcProblem.from(thrown);
+    if (overwrite || !OVERWRITABLE.has(problem.code)) throw thrown;
+    // Someone else's words would be lost: that is the person's decision, not ours.
+    showToast({
+      tone: "problem",
+      text: problem.message,
+      ...(problem.remedy ? { detail: problem.remedy } : {}),
+      action: {
+        label: t("shell.save.overwrite"),
+        run: () => void guarded(() => store(graphId, path, true)),
+      },
+    });
+  }
+}
+
+/** Refusals to save that the person may overrule. */
+const OVERWRITABLE = new Set(["file-exists", "changed-outside", "file-changed", "exists"]);
+
+export function goHome(): Promise<void> {
+  return guarded(async () => {
+    const { graphId } = useDocumentState.getState();
+    await closeGraph();
+    if (graphId !== null) await rpc("graph.close", { graphId, discard: false });
+    useSession.getState().setAppInfo(await rpc("app.info", {}));
+  });
+}

@@ -1,0 +1,71 @@
+/** Commands of the window's frame. The canvas registers its own. */
+import { redo, undo, useDocumentState } from "../document/store";
+import { t } from "../lib/texts";
+import { registerCommands, type Command } from "../state/commands";
+import { useSession, type Side, type Use } from "../state/session";
+import { goHome, newGraph, openWithDialog, save, saveAs } from "./files";
+
+const session = () => useSession.getState();
+const hasGraph = () => useDocumentState.getState().graphId !== null;
+
+export function registerShellCommands(): () => void {
+  const file = t("shell.group.file");
+  const view = t("shell.group.view");
+  const panel = (side: Side): Command => ({
+    id: `panel.${side}`,
+    title: t(`shell.toggle.${side}`),
+    group: view,
+    run: () => session().setPanel(side, { folded: !session().panels[side].folded }),
+  });
+  const use = (each: Use): Command => ({
+    id: `use.${each}`,
+    title: t(`shell.go.${each}`),
+    group: view,
+    enabled: () => each !== "debug" || hasGraph(),
+    run: () => session().setUse(each),
+  });
+  return registerCommands([
+    { id: "graph.new", title: t("shell.menu.new"), group: file, run: () => void newGraph() },
+    { id: "graph.open", title: t("shell.menu.open"), group: file, run: () => void openWithDialog() },
+    { id: "graph.save", title: t("shell.menu.save"), group: file, enabled: hasGraph, run: () => void save() },
+    { id: "graph.saveAs", title: t("shell.menu.saveAs"), group: file, enabled: hasGraph, run: () => void saveAs() },
+    { id: "graph.home", title: t("shell.home"), group: file, enabled: hasGraph, run: () => void goHome() },
+    {
+      id: "graph.versions",
+      title: t("shell.menu.versions"),
+      group: file,
+      enabled: hasGraph,
+      run: () => {
+        session().setUse("design");
+        session().showTab("right", "versions", "design");
+      },
+    },
+    {
+      id: "edit.undo",
+      title: t("shell.undo"),
+      group: t("shell.group.edit"),
+      enabled: () => useDocumentState.getState().undoName !== null,
+      run: () => void undo(),
+    },
+    {
+      id: "edit.redo",
+      title: t("shell.redo"),
+      group: t("shell.group.edit"),
+      enabled: () => useDocumentState.getState().redoName !== null,
+      run: () => void redo(),
+    },
+    use("design"),
+    use("debug"),
+    use("approve"),
+    panel("left"),
+    panel("right"),
+    panel("bottom"),
+    {
+      id: "debug.backToNow",
+      title: t("shell.past.back"),
+      group: t("shell.group.debug"),
+      enabled: () => session().cursor.checkpointId !== null,
+      run: () => session().setCursor({ checkpointId: null }),
+    },
+  ]);
+}
