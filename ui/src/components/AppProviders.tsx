@@ -1,0 +1,13 @@
+/** What every component expects around it: the stylesheet, grouped tooltips and the place where notes appear. */
+import "./components.css";
+import type { ReactNode } from "react";
+import { ToastProvider } from "./Toast";
+import { TooltipProvider } from "./Tooltip";
+
+export function AppProviders({ children }: { children: ReactNode }) {
+  return (
+    <TooltipProvider>
+      <ToastProvider>{children}</ToastProvider>
+    </TooltipProvider>
+  );
+}

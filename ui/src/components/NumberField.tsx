@@ -1,0 +1,118 @@
+/**
+ * A number. Keeps what is typed as text until it is a number, so that "-", "1." and an empty field are possible on the
+ * way; empty means "not there".
+ */
+import { ChevronDown, ChevronUp } from "lucide-react";
+import { useEffect, useRef, useState, type KeyboardEvent } from "react";
+import { cx } from "./cx";
+import { useFieldAria } from "./Field";
+
+export interface NumberFieldProps {
+  value: number | undefined;
+  onChange(value: number | undefined): void;
+  integer?: boolean;
+  min?: number | undefined;
+  max?: number | undefined;
+  step?: number | undefined;
+  placeholder?: string | undefined;
+  disabled?: boolean | undefined;
+  readOnly?: boolean | undefined;
+  className?: string;
+  "aria-label"?: string;
+  "data-testid"?: string;
+}
+
+/** The number a text stands for, or null when it is none. */
+export function parseNumber(text: string, integer: boolean): number | null {
+  const trimmed = text.trim().replace(",", ".");
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(trimmed)) return null;
+  const number = Number(trimmed);
+  if (!Number.isFinite(number)) return null;
+  if (integer && !Number.isInteger(number)) return null;
+  return number;
+}
+
+export function NumberField({
+  value,
+  onChange,
+  integer = false,
+  min,
+  max,
+  step = 1,
+  placeholder,
+  disabled,
+  readOnly,
+  className,
+  ...rest
+}: NumberFieldProps) {
+  const aria = useFieldAria();
+  const [text, setText] = useState(value === undefined ? "" : String(value));
+  const said = useRef(value);
+  useEffect(() => {
+    if (value !== said.current) {
+      said.current = value;
+      setText(value === undefined ? "" : String(value));
+    }
+  }, [value]);
+
+  const say = (next: number | undefined) => {
+    said.current = next;
+    onChange(next);
+  };
+  const nudge = (by: number) => {
+    const from = parseNumber(text, false) ?? value ?? min ?? 0;
+    const next = Number((from + by).toFixed(10));
+    const bounded = Math.min(max ?? Infinity, Math.max(min ?? -Infinity, next));
+    setText(String(bounded));
+    say(bounded);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (readOnly || disabled) return;
+    const factor = event.shiftKey ? 10 : 1;
+    if (event.key === "ArrowUp") nudge(step * factor);
+    else if (event.key === "ArrowDown") nudge(-step * factor);
+    else return;
+    event.preventDefault();
+  };
+  const bad = text.trim() !== "" && parseNumber(text, integer) === null;
+  return (
+    <div className={cx("ss-input ss-number", className)} data-disabled={disabled || undefined} data-invalid={bad || undefined}>
+      <input
+        type="text"
+        inputMode={integer ? "numeric" : "decimal"}
+        role="spinbutton"
+        aria-valuenow={value}
+        aria-valuemin={min}
+        aria-valuemax={max}
+        {...aria}
+        {...rest}
+        {...(bad && { "aria-invalid": true })}
+        value={text}
+        placeholder={placeholder}
+        disabled={disabled}
+        readOnly={readOnly}
+        onKeyDown={onKeyDown}
+        onChange={(event) => {
+          const typed = event.target.value;
+          setText(typed);
+          if (typed.trim() === "") say(undefined);
+          else {
+            const number = parseNumber(typed, integer);
+            if (number !== null) say(number);
+          }
+        }}
+        onBlur={() => setText(value === undefined ? "" : String(value))}
+      />
+      {!readOnly && (
+        <span className="ss-number-steps" aria-hidden>
+          <button type="button" tabIndex={-1} disabled={disabled} onClick={() => nudge(step)}>
+            <ChevronUp size={10} />
+          </button>
+          <button type="button" tabIndex={-1} disabled={disabled} onClick={() => nudge(-step)}>
+            <ChevronDown size={10} />
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}

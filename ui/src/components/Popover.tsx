@@ -1,0 +1,30 @@
+/** Something small that opens beside its button and closes on Escape or a click elsewhere. */
+import { Popover as Base } from "@base-ui/react/popover";
+import type { ReactElement, ReactNode } from "react";
+import { cx } from "./cx";
+
+export interface PopoverProps {
+  trigger: ReactElement;
+  label: string;
+  children: ReactNode;
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
+  side?: "top" | "bottom" | "left" | "right";
+  align?: "start" | "center" | "end";
+  className?: string;
+}
+
+export function Popover({ trigger, label, children, open, onOpenChange, side = "bottom", align = "start", className }: PopoverProps) {
+  return (
+    <Base.Root {...(open !== undefined && { open })} onOpenChange={(next) => onOpenChange?.(next)}>
+      <Base.Trigger render={trigger} />
+      <Base.Portal>
+        <Base.Positioner className="ss-layer-popup" sideOffset={6} side={side} align={align}>
+          <Base.Popup className={cx("ss-popup ss-popover", className)} aria-label={label}>
+            {children}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

@@ -1,0 +1,56 @@
+/** Text with `{{ }}` in it. The menu puts a state key where the cursor is. */
+import { Braces } from "lucide-react";
+import { useRef } from "react";
+import { t } from "../lib/texts";
+import { CodeEditor, type CodeEditorHandle, type CodeEditorProps } from "./CodeEditor";
+import type { KeyInfo } from "./code/jinja";
+import { IconButton } from "./IconButton";
+import { Menu } from "./Menu";
+
+export interface TemplateFieldProps extends Pick<
+  CodeEditorProps,
+  "onCommit" | "onFocus" | "onBlur" | "placeholder" | "readOnly" | "variables" | "minLines" | "maxLines" | "aria-label" | "data-testid"
+> {
+  value: string;
+  onChange(value: string): void;
+  keys: readonly KeyInfo[];
+  error?: string | undefined;
+}
+
+export function TemplateField({ value, onChange, keys, error, placeholder, ...rest }: TemplateFieldProps) {
+  const editor = useRef<CodeEditorHandle>(null);
+  return (
+    <div className="ss-template">
+      <CodeEditor
+        {...rest}
+        ref={editor}
+        mode="template"
+        value={value}
+        onChange={onChange}
+        keys={keys}
+        invalid={error !== undefined && error !== ""}
+        placeholder={placeholder ?? t("forms.code.templatePlaceholder")}
+      />
+      {keys.length > 0 && rest.readOnly !== true && (
+        <div className="ss-template-tools">
+          <Menu
+            align="end"
+            trigger={
+              <IconButton label={t("forms.code.insertKey")} size="small">
+                <Braces size={13} />
+              </IconButton>
+            }
+            entries={[
+              { id: "heading", heading: t("forms.code.insertKey") },
+              ...keys.map((key) => ({
+                id: key.name,
+                label: `${key.name}  ·  ${key.type}`,
+                run: () => editor.current?.insert(`{{ state.${key.name} }}`),
+              })),
+            ]}
+          />
+        </div>
+      )}
+    </div>
+  );
+}

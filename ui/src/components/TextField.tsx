@@ -1,0 +1,77 @@
+/** One line of text, or several that grow with what is written. Commits on every change; Enter and blur are reported. */
+import { useLayoutEffect, useRef, type ComponentProps, type ReactNode, type Ref } from "react";
+import { cx } from "./cx";
+import { useFieldAria } from "./Field";
+
+export interface TextFieldProps
+  extends Omit<ComponentProps<"input">, "value" | "onChange" | "size" | "prefix" | "ref"> {
+  value: string;
+  onChange(value: string): void;
+  /** Called on Enter. */
+  onCommit?: (value: string) => void;
+  mono?: boolean;
+  /** Before the text, for example a search icon. */
+  prefix?: ReactNode;
+  /** After the text, for example a clear button. */
+  suffix?: ReactNode;
+  ref?: Ref<HTMLInputElement>;
+}
+
+export function TextField({ value, onChange, onCommit, mono = false, prefix, suffix, className, onKeyDown, ...rest }: TextFieldProps) {
+  const aria = useFieldAria();
+  return (
+    <div className={cx("ss-input", className)} data-mono={mono || undefined} data-disabled={rest.disabled || undefined}>
+      {prefix !== undefined && <span className="ss-input-prefix">{prefix}</span>}
+      <input
+        type="text"
+        spellCheck={false}
+        autoComplete="off"
+        {...aria}
+        {...rest}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        onKeyDown={(event) => {
+          onKeyDown?.(event);
+          if (event.key === "Enter" && !event.nativeEvent.isComposing && onCommit && !event.defaultPrevented) {
+            event.preventDefault();
+            onCommit(event.currentTarget.value);
+          }
+        }}
+      />
+      {suffix !== undefined && <span className="ss-input-suffix">{suffix}</span>}
+    </div>
+  );
+}
+
+export interface TextAreaProps extends Omit<ComponentProps<"textarea">, "value" | "onChange" | "ref"> {
+  value: string;
+  onChange(value: string): void;
+  minRows?: number;
+  maxRows?: number;
+  mono?: boolean;
+}
+
+export function TextArea({ value, onChange, minRows = 2, maxRows = 14, mono = false, className, ...rest }: TextAreaProps) {
+  const aria = useFieldAria();
+  const element = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    const area = element.current;
+    if (area === null) return;
+    area.style.height = "auto";
+    const line = 18;
+    const wanted = Math.min(Math.max(area.scrollHeight + 2, minRows * line + 10), maxRows * line + 10);
+    area.style.height = `${wanted}px`;
+  }, [value, minRows, maxRows]);
+  return (
+    <div className={cx("ss-input ss-textarea", className)} data-mono={mono || undefined}>
+      <textarea
+        ref={element}
+        rows={minRows}
+        {...aria}
+        {...rest}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </div>
+  );
+}
