@@ -39,6 +39,22 @@ pub fn same(a: &Json, b: &Json) -> bool {
     }
 }
 
+/// Whether two values have the same text: the order of members counts too.
+pub(crate) fn identical(a: &Json, b: &Json) -> bool {
+    match (a, b) {
+        (Json::Array(a), Json::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(a, b))
+        }
+        (Json::Object(a), Json::Object(b)) => {
+            a.len() == b.len()
+                && a.iter()
+                    .zip(b)
+                    .all(|((name, a), (other, b))| name == other && identical(a, b))
+        }
+        _ => a == b,
+    }
+}
+
 /// One segment of a JSON Pointer.
 pub fn escape_pointer(segment: &str) -> String {
     segment.replace('~', "~0").replace('/', "~1")
@@ -139,6 +155,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

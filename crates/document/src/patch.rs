@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::document::{Document, Section};
-use crate::json::same;
+use crate::json::{identical, same};
 
 /// One step: the record `id` goes from `from` to `to`; null means absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl Patch {
         let heads = [before, after].map(|document| document.record("doc").unwrap_or(&Json::Null));
         let mut head = None;
         // Order of members is content here: it is what the file looks like.
-        if heads[0].to_string() != heads[1].to_string() {
+        if !identical(heads[0], heads[1]) {
             head = Some(op("doc", heads[0], heads[1], None));
         }
         for section in Section::ALL {
@@ -122,7 +122,7 @@ impl Patch {
             }
             for (index, (id, value)) in new.iter().enumerate() {
                 match old.get(id).filter(|_| ordered) {
-                    Some(was) if was.to_string() == value.to_string() => {}
+                    Some(was) if identical(was, value) => {}
                     Some(was) => ops.push(op(id, was, value, None)),
                     None => ops.push(op(id, &Json::Null, value, Some(index))),
                 }

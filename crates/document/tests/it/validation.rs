@@ -386,7 +386,7 @@ fn the_graph_as_a_whole() {
     let start = json!({ "from": "__start__", "to": "a" });
     // A loop nobody leaves, and the same with each of the ways out.
     let ring = [
-        start.clone(),
+        start,
         json!({ "from": "a", "to": "b" }),
         json!({ "from": "b", "to": "c" }),
     ];
