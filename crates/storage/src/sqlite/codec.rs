@@ -304,7 +304,7 @@ mod tests {
         for id in ["0190a000-0000-7000-8000-000000000001", "0190A000-0000-7000-8000-000000000001", "cp-1", ""] {
             let column = match id_column(id) {
                 ToSqlOutput::Owned(owned) => owned,
-                ToSqlOutput::Borrowed(borrowed) => borrowed.into(),
+                ToSqlOutput::Borrowed(borrowed) => borrowed.try_into().expect("text"),
                 _ => panic!("an id column is a plain value"),
             };
             assert_eq!(IdColumn::column_result((&column).into()).expect("own column").0, id);

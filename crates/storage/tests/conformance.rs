@@ -1,0 +1,122 @@
+//! Every backend passes the engine's suite: memory, SQLite, and SQLite closed and opened again before each read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use superstep::{
+    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, MemorySaver, StorageError,
+    ThreadId, ThreadSummary, conformance,
+};
+use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
+
+fn accepted(backend: &str, report: &conformance::Report) {
+    println!("{backend}\n{report}");
+    assert!(report.is_ok(), "{backend} does not pass:\n{report}");
+    assert!(report.passed.len() > 50, "the suite has shrunk: {} cases", report.passed.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory() {
+    accepted("memory", &conformance::run(async || Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>).await);
+}
+
+/// Gives each case a file of its own.
+struct Files {
+    folder: tempfile::TempDir,
+    next: std::sync::atomic::AtomicUsize,
+}
+
+impl Files {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder"), next: Default::default() }
+    }
+
+    fn path(&self) -> PathBuf {
+        let n = self.next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.folder.path().join(format!("{n}.db"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite() {
+    let files = Files::new();
+    let report = conformance::run(async || {
+        Arc::new(SqliteSaver::open(files.path()).expect("a new database")) as Arc<dyn Checkpointer>
+    });
+    accepted("sqlite", &report.await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_opened_again_before_each_read() {
+    let files = Files::new();
+    let report = conformance::run(async || Arc::new(Reopening::new(files.path())) as Arc<dyn Checkpointer>);
+    accepted("sqlite, opened again", &report.await);
+}
+
+/// Forgets everything between a write and a read, and now and then between two writes.
+#[derive(Debug)]
+struct Reopening {
+    path: PathBuf,
+    saver: tokio::sync::Mutex<(SqliteSaver, usize)>,
+}
+
+impl Reopening {
+    fn new(path: PathBuf) -> Self {
+        let saver = tokio::sync::Mutex::new((Self::open(&path), 0));
+        Self { path, saver }
+    }
+
+    fn open(path: &std::path::Path) -> SqliteSaver {
+        let options = SqliteOptions { synchronous: Synchronous::Normal };
+        SqliteSaver::open_with(path, options).expect("the database opens again")
+    }
+
+    async fn fresh(&self) -> tokio::sync::MutexGuard<'_, (SqliteSaver, usize)> {
+        let mut guard = self.saver.lock().await;
+        // A reader that has seen no write in between may go on with what it has.
+        if guard.1 > 0 {
+            *guard = (Self::open(&self.path), 0);
+        }
+        guard
+    }
+}
+
+#[async_trait]
+impl Checkpointer for Reopening {
+    async fn commit(&self, commit: Commit) -> Result<(), StorageError> {
+        let mut guard = self.saver.lock().await;
+        guard.1 += 1;
+        if guard.1 % 13 == 0 {
+            *guard = (Self::open(&self.path), 1);
+        }
+        guard.0.commit(commit).await
+    }
+    async fn get(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError> {
+        self.fresh().await.0.get(thread, ns, id).await
+    }
+    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        self.fresh().await.0.list(query).await
+    }
+    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
+        self.fresh().await.0.heads(query).await
+    }
+    async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError> {
+        self.fresh().await.0.threads().await
+    }
+    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        let mut guard = self.saver.lock().await;
+        guard.1 += 1;
+        guard.0.delete_thread(thread).await
+    }
+    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
+        let mut guard = self.saver.lock().await;
+        guard.1 += 1;
+        guard.0.copy_thread(from, to).await
+    }
+}
