@@ -44,10 +44,10 @@ fn neighbours_reach_loops_and_layers() {
     );
 }
 
-/// 100,000 nodes in one chain with a way back: nothing may recurse or be quadratic.
+/// Many nodes in one chain with a way back: nothing may recurse or be quadratic.
 #[test]
 fn a_large_graph_is_validated_and_laid_out() {
-    let size = 100_000;
+    let size = if cfg!(debug_assertions) { 20_000 } else { 100_000 };
     let mut nodes = Map::new();
     let mut edges = vec![json!({ "from": START, "to": "n0" })];
     for index in 0..size {
