@@ -1,0 +1,149 @@
+/**
+ * A form made from a JSON Schema, and the same value as JSON. What the form cannot render it shows as JSON in place, so
+ * that nothing is ever unreachable. The value belongs to the caller; the form never changes it on its own.
+ */
+import { useMemo, useState, type ReactNode } from "react";
+import { t } from "../lib/texts";
+import type { KeyInfo } from "./code/jinja";
+import { JsonEditor } from "./JsonEditor";
+import { FormContext, SchemaField, type FormEditors, type FormSettings } from "./schema-form/SchemaField";
+import { resolve, validate, type Json, type Schema, type SchemaError } from "./schema-form/schema";
+import { Tabs } from "./Tabs";
+
+export type { FormEditors, Json, Schema, SchemaError };
+export type { FieldEditorProps } from "./schema-form/SchemaField";
+
+export interface SchemaFormProps {
+  schema: Schema;
+  value: Json;
+  onChange(value: Json): void;
+  /** Complaints from elsewhere (diagnostics, a refused answer), by JSON Pointer into the value. */
+  errors?: readonly FormError[] | undefined;
+  /** State keys, for fields that hold expressions, templates or key names. */
+  stateKeys?: readonly KeyInfo[];
+  /** Other names that expressions may use. */
+  variables?: readonly string[];
+  /** Editors for `x-editor` hints, besides the built-in ones. */
+  editors?: FormEditors;
+  /** Show "Form | JSON". */
+  jsonSwitch?: boolean;
+  /** Left of the switch. */
+  title?: ReactNode;
+  /** Complain about missing fields and wrong values while typing, not only about `errors`. */
+  check?: "always" | "touched" | "never";
+  readOnly?: boolean;
+  /** Put before every field's `data-pointer`, for `focusField`. */
+  pointerPrefix?: string;
+  onValidity?: (valid: boolean) => void;
+  "data-testid"?: string;
+}
+
+export interface FormError extends SchemaError {
+  remedy?: string;
+  severity?: "error" | "warning";
+}
+
+const NO_KEYS: readonly KeyInfo[] = [];
+const NO_NAMES: readonly string[] = [];
+const NO_ERRORS: readonly FormError[] = [];
+const NO_EDITORS: FormEditors = {};
+
+export function SchemaForm({
+  schema,
+  value,
+  onChange,
+  errors = NO_ERRORS,
+  stateKeys = NO_KEYS,
+  variables = NO_NAMES,
+  editors = NO_EDITORS,
+  jsonSwitch = true,
+  title,
+  check = "touched",
+  readOnly = false,
+  pointerPrefix = "",
+  onValidity,
+  ...rest
+}: SchemaFormProps) {
+  const [view, setView] = useState<"form" | "json">("form");
+  const [jsonValid, setJsonValid] = useState(true);
+  const [touched, setTouched] = useState<ReadonlySet<string>>(() => new Set());
+
+  const root = useMemo(() => resolve(schema, schema), [schema]);
+  const found = useMemo(() => (check === "never" ? [] : validate(schema, value)), [check, schema, value]);
+  const settings = useMemo<FormSettings>(
+    () => ({
+      root: schema,
+      stateKeys,
+      variables,
+      editors,
+      readOnly,
+      pointerPrefix,
+      touch: (pointer) => setTouched((now) => (now.has(pointer) ? now : new Set(now).add(pointer))),
+      problemsAt: (pointer) => {
+        const own = found.filter(
+          (error) => error.pointer === pointer && (check === "always" || touched.has(pointer)),
+        );
+        const given = errors.filter((error) => error.pointer === pointer);
+        const all = [...given, ...own.filter((error) => !given.some((other) => other.message === error.message))];
+        return all.map(({ message, ...problem }: FormError) => ({
+          message,
+          ...(problem.remedy !== undefined && { remedy: problem.remedy }),
+          severity: problem.severity ?? ("error" as const),
+        }));
+      },
+      // A problem deeper than any field on the screen must not be silent: collapsed parts ask for this.
+      problemsInside: (pointer) =>
+        [...found, ...errors].some((error) => error.pointer.startsWith(`${pointer}/`)),
+    }),
+    [schema, stateKeys, variables, editors, readOnly, pointerPrefix, found, touched, errors, check],
+  );
+
+  const json = (
+    <JsonEditor
+      value={value}
+      onChange={onChange}
+      schema={schema}
+      readOnly={readOnly}
+      minLines={6}
+      maxLines={24}
+      aria-label={t("forms.schema.json")}
+      onValidity={(valid) => {
+        setJsonValid(valid);
+        onValidity?.(valid);
+      }}
+    />
+  );
+  return (
+    <div className="ss-form" data-testid={rest["data-testid"]}>
+      {(jsonSwitch || title !== undefined) && (
+        <div className="ss-form-bar">
+          <span className="ss-form-bar-title">{title}</span>
+          {jsonSwitch && (
+            <Tabs
+              look="segmented"
+              label={t("forms.schema.switch")}
+              value={view}
+              onChange={(next) => setView(next === "json" ? "json" : "form")}
+              tabs={[
+                {
+                  id: "form",
+                  label: t("forms.schema.form"),
+                  disabled: !jsonValid,
+                  title: jsonValid ? undefined : t("forms.schema.fixJson"),
+                },
+                { id: "json", label: t("forms.schema.json") },
+              ]}
+            />
+          )}
+        </div>
+      )}
+      {view === "json" ? (
+        json
+      ) : (
+        <FormContext value={settings}>
+          <SchemaField schema={root} value={value} onChange={onChange} pointer="" name="" required={false} bare />
+        </FormContext>
+      )}
+    </div>
+  );
+}
