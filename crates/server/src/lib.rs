@@ -1,1 +1,180 @@
-//! HTTP host of the workbench and of the built interface.
+//! HTTP host of the workbench and of the built interface, for browsers, tests and remote machines.
+//!
+//! It carries bytes and decides who may come in; everything else is the workbench's. It listens on loopback only. The
+//! address that it prints has a token, which the first request turns into a cookie; every command and the event stream
+//! need that cookie or the token itself, and the `Host` and `Origin` of a request must be our own, so that neither a
+//! page from elsewhere nor a name that was pointed at 127.0.0.1 can use somebody's open workbench.
+
+mod access;
+mod files;
+
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json as JsonBody, Router, middleware};
+use superstep_workbench::Workbench;
+use superstep_workbench::wire::{Json, Problem};
+
+pub use access::Access;
+
+/// The largest request; a graph of 100,000 nodes fits.
+const MAX_BODY: usize = 64 << 20;
+/// How long connections have to end when the server stops.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// How to serve.
+#[derive(Clone, Debug, Default)]
+pub struct ServeOptions {
+    /// Port on 127.0.0.1; 0 takes a free one.
+    pub port: u16,
+    /// The built interface (`ui/dist`); without it only commands and events are served.
+    pub ui_dir: Option<PathBuf>,
+    /// The token; a random one when absent.
+    pub token: Option<String>,
+    /// Other origins that may send requests, e.g. a development server's.
+    pub allowed_origins: Vec<String>,
+}
+
+/// Where the server listens.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// Address and port.
+    pub address: SocketAddr,
+    /// The token.
+    pub token: String,
+    /// What to open in a browser.
+    pub url: String,
+}
+
+/// Serves until `stop` is ready, then closes gracefully: unsaved changes are kept, open connections get a moment to
+/// end. `ready` is called once the server listens.
+pub async fn serve(
+    workbench: Arc<Workbench>,
+    options: ServeOptions,
+    ready: impl FnOnce(&Served),
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> anyhow::Result<()> {
+    use anyhow::Context;
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await.with_context(|| {
+        format!("cannot listen on 127.0.0.1:{}; another program may use the port, choose another one", options.port)
+    })?;
+    let address = listener.local_addr().context("cannot read the address of the listening socket")?;
+    let access = Access::new(address.port(), options.token.clone(), options.allowed_origins.clone());
+    let served = Served {
+        address,
+        token: access.token().to_owned(),
+        url: format!("http://127.0.0.1:{}/?token={}", address.port(), access.token()),
+    };
+    let router = router(workbench.clone(), access, options.ui_dir.clone());
+    ready(&served);
+    let (stopped, stopping) = tokio::sync::oneshot::channel::<()>();
+    let server = axum::serve(listener, router).with_graceful_shutdown(async move {
+        stop.await;
+        // Ends the event streams, which would otherwise keep their connections open for ever.
+        workbench.shutdown().await;
+        let _ = stopped.send(());
+    });
+    tokio::select! {
+        done = server.into_future() => done.context("the server failed"),
+        () = async { let _ = stopping.await; tokio::time::sleep(GRACE).await; } => Ok(()),
+    }
+}
+
+#[derive(Clone, Debug)]
+struct App {
+    workbench: Arc<Workbench>,
+    access: Arc<Access>,
+    ui_dir: Option<Arc<PathBuf>>,
+}
+
+/// All routes. Public so that another server can carry the workbench under its own roof.
+pub fn router(workbench: Arc<Workbench>, access: Access, ui_dir: Option<PathBuf>) -> Router {
+    let app = App { workbench, access: Arc::new(access), ui_dir: ui_dir.map(Arc::new) };
+    let guarded = Router::new()
+        .route("/rpc/{command}", post(rpc))
+        .route("/events", get(events))
+        .route_layer(middleware::from_fn_with_state(app.clone(), access::require_token));
+    Router::new()
+        .merge(guarded)
+        .route("/healthz", get(|| async { "ok\n" }))
+        .fallback(files::serve_file)
+        .layer(middleware::from_fn_with_state(app.clone(), access::check_origin))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(app)
+}
+
+/// A problem with its status: 4xx is for the caller to mend, 5xx for us.
+fn problem(problem: &Problem) -> Response {
+    let status = match problem.code.as_str() {
+        "invalid-request" => StatusCode::BAD_REQUEST,
+        "unauthorized" => StatusCode::UNAUTHORIZED,
+        "forbidden" => StatusCode::FORBIDDEN,
+        "not-found" => StatusCode::NOT_FOUND,
+        "conflict" | "busy" | "changed-on-disk" | "file-exists" | "file-open" | "already-answered" => {
+            StatusCode::CONFLICT
+        }
+        "internal" => StatusCode::INTERNAL_SERVER_ERROR,
+        "disk-full" | "storage" => StatusCode::INSUFFICIENT_STORAGE,
+        _ => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    (status, JsonBody(problem)).into_response()
+}
+
+async fn rpc(State(app): State<App>, Path(command): Path<String>, body: Bytes) -> Response {
+    let request = if body.is_empty() { Ok(Json::Null) } else { serde_json::from_slice(&body) };
+    let request = match request {
+        Ok(request) => request,
+        Err(error) => {
+            return problem(
+                &Problem::invalid(format!("The request of {command} is not JSON: {error}."))
+                    .remedy("Send a JSON object as the body."),
+            );
+        }
+    };
+    match app.workbench.call(&command, request).await {
+        Ok(answer) => ([(header::CACHE_CONTROL, "no-store")], JsonBody(answer)).into_response(),
+        Err(found) => problem(&found),
+    }
+}
+
+async fn events(State(app): State<App>, upgrade: WebSocketUpgrade) -> Response {
+    // Listening begins before the handshake is answered: whoever has an open socket misses nothing.
+    let subscription = app.workbench.subscribe();
+    upgrade.on_upgrade(move |socket| send_events(socket, subscription))
+}
+
+async fn send_events(mut socket: WebSocket, mut subscription: superstep_workbench::Subscription) {
+    // A browser that went away without a word is noticed by the ping.
+    let mut ping = tokio::time::interval(Duration::from_secs(20));
+    ping.tick().await;
+    loop {
+        let message = tokio::select! {
+            batch = subscription.next() => match batch.map(|batch| serde_json::to_string(&batch)) {
+                Some(Ok(text)) => Message::Text(text.into()),
+                Some(Err(error)) => {
+                    tracing::error!(%error, "a batch of events could not be written");
+                    continue;
+                }
+                None => break,
+            },
+            incoming = socket.recv() => match incoming {
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                Some(Ok(_)) => continue,
+            },
+            _ = ping.tick() => Message::Ping(Bytes::new()),
+        };
+        if socket.send(message).await.is_err() {
+            return;
+        }
+    }
+    let _ = socket.send(Message::Close(None)).await;
+}

@@ -1,4 +1,191 @@
 //! The application without a host: documents, threads, runs, debugger, approvals, settings.
+//!
+//! A window, an HTTP server and a test use it in the same way: [`Workbench::call`] takes a command by name with JSON
+//! and answers JSON, and [`Workbench::subscribe`] gives what happens in batches of one frame. Nothing here knows which
+//! host it runs in; hosts choose the folders and carry bytes.
 
+mod autosave;
 pub mod commands;
+mod documents;
+mod files;
+mod hub;
+mod instance;
+mod ledger;
+mod pending;
+mod problem;
+mod settings;
 pub mod wire;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use superstep_document::Document;
+use superstep_nodes::{Environment, Registry};
+
+pub use hub::Subscription;
+use wire::*;
+
+/// Where things are.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The user's data folder; made when it is not there.
+    pub data_dir: PathBuf,
+    /// The examples that come with the app: a folder of folders with a `graph.json`.
+    pub examples_dir: Option<PathBuf>,
+    /// Where new graphs are saved; `graphs` in the data folder when absent.
+    pub graphs_dir: Option<PathBuf>,
+}
+
+/// The application.
+#[derive(Debug)]
+pub struct Workbench {
+    data_dir: PathBuf,
+    examples_dir: Option<PathBuf>,
+    graphs_dir: PathBuf,
+    instance: instance::Instance,
+    hub: hub::Hub,
+    documents: documents::Documents,
+    opening: tokio::sync::Mutex<()>,
+    preferences: settings::Preferences,
+    ledger: ledger::Ledger,
+    registry: Registry,
+}
+
+macro_rules! dispatch {
+    ($($name:literal => $method:ident($request:ident) -> $response:ident,)*) => {
+        impl Workbench {
+            async fn dispatch(self: &Arc<Self>, command: &str, request: Json) -> Result<Json, Problem> {
+                match command {
+                    $($name => {
+                        let request: $request = parse(command, request)?;
+                        let response: $response = self.$method(request).await?;
+                        answer(command, &response)
+                    })*
+                    _ => Err(Problem::invalid(format!("There is no command called {command:?}."))
+                        .remedy("The interface and the program are of different versions: start the program again.")),
+                }
+            }
+        }
+    };
+}
+for_each_command!(dispatch);
+
+/// Reads a request; the problem names the field.
+fn parse<T: serde::de::DeserializeOwned>(command: &str, request: Json) -> Result<T, Problem> {
+    let request = if request.is_null() { Json::Object(serde_json::Map::new()) } else { request };
+    serde_path_to_error::deserialize(request).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." { String::new() } else { format!(" at {path}") };
+        Problem::invalid(format!("The request of {command} is malformed{place}: {}.", error.inner()))
+            .remedy("This is a fault of the program that sent it; its messages must follow the wire types.")
+    })
+}
+
+fn answer<T: serde::Serialize>(command: &str, response: &T) -> Result<Json, Problem> {
+    serde_json::to_value(response)
+        .map_err(|error| Problem::new("internal", format!("The answer of {command} could not be written: {error}.")))
+}
+
+impl Workbench {
+    /// Opens the workbench on a data folder. Must be called within a tokio runtime.
+    pub async fn open(options: Options) -> Result<Arc<Self>, Problem> {
+        let data_dir = files::absolute(&options.data_dir.to_string_lossy())?;
+        let graphs_dir = match options.graphs_dir {
+            Some(dir) => files::absolute(&dir.to_string_lossy())?,
+            None => data_dir.join("graphs"),
+        };
+        let workbench = documents::blocking(move || {
+            for dir in [&data_dir, &graphs_dir] {
+                std::fs::create_dir_all(dir).map_err(|e| Problem::file("make the folder", dir, &e))?;
+            }
+            let workbench = Workbench {
+                instance: instance::Instance::enter(&data_dir)
+                    .map_err(|e| Problem::file("write to the data folder", &data_dir, &e))?,
+                hub: hub::Hub::default(),
+                documents: documents::Documents::default(),
+                opening: tokio::sync::Mutex::default(),
+                preferences: settings::Preferences::load(&data_dir),
+                ledger: ledger::Ledger::open(&data_dir.join("workbench.db"))?,
+                registry: Registry::standard(),
+                examples_dir: options.examples_dir,
+                graphs_dir,
+                data_dir,
+            };
+            workbench.restore_drafts();
+            Ok::<_, Problem>(workbench)
+        })
+        .await??;
+        Ok(Arc::new(workbench))
+    }
+
+    /// Does what a command of [`commands::COMMANDS`] says. It is done to the end even when the caller goes away.
+    pub async fn call(self: &Arc<Self>, command: &str, request: Json) -> Result<Json, Problem> {
+        let (this, command) = (self.clone(), command.to_owned());
+        let done = tokio::spawn(async move { this.dispatch(&command, request).await });
+        done.await.unwrap_or_else(|error| {
+            Err(Problem::new("internal", format!("The command broke off: {error}."))
+                .remedy("Nothing that was saved is lost. Try again; if it happens again, report it with what you did."))
+        })
+    }
+
+    /// Begins to listen to what happens.
+    pub fn subscribe(&self) -> Subscription {
+        self.hub.subscribe()
+    }
+
+    /// Keeps what is not saved and ends all subscriptions. Call it before the process ends; without it, at most the
+    /// last second of edits is lost.
+    pub async fn shutdown(self: &Arc<Self>) {
+        self.autosave_all().await;
+        self.hub.close();
+    }
+
+    async fn app_info(self: &Arc<Self>, _: Empty) -> Result<AppInfo, Problem> {
+        let this = self.clone();
+        documents::blocking(move || AppInfo {
+            version: env!("CARGO_PKG_VERSION").into(),
+            data_dir: this.data_dir.to_string_lossy().into_owned(),
+            graphs_dir: this.graphs_dir.to_string_lossy().into_owned(),
+            examples: this.examples(),
+            recents: this.preferences.recents(),
+            kinds: this.kinds(),
+            settings: this.preferences.settings(),
+            open: this.documents.all().iter().map(|open| GraphRef { graph_id: open.id.clone() }).collect(),
+        })
+        .await
+    }
+
+    async fn settings_set(self: &Arc<Self>, request: Settings) -> Result<Settings, Problem> {
+        let this = self.clone();
+        documents::blocking(move || this.preferences.set(request)).await?
+    }
+
+    async fn files_list(self: &Arc<Self>, request: ListFiles) -> Result<FileList, Problem> {
+        let dir = match request.dir {
+            Some(dir) => files::absolute(&dir)?,
+            None => self.graphs_dir.clone(),
+        };
+        documents::blocking(move || files::list(&dir)).await?
+    }
+
+    fn kinds(&self) -> Vec<NodeKind> {
+        let kind = |kind: superstep_nodes::KindInfo| NodeKind {
+            kind: kind.kind.to_owned(),
+            title: kind.title.to_owned(),
+            summary: kind.summary.to_owned(),
+            icon: kind.icon.to_owned(),
+            group: kind.group.to_owned(),
+            config_schema: kind.config_schema,
+            defaults: kind.defaults,
+            card: kind.card.iter().map(|pointer| (*pointer).to_owned()).collect(),
+        };
+        self.registry.kinds().into_iter().map(kind).collect()
+    }
+
+    /// Every problem of a document: its structure, and what its nodes and expressions say.
+    fn check(&self, document: &Document, folder: Option<&Path>) -> Vec<superstep_document::Diagnostic> {
+        let mut problems = document.validate();
+        problems.extend(self.registry.check_in(document, &Environment::new(folder.map(Path::to_path_buf))));
+        problems
+    }
+}

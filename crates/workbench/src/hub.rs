@@ -1,0 +1,217 @@
+//! One bounded fan-out of events to every connected interface.
+//!
+//! A window must not get more than a message per frame (a web view has no back-pressure), and a slow or sleeping
+//! reader must not make memory grow. So each subscriber has its own queue, drained at most every 33 ms; text that a
+//! model streams is merged while it waits; and a queue that is full is thrown away, which the reader notices as a gap
+//! in `seq` and answers by loading what it shows again.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::wire::{AppEvent, EventBatch};
+
+/// The least time between two batches.
+const FRAME: Duration = Duration::from_millis(33);
+/// Events that may wait for one subscriber.
+const MAX_EVENTS: usize = 4096;
+/// Bytes of streamed text that may wait for one subscriber.
+const MAX_TEXT: usize = 4 << 20;
+/// How far back a piece of text looks for the beginning of its message.
+const LOOK_BACK: usize = 64;
+
+/// Where events are published.
+#[derive(Debug, Default)]
+pub(crate) struct Hub {
+    subscribers: Mutex<Vec<Weak<Queue>>>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    notify: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    events: VecDeque<AppEvent>,
+    text: usize,
+    lost: bool,
+    closed: bool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Hub {
+    /// Gives the event to every subscriber. Never waits.
+    pub(crate) fn publish(&self, event: AppEvent) {
+        lock(&self.subscribers).retain(|queue| {
+            let Some(queue) = queue.upgrade() else { return false };
+            lock(&queue.waiting).push(event.clone());
+            queue.notify.notify_one();
+            true
+        });
+    }
+
+    /// Begins to listen: everything published from now on.
+    pub(crate) fn subscribe(&self) -> Subscription {
+        let queue = Arc::new(Queue::default());
+        lock(&self.subscribers).push(Arc::downgrade(&queue));
+        Subscription { queue, seq: 0, last: None }
+    }
+
+    /// Ends every subscription once it has been drained.
+    pub(crate) fn close(&self) {
+        for queue in lock(&self.subscribers).drain(..).filter_map(|queue| queue.upgrade()) {
+            lock(&queue.waiting).closed = true;
+            queue.notify.notify_one();
+        }
+    }
+}
+
+impl Waiting {
+    fn push(&mut self, event: AppEvent) {
+        let size = match &event {
+            AppEvent::Token { text, .. } => text.len(),
+            _ => 0,
+        };
+        if self.events.len() >= MAX_EVENTS || self.text + size > MAX_TEXT {
+            self.events.clear();
+            self.text = 0;
+            self.lost = true;
+        }
+        self.text += size;
+        if let AppEvent::Token { task_id, message_id, text, .. } = &event {
+            // Only across other text: a piece must not move before the start or behind the end of a task.
+            for earlier in self.events.iter_mut().rev().take(LOOK_BACK) {
+                match earlier {
+                    AppEvent::Token { task_id: t, message_id: m, text: before, .. } => {
+                        if t == task_id && m == message_id {
+                            before.push_str(text);
+                            return;
+                        }
+                    }
+                    _ => break,
+                }
+            }
+        }
+        self.events.push_back(event);
+    }
+}
+
+/// A reader's end.
+#[derive(Debug)]
+pub struct Subscription {
+    queue: Arc<Queue>,
+    seq: u32,
+    last: Option<Instant>,
+}
+
+impl Subscription {
+    /// The next batch, at most one per frame; `None` when the workbench has shut down. Nothing is lost when the
+    /// returned future is dropped before it is ready.
+    pub async fn next(&mut self) -> Option<EventBatch> {
+        loop {
+            let (empty, closed) = {
+                let waiting = lock(&self.queue.waiting);
+                (waiting.events.is_empty(), waiting.closed)
+            };
+            if !empty {
+                if let Some(last) = self.last {
+                    tokio::time::sleep_until(last + FRAME).await;
+                }
+                return Some(self.take());
+            }
+            if closed {
+                return None;
+            }
+            self.queue.notify.notified().await;
+        }
+    }
+
+    fn take(&mut self) -> EventBatch {
+        let mut waiting = lock(&self.queue.waiting);
+        let events = waiting.events.drain(..).collect();
+        waiting.text = 0;
+        self.seq += 1 + u32::from(std::mem::take(&mut waiting.lost));
+        self.last = Some(Instant::now());
+        EventBatch { seq: self.seq, events }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(task: &str, text: &str) -> AppEvent {
+        AppEvent::Token {
+            thread_id: "t".into(),
+            task_id: task.into(),
+            node: "n".into(),
+            message_id: task.into(),
+            text: text.into(),
+        }
+    }
+
+    fn print(batch: &EventBatch) -> String {
+        let events = batch.events.iter().map(|event| match event {
+            AppEvent::Token { task_id, text, .. } => format!("{task_id}:{text}"),
+            AppEvent::Inbox { waiting } => format!("inbox {waiting}"),
+            other => format!("{other:?}"),
+        });
+        format!("{} [{}]", batch.seq, events.collect::<Vec<_>>().join(", "))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn events_come_in_frames_and_text_is_merged() {
+        let hub = Hub::default();
+        let mut reader = hub.subscribe();
+        hub.publish(AppEvent::Inbox { waiting: 1 });
+        assert_eq!(print(&reader.next().await.unwrap()), "1 [inbox 1]", "the first batch does not wait");
+        let begun = Instant::now();
+        for piece in ["a", "b", "c"] {
+            hub.publish(token("x", piece));
+            hub.publish(token("y", piece));
+        }
+        hub.publish(AppEvent::Inbox { waiting: 2 });
+        hub.publish(token("x", "d"));
+        assert_eq!(print(&reader.next().await.unwrap()), "2 [x:abc, y:abc, inbox 2, x:d]");
+        assert!(begun.elapsed() >= FRAME, "two batches came within one frame");
+        hub.close();
+        assert!(reader.next().await.is_none(), "a closed hub ends its subscriptions");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_gets_a_gap_and_memory_stays_bounded() {
+        let hub = Hub::default();
+        let mut reader = hub.subscribe();
+        for n in 0..3 * MAX_EVENTS as u32 + 5 {
+            hub.publish(AppEvent::Inbox { waiting: n });
+        }
+        let batch = reader.next().await.unwrap();
+        assert_eq!(batch.seq, 2, "the reader must see that batch 1 is missing");
+        assert!(batch.events.len() <= MAX_EVENTS);
+        assert!(
+            matches!(batch.events.last(), Some(AppEvent::Inbox { waiting }) if *waiting == 3 * MAX_EVENTS as u32 + 4),
+            "the newest event is kept"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn streamed_text_is_bounded_too() {
+        let hub = Hub::default();
+        let mut reader = hub.subscribe();
+        let page = "x".repeat(1 << 20);
+        for _ in 0..9 {
+            hub.publish(token("x", &page));
+        }
+        let batch = reader.next().await.unwrap();
+        assert_eq!(batch.seq, 2, "too much text is a gap");
+        assert!(lock(&reader.queue.waiting).text <= MAX_TEXT);
+    }
+}

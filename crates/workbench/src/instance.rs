@@ -1,0 +1,70 @@
+//! Which process is alive. Two windows, or a window and the command line, may share a data folder; what a process
+//! leaves behind when it dies (a run that says it is running, a draft that says it is open) must be told from what
+//! another living process is doing. Each process holds a lock on a file of its own: the system lets go of the lock
+//! when the process ends, however it ends.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// This process's presence in a data folder.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    id: String,
+    dir: PathBuf,
+    _lock: File,
+}
+
+impl Instance {
+    pub(crate) fn enter(data_dir: &Path) -> io::Result<Self> {
+        let dir = data_dir.join("instances");
+        fs::create_dir_all(&dir)?;
+        let id = uuid::Uuid::now_v7().simple().to_string();
+        let lock = File::create_new(dir.join(format!("{id}.lock")))?;
+        lock.try_lock().map_err(io::Error::from)?;
+        Ok(Instance { id, dir, _lock: lock })
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// True when another process of this id is alive.
+    pub(crate) fn is_other_alive(&self, id: &str) -> bool {
+        if id == self.id || id.is_empty() || !id.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return false;
+        }
+        let path = self.dir.join(format!("{id}.lock"));
+        let Ok(file) = File::open(&path) else { return false };
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => true,
+            Err(TryLockError::Error(_)) => false,
+            Ok(()) => {
+                let _ = fs::remove_file(path);
+                false
+            }
+        }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(self.dir.join(format!("{}.lock", self.id)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_is_alive_until_it_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let one = Instance::enter(dir.path()).unwrap();
+        let two = Instance::enter(dir.path()).unwrap();
+        assert!(one.is_other_alive(two.id()) && !one.is_other_alive(one.id()));
+        let gone = two.id().to_owned();
+        drop(two);
+        assert!(!one.is_other_alive(&gone) && !one.is_other_alive("../x") && !one.is_other_alive(""));
+    }
+}

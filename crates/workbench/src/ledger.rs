@@ -1,0 +1,415 @@
+//! What the workbench knows beside the checkpoints: titles of threads, runs, how long tasks took and where they led,
+//! and which file a draft became. One small SQLite file of its own, so that a backend for checkpoints needs to know
+//! nothing of windows.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::wire::{Problem, RunStatus};
+
+/// One entry per schema version; never change one that was released.
+const MIGRATIONS: &[&str] = &["
+CREATE TABLE threads (
+    thread_id  TEXT PRIMARY KEY,
+    title      TEXT NOT NULL,
+    graph_name TEXT NOT NULL,
+    graph_key  TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE runs (
+    run_id     TEXT PRIMARY KEY,
+    thread_id  TEXT NOT NULL,
+    instance   TEXT NOT NULL,
+    status     TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    ended_at   TEXT,
+    problem    TEXT
+) WITHOUT ROWID;
+CREATE INDEX runs_of_thread ON runs (thread_id, started_at);
+CREATE TABLE tasks (
+    thread_id     TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    task_id       TEXT NOT NULL,
+    node          TEXT NOT NULL,
+    millis        INTEGER NOT NULL,
+    finished      INTEGER NOT NULL,
+    targets       TEXT NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_id, task_id)
+) WITHOUT ROWID;
+CREATE TABLE moved (
+    draft TEXT PRIMARY KEY,
+    path  TEXT NOT NULL
+) WITHOUT ROWID;
+"];
+
+/// The open ledger.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    connection: Mutex<Connection>,
+}
+
+/// What is known of a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct ThreadRow {
+    pub(crate) thread_id: String,
+    pub(crate) title: String,
+    pub(crate) graph_name: String,
+    pub(crate) graph_key: String,
+    pub(crate) created_at: String,
+}
+
+/// A run, as the log has it.
+#[derive(Clone, Debug)]
+pub(crate) struct RunRow {
+    pub(crate) run_id: String,
+    pub(crate) thread_id: String,
+    pub(crate) instance: String,
+    pub(crate) status: RunStatus,
+    pub(crate) started_at: String,
+    pub(crate) ended_at: Option<String>,
+    pub(crate) problem: Option<Problem>,
+}
+
+/// A task that ended.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskRow {
+    pub(crate) checkpoint_id: String,
+    pub(crate) task_id: String,
+    pub(crate) node: String,
+    pub(crate) millis: u32,
+    /// It wrote its result; false when it failed or asked.
+    pub(crate) finished: bool,
+    pub(crate) targets: Vec<String>,
+}
+
+fn problem(error: &rusqlite::Error) -> Problem {
+    let full = matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DiskFull));
+    let (code, remedy) = if full {
+        ("disk-full", "The disk is full: free some space and try again.")
+    } else {
+        ("storage", "Check that the data folder is there and may be written to.")
+    };
+    Problem::new(code, format!("The workbench's own database failed: {error}.")).remedy(remedy)
+}
+
+fn status_text(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Running => "running",
+        RunStatus::Done => "done",
+        RunStatus::Asking => "asking",
+        RunStatus::Paused => "paused",
+        RunStatus::Failed => "failed",
+        RunStatus::Stopped => "stopped",
+    }
+}
+
+fn status_of(text: &str) -> RunStatus {
+    match text {
+        "running" => RunStatus::Running,
+        "done" => RunStatus::Done,
+        "asking" => RunStatus::Asking,
+        "paused" => RunStatus::Paused,
+        "failed" => RunStatus::Failed,
+        _ => RunStatus::Stopped,
+    }
+}
+
+impl Ledger {
+    pub(crate) fn open(path: &Path) -> Result<Self, Problem> {
+        Self::prepare(path).map_err(|error| match error {
+            Opening::Newer(found) => Problem::new(
+                "newer-version",
+                format!("{} has schema {found}; this release reads up to {}.", path.display(), MIGRATIONS.len()),
+            )
+            .remedy("Install a newer release, or start with another data folder."),
+            Opening::Sqlite(error) => problem(&error),
+        })
+    }
+
+    fn prepare(path: &Path) -> Result<Self, Opening> {
+        let mut connection = Connection::open(path)?;
+        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        // Two processes that start at once must not both migrate.
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let known = usize::try_from(version).ok().filter(|known| *known <= MIGRATIONS.len());
+        let Some(known) = known else { return Err(Opening::Newer(version)) };
+        for migration in &MIGRATIONS[known..] {
+            transaction.execute_batch(migration)?;
+        }
+        transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        transaction.commit()?;
+        Ok(Ledger { connection: Mutex::new(connection) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, Problem> {
+        work(&mut self.lock()).map_err(|error| problem(&error))
+    }
+
+    /// Remembers a thread; one that is known keeps its title and its beginning.
+    pub(crate) fn thread_began(&self, row: &ThreadRow) -> Result<(), Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "INSERT INTO threads (thread_id, title, graph_name, graph_key, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (thread_id) DO UPDATE SET graph_name = ?3, graph_key = ?4",
+            )?
+            .execute(params![row.thread_id, row.title, row.graph_name, row.graph_key, row.created_at])?;
+            Ok(())
+        })
+    }
+
+    pub(crate) fn rename(&self, row: &ThreadRow) -> Result<(), Problem> {
+        self.thread_began(row)?;
+        self.with(|c| {
+            c.execute("UPDATE threads SET title = ?2 WHERE thread_id = ?1", params![row.thread_id, row.title])?;
+            Ok(())
+        })
+    }
+
+    pub(crate) fn threads(&self) -> Result<HashMap<String, ThreadRow>, Problem> {
+        self.with(|c| {
+            let mut statement =
+                c.prepare_cached("SELECT thread_id, title, graph_name, graph_key, created_at FROM threads")?;
+            let rows = statement.query_map([], |row| {
+                Ok(ThreadRow {
+                    thread_id: row.get(0)?,
+                    title: row.get(1)?,
+                    graph_name: row.get(2)?,
+                    graph_key: row.get(3)?,
+                    created_at: row.get(4)?,
+                })
+            })?;
+            rows.map(|row| row.map(|row| (row.thread_id.clone(), row))).collect()
+        })
+    }
+
+    pub(crate) fn thread(&self, thread_id: &str) -> Result<Option<ThreadRow>, Problem> {
+        self.with(|c| {
+            c.prepare_cached("SELECT title, graph_name, graph_key, created_at FROM threads WHERE thread_id = ?1")?
+                .query_row([thread_id], |row| {
+                    Ok(ThreadRow {
+                        thread_id: thread_id.to_owned(),
+                        title: row.get(0)?,
+                        graph_name: row.get(1)?,
+                        graph_key: row.get(2)?,
+                        created_at: row.get(3)?,
+                    })
+                })
+                .optional()
+        })
+    }
+
+    pub(crate) fn delete_thread(&self, thread_id: &str) -> Result<(), Problem> {
+        self.with(|c| {
+            let transaction = c.transaction()?;
+            for table in ["threads", "runs", "tasks"] {
+                transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
+            }
+            transaction.commit()
+        })
+    }
+
+    pub(crate) fn run_began(&self, run: &RunRow) -> Result<(), Problem> {
+        self.with(|c| {
+            c.prepare_cached("INSERT INTO runs (run_id, thread_id, instance, status, started_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
+                .execute(params![run.run_id, run.thread_id, run.instance, status_text(run.status), run.started_at])?;
+            Ok(())
+        })
+    }
+
+    pub(crate) fn run_ended(&self, run: &RunRow) -> Result<(), Problem> {
+        let problem = run.problem.as_ref().and_then(|problem| serde_json::to_string(problem).ok());
+        self.with(|c| {
+            c.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3, problem = ?4 WHERE run_id = ?1")?
+                .execute(params![run.run_id, status_text(run.status), run.ended_at, problem])?;
+            Ok(())
+        })
+    }
+
+    /// The last run of every thread (or of one).
+    pub(crate) fn last_runs(&self, thread_id: Option<&str>) -> Result<HashMap<String, RunRow>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem FROM runs
+                 WHERE ?1 IS NULL OR thread_id = ?1 ORDER BY started_at, run_id",
+            )?;
+            let rows = statement.query_map([thread_id], |row| {
+                let (status, problem): (String, Option<String>) = (row.get(3)?, row.get(6)?);
+                Ok(RunRow {
+                    run_id: row.get(0)?,
+                    thread_id: row.get(1)?,
+                    instance: row.get(2)?,
+                    status: status_of(&status),
+                    started_at: row.get(4)?,
+                    ended_at: row.get(5)?,
+                    problem: problem.and_then(|text| serde_json::from_str(&text).ok()),
+                })
+            })?;
+            rows.map(|row| row.map(|row| (row.thread_id.clone(), row))).collect()
+        })
+    }
+
+    /// Adds tasks that ended; the last attempt at a task counts.
+    pub(crate) fn tasks_ended(&self, thread_id: &str, tasks: &[TaskRow]) -> Result<(), Problem> {
+        self.with(|c| {
+            let transaction = c.transaction()?;
+            {
+                let mut statement = transaction.prepare_cached(
+                    "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )?;
+                for task in tasks {
+                    let targets = task.targets.join("\n");
+                    statement.execute(params![
+                        thread_id,
+                        task.checkpoint_id,
+                        task.task_id,
+                        task.node,
+                        task.millis,
+                        task.finished,
+                        targets
+                    ])?;
+                }
+            }
+            transaction.commit()
+        })
+    }
+
+    /// Tasks of a thread that ended, by checkpoint; of one checkpoint when given.
+    pub(crate) fn tasks(
+        &self,
+        thread_id: &str,
+        checkpoint_id: Option<&str>,
+    ) -> Result<HashMap<String, Vec<TaskRow>>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT checkpoint_id, task_id, node, millis, finished, targets FROM tasks
+                 WHERE thread_id = ?1 AND (?2 IS NULL OR checkpoint_id = ?2)",
+            )?;
+            let rows = statement.query_map(params![thread_id, checkpoint_id], |row| {
+                let targets: String = row.get(5)?;
+                Ok(TaskRow {
+                    checkpoint_id: row.get(0)?,
+                    task_id: row.get(1)?,
+                    node: row.get(2)?,
+                    millis: row.get(3)?,
+                    finished: row.get(4)?,
+                    targets: targets.split('\n').filter(|t| !t.is_empty()).map(str::to_owned).collect(),
+                })
+            })?;
+            let mut by_checkpoint: HashMap<String, Vec<TaskRow>> = HashMap::new();
+            for row in rows {
+                let row = row?;
+                by_checkpoint.entry(row.checkpoint_id.clone()).or_default().push(row);
+            }
+            Ok(by_checkpoint)
+        })
+    }
+
+    /// A draft became a file: threads that ran the draft belong to the file now.
+    pub(crate) fn moved(&self, draft: &str, path: &str) -> Result<(), Problem> {
+        self.with(|c| {
+            c.execute("INSERT OR REPLACE INTO moved (draft, path) VALUES (?1, ?2)", [draft, path])?;
+            Ok(())
+        })
+    }
+
+    /// Where the graph that a thread's metadata names is now.
+    pub(crate) fn followed(&self, key: &str) -> Result<String, Problem> {
+        if !key.starts_with("draft-") {
+            return Ok(key.to_owned());
+        }
+        let path = self.with(|c| {
+            c.prepare_cached("SELECT path FROM moved WHERE draft = ?1")?
+                .query_row([key], |row| row.get::<_, String>(0))
+                .optional()
+        })?;
+        Ok(path.unwrap_or_else(|| key.to_owned()))
+    }
+}
+
+#[derive(Debug)]
+enum Opening {
+    Sqlite(rusqlite::Error),
+    Newer(i64),
+}
+
+impl From<rusqlite::Error> for Opening {
+    fn from(error: rusqlite::Error) -> Self {
+        Opening::Sqlite(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_ledger_is_refused_and_untouched() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("workbench.db");
+        drop(Ledger::open(&path).unwrap());
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+        assert_eq!(Ledger::open(&path).unwrap_err().code, "newer-version");
+        let version: i64 =
+            Connection::open(&path).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(version, 99);
+    }
+
+    #[test]
+    fn the_last_run_and_the_last_attempt_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&dir.path().join("workbench.db")).unwrap();
+        let run = |id: &str, at: &str| RunRow {
+            run_id: id.into(),
+            thread_id: "t".into(),
+            instance: "i".into(),
+            status: RunStatus::Running,
+            started_at: at.into(),
+            ended_at: None,
+            problem: None,
+        };
+        ledger.run_began(&run("1", "2026-01-01")).unwrap();
+        ledger.run_began(&run("2", "2026-01-02")).unwrap();
+        let problem = Problem::new("task-failed", "no").remedy("yes");
+        ledger
+            .run_ended(&RunRow { status: RunStatus::Failed, problem: Some(problem), ..run("2", "2026-01-02") })
+            .unwrap();
+        let last = &ledger.last_runs(None).unwrap()["t"];
+        assert_eq!((last.run_id.as_str(), last.status), ("2", RunStatus::Failed));
+        assert_eq!(last.problem.as_ref().unwrap().remedy.as_deref(), Some("yes"));
+        assert!(ledger.last_runs(Some("other")).unwrap().is_empty());
+
+        let task = |millis, targets: &[&str]| TaskRow {
+            checkpoint_id: "c".into(),
+            task_id: "x".into(),
+            node: "n".into(),
+            millis,
+            finished: true,
+            targets: targets.iter().map(|t| (*t).to_owned()).collect(),
+        };
+        ledger.tasks_ended("t", &[task(5, &[]), task(7, &["a", "a"])]).unwrap();
+        let tasks = ledger.tasks("t", Some("c")).unwrap();
+        assert_eq!((tasks["c"].len(), tasks["c"][0].millis, tasks["c"][0].targets.len()), (1, 7, 2));
+        ledger.delete_thread("t").unwrap();
+        assert!(ledger.tasks("t", None).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_draft_is_followed_to_its_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&dir.path().join("workbench.db")).unwrap();
+        ledger.moved("draft-1", "/graphs/a.json").unwrap();
+        assert_eq!(ledger.followed("draft-1").unwrap(), "/graphs/a.json");
+        assert_eq!(ledger.followed("draft-2").unwrap(), "draft-2");
+    }
+}

@@ -1,0 +1,52 @@
+//! Making [`Problem`]s: what happened and where, and what to do about it.
+
+use std::path::Path;
+
+use crate::wire::Problem;
+
+impl Problem {
+    /// A problem without a remedy.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Problem { code: code.into(), message: message.into(), remedy: None }
+    }
+
+    /// Adds what to do.
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// A request that cannot be understood.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Problem::new("invalid-request", message)
+    }
+
+    /// Something named in a request that is not there.
+    pub fn not_found(what: impl Into<String>) -> Self {
+        Problem::new("not-found", what)
+    }
+
+    /// A file or folder that could not be read or written.
+    pub fn file(doing: &str, path: &Path, error: &std::io::Error) -> Self {
+        use std::io::ErrorKind as Kind;
+        let remedy = match error.kind() {
+            Kind::NotFound => "Check the path; the file or folder may have been moved or deleted.",
+            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
+                "Choose a place that you may write to, or change the permissions."
+            }
+            Kind::StorageFull | Kind::QuotaExceeded => {
+                "The disk is full: free some space and try again. Nothing is lost while this stays open."
+            }
+            Kind::IsADirectory => "Choose a file, not a folder.",
+            Kind::NotADirectory => "Choose a folder, not a file.",
+            Kind::InvalidData => "The file is not text in UTF-8; it may not be a graph.",
+            _ => "Check that the disk is there and try again.",
+        };
+        let code = match error.kind() {
+            Kind::NotFound => "not-found",
+            Kind::StorageFull | Kind::QuotaExceeded => "disk-full",
+            _ => "file-error",
+        };
+        Problem::new(code, format!("Could not {doing} {}: {error}.", path.display())).remedy(remedy)
+    }
+}
