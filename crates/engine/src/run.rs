@@ -52,6 +52,8 @@ pub(crate) struct Loop {
     pending: Vec<PendingWrite>,
     /// Give finished tasks of an open step their stored writes back instead of running them again.
     keep_finished: bool,
+    /// Answers that tasks of the open step were given before, by task.
+    given: HashMap<TaskId, Vec<Value>>,
     by_id: BTreeMap<String, Value>,
     scalar: Arc<Mutex<Option<Value>>>,
     tasks: Vec<Task>,
@@ -111,6 +113,7 @@ impl Loop {
             updated: None,
             pending: Vec::new(),
             keep_finished: true,
+            given: HashMap::new(),
             by_id: BTreeMap::new(),
             scalar: Arc::new(Mutex::new(None)),
             tasks: Vec::new(),
@@ -219,6 +222,7 @@ impl Loop {
                 if replaying {
                     self.keep_finished = false;
                     self.pending.clear();
+                    self.given.clear();
                     self.put(Source::Fork).await?;
                 }
                 Ok(())
@@ -238,6 +242,11 @@ impl Loop {
             .as_ref()
             .map(|names| self.live.indexes(names));
         self.metadata = tuple.checkpoint.metadata;
+        let answers = |write: &PendingWrite| {
+            let list = write.write.value.as_array()?.iter().cloned().collect();
+            (&*write.write.channel == reserved::RESUME).then(|| (write.task_id.clone(), list))
+        };
+        self.given = tuple.pending_writes.iter().filter_map(answers).collect();
         self.pending = tuple.pending_writes;
     }
 
@@ -608,18 +617,7 @@ impl Loop {
     fn execute(&self, index: usize) -> impl Future<Output = Outcome> + Send + 'static {
         let task = &self.tasks[index];
         let ns = task.ns();
-        let mut given: Vec<Value> = self
-            .pending
-            .iter()
-            .find(|w| w.task_id == task.id && &*w.write.channel == reserved::RESUME)
-            .map(|w| {
-                w.write
-                    .value
-                    .as_array()
-                    .map(|list| list.iter().cloned().collect())
-                    .unwrap_or_default()
-            })
-            .unwrap_or_default();
+        let mut given = self.given.get(&task.id).cloned().unwrap_or_default();
         // An answer by id goes to the task's next question; the id of its first question is accepted as well.
         let own = interrupt_id(&ns, given.len());
         let first = interrupt_id(&ns, 0);
