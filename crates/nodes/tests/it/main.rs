@@ -1,0 +1,8 @@
+//! The crate from outside: documents go in, runs come out.
+
+mod checks;
+mod golden;
+mod nodes;
+mod page;
+mod provider;
+mod support;

@@ -1,0 +1,110 @@
+//! Small things that the tests share.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use superstep::{
+    Graph, Input, MemorySaver, Payload, RunConfig, RunError, RunResult, StreamEvent, StreamMode, Value,
+};
+use superstep_document::{Diagnostic, Document};
+use superstep_nodes::{Environment, Registry};
+
+pub(crate) fn graphs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../graphs")
+}
+
+/// The folders of all examples, sorted.
+pub(crate) fn examples() -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(graphs())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    folders
+}
+
+pub(crate) fn document(json: &serde_json::Value) -> Document {
+    let (document, problems) = Document::parse(&json.to_string());
+    assert_eq!(
+        problems.iter().filter(|p| p.is_error()).collect::<Vec<_>>(),
+        Vec::<&Diagnostic>::new()
+    );
+    document
+}
+
+pub(crate) fn build(json: &serde_json::Value, environment: &Environment) -> Graph {
+    let document = document(json);
+    match Registry::standard().build(&document, environment) {
+        Ok(graph) => graph.with_checkpointer(Arc::new(MemorySaver::new())),
+        Err(problems) => panic!(
+            "{}",
+            problems
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("\n")
+        ),
+    }
+}
+
+/// A graph of one node between start and end.
+pub(crate) fn one_node(state: serde_json::Value, kind: &str, config: serde_json::Value) -> serde_json::Value {
+    serde_json::json!({
+        "format": "superstep/1", "name": "one", "state": state,
+        "nodes": {"n": {"kind": kind, "config": config}},
+        "edges": [{"from": "__start__", "to": "n"}, {"from": "n", "to": "__end__"}],
+    })
+}
+
+pub(crate) fn no_keys() -> Environment {
+    Environment::default().with_variables(|_| None)
+}
+
+/// Runs and collects everything that was streamed.
+pub(crate) async fn run(
+    graph: &Graph,
+    input: Input,
+    modes: &[StreamMode],
+) -> (Vec<StreamEvent>, Result<RunResult, RunError>) {
+    let mut run = graph.stream(
+        input,
+        RunConfig {
+            modes: modes.to_vec(),
+            ..RunConfig::on("t")
+        },
+    );
+    let mut events = Vec::new();
+    while let Some(event) = run.next().await {
+        events.push(event);
+    }
+    (events, run.finish().await)
+}
+
+pub(crate) async fn value(json: &serde_json::Value, input: Value) -> Value {
+    run(&build(json, &no_keys()), Input::Value(input), &[])
+        .await
+        .1
+        .unwrap()
+        .value
+}
+
+/// The message of the node's failure.
+pub(crate) async fn failure(json: &serde_json::Value, input: Value) -> String {
+    run(&build(json, &no_keys()), Input::Value(input), &[])
+        .await
+        .1
+        .unwrap_err()
+        .to_string()
+}
+
+/// Text of all message chunks in order.
+pub(crate) fn tokens(events: &[StreamEvent]) -> Vec<Value> {
+    events
+        .iter()
+        .filter_map(|event| match &event.payload {
+            Payload::Message(chunk, _) => Some(chunk.clone()),
+            _ => None,
+        })
+        .collect()
+}
