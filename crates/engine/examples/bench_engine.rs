@@ -2,7 +2,11 @@
 //!
 //! Limits are measured in the same run: a bare loop that awaits the same boxed futures, so the ratio says what
 //! super-steps, channels and versions cost on top of calling the nodes.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints, and stops at the first surprise")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints, and stops at the first surprise"
+)]
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +21,11 @@ fn chain(n: usize) -> Graph {
     let mut graph = StateGraph::new().channel("x", ChannelSpec::last_value());
     for i in 0..n {
         graph = graph.node(format!("n{i}"), noop());
-        graph = if i == 0 { graph.edge(START, "n0") } else { graph.edge(format!("n{}", i - 1), format!("n{i}")) };
+        graph = if i == 0 {
+            graph.edge(START, "n0")
+        } else {
+            graph.edge(format!("n{}", i - 1), format!("n{i}"))
+        };
     }
     graph.compile().unwrap()
 }
@@ -45,9 +53,12 @@ fn counter() -> Graph {
 }
 
 fn fan_out(k: usize) -> Graph {
-    let fan = move |_: NodeContext, _: Value| async move { Ok((0..k).map(|i| Target::send("w", i)).collect()) };
+    let fan =
+        move |_: NodeContext, _: Value| async move { Ok((0..k).map(|i| Target::send("w", i)).collect()) };
     let worker = |_: NodeContext, input: Value| async move {
-        Ok(NodeOutput::Update(Value::Object([("out", Value::from(vec![input]))].into_iter().collect())))
+        Ok(NodeOutput::Update(Value::Object(
+            [("out", Value::from(vec![input]))].into_iter().collect(),
+        )))
     };
     StateGraph::new()
         .channel("out", ChannelSpec::append())
@@ -91,34 +102,64 @@ async fn bare_loop(steps: usize) {
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
     let bare = micros(9, async || bare_loop(100_000).await).await / 100_000.0;
-    let config = || RunConfig { recursion_limit: 1_000_000_000, ..RunConfig::default() };
-    let on_thread = |i: usize| RunConfig { thread: Some(format!("t{i}").into()), ..config() };
+    let config = || RunConfig {
+        recursion_limit: 1_000_000_000,
+        ..RunConfig::default()
+    };
+    let on_thread = |i: usize| RunConfig {
+        thread: Some(format!("t{i}").into()),
+        ..config()
+    };
     for n in [10, 1_000, 100_000] {
         let graph = chain(n);
         let rounds = if n > 10_000 { 3 } else { 15 };
         let us = micros(rounds, async || {
-            graph.invoke(Input::value(json!({"x": 1})), config()).await.unwrap();
+            graph
+                .invoke(Input::value(json!({"x": 1})), config())
+                .await
+                .unwrap();
         })
         .await;
-        print("chain, no checkpointer, per step", &format!("n={n}"), us / n as f64, Some(bare));
+        print(
+            "chain, no checkpointer, per step",
+            &format!("n={n}"),
+            us / n as f64,
+            Some(bare),
+        );
     }
     for n in [10, 1_000] {
         let graph = chain(n).with_checkpointer(Arc::new(MemorySaver::new()));
         let mut thread = 0;
         let us = micros(9, async || {
             thread += 1;
-            graph.invoke(Input::value(json!({"x": 1})), on_thread(thread)).await.unwrap();
+            graph
+                .invoke(Input::value(json!({"x": 1})), on_thread(thread))
+                .await
+                .unwrap();
         })
         .await;
-        print("chain, memory checkpointer, per step", &format!("n={n}"), us / n as f64, Some(bare));
+        print(
+            "chain, memory checkpointer, per step",
+            &format!("n={n}"),
+            us / n as f64,
+            Some(bare),
+        );
     }
     for steps in [1_000, 10_000] {
         let graph = counter();
         let us = micros(9, async || {
-            graph.invoke(Input::value(json!({"n": 0, "limit": steps})), config()).await.unwrap();
+            graph
+                .invoke(Input::value(json!({"n": 0, "limit": steps})), config())
+                .await
+                .unwrap();
         })
         .await;
-        print("two-node loop, no checkpointer, per step", &format!("steps={steps}"), us / steps as f64, Some(bare));
+        print(
+            "two-node loop, no checkpointer, per step",
+            &format!("steps={steps}"),
+            us / steps as f64,
+            Some(bare),
+        );
     }
     for k in [100, 1_000, 10_000] {
         let graph = fan_out(k);
@@ -134,13 +175,23 @@ async fn main() {
             while set.join_next().await.is_some() {}
         })
         .await;
-        print("Send fan-out and join, per task", &format!("k={k}"), us / k as f64, Some(spawned / k as f64));
+        print(
+            "Send fan-out and join, per task",
+            &format!("k={k}"),
+            us / k as f64,
+            Some(spawned / k as f64),
+        );
     }
     for n in [1_000, 100_000] {
         let us = micros(3, async || {
             std::hint::black_box(chain(n));
         })
         .await;
-        print("build and compile, per node", &format!("n={n}"), us / n as f64, None);
+        print(
+            "build and compile, per node",
+            &format!("n={n}"),
+            us / n as f64,
+            None,
+        );
     }
 }

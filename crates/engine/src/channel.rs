@@ -309,6 +309,19 @@ impl Kind {
                     });
                     return Ok(Effect::Replaced);
                 }
+                if let (Kind::Binary(BinaryOp::Append), Some(Value::Array(old))) = (self, &*value) {
+                    // The list is taken once for the step, so that each item costs its own push and nothing else.
+                    let kept = old.len();
+                    let mut list = old.clone();
+                    for write in writes {
+                        match write {
+                            Value::Array(items) => list.append(items),
+                            item => list.push((*item).clone()),
+                        }
+                    }
+                    *value = Some(Value::Array(list));
+                    return Ok(Effect::Appended(kept));
+                }
                 let mut next = value.clone();
                 for write in writes {
                     next = Some(match (&next, self) {

@@ -65,7 +65,13 @@ impl List {
     }
     /// Adds every item of `other` at the end.
     pub fn append(&mut self, other: &List) {
-        Arc::make_mut(&mut self.0).append((*other.0).clone());
+        let items = Arc::make_mut(&mut self.0);
+        if other.len() < 64 {
+            // Joining trees has a fixed cost that pushing a few items does not.
+            items.extend(other.iter().cloned());
+        } else {
+            items.append((*other.0).clone());
+        }
     }
     /// Replaces the item at `index`; out of range is ignored.
     pub fn set(&mut self, index: usize, value: Value) {
