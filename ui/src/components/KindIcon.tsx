@@ -1,0 +1,46 @@
+/** The glyph of a node kind, by the Lucide name that the kind gives. A name that is not bundled gets the plain box. */
+import {
+  BookOpenText,
+  Bot,
+  Box,
+  Braces,
+  Clock,
+  Code,
+  Database,
+  Equal,
+  FileText,
+  Flag,
+  Globe,
+  MessageCircleQuestion,
+  Play,
+  Search,
+  Sparkles,
+  Split,
+  Wrench,
+  type LucideIcon,
+} from "lucide-react";
+
+const ICONS: Readonly<Record<string, LucideIcon>> = {
+  "book-open-text": BookOpenText,
+  bot: Bot,
+  box: Box,
+  braces: Braces,
+  clock: Clock,
+  code: Code,
+  database: Database,
+  equal: Equal,
+  "file-text": FileText,
+  globe: Globe,
+  "message-circle-question": MessageCircleQuestion,
+  search: Search,
+  sparkles: Sparkles,
+  split: Split,
+  wrench: Wrench,
+  __start__: Play,
+  __end__: Flag,
+};
+
+export function KindIcon({ icon, size = 16 }: { icon: string; size?: number }) {
+  const Icon = ICONS[icon] ?? Box;
+  return <Icon size={size} aria-hidden className="ss-kind-icon" />;
+}

@@ -1,0 +1,204 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { useState } from "react";
+import { afterEach, describe, expect, it } from "vitest";
+import { SchemaForm, type SchemaFormProps } from "./SchemaForm";
+import type { Json, Schema } from "./schema-form/schema";
+
+afterEach(cleanup);
+// jsdom has no pointer events, which Base UI makes its clicks from.
+window.PointerEvent ??= MouseEvent as unknown as typeof PointerEvent;
+
+let last: Json;
+
+function Host({ initial, ...props }: Partial<SchemaFormProps> & { schema: Schema; initial: Json }) {
+  const [value, setValue] = useState<Json>(initial);
+  last = value;
+  return (
+    <SchemaForm
+      {...props}
+      value={value}
+      onChange={(next) => {
+        last = next;
+        setValue(next);
+      }}
+    />
+  );
+}
+
+function show(schema: Schema, initial: Json = {}, props: Partial<SchemaFormProps> = {}) {
+  return render(<Host schema={schema} initial={initial} {...props} />);
+}
+
+const type = (element: HTMLElement, value: string) => fireEvent.change(element, { target: { value } });
+
+describe("SchemaForm", () => {
+  it("edits texts and numbers under their labels", () => {
+    show({
+      type: "object",
+      required: ["request"],
+      properties: { request: { type: "string" }, max_tokens: { type: "integer" } },
+    });
+    type(screen.getByLabelText(/request/), "A lamp");
+    type(screen.getByLabelText("Max tokens"), "12");
+    expect(last).toEqual({ request: "A lamp", max_tokens: 12 });
+  });
+
+  it("keeps half-typed numbers out of the value and removes an emptied optional field", () => {
+    show({ type: "object", properties: { n: { type: "number" }, s: { type: "string" } } }, { n: 1, s: "x" });
+    const number = screen.getByLabelText("n");
+    type(number, "-");
+    expect(last).toEqual({ n: 1, s: "x" });
+    type(number, "-2.5");
+    expect(last).toEqual({ n: -2.5, s: "x" });
+    type(number, "");
+    expect(last).toEqual({ s: "x" });
+    type(screen.getByLabelText("s"), "");
+    expect(last).toEqual({});
+  });
+
+  it("keeps the empty text of a required field", () => {
+    show({ type: "object", required: ["s"], properties: { s: { type: "string" } } }, { s: "x" });
+    type(screen.getByLabelText(/^s/), "");
+    expect(last).toEqual({ s: "" });
+  });
+
+  it("switches booleans", () => {
+    show({ type: "object", properties: { urgent: { type: "boolean" } } });
+    fireEvent.click(screen.getByRole("switch", { name: "urgent" }));
+    expect(last).toEqual({ urgent: true });
+  });
+
+  it("adds, changes, moves and removes items of a list", () => {
+    show({ type: "object", properties: { tags: { type: "array", items: { type: "string" } } } }, { tags: ["a"] });
+    fireEvent.click(screen.getByRole("button", { name: "Add" }));
+    expect(last).toEqual({ tags: ["a", ""] });
+    type(screen.getByLabelText("tags 2"), "b");
+    expect(last).toEqual({ tags: ["a", "b"] });
+    fireEvent.click(screen.getByRole("button", { name: "Move item 2 up" }));
+    expect(last).toEqual({ tags: ["b", "a"] });
+    fireEvent.click(screen.getByRole("button", { name: "Remove item 1" }));
+    expect(last).toEqual({ tags: ["a"] });
+  });
+
+  it("does not offer more items than allowed", () => {
+    show({ type: "object", properties: { tags: { type: "array", maxItems: 1, items: { type: "string" } } } }, { tags: ["a"] });
+    expect(screen.queryByRole("button", { name: "Add" })).toBeNull();
+  });
+
+  it("keeps fields it does not know", () => {
+    show({ type: "object", properties: { a: { type: "string" } } }, { a: "x", other: { deep: [1] } });
+    type(screen.getByLabelText("a"), "y");
+    expect(last).toEqual({ a: "y", other: { deep: [1] } });
+  });
+
+  it("opens an optional object only when it is added, with its required fields", () => {
+    show({
+      type: "object",
+      properties: {
+        address: {
+          type: "object",
+          required: ["city"],
+          properties: { city: { type: "string" }, zip: { type: "string" } },
+        },
+      },
+    });
+    expect(screen.queryByLabelText(/city/)).toBeNull();
+    fireEvent.click(screen.getByRole("button", { name: "Add" }));
+    expect(last).toEqual({ address: { city: "" } });
+    type(screen.getByLabelText(/city/), "Oslo");
+    expect(last).toEqual({ address: { city: "Oslo" } });
+    fireEvent.click(screen.getByRole("button", { name: "Clear address" }));
+    expect(last).toEqual({});
+  });
+
+  it("sets and removes a nullable", () => {
+    show({ type: "object", required: ["note"], properties: { note: { type: ["string", "null"] } } }, { note: null });
+    fireEvent.click(screen.getByRole("button", { name: "Set a value" }));
+    expect(last).toEqual({ note: "" });
+    type(screen.getByRole("textbox"), "hi");
+    expect(last).toEqual({ note: "hi" });
+    fireEvent.click(screen.getByRole("button", { name: "Remove" }));
+    expect(last).toEqual({ note: null });
+  });
+
+  it("renames a free field without moving it", () => {
+    show({ type: "object", additionalProperties: { type: "string" } }, { a: "1", b: "2" });
+    const name = screen.getAllByLabelText("Name")[0]!;
+    type(name, "first");
+    fireEvent.blur(name);
+    expect(JSON.stringify(last)).toBe('{"first":"1","b":"2"}');
+    type(screen.getAllByLabelText("Name")[0]!, "b");
+    fireEvent.blur(screen.getAllByLabelText("Name")[0]!);
+    expect(JSON.stringify(last), "a taken name is refused").toBe('{"first":"1","b":"2"}');
+  });
+
+  it("complains after a field was left, not before", () => {
+    show({ type: "object", required: ["s"], properties: { s: { type: "string", minLength: 1 } } }, { s: "" });
+    expect(screen.queryByText("May not be empty.")).toBeNull();
+    fireEvent.blur(screen.getByLabelText(/^s/));
+    expect(screen.getByText("May not be empty.")).toBeTruthy();
+    expect(screen.getByLabelText(/^s/).getAttribute("aria-invalid")).toBe("true");
+  });
+
+  it("shows errors from elsewhere at their field, with the remedy", () => {
+    show({ type: "object", properties: { a: { type: "object", properties: { b: { type: "string" } } } } }, { a: { b: "x" } }, {
+      errors: [{ pointer: "/a/b", message: "No such folder.", remedy: "Choose another." }],
+    });
+    const group = screen.getByRole("group", { name: "a" });
+    expect(within(group).getByText("No such folder.")).toBeTruthy();
+    expect(within(group).getByText("Choose another.")).toBeTruthy();
+  });
+
+  it("shows a value of another type as JSON instead of hiding it", () => {
+    const { container } = show({ type: "object", properties: { n: { type: "integer" } } }, { n: "twelve" });
+    expect(container.querySelector("[data-mode=json]")).toBeTruthy();
+    expect(last).toEqual({ n: "twelve" });
+  });
+
+  it("edits messages and keeps what it does not show", () => {
+    show(
+      { type: "object", properties: { messages: { type: "array", "x-editor": "messages" } } },
+      { messages: [{ type: "human", content: "hello", id: "m1" }] },
+    );
+    type(screen.getByLabelText("Text of message 1"), "good day");
+    expect(last).toEqual({ messages: [{ type: "human", content: "good day", id: "m1" }] });
+    fireEvent.click(screen.getByRole("button", { name: "Add message" }));
+    expect(last.messages[1]).toEqual({ type: "ai", content: "" });
+  });
+
+  it("changes the variant and keeps what both have", () => {
+    show(
+      {
+        oneOf: [
+          { title: "Mail", type: "object", required: ["to"], properties: { kind: { const: "mail" }, to: { type: "string" } } },
+          { title: "Call", type: "object", required: ["kind", "to"], properties: { kind: { const: "call" }, to: { type: "string" } } },
+        ],
+      },
+      { kind: "mail", to: "Ada" },
+    );
+    const select = screen.getByRole("combobox");
+    expect(select.textContent).toContain("Mail");
+    fireEvent.click(select);
+    const option = screen.getByRole("option", { name: /Call/ });
+    fireEvent.mouseMove(option);
+    fireEvent.keyDown(option, { key: "Enter" });
+    fireEvent.keyUp(option, { key: "Enter" });
+    fireEvent.click(option);
+    expect(last).toEqual({ kind: "call", to: "Ada" });
+  });
+
+  it("shares one value with the JSON side", async () => {
+    const { container } = show({ type: "object", properties: { a: { type: "string" } } }, { a: "x" });
+    fireEvent.click(screen.getByRole("tab", { name: "JSON" }));
+    expect(container.querySelector("[data-mode=json]")).toBeTruthy();
+    fireEvent.click(screen.getByRole("tab", { name: "Form" }));
+    expect((screen.getByLabelText("a") as HTMLInputElement).value).toBe("x");
+  });
+
+  it("is not editable when read only", () => {
+    show({ type: "object", properties: { a: { type: "string" }, l: { type: "array", items: { type: "string" } } } }, { a: "x", l: ["y"] }, { readOnly: true });
+    expect((screen.getByLabelText("a") as HTMLInputElement).readOnly).toBe(true);
+    expect(screen.queryByRole("button", { name: "Add" })).toBeNull();
+  });
+});

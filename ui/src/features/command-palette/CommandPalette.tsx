@@ -1,0 +1,234 @@
+/**
+ * Everything by name: actions with their shortcuts, nodes of this graph, recent graphs, examples, threads. What was
+ * used last comes first while nothing is typed.
+ */
+import { Dialog } from "@base-ui/react/dialog";
+import { CornerDownRight, FileClock, GalleryVerticalEnd, Milestone, Zap } from "lucide-react";
+import { useCallback, useEffect, useId, useMemo, useState, type KeyboardEvent, type ReactNode } from "react";
+import { focusNode } from "../../canvas/actions";
+import { fuzzyFilter } from "../../components/fuzzy";
+import { Kbd } from "../../components/Kbd";
+import { doc, openGraph, useDocumentState } from "../../document/store";
+import type { ThreadView } from "../../ipc/bindings/ThreadView";
+import { rpc } from "../../ipc/client";
+import { formsIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { registerCommand, useCommands } from "../../state/commands";
+import { useSession } from "../../state/session";
+import { showProblem } from "../../state/toasts";
+import "./command-palette.css";
+
+interface Entry {
+  id: string;
+  group: string;
+  title: string;
+  text?: string | undefined;
+  shortcut?: string | undefined;
+  icon: ReactNode;
+  run(): void;
+}
+
+const LAST = "superstep.commands";
+const REMEMBERED = 6;
+
+function lastUsed(): string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(LAST) ?? "[]");
+    return Array.isArray(kept) ? kept.filter((id): id is string => typeof id === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+function remember(id: string): void {
+  try {
+    localStorage.setItem(LAST, JSON.stringify([id, ...lastUsed().filter((other) => other !== id)].slice(0, REMEMBERED)));
+  } catch {
+    // Without storage the list is just not sorted by use.
+  }
+}
+
+export function CommandPalette() {
+  const [open, setOpen] = useState(false);
+  useEffect(
+    () =>
+      registerCommand({
+        id: "palette.open",
+        title: t("forms.command.open"),
+        group: t("forms.command.view"),
+        hidden: true,
+        run: () => setOpen((now) => !now),
+      }),
+    [],
+  );
+  return (
+    <Dialog.Root open={open} onOpenChange={setOpen}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="ss-backdrop" />
+        <Dialog.Popup className="ss-popup command" aria-label={t("forms.command.label")} data-testid={formsIds.commandPalette}>
+          {open && <CommandList close={() => setOpen(false)} />}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function CommandList({ close }: { close(): void }) {
+  const entries = useEntries();
+  const [query, setQuery] = useState("");
+  const [active, setActive] = useState(0);
+  const listId = useId();
+  const used = useMemo(lastUsed, []);
+
+  const found = useMemo(() => {
+    if (query.trim() !== "") return fuzzyFilter(entries, query, (entry) => [entry.title, entry.text ?? "", entry.group]).slice(0, 80);
+    const rank = (entry: Entry) => {
+      const at = used.indexOf(entry.id);
+      return at < 0 ? used.length : at;
+    };
+    return entries.toSorted((a, b) => rank(a) - rank(b));
+  }, [entries, query, used]);
+  const chosen = Math.min(active, found.length - 1);
+  useEffect(() => {
+    document.getElementById(`${listId}${chosen}`)?.scrollIntoView({ block: "nearest" });
+  }, [chosen, listId, found]);
+
+  const run = useCallback(
+    (entry: Entry | undefined) => {
+      if (!entry) return;
+      remember(entry.id);
+      close();
+      // After the palette has given the focus back, so that what runs may take it.
+      requestAnimationFrame(() => entry.run());
+    },
+    [close],
+  );
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown") setActive((chosen + 1) % Math.max(1, found.length));
+    else if (event.key === "ArrowUp") setActive((chosen - 1 + found.length) % Math.max(1, found.length));
+    else if (event.key === "Home" && event.ctrlKey) setActive(0);
+    else if (event.key === "End" && event.ctrlKey) setActive(found.length - 1);
+    else if (event.key === "Enter" && !event.nativeEvent.isComposing) run(found[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <input
+        className="command-input"
+        autoFocus
+        role="combobox"
+        aria-expanded
+        aria-controls={listId}
+        aria-activedescendant={found.length > 0 ? `${listId}${chosen}` : undefined}
+        aria-label={t("forms.command.label")}
+        placeholder={t("forms.command.hint")}
+        spellCheck={false}
+        value={query}
+        onKeyDown={onKeyDown}
+        onChange={(event) => {
+          setQuery(event.target.value);
+          setActive(0);
+        }}
+      />
+      <div className="command-list" role="listbox" id={listId} aria-label={t("forms.command.label")}>
+        {found.length === 0 && <p className="ss-list-empty">{t("forms.command.none")}</p>}
+        {found.map((entry, index) => (
+          <div
+            key={entry.id}
+            id={`${listId}${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            data-active={index === chosen || undefined}
+            className="command-row"
+            data-testid={formsIds.commandEntry(entry.id)}
+            onPointerMove={() => setActive(index)}
+            onClick={() => run(entry)}
+          >
+            <span className="command-icon">{entry.icon}</span>
+            <span className="command-title">{entry.title}</span>
+            {entry.text !== undefined && entry.text !== "" && <span className="command-text">{entry.text}</span>}
+            <span className="command-group">{entry.group}</span>
+            {entry.shortcut !== undefined && <Kbd keys={entry.shortcut} />}
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function useEntries(): Entry[] {
+  const commands = useCommands();
+  const appInfo = useSession((state) => state.appInfo);
+  const graphId = useDocumentState((state) => state.graphId);
+  const [threads, setThreads] = useState<readonly ThreadView[]>([]);
+  useEffect(() => {
+    const abort = new AbortController();
+    rpc("thread.list", { offset: 0, limit: 50, ...(graphId !== null && { graphId }) }, abort.signal).then(
+      (list) => setThreads(list.threads),
+      () => {
+        // The palette works without them; the thread panel shows the problem.
+      },
+    );
+    return () => abort.abort();
+  }, [graphId]);
+
+  return useMemo(() => {
+    const actions = commands
+      .filter((command) => command.hidden !== true && command.enabled?.() !== false)
+      .map((command) => ({
+        id: command.id,
+        group: command.group,
+        title: command.title,
+        shortcut: command.shortcut,
+        icon: <Zap size={14} aria-hidden />,
+        run: command.run,
+      }));
+    const nodes =
+      graphId === null
+        ? []
+        : doc.names("node").map((name) => ({
+            id: `node:${name}`,
+            group: t("forms.command.nodes"),
+            title: name,
+            icon: <CornerDownRight size={14} aria-hidden />,
+            run: () => {
+              const session = useSession.getState();
+              if (session.use === "approve") session.setUse("design");
+              session.select({ nodes: [name] });
+              requestAnimationFrame(() => focusNode(name));
+            },
+          }));
+    const recents = (appInfo?.recents ?? [])
+      .filter((recent) => recent.exists)
+      .map((recent) => ({
+        id: `recent:${recent.path}`,
+        group: t("forms.command.recent"),
+        title: recent.name,
+        text: recent.path,
+        icon: <FileClock size={14} aria-hidden />,
+        run: () => void rpc("graph.open", { path: recent.path }).then(openGraph, showProblem),
+      }));
+    const examples = (appInfo?.examples ?? []).map((example) => ({
+      id: `example:${example.id}`,
+      group: t("forms.command.examples"),
+      title: example.name,
+      text: example.summary,
+      icon: <GalleryVerticalEnd size={14} aria-hidden />,
+      run: () => void rpc("graph.openExample", { id: example.id }).then(openGraph, showProblem),
+    }));
+    const switches = threads.map((thread) => ({
+      id: `thread:${thread.threadId}`,
+      group: t("forms.command.threads"),
+      title: thread.title,
+      text: thread.graphName,
+      icon: <Milestone size={14} aria-hidden />,
+      run: () => {
+        const session = useSession.getState();
+        session.setUse("debug");
+        session.setCursor({ threadId: thread.threadId, checkpointId: null });
+      },
+    }));
+    return [...actions, ...nodes, ...recents, ...switches, ...examples];
+  }, [commands, appInfo, graphId, threads]);
+}

@@ -1,0 +1,165 @@
+/**
+ * The search that opens on an empty spot of the canvas and where a wire is dropped: new nodes by kind, and, for a wire,
+ * the nodes that are there already.
+ */
+import { Flag, Play } from "lucide-react";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { fuzzyFilter } from "../../components/fuzzy";
+import { KindIcon } from "../../components/KindIcon";
+import { doc } from "../../document/store";
+import { END, START, nodeOf } from "../../document/types";
+import { formsIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { kindGroups } from "./groups";
+import "./palette.css";
+
+export interface NodeSearchProps {
+  /** Where on the screen. */
+  at: { x: number; y: number };
+  /** The wire it opened from: the node at its other end, and whether the wire leaves it (`from`) or leads to it (`to`). */
+  fromWire?: { node: string; end: "from" | "to" } | undefined;
+  onPick(kind: string): void;
+  onConnectTo?: ((node: string) => void) | undefined;
+  onClose(): void;
+}
+
+interface Entry {
+  id: string;
+  group: string;
+  title: string;
+  text: string;
+  icon: string;
+  run(): void;
+}
+
+const WIDTH = 300;
+const HEIGHT = 360;
+
+export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeSearchProps) {
+  const kinds = useSession((state) => state.appInfo?.kinds);
+  const [query, setQuery] = useState("");
+  const [active, setActive] = useState(0);
+  const listId = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const popup = useRef<HTMLDivElement>(null);
+  const [shift, setShift] = useState({ x: 0, y: 0 });
+
+  useEffect(() => {
+    // The pointer that opened it has often still the focus of its own to give.
+    const frame = requestAnimationFrame(() => input.current?.focus());
+    return () => cancelAnimationFrame(frame);
+  }, []);
+  useLayoutEffect(() => {
+    const box = popup.current?.getBoundingClientRect();
+    const height = box?.height ?? HEIGHT;
+    setShift({
+      x: Math.min(0, window.innerWidth - 8 - (at.x + WIDTH)),
+      y: Math.min(0, window.innerHeight - 8 - (at.y + height)),
+    });
+  }, [at.x, at.y, query]);
+
+  const entries = useMemo<Entry[]>(() => {
+    const made: Entry[] = kindGroups(kinds ?? []).flatMap((group) =>
+      group.kinds.map((kind) => ({
+        id: `kind:${kind.kind}`,
+        group: t("forms.search.new"),
+        title: kind.title,
+        text: kind.summary,
+        icon: kind.icon,
+        run: () => onPick(kind.kind),
+      })),
+    );
+    if (!fromWire || !onConnectTo) return made;
+    const iconOf = (node: string) => kinds?.find((kind) => kind.kind === nodeOf(doc.get(`node:${node}`)).kind)?.icon ?? "box";
+    const end: Entry =
+      fromWire.end === "from"
+        ? { id: "end", group: t("forms.search.existing"), title: t("forms.end"), text: t("forms.search.endText"), icon: END, run: () => onConnectTo(END) }
+        : { id: "start", group: t("forms.search.existing"), title: t("forms.start"), text: t("forms.search.startText"), icon: START, run: () => onConnectTo(START) };
+    const there: Entry[] = doc.names("node").map((node) => ({
+      id: `node:${node}`,
+      group: t("forms.search.existing"),
+      title: node,
+      text: node === fromWire.node ? t("forms.search.itself") : "",
+      icon: iconOf(node),
+      run: () => onConnectTo(node),
+    }));
+    return [...made, end, ...there];
+  }, [kinds, fromWire, onPick, onConnectTo]);
+
+  const found = fuzzyFilter(entries, query, (entry) => [entry.title, entry.text]);
+  const chosen = Math.min(active, found.length - 1);
+  useEffect(() => {
+    document.getElementById(`${listId}${chosen}`)?.scrollIntoView({ block: "nearest" });
+  }, [chosen, listId]);
+
+  const run = (entry: Entry | undefined) => {
+    if (!entry) return;
+    entry.run();
+    onClose();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    event.stopPropagation();
+    if (event.key === "ArrowDown") setActive((chosen + 1) % Math.max(1, found.length));
+    else if (event.key === "ArrowUp") setActive((chosen - 1 + found.length) % Math.max(1, found.length));
+    else if (event.key === "Enter") run(found[chosen]);
+    else if (event.key === "Escape" || event.key === "Tab") onClose();
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <>
+      <div className="search-shade" onPointerDown={onClose} />
+      <div
+        ref={popup}
+        className="ss-popup search"
+        role="dialog"
+        aria-label={fromWire ? t("forms.search.wireLabel", { node: fromWire.node }) : t("forms.search.label")}
+        style={{ left: at.x + shift.x, top: at.y + shift.y, width: WIDTH, maxHeight: HEIGHT }}
+        data-testid={formsIds.nodeSearch}
+        onKeyDown={onKeyDown}
+      >
+        <input
+          ref={input}
+          className="search-input"
+          role="combobox"
+          aria-expanded
+          aria-controls={listId}
+          aria-activedescendant={found.length > 0 ? `${listId}${chosen}` : undefined}
+          aria-label={t("forms.search.label")}
+          placeholder={fromWire ? t("forms.search.wirePlaceholder") : t("forms.search.placeholder")}
+          value={query}
+          onChange={(event) => {
+            setQuery(event.target.value);
+            setActive(0);
+          }}
+        />
+        <div className="search-list" role="listbox" id={listId} aria-label={t("forms.search.label")}>
+          {found.length === 0 && <p className="ss-list-empty">{t("forms.search.none")}</p>}
+          {found.map((entry, index) => (
+            <div key={entry.id}>
+              {query.trim() === "" && entry.group !== found[index - 1]?.group && fromWire !== undefined && (
+                <p className="ss-menu-heading">{entry.group}</p>
+              )}
+              <div
+                id={`${listId}${index}`}
+                role="option"
+                aria-selected={index === chosen}
+                className="search-row"
+                data-active={index === chosen || undefined}
+                data-testid={formsIds.searchEntry(entry.id)}
+                onPointerMove={() => setActive(index)}
+                onClick={() => run(entry)}
+              >
+                {entry.icon === END ? <Flag size={15} aria-hidden /> : entry.icon === START ? <Play size={15} aria-hidden /> : <KindIcon icon={entry.icon} size={15} />}
+                <span className="search-title">{entry.title}</span>
+                <span className="search-text">{entry.text}</span>
+              </div>
+            </div>
+          ))}
+        </div>
+      </div>
+    </>
+  );
+}

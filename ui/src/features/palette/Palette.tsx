@@ -1,0 +1,137 @@
+/** The node kinds. A click puts one into the view; a drag carries it to its place. */
+import { Search } from "lucide-react";
+import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
+import { addNodeAt, dragKind, overCanvas } from "../../canvas/actions";
+import { EmptyState } from "../../components/EmptyState";
+import { fuzzyFilter } from "../../components/fuzzy";
+import { KindIcon } from "../../components/KindIcon";
+import { TextField } from "../../components/TextField";
+import type { NodeKind } from "../../ipc/bindings/NodeKind";
+import { formsIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { kindGroups } from "./groups";
+import "./palette.css";
+
+/** How far the pointer must go before a press becomes a drag. */
+const DRAG_START = 4;
+
+export interface PaletteProps {
+  onPick?: (kind: string) => void;
+}
+
+export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProps) {
+  const kinds = useSession((state) => state.appInfo?.kinds);
+  const [query, setQuery] = useState("");
+  const list = useRef<HTMLDivElement>(null);
+  const found = fuzzyFilter(kinds ?? [], query, (kind) => [kind.title, kind.kind, kind.summary]);
+  const groups = query.trim() === "" ? kindGroups(found) : [{ id: "found", title: "", kinds: found }];
+
+  const walk = (event: KeyboardEvent<HTMLElement>) => {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    const rows = [...(list.current?.querySelectorAll<HTMLElement>("button") ?? [])];
+    const at = rows.indexOf(document.activeElement as HTMLElement);
+    const next = rows[event.key === "ArrowDown" ? at + 1 : at - 1];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  };
+
+  return (
+    <div className="ss-panel" data-testid={formsIds.palette}>
+      <div className="ss-panel-bar">
+        <TextField
+          prefix={<Search size={14} aria-hidden />}
+          aria-label={t("forms.palette.search")}
+          placeholder={t("forms.palette.search")}
+          value={query}
+          onChange={setQuery}
+          onKeyDown={walk}
+          onCommit={() => {
+            if (found[0]) onPick(found[0].kind);
+          }}
+        />
+      </div>
+      <div className="ss-panel-scroll palette-list" ref={list} onKeyDown={walk}>
+        {found.length === 0 && (
+          <EmptyState compact title={t("forms.palette.none")}>
+            {t("forms.palette.noneHelp")}
+          </EmptyState>
+        )}
+        {groups.map((group) => (
+          <section key={group.id} className="palette-group" aria-label={group.title || t("forms.palette.results")}>
+            {group.title !== "" && <h3 className="palette-heading">{group.title}</h3>}
+            {group.kinds.map((kind) => (
+              <PaletteRow key={kind.kind} kind={kind} onPick={onPick} />
+            ))}
+          </section>
+        ))}
+        <p className="palette-help">{t("forms.palette.help")}</p>
+      </div>
+    </div>
+  );
+}
+
+function PaletteRow({ kind, onPick }: { kind: NodeKind; onPick(kind: string): void }) {
+  const start = useRef<{ x: number; y: number; id: number } | null>(null);
+  const dragged = useRef(false);
+  const [dragging, setDragging] = useState(false);
+
+  const move = (event: PointerEvent<HTMLElement>) => {
+    const from = start.current;
+    if (from === null || event.pointerId !== from.id) return;
+    if (!dragged.current) {
+      if (Math.hypot(event.clientX - from.x, event.clientY - from.y) < DRAG_START) return;
+      dragged.current = true;
+      setDragging(true);
+      event.currentTarget.setPointerCapture(event.pointerId);
+    }
+    dragKind(kind.kind, { x: event.clientX, y: event.clientY });
+  };
+  const end = (event: PointerEvent<HTMLElement>, drop: boolean) => {
+    if (start.current === null) return;
+    start.current = null;
+    if (!dragged.current) return;
+    setDragging(false);
+    const point = { x: event.clientX, y: event.clientY };
+    dragKind(kind.kind, null);
+    if (drop && overCanvas(point)) addNodeAt(kind.kind, point);
+  };
+
+  return (
+    <button
+      type="button"
+      className="palette-row"
+      data-testid={formsIds.paletteKind(kind.kind)}
+      data-dragging={dragging || undefined}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        start.current = { x: event.clientX, y: event.clientY, id: event.pointerId };
+        dragged.current = false;
+      }}
+      onPointerMove={move}
+      onPointerUp={(event) => end(event, true)}
+      onPointerCancel={(event) => end(event, false)}
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && dragging) {
+          start.current = null;
+          setDragging(false);
+          dragKind(kind.kind, null);
+        }
+      }}
+      onClick={() => {
+        // A drag ends with a click of its own, which is not meant.
+        if (dragged.current) dragged.current = false;
+        else onPick(kind.kind);
+      }}
+    >
+      <span className="palette-icon">
+        <KindIcon icon={kind.icon} />
+      </span>
+      <span className="palette-texts">
+        <span className="palette-title">{kind.title}</span>
+        <span className="palette-summary">{kind.summary}</span>
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,126 @@
+/** Every problem of the document, by the record it belongs to. A click goes there and puts the cursor into the field. */
+import { CircleAlert, CircleCheck, TriangleAlert } from "lucide-react";
+import { useRef, type KeyboardEvent } from "react";
+import { focusEdge, focusNode } from "../../canvas/actions";
+import { Badge } from "../../components/Badge";
+import { EmptyState } from "../../components/EmptyState";
+import { useDiagnostics } from "../../document/store";
+import { sectionOf } from "../../document/types";
+import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
+import { formsIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import "./problems.css";
+
+/** The record in words. */
+export function placeText(record: string): string {
+  const place = sectionOf(record);
+  switch (place?.section) {
+    case "node":
+      return t("forms.problems.node", { name: place.name });
+    case "edge":
+      return t("forms.problems.edge", { name: place.name.replaceAll("__start__", t("forms.start")).replaceAll("__end__", t("forms.end")) });
+    case "key":
+      return t("forms.problems.key", { name: place.name });
+    case "layout":
+      return t("forms.problems.layout", { name: place.name });
+    default:
+      return t("forms.problems.graph");
+  }
+}
+
+/** By record, the worst first, otherwise in the order they were found. */
+export function groupProblems(problems: readonly Diagnostic[]): { record: string; problems: Diagnostic[] }[] {
+  const groups = new Map<string, Diagnostic[]>();
+  for (const problem of problems) {
+    const group = groups.get(problem.record);
+    if (group) group.push(problem);
+    else groups.set(problem.record, [problem]);
+  }
+  const rank = (problem: Diagnostic) => (problem.severity === "error" ? 0 : 1);
+  return [...groups]
+    .map(([record, list]) => ({ record, problems: list.toSorted((a, b) => rank(a) - rank(b)) }))
+    .sort((a, b) => rank(a.problems[0]!) - rank(b.problems[0]!));
+}
+
+/** Shows the place of a problem: the record on the canvas, the field in the panel. */
+export function goToProblem(problem: Diagnostic): void {
+  const session = useSession.getState();
+  if (session.use === "approve") session.setUse("design");
+  const place = sectionOf(problem.record);
+  if (place?.section === "node" || place?.section === "layout") focusNode(place.name);
+  if (place?.section === "edge") focusEdge(place.name);
+  session.focusField(problem.record, problem.pointer ?? null);
+  const { use } = useSession.getState();
+  if (place?.section === "key") session.showTab("left", "keys", "design");
+  else session.showTab("right", "inspector", use);
+}
+
+export function ProblemsPanel() {
+  const problems = useDiagnostics();
+  const list = useRef<HTMLDivElement>(null);
+  if (problems.length === 0) {
+    return (
+      <EmptyState compact icon={<CircleCheck size={20} />} title={t("forms.problems.none")}>
+        {t("forms.problems.noneHelp")}
+      </EmptyState>
+    );
+  }
+  const errors = problems.filter((problem) => problem.severity === "error").length;
+  const warnings = problems.length - errors;
+  const walk = (event: KeyboardEvent) => {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    const rows = [...(list.current?.querySelectorAll<HTMLElement>("button") ?? [])];
+    const next = rows[rows.indexOf(document.activeElement as HTMLElement) + (event.key === "ArrowDown" ? 1 : -1)];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  };
+  let index = 0;
+  return (
+    <div className="ss-panel" data-testid={formsIds.problems}>
+      <p className="problems-counts" role="status">
+        {errors > 0 && (
+          <Badge tone="failed" icon={<CircleAlert size={12} aria-hidden />}>
+            {tn("forms.problems.errors.one", "forms.problems.errors.many", errors)}
+          </Badge>
+        )}
+        {warnings > 0 && (
+          <Badge tone="warning" icon={<TriangleAlert size={12} aria-hidden />}>
+            {tn("forms.problems.warnings.one", "forms.problems.warnings.many", warnings)}
+          </Badge>
+        )}
+      </p>
+      <div className="ss-panel-scroll" ref={list} onKeyDown={walk} aria-label={t("forms.problems.list")}>
+        {groupProblems(problems).map((group) => (
+          <section key={group.record} aria-label={placeText(group.record)}>
+            <h3 className="problems-place">{placeText(group.record)}</h3>
+            {group.problems.map((problem) => {
+              const Icon = problem.severity === "error" ? CircleAlert : TriangleAlert;
+              const at = index++;
+              return (
+                <button
+                  key={`${problem.code}${problem.pointer ?? ""}${problem.message}`}
+                  type="button"
+                  className="problems-row"
+                  data-severity={problem.severity}
+                  data-testid={formsIds.problem(at)}
+                  onClick={() => goToProblem(problem)}
+                >
+                  <Icon
+                    size={14}
+                    aria-label={t(problem.severity === "error" ? "forms.problems.error" : "forms.problems.warning")}
+                  />
+                  <span className="problems-texts">
+                    <span className="problems-message">{problem.message}</span> <span className="problems-remedy">{problem.remedy}</span>
+                  </span>
+                  <code className="problems-code">{problem.code}</code>
+                </button>
+              );
+            })}
+          </section>
+        ))}
+      </div>
+    </div>
+  );
+}

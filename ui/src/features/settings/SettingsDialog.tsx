@@ -1,0 +1,109 @@
+/** Colours, following, where things are kept, and what this is. Every change counts at once. */
+import { Check, Copy, Monitor, Moon, Sun } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Dialog } from "../../components/Dialog";
+import { Field } from "../../components/Field";
+import { IconButton } from "../../components/IconButton";
+import { Switch } from "../../components/Switch";
+import { Tabs } from "../../components/Tabs";
+import type { Theme } from "../../ipc/bindings/Theme";
+import { formsIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { registerCommands } from "../../state/commands";
+import { useSession } from "../../state/session";
+import "./settings.css";
+
+const THEMES: Theme[] = ["system", "light", "dark"];
+const ICONS = { system: Monitor, light: Sun, dark: Moon };
+
+export function SettingsDialog() {
+  const [open, setOpen] = useState(false);
+  const appInfo = useSession((state) => state.appInfo);
+  const theme = useSession((state) => state.theme);
+  const follow = useSession((state) => state.follow);
+  const setSettings = useSession((state) => state.setSettings);
+
+  useEffect(
+    () =>
+      registerCommands([
+        { id: "settings.open", title: t("forms.settings.open"), group: t("forms.settings.group"), run: () => setOpen(true) },
+        {
+          id: "settings.theme",
+          title: t("forms.settings.themeNext"),
+          group: t("forms.settings.group"),
+          run: () => {
+            const dark = document.documentElement.dataset["theme"] === "dark";
+            useSession.getState().setSettings({ theme: dark ? "light" : "dark" });
+          },
+        },
+      ]),
+    [],
+  );
+
+  return (
+    <Dialog open={open} onClose={() => setOpen(false)} title={t("forms.settings.title")} size="medium" data-testid={formsIds.settings}>
+      <section className="settings-part">
+        <h3>{t("forms.settings.appearance")}</h3>
+        <div className="settings-row">
+          <span>{t("forms.settings.theme")}</span>
+          <Tabs
+            look="segmented"
+            label={t("forms.settings.theme")}
+            value={theme}
+            onChange={(next) => setSettings({ theme: next as Theme })}
+            tabs={THEMES.map((id) => {
+              const Icon = ICONS[id];
+              return { id, label: t(`forms.settings.theme.${id}`), icon: <Icon size={13} aria-hidden /> };
+            })}
+          />
+        </div>
+        <Field label={t("forms.settings.follow")} description={t("forms.settings.followHelp")} className="ss-field-switch">
+          <Switch checked={follow} onChange={(next) => setSettings({ follow: next })} />
+        </Field>
+      </section>
+      {appInfo !== null && (
+        <section className="settings-part">
+          <h3>{t("forms.settings.places")}</h3>
+          <Place title={t("forms.settings.data")} path={appInfo.dataDir} help={t("forms.settings.dataHelp")} />
+          <Place title={t("forms.settings.graphs")} path={appInfo.graphsDir} help={t("forms.settings.graphsHelp")} />
+        </section>
+      )}
+      <section className="settings-part">
+        <h3>{t("forms.settings.about")}</h3>
+        <p className="selectable">{t("forms.settings.version", { version: appInfo?.version ?? "" })}</p>
+        <p className="settings-help">{t("forms.settings.licence")}</p>
+        <p className="settings-help">{t("forms.settings.fonts")}</p>
+      </section>
+    </Dialog>
+  );
+}
+
+function Place({ title, path, help }: { title: string; path: string; help: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <div>
+      <div className="settings-row">
+        <span>{title}</span>
+        <code className="settings-path selectable">{path}</code>
+        <IconButton
+          size="small"
+          label={copied ? t("forms.settings.copied") : t("forms.settings.copy")}
+          onClick={() => {
+            void navigator.clipboard.writeText(path).then(
+              () => {
+                setCopied(true);
+                setTimeout(() => setCopied(false), 1500);
+              },
+              () => {
+                // The path can still be selected and copied by hand.
+              },
+            );
+          }}
+        >
+          {copied ? <Check size={13} /> : <Copy size={13} />}
+        </IconButton>
+      </div>
+      <p className="settings-help">{help}</p>
+    </div>
+  );
+}
