@@ -68,7 +68,7 @@ impl Reopening {
     }
 
     fn open(path: &std::path::Path) -> SqliteSaver {
-        let options = SqliteOptions { synchronous: Synchronous::Normal };
+        let options = SqliteOptions { synchronous: Synchronous::Full, ..SqliteOptions::default() };
         SqliteSaver::open_with(path, options).expect("the database opens again")
     }
 

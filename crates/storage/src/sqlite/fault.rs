@@ -29,6 +29,14 @@ impl Fault {
         Fault::Storage(StorageError::Corrupt { place: place.into(), cause: cause.to_string() })
     }
 
+    /// Names the place when a column did not hold what it should.
+    pub(super) fn at(self, place: impl FnOnce() -> String) -> Self {
+        match self {
+            Fault::Sql(error) if is_damage(&error) => Fault::corrupt(place(), error),
+            other => other,
+        }
+    }
+
     /// The error for the caller; `what` says what was being done, `path` on which file.
     pub(super) fn worded(self, what: &str, path: &Path) -> StorageError {
         match self {
@@ -38,13 +46,17 @@ impl Fault {
     }
 }
 
+fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+    matches!(
+        error,
+        InvalidColumnType(..) | FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | Utf8Error(..)
+    )
+}
+
 fn worded(error: &rusqlite::Error, what: &str, path: &Path) -> StorageError {
     let file = path.display();
-    if let rusqlite::Error::InvalidColumnType(..)
-    | rusqlite::Error::FromSqlConversionFailure(..)
-    | rusqlite::Error::IntegralValueOutOfRange(..)
-    | rusqlite::Error::Utf8Error(..) = error
-    {
+    if is_damage(error) {
         return StorageError::Corrupt { place: format!("A record met while {what}"), cause: error.to_string() };
     }
     let remedy = match error.sqlite_error_code() {

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
@@ -42,10 +43,18 @@ pub enum Synchronous {
 }
 
 /// How to open a database.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct SqliteOptions {
     /// What an acknowledged commit survives.
     pub synchronous: Synchronous,
+    /// How long to wait for another process that is writing.
+    pub busy_timeout: Duration,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { synchronous: Synchronous::default(), busy_timeout: Duration::from_secs(10) }
+    }
 }
 
 /// Keeps checkpoints in a SQLite file.
@@ -55,6 +64,7 @@ pub struct SqliteSaver {
 
 struct Inner {
     path: PathBuf,
+    options: SqliteOptions,
     readers: Mutex<Vec<Reader>>,
     requests: Option<mpsc::Sender<Request>>,
     writer: Option<JoinHandle<()>>,
@@ -80,7 +90,7 @@ impl SqliteSaver {
     /// Opens or creates the file with options.
     pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StorageError> {
         let path = path.as_ref().to_path_buf();
-        let conn = schema::open_writer(&path, options.synchronous)?;
+        let conn = schema::open_writer(&path, options)?;
         let (requests, queue) = mpsc::channel();
         let writer = Writer::new(conn, path.clone());
         let writer = std::thread::Builder::new()
@@ -91,8 +101,13 @@ impl SqliteSaver {
                 cause: error.to_string(),
                 remedy: "Close other programs and try again".to_owned(),
             })?;
-        let inner =
-            Inner { path, readers: Mutex::new(Vec::new()), requests: Some(requests), writer: Some(writer) };
+        let inner = Inner {
+            path,
+            options,
+            readers: Mutex::new(Vec::new()),
+            requests: Some(requests),
+            writer: Some(writer),
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -146,7 +161,7 @@ impl Inner {
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut reader = match idle {
             Some(reader) => reader,
-            None => Reader { conn: schema::open_reader(&self.path)?, names: Names::default() },
+            None => Reader { conn: schema::open_reader(&self.path, self.options)?, names: Names::default() },
         };
         // One transaction: every statement of the operation sees the same moment.
         let result = {
@@ -220,5 +235,64 @@ impl Checkpointer for SqliteSaver {
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
         self.submit(Job::Copy(from.clone(), to.clone())).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use superstep::conformance::{Draft, id};
+    use superstep::json;
+
+    use super::*;
+
+    /// A saver whose file may not grow beyond so many pages: what SQLite then says is what it says on a full disk.
+    fn small(path: &Path, pages: i64) -> SqliteSaver {
+        let saver = SqliteSaver::open(path).expect("a new database");
+        let options = saver.inner.options;
+        drop(saver);
+        let conn = schema::open_writer(path, options).expect("opens");
+        conn.pragma_update(None, "max_page_count", pages).expect("can be limited");
+        let (requests, queue) = mpsc::channel();
+        let writer = Writer::new(conn, path.to_path_buf());
+        let writer = std::thread::spawn(move || writer.run(&queue));
+        let inner = Inner {
+            path: path.to_path_buf(),
+            options,
+            readers: Mutex::default(),
+            requests: Some(requests),
+            writer: Some(writer),
+        };
+        SqliteSaver { inner: Arc::new(inner) }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_full_disk_loses_nothing_that_was_acknowledged() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let saver = small(&folder.path().join("small.db"), 60);
+        let mut last = Draft::root(id(1)).set("log", json!([])).store(&saver, "t", "").await.expect("stores");
+        let began = Instant::now();
+        let error = loop {
+            let n = (last.metadata.step + 3).unsigned_abs();
+            match Draft::after(&last, id(n)).append("log", vec!["x".repeat(2000).into()]).store(&saver, "t", "").await {
+                Ok(stored) => last = stored,
+                Err(error) => break error.to_string(),
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "the file never filled");
+        };
+        assert!(error.contains("Free some disk space"), "{error}");
+        let newest = saver.get(&"t".into(), "", None).await.expect("readable").expect("there");
+        assert_eq!(newest.checkpoint, last, "the last acknowledged checkpoint");
+        // A commit that fits, queued together with one that does not, is not lost with it.
+        let big = Draft::after(&last, id(5000)).set("big", "x".repeat(400_000)).put();
+        let fits = Draft::root(id(1)).put();
+        saver.delete_thread(&"nobody".into()).await.expect("works");
+        let commit = |thread: &str, put| Commit { thread: thread.into(), ns: "".into(), writes: vec![], put: Some(put) };
+        let (big, fits) = tokio::join!(saver.commit(commit("t", big)), saver.commit(commit("u", fits)));
+        assert!(big.is_err());
+        assert!(fits.is_ok() || fits.is_err_and(|e| e.to_string().contains("Free some disk space")));
+        saver.delete_thread(&"t".into()).await.expect("room is made");
+        Draft::root(id(1)).set("x", "again").store(&saver, "v", "").await.expect("there is room again");
     }
 }

@@ -180,7 +180,8 @@ impl View<'_> {
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             let thread = ThreadId::new(row.get::<_, String>(0)?);
-            match self.summary(row, thread.clone()) {
+            let summary = self.summary(row, thread.clone());
+            match summary.map_err(|fault| fault.at(|| format!("The newest checkpoint of thread {thread}"))) {
                 Ok(summary) => found.push(summary),
                 // One damaged thread must not hide the others.
                 Err(Fault::Storage(StorageError::Corrupt { place, cause })) => {
@@ -274,7 +275,8 @@ impl View<'_> {
         let mut found = Vec::new();
         while found.len() < limit {
             let Some(row) = rows.next()? else { break };
-            let head = self.head(row, space)?;
+            let head = self.head(row, space);
+            let head = head.map_err(|fault| fault.at(|| format!("A checkpoint of thread {}", space.thread)))?;
             if head.metadata.matches(&query.filter) {
                 found.push((row.get(0)?, head));
             }
@@ -380,8 +382,9 @@ impl View<'_> {
         let mut rows = statement.query([seq])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let task_id = TaskId::new(row.get::<_, IdColumn>(0)?.0);
-            let task_path: String = row.get(1)?;
+            let unreadable = |e: rusqlite::Error| Fault::from(e).at(|| format!("A task of {}", lower(place)));
+            let task_id = TaskId::new(row.get::<_, IdColumn>(0).map_err(unreadable)?.0);
+            let task_path: String = row.get(1).map_err(unreadable)?;
             let damaged =
                 |cause: String| Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause);
             let blob = row.get_ref(2)?.as_blob().map_err(|e| damaged(e.to_string()))?;

@@ -4,29 +4,26 @@
 //! applied in one transaction each; a released file is never edited.
 
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use superstep::StorageError;
 
-use super::Synchronous;
 use super::fault::Fault;
+use super::{SqliteOptions, Synchronous};
 
 /// "SStp" in ASCII.
 const APPLICATION_ID: i64 = 0x5353_7470;
 const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_checkpoints.sql")];
-/// How long a writer waits for another process before it gives up.
-const BUSY: Duration = Duration::from_secs(10);
 
 /// Opens the writing connection and brings the schema up to date.
-pub(super) fn open_writer(path: &Path, synchronous: Synchronous) -> Result<Connection, StorageError> {
+pub(super) fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, StorageError> {
     let what = "opening the database";
     let open = || -> Result<Connection, Fault> {
         let mut conn = Connection::open_with_flags(
             path,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
         )?;
-        conn.busy_timeout(BUSY)?;
+        conn.busy_timeout(options.busy_timeout)?;
         // Before anything is changed: another program's file must stay as it is.
         check(&conn, path)?;
         if conn.is_readonly("main")? {
@@ -38,7 +35,7 @@ pub(super) fn open_writer(path: &Path, synchronous: Synchronous) -> Result<Conne
             .into());
         }
         conn.pragma_update(None, "journal_mode", "WAL")?;
-        conn.pragma_update(None, "synchronous", match synchronous {
+        conn.pragma_update(None, "synchronous", match options.synchronous {
             Synchronous::Normal => "NORMAL",
             Synchronous::Full => "FULL",
         })?;
@@ -52,10 +49,10 @@ pub(super) fn open_writer(path: &Path, synchronous: Synchronous) -> Result<Conne
 }
 
 /// Opens a connection that only reads; the writer has been opened before, so the schema is known to be good.
-pub(super) fn open_reader(path: &Path) -> Result<Connection, Fault> {
+pub(super) fn open_reader(path: &Path, options: SqliteOptions) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
-    conn.busy_timeout(BUSY)?;
+    conn.busy_timeout(options.busy_timeout)?;
     conn.pragma_update(None, "query_only", true)?;
     conn.set_prepared_statement_cache_capacity(32);
     Ok(conn)

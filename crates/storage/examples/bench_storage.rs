@@ -1,0 +1,259 @@
+//! The storage part of `./dev bench`: one JSON object a line.
+//!
+//! Each figure stands beside what it is compared against in the same run (`limit`), because absolute times on a
+//! shared machine say little. Run it with `cargo run --release -p superstep-storage --example bench_storage`.
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop")]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use rusqlite::Connection;
+use superstep::conformance::{Draft, id};
+use superstep::{Checkpoint, Checkpointer, Commit, ListQuery, Put, TaskId, TaskWrites, Value, Write, json};
+use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
+
+const STEPS: u64 = 3_000;
+const TURNS: u64 = 1_000;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    runtime.block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        for synchronous in [Synchronous::Normal, Synchronous::Full] {
+            commits(folder.path(), synchronous).await;
+        }
+        conversation(folder.path()).await;
+        reading(folder.path()).await;
+        wide(folder.path()).await;
+    });
+}
+
+fn report(workload: &str, params: serde_json::Value, value: f64, unit: &str, limit: Option<f64>) {
+    let round = |x: f64| (x * 1000.0).round() / 1000.0;
+    let line = serde_json::json!({
+        "bench": "storage",
+        "workload": workload,
+        "params": params,
+        "value": round(value),
+        "unit": unit,
+        "limit": limit.map(round),
+        "ratio": limit.map(|limit| round(value / limit)),
+    });
+    println!("{line}");
+}
+
+/// What the engine commits for a step of a small counter loop: one task's writes and the next checkpoint.
+fn small_steps(first: u64, steps: u64) -> Vec<(Vec<TaskWrites>, Put)> {
+    let mut last = Draft::root(id(first)).set("n", 0).set("branch:to:loop", Value::Null).put();
+    let mut made = vec![(Vec::new(), last.clone())];
+    for n in 1..steps {
+        let parent = &last.checkpoint;
+        let task = TaskWrites {
+            checkpoint_id: parent.id.clone(),
+            task_id: TaskId::new(format!("{:08x}-1111-8222-9333-444455556666", n)),
+            task_path: "~__pregel_pull, loop".to_owned(),
+            writes: vec![
+                Write { idx: 0, channel: "n".into(), value: json!(n) },
+                Write { idx: 1, channel: "branch:to:loop".into(), value: Value::Null },
+            ],
+        };
+        let draft = Draft::after(parent, id(first + n)).set("n", n).clear("branch:to:loop");
+        let put = draft.sees("loop", &["branch:to:loop"]).put();
+        last = put.clone();
+        made.push((vec![task], put));
+    }
+    made
+}
+
+fn commit(writes: Vec<TaskWrites>, put: Put) -> Commit {
+    Commit { thread: "bench".into(), ns: "".into(), writes, put: Some(put) }
+}
+
+fn size(file: &Path) -> u64 {
+    std::fs::metadata(file).unwrap().len()
+}
+
+/// Plain inserts of as many bytes, one a transaction or `batch` of them.
+fn plain(folder: &Path, pragma: &str, bytes: usize, rows: u64, batch: u64) -> f64 {
+    let file = folder.join(format!("plain-{pragma}-{bytes}-{batch}.db"));
+    let conn = Connection::open(&file).unwrap();
+    conn.pragma_update(None, "journal_mode", "WAL").unwrap();
+    conn.pragma_update(None, "synchronous", pragma).unwrap();
+    conn.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB)").unwrap();
+    let data = vec![7_u8; bytes];
+    let began = Instant::now();
+    for n in 0..rows {
+        if n % batch == 0 {
+            conn.prepare_cached("BEGIN IMMEDIATE").unwrap().execute([]).unwrap();
+        }
+        conn.prepare_cached("INSERT INTO t (data) VALUES (?1)").unwrap().execute([&data]).unwrap();
+        if n % batch == batch - 1 || n == rows - 1 {
+            conn.prepare_cached("COMMIT").unwrap().execute([]).unwrap();
+        }
+    }
+    rows as f64 / began.elapsed().as_secs_f64()
+}
+
+async fn commits(folder: &Path, synchronous: Synchronous) {
+    let full = synchronous == Synchronous::Full;
+    let pragma = if full { "FULL" } else { "NORMAL" };
+    let steps = if full { STEPS / 5 } else { STEPS };
+    let options = SqliteOptions { synchronous, ..SqliteOptions::default() };
+    let file = folder.join(format!("sequential-{pragma}.db"));
+    let saver = SqliteSaver::open_with(&file, options).unwrap();
+    let work = small_steps(0, steps);
+    let began = Instant::now();
+    for (writes, put) in work {
+        saver.commit(commit(writes, put)).await.unwrap();
+    }
+    let rate = steps as f64 / began.elapsed().as_secs_f64();
+    drop(saver);
+    let bytes = size(&file) / steps;
+    let params = |how: &str| serde_json::json!({"synchronous": pragma, "steps": steps, "commits": how});
+    let limit = plain(folder, pragma, bytes as usize, steps, 1);
+    report("small steps", params("awaited one by one"), rate, "commits/s", Some(limit));
+    if !full {
+        report("small steps", params("awaited one by one"), bytes as f64, "bytes/step on disk", Some(350.0));
+    }
+
+    let saver = SqliteSaver::open_with(folder.join(format!("pipelined-{pragma}.db")), options).unwrap();
+    let work = small_steps(0, steps);
+    let began = Instant::now();
+    let pending: Vec<_> = work.into_iter().map(|(writes, put)| saver.commit(commit(writes, put))).collect();
+    for outcome in join_all(pending).await {
+        outcome.unwrap();
+    }
+    let rate = steps as f64 / began.elapsed().as_secs_f64();
+    let limit = plain(folder, pragma, bytes as usize, steps, 256);
+    report("small steps", params("queued, awaited together"), rate, "commits/s", Some(limit));
+}
+
+/// A thread to which every turn adds a message of 1 KiB.
+async fn conversation(folder: &Path) {
+    let file = folder.join("conversation.db");
+    let saver = SqliteSaver::open(&file).unwrap();
+    let mut last: Option<Checkpoint> = None;
+    let mut turns = Vec::new();
+    for n in 0..TURNS {
+        let message = json!({"type": "human", "id": format!("m{n}"), "content": "x".repeat(1000)});
+        let put = match &last {
+            Some(parent) => Draft::after(parent, id(n)).append("messages", vec![message]),
+            None => Draft::root(id(n)).set("messages", json!([])),
+        };
+        let put = put.put();
+        last = Some(put.checkpoint.clone());
+        let began = Instant::now();
+        saver.commit(commit(Vec::new(), put)).await.unwrap();
+        turns.push(began.elapsed());
+    }
+    let tenth = (TURNS / 10) as usize;
+    let median = |part: &[Duration]| {
+        let mut sorted = part.to_vec();
+        sorted.sort();
+        sorted[sorted.len() / 2].as_secs_f64() * 1e6
+    };
+    let (first, end) = (median(&turns[..tenth]), median(&turns[turns.len() - tenth..]));
+    let params = |what: &str| serde_json::json!({"turns": TURNS, "message": "1 KiB", "what": what});
+    report("growing conversation", params("median turn of the last tenth, against the first"), end, "us/turn", Some(first));
+    let began = Instant::now();
+    let tuple = saver.get(&"bench".into(), "", None).await.unwrap().unwrap();
+    let read = began.elapsed().as_secs_f64() * 1e6;
+    let whole = serde_json::to_vec(&tuple.checkpoint.channel_values["messages"]).unwrap();
+    let began = Instant::now();
+    let _: Value = serde_json::from_slice(&whole).unwrap();
+    let parse = began.elapsed().as_secs_f64() * 1e6;
+    report("growing conversation", params("read the newest state, against parsing its JSON"), read, "us", Some(parse));
+    drop(saver);
+    let bytes = size(&file) as f64 / TURNS as f64;
+    report("growing conversation", params("file, against the messages"), bytes, "bytes/turn", Some(whole.len() as f64 / TURNS as f64));
+}
+
+/// The newest of 1,000 checkpoints, a checkpoint in the middle, the history.
+async fn reading(folder: &Path) {
+    let file = folder.join("reading.db");
+    let saver = SqliteSaver::open(&file).unwrap();
+    for (writes, put) in small_steps(0, 1000) {
+        saver.commit(commit(writes, put)).await.unwrap();
+    }
+    drop(saver);
+    let thread = "bench".into();
+    let began = Instant::now();
+    let saver = SqliteSaver::open(&file).unwrap();
+    saver.get(&thread, "", None).await.unwrap().unwrap();
+    let cold = began.elapsed().as_secs_f64() * 1e6;
+    let params = |what: &str| serde_json::json!({"checkpoints": 1000, "what": what});
+    let rounds: u32 = 200;
+    let conn = Connection::open(&file).unwrap();
+    let began = Instant::now();
+    for n in 0..rounds {
+        let sql = "SELECT id, delta FROM checkpoints WHERE seq = ?1";
+        let _: (Vec<u8>, Vec<u8>) =
+            conn.prepare_cached(sql).unwrap().query_row([n + 1], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    }
+    let row = began.elapsed().as_secs_f64() * 1e6 / f64::from(rounds);
+    report("reading", params("open the file and get the newest"), cold, "us", None);
+    let began = Instant::now();
+    for _ in 0..rounds {
+        saver.get(&thread, "", None).await.unwrap().unwrap();
+    }
+    let warm = began.elapsed().as_secs_f64() * 1e6 / f64::from(rounds);
+    report("reading", params("get the newest, against reading one row by key"), warm, "us", Some(row));
+    let step = ListQuery {
+        thread: Some(thread.clone()),
+        ns: Some("".into()),
+        filter: [("step", json!(500))].into_iter().collect(),
+        ..ListQuery::default()
+    };
+    let began = Instant::now();
+    for _ in 0..rounds {
+        assert_eq!(saver.heads(&step).await.unwrap().len(), 1);
+    }
+    let found = began.elapsed().as_secs_f64() * 1e6 / f64::from(rounds);
+    report("reading", params("find step 500, against reading one row by key"), found, "us", Some(row));
+    let all = ListQuery { thread: Some(thread.clone()), ..ListQuery::default() };
+    let began = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(saver.heads(&all).await.unwrap().len(), 1000);
+    }
+    let heads = began.elapsed().as_secs_f64() * 1e3 / 20.0;
+    report("reading", params("heads of the whole history, against 1,000 rows by key"), heads, "ms", Some(row));
+    let began = Instant::now();
+    assert_eq!(saver.list(&all).await.unwrap().len(), 1000);
+    report("reading", params("the whole history with values"), began.elapsed().as_secs_f64() * 1e3, "ms", None);
+    let began = Instant::now();
+    saver.threads().await.unwrap();
+    report("reading", params("the list of threads"), began.elapsed().as_secs_f64() * 1e6, "us", None);
+}
+
+/// One changed channel in a state of many: the cost must follow the change and not the state.
+async fn wide(folder: &Path) {
+    let mut costs = Vec::new();
+    for channels in [10_u64, 1000] {
+        let file = folder.join(format!("wide-{channels}.db"));
+        let saver = SqliteSaver::open(&file).unwrap();
+        let mut root = Draft::root(id(0));
+        for n in 0..channels {
+            let (channel, node) = (format!("channel {n}"), format!("node {n}"));
+            root = root.set(&channel, json!({"text": "x".repeat(200)})).sees(&node, &[&channel]);
+        }
+        let mut last = root.store(&saver, "bench", "").await.unwrap();
+        let before = 200 * channels;
+        let mut spent = Duration::ZERO;
+        for n in 1..=1000 {
+            let channel = format!("channel {}", n % channels);
+            let draft = Draft::after(&last, id(n)).set(&channel, n).sees(&format!("node {}", n % channels), &[&channel]);
+            // The engine stamps versions in constant time; this helper does not, so it is left out of the clock.
+            let put = draft.put();
+            last = put.checkpoint.clone();
+            let began = Instant::now();
+            saver.commit(commit(Vec::new(), put)).await.unwrap();
+            spent += began.elapsed();
+        }
+        drop(saver);
+        costs.push((spent.as_secs_f64() * 1e3, (size(&file) - before) as f64 / 1000.0));
+    }
+    let params = serde_json::json!({"channels": 1000, "changed": 1, "against": "10 channels"});
+    report("wide state", params.clone(), costs[1].0, "us/commit", Some(costs[0].0));
+    report("wide state", params, costs[1].1, "bytes/commit", Some(costs[0].1));
+}
