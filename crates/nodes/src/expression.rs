@@ -211,6 +211,112 @@ pub struct Uses {
     pub keys: BTreeSet<String>,
     /// Variables that are neither.
     pub names: BTreeSet<String>,
+    /// Filters that do not exist.
+    pub unknown_filters: BTreeSet<String>,
+}
+
+/// The filters that the documentation lists.
+pub const FILTERS: &[&str] = &[
+    "abs",
+    "attr",
+    "batch",
+    "bool",
+    "count",
+    "default",
+    "dictsort",
+    "first",
+    "float",
+    "format",
+    "fromjson",
+    "groupby",
+    "indent",
+    "int",
+    "items",
+    "join",
+    "last",
+    "length",
+    "lines",
+    "list",
+    "lower",
+    "map",
+    "max",
+    "min",
+    "pprint",
+    "reject",
+    "rejectattr",
+    "replace",
+    "reverse",
+    "round",
+    "select",
+    "selectattr",
+    "slice",
+    "sort",
+    "split",
+    "string",
+    "sum",
+    "title",
+    "tojson",
+    "trim",
+    "unique",
+    "upper",
+    "zip",
+];
+
+fn is_filter(name: &str) -> bool {
+    static TEST: LazyLock<Option<minijinja::Expression<'static, 'static>>> =
+        LazyLock::new(|| JINJA.compile_expression("name is filter").ok());
+    let Some(test) = &*TEST else { return true };
+    test.eval(Jinja::from_pairs([("name", name)]))
+        .is_ok_and(|known| known.is_true())
+}
+
+/// Names after `|` that are no filters. Jinja itself says so only when it gets there.
+fn unknown_filters(code: &str) -> BTreeSet<String> {
+    let mut unknown = BTreeSet::new();
+    let mut quote = None;
+    let mut chars = code.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        match (quote, c) {
+            (Some(_), '\\') => {
+                chars.next();
+            }
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '|') => {
+                let rest = code[at + 1..].trim_start();
+                let end = rest
+                    .find(|c: char| !c.is_alphanumeric() && c != '_')
+                    .unwrap_or(rest.len());
+                let name = &rest[..end];
+                if !name.is_empty() && !is_filter(name) {
+                    unknown.insert(name.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    unknown
+}
+
+/// The parts of a template that are code.
+fn code_of(template: &str) -> impl Iterator<Item = &str> {
+    let mut rest = template;
+    std::iter::from_fn(move || {
+        let start = [rest.find("{{"), rest.find("{%"), rest.find("{#")]
+            .into_iter()
+            .flatten()
+            .min()?;
+        let close = match &rest[start..start + 2] {
+            "{{" => "}}",
+            "{%" => "%}",
+            _ => "#}",
+        };
+        let code = &rest[start + 2..];
+        let end = code.find(close).unwrap_or(code.len());
+        rest = &code[(end + 2).min(code.len())..];
+        Some(if close == "#}" { "" } else { &code[..end] })
+    })
 }
 
 impl Uses {
@@ -270,6 +376,10 @@ impl Origin {
                 "Loop over fewer items, or do the work in a code node.",
             ),
             ErrorKind::UndefinedError => self.undefined(scope, &detail),
+            // Operators say it in their own words.
+            ErrorKind::InvalidOperation if scope.is_some() && detail.contains("undefined") => {
+                self.undefined(scope, &detail)
+            }
             ErrorKind::SyntaxError | ErrorKind::BadEscape => self.error(
                 ExpressionProblem::Syntax,
                 format!("{detail}."),
@@ -375,6 +485,7 @@ impl Expression {
             error
         })?;
         origin.uses = Uses::of(compiled.undeclared_variables(true));
+        origin.uses.unknown_filters = unknown_filters(source);
         Ok(Self { origin, compiled })
     }
 
@@ -467,6 +578,7 @@ impl Template {
             .map_err(|e| origin.explain(&e, None))?;
         let template = env.get_template(NAME).map_err(|e| origin.explain(&e, None))?;
         origin.uses = Uses::of(template.undeclared_variables(true));
+        origin.uses.unknown_filters = code_of(source).flat_map(unknown_filters).collect();
         Ok(Self { origin, env })
     }
 
@@ -710,6 +822,24 @@ mod tests {
             "loop variables are no unknown names: {:?}",
             uses.names
         );
+    }
+
+    #[test]
+    fn unknown_filters_are_known_without_running() {
+        let unknown = |uses: &Uses| uses.unknown_filters.iter().cloned().collect::<Vec<_>>();
+        let expression = |source: &str| unknown(Expression::compile(source, "t").unwrap().uses());
+        let template = |source: &str| unknown(Template::compile(source, "t").unwrap().uses());
+        assert_eq!(
+            expression("state.a|lenght > 1 and 'x|nope' ~ \"it's|no\"|upper"),
+            ["lenght"]
+        );
+        assert_eq!(
+            template("a|b {{ state.a | lowr }} {# |c #} {% if state.b|uper %}|d{% endif %}"),
+            ["lowr", "uper"]
+        );
+        for filter in FILTERS {
+            assert!(is_filter(filter), "{filter}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 use superstep::Node;
 use superstep_document::Diagnostic;
 
-use crate::expression::{Expression, ExpressionError, ExpressionProblem, Template, Uses};
+use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
 use crate::provider::Providers;
 use crate::schema::{Key, Keys};
 use crate::search::Folders;
@@ -186,6 +186,19 @@ impl Site<'_> {
         };
         for key in uses.keys {
             self.read(pointer, &key);
+        }
+        for filter in uses.unknown_filters {
+            let message = format!(
+                "{} uses the filter `{filter}`, which does not exist.{}",
+                capital(&self.label(pointer)),
+                suggest::did_you_mean(&filter, FILTERS.iter().copied())
+            );
+            self.error(
+                "unknown-filter",
+                pointer,
+                message,
+                "The expression reference lists the filters.",
+            );
         }
         for name in uses.names.iter().filter(|name| Some(name.as_str()) != extra) {
             let remedy = if self.readable.contains(name) {

@@ -2,7 +2,11 @@
 
 /// The known name that is nearest to `wrong`, when it is near enough to be a slip of the fingers.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (wrong.chars().count() / 3).max(1);
+    // Of a short name, one changed letter makes another name.
+    let limit = match wrong.chars().count() {
+        0..=2 => 0,
+        letters => (letters / 3).max(1),
+    };
     known
         .into_iter()
         .map(|name| (distance(&wrong.to_lowercase(), &name.to_lowercase()), name))
@@ -69,6 +73,7 @@ mod tests {
         assert_eq!(nearest("reqeust", known), Some("request"), "two letters swapped");
         assert_eq!(nearest("Decision", known), Some("decision"), "case");
         assert_eq!(nearest("colour", known), None, "another word");
+        assert_eq!(nearest("n", ["t"]), None, "another letter");
         assert_eq!(did_you_mean("x", []), "");
         assert_eq!(listing(["a", "b"]), "`a`, `b`");
     }

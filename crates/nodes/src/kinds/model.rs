@@ -45,7 +45,7 @@ pub struct ModelConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Output", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
     pub output: Option<Json>,
-    /// Randomness, from 0.
+    /// Randomness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Temperature", range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,

@@ -1,1 +1,498 @@
+//! What the registry says about documents that are not right.
 
+use serde_json::{Value as Json, json};
+use superstep_document::{Diagnostic, Severity};
+use superstep_nodes::{Environment, Registry};
+
+use crate::support::{document, one_node};
+
+fn check(graph: &Json) -> Vec<Diagnostic> {
+    Registry::standard().check(&document(graph))
+}
+
+/// `(code, severity, record, pointer)` of the only problem.
+#[track_caller]
+fn only(kind: &str, config: Json) -> Diagnostic {
+    let state = json!({
+        "text": {"type": "string"}, "count": {"type": "integer"}, "list": {"type": "array"},
+        "messages": {"type": "array", "reducer": "add_messages"}
+    });
+    let problems = check(&one_node(state, kind, config.clone()));
+    assert_eq!(problems.len(), 1, "{kind} {config}: {problems:#?}");
+    assert!(
+        !problems[0].message.is_empty() && !problems[0].remedy.is_empty(),
+        "{problems:?}"
+    );
+    problems[0].clone()
+}
+
+#[test]
+fn every_problem_has_its_place() {
+    let model = |extra: Json| {
+        let mut config = json!({"model": "scripted", "into": "text", "script": [{"say": "x"}]});
+        config
+            .as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        config
+    };
+    let ask = |extra: Json| {
+        let mut config = json!({"question": "?", "into": "text"});
+        config
+            .as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        config
+    };
+    let error = Severity::Error;
+    let warning = Severity::Warning;
+    for (kind, config, code, severity, pointer) in [
+        ("assign", json!({}), "missing-setting", error, "/config/set"),
+        ("assign", json!({"set": 1}), "bad-setting", error, "/config/set"),
+        (
+            "assign",
+            json!({"set": {}}),
+            "empty-setting",
+            warning,
+            "/config/set",
+        ),
+        (
+            "assign",
+            json!({"set": {"txt": "1"}}),
+            "unknown-key",
+            error,
+            "/config/set/txt",
+        ),
+        (
+            "assign",
+            json!({"set": {"text": "state.cuont"}}),
+            "unknown-key",
+            warning,
+            "/config/set/text",
+        ),
+        (
+            "assign",
+            json!({"set": {"text": "state.text +"}}),
+            "expression-syntax",
+            error,
+            "/config/set/text",
+        ),
+        (
+            "assign",
+            json!({"set": {"text": "hello"}}),
+            "unknown-name",
+            warning,
+            "/config/set/text",
+        ),
+        (
+            "assign",
+            json!({"set": {"text": "state.text|uper"}}),
+            "unknown-filter",
+            error,
+            "/config/set/text",
+        ),
+        (
+            "assign",
+            json!({"set": {"text": "1"}, "sett": 1}),
+            "unknown-setting",
+            warning,
+            "/config/sett",
+        ),
+        ("code", json!({}), "missing-setting", error, "/config/source"),
+        (
+            "code",
+            json!({"source": "return {"}),
+            "code-syntax",
+            error,
+            "/config/source",
+        ),
+        (
+            "code",
+            json!({"source": "", "timeout_ms": 0}),
+            "bad-setting",
+            error,
+            "/config/timeout_ms",
+        ),
+        (
+            "model",
+            model(json!({"model": "opnai::x", "prompt": "x"})),
+            "unknown-model",
+            error,
+            "/config/model",
+        ),
+        (
+            "model",
+            model(json!({"model": "openai::x"})),
+            "nothing-to-ask",
+            error,
+            "/config/prompt",
+        ),
+        (
+            "model",
+            model(json!({"into": "tex"})),
+            "unknown-key",
+            error,
+            "/config/into",
+        ),
+        (
+            "model",
+            model(json!({"into": "count"})),
+            "into-type",
+            error,
+            "/config/into",
+        ),
+        (
+            "model",
+            model(json!({"into": "messages", "output": {}})),
+            "output-into-messages",
+            error,
+            "/config/output",
+        ),
+        (
+            "model",
+            model(json!({"output": {"type": "nothing"}})),
+            "bad-schema",
+            error,
+            "/config/output",
+        ),
+        (
+            "model",
+            model(json!({"prompt": "{% if %}"})),
+            "expression-syntax",
+            error,
+            "/config/prompt",
+        ),
+        (
+            "model",
+            model(json!({"messages": "count"})),
+            "messages-type",
+            error,
+            "/config/messages",
+        ),
+        (
+            "model",
+            model(json!({"script": []})),
+            "empty-script",
+            error,
+            "/config/script",
+        ),
+        (
+            "model",
+            model(json!({"script": [{"say": "a"}, {"say": "b"}]})),
+            "unreachable-line",
+            warning,
+            "/config/script/1",
+        ),
+        (
+            "model",
+            model(json!({"script": [{"when": "state.x ==", "say": "a"}]})),
+            "expression-syntax",
+            error,
+            "/config/script/0/when",
+        ),
+        (
+            "model",
+            model(json!({"temperature": 9})),
+            "bad-setting",
+            error,
+            "/config/temperature",
+        ),
+        (
+            "ask",
+            ask(json!({"question": " "})),
+            "empty-setting",
+            error,
+            "/config/question",
+        ),
+        (
+            "ask",
+            ask(json!({"context": ["texd"]})),
+            "unknown-key",
+            warning,
+            "/config/context/0",
+        ),
+        (
+            "ask",
+            ask(json!({"answer": {"type": 1}})),
+            "bad-schema",
+            error,
+            "/config/answer",
+        ),
+        (
+            "ask",
+            ask(json!({"answer": {"type": "integer"}, "choices": [{"label": "One", "value": "1"}]})),
+            "choice-not-valid",
+            error,
+            "/config/choices/0/value",
+        ),
+        (
+            "ask",
+            ask(json!({"choices": [{"label": "One"}]})),
+            "missing-setting",
+            error,
+            "/config/choices/0/value",
+        ),
+        (
+            "retrieve",
+            json!({"folder": "d", "query": "state.text", "into": "text"}),
+            "into-type",
+            error,
+            "/config/into",
+        ),
+        (
+            "retrieve",
+            json!({"folder": "", "query": "state.text", "into": "list"}),
+            "empty-setting",
+            error,
+            "/config/folder",
+        ),
+        (
+            "retrieve",
+            json!({"folder": "d", "query": "state.text", "into": "list", "limit": 0}),
+            "bad-setting",
+            error,
+            "/config/limit",
+        ),
+        ("modell", json!({}), "unknown-kind", error, "/kind"),
+    ] {
+        let problem = only(kind, config.clone());
+        assert_eq!(
+            (
+                problem.code,
+                problem.severity,
+                problem.record.as_str(),
+                problem.pointer.as_deref()
+            ),
+            (code, severity, "node:n", Some(pointer)),
+            "{kind} {config}: {problem}"
+        );
+    }
+}
+
+#[test]
+fn names_nearby_are_suggested() {
+    assert!(
+        only("assign", json!({"set": {"text": "state.cuont ~ ''"}}))
+            .message
+            .contains("Did you mean `count`?")
+    );
+    assert!(
+        only("asign", json!({}))
+            .message
+            .contains("Did you mean `assign`?")
+    );
+    assert!(
+        only("assign", json!({"set": {"text": "count"}}))
+            .remedy
+            .contains("`state.count`")
+    );
+}
+
+#[test]
+fn all_problems_are_said_at_once() {
+    let graph = json!({
+        "format": "superstep/1", "name": "g", "state": {"a": {"type": "strng"}},
+        "nodes": {
+            "x": {"kind": "assign", "config": {"set": {"b": "state.c +"}}},
+            "y": {"kind": "what", "config": {}}
+        },
+        "edges": [
+            {"from": "__start__", "to": "x"}, {"from": "x", "to": "y", "when": "state.zz"},
+            {"from": "y", "route": "'", "paths": {"l": "__end__"}}
+        ],
+    });
+    let found: Vec<(&str, String)> = check(&graph).into_iter().map(|p| (p.code, p.record)).collect();
+    for expected in [
+        ("bad-schema", "key:a"),
+        ("unknown-key", "node:x"),
+        ("expression-syntax", "node:x"),
+        ("unknown-kind", "node:y"),
+        ("unknown-key", "edge:x->y"),
+        ("expression-syntax", "edge:y->?"),
+    ] {
+        assert!(
+            found.contains(&(expected.0, expected.1.to_owned())),
+            "{expected:?} in {found:?}"
+        );
+    }
+    let built = Registry::standard().build(&document(&graph), &Environment::default());
+    assert!(built.unwrap_err().len() >= 4, "building says all of them as well");
+}
+
+#[test]
+fn targets_of_each_know_their_packet_only() {
+    let graph = |with: Json, say: &str| {
+        json!({
+            "format": "superstep/1", "name": "g",
+            "state": {"items": {"type": "array"}, "q": {"type": "string"}, "out": {"type": "array", "reducer": "append"}},
+            "nodes": {"w": {"kind": "assign", "config": {"set": {"out": say}}}},
+            "edges": [{"from": "__start__", "each": "state.items", "as": "it", "to": "w", "with": with}, {"from": "w", "to": "__end__"}],
+        })
+    };
+    assert_eq!(
+        check(&graph(
+            json!({"q": "state.q", "k": "it ~ 'x'"}),
+            "[state.it, state.q, state.k]"
+        )),
+        []
+    );
+    let problems = check(&graph(json!({}), "[state.it, state.q]"));
+    assert_eq!(
+        (problems.len(), problems[0].code),
+        (1, "unknown-key"),
+        "{problems:?}"
+    );
+    assert!(problems[0].remedy.contains("with"), "{}", problems[0]);
+    assert_eq!(
+        check(&graph(json!({"k": "item"}), "[state.it]"))[0].code,
+        "unknown-name"
+    );
+}
+
+fn parallel(reducer: &str, edges: Json) -> Vec<Diagnostic> {
+    check(&json!({
+        "format": "superstep/1", "name": "g", "state": {"k": {"type": "array", "reducer": reducer}, "l": {"type": "array"}},
+        "nodes": {
+            "a": {"kind": "assign", "config": {"set": {"k": []}}}, "b": {"kind": "assign", "config": {"set": {"k": []}}},
+            "m": {"kind": "assign", "config": {"set": {"l": []}}}
+        },
+        "edges": edges,
+    }))
+}
+
+#[test]
+fn parallel_writers_of_a_plain_key_are_warned_about() {
+    let fan = json!([{"from": "__start__", "to": "a"}, {"from": "__start__", "to": "b"}, {"from": ["a", "b"], "to": "m"}]);
+    let problems = parallel("overwrite", fan.clone());
+    assert_eq!(
+        (problems.len(), problems[0].code, problems[0].record.as_str()),
+        (1, "parallel-writers", "node:b"),
+        "{problems:?}"
+    );
+    assert_eq!(parallel("append", fan), [], "a reducer joins them");
+    let chain = json!([{"from": "__start__", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "m"}]);
+    assert_eq!(parallel("overwrite", chain), [], "one after the other");
+    let later =
+        json!([{"from": "__start__", "to": "m"}, {"from": "__start__", "to": "a"}, {"from": "m", "to": "b"}]);
+    assert_eq!(parallel("overwrite", later), [], "not in the same step");
+    let deep = json!([
+        {"from": "__start__", "to": "m"}, {"from": "m", "to": "a"}, {"from": "m", "to": "b"}
+    ]);
+    assert_eq!(parallel("overwrite", deep).len(), 1);
+    let each = json!([{"from": "__start__", "each": "state.l", "as": "i", "to": "a"}, {"from": "a", "to": "b"}, {"from": "b", "to": "m"}]);
+    let problems = parallel("overwrite", each);
+    assert_eq!(
+        (problems.len(), problems[0].record.as_str()),
+        (1, "node:a"),
+        "{problems:?}"
+    );
+    let either = json!([{"from": "__start__", "route": "'x'", "paths": {"x": "a", "y": "b"}}, {"from": "a", "to": "m"}, {"from": "b", "to": "m"}]);
+    assert_eq!(parallel("overwrite", either), [], "only one of them runs");
+}
+
+#[test]
+fn folders_are_checked_when_the_graph_has_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let graph = |folder: &str| {
+        document(&one_node(
+            json!({"q": {"type": "string"}, "l": {"type": "array"}}),
+            "retrieve",
+            json!({"folder": folder, "query": "state.q", "into": "l"}),
+        ))
+    };
+    let environment = Environment::new(Some(dir.path().to_owned()));
+    let registry = Registry::standard();
+    let code = |folder: &str| {
+        registry
+            .check_in(&graph(folder), &environment)
+            .first()
+            .map(|p| (p.code, p.severity))
+    };
+    assert_eq!(code("docs"), Some(("missing-folder", Severity::Warning)));
+    assert_eq!(code("../docs"), Some(("folder-outside", Severity::Error)));
+    std::fs::create_dir(dir.path().join("docs")).unwrap();
+    assert_eq!(code("docs"), None);
+    assert_eq!(
+        registry.check(&graph("nowhere")),
+        [],
+        "without a folder nothing is looked up"
+    );
+}
+
+#[test]
+fn usage_says_who_reads_and_writes_a_key() {
+    let graph = document(&json!({
+        "format": "superstep/1", "name": "g", "state": {"a": {}, "b": {}, "c": {}},
+        "nodes": {
+            "x": {"kind": "assign", "config": {"set": {"b": "state.a"}}},
+            "y": {"kind": "code", "config": {"source": "const q = state.b;\nreturn { c: q, };"}}
+        },
+        "edges": [{"from": "__start__", "to": "x"}, {"from": "x", "to": "y", "when": "state.b"}, {"from": "y", "to": "__end__"}],
+    }));
+    let usage = serde_json::to_value(Registry::standard().usage(&graph)).unwrap();
+    assert_eq!(
+        usage,
+        json!({
+            "node:x": {"reads": ["a"], "writes": ["b"]}, "node:y": {"reads": ["b"], "writes": ["c"]},
+            "edge:x->y": {"reads": ["b"], "writes": []}
+        })
+    );
+}
+
+#[test]
+fn kinds_describe_themselves() {
+    const EDITORS: &[&str] = &[
+        "expression",
+        "template",
+        "code",
+        "state-key",
+        "state-keys",
+        "schema",
+        "folder",
+        "text",
+        "choices",
+        "assignments",
+        "script",
+    ];
+    let kinds = Registry::standard().kinds();
+    assert_eq!(
+        kinds.iter().map(|kind| kind.kind).collect::<Vec<_>>(),
+        ["assign", "model", "code", "ask", "retrieve"]
+    );
+    for kind in kinds {
+        jsonschema::validator_for(&kind.config_schema).unwrap();
+        let properties = kind.config_schema["properties"].as_object().unwrap();
+        for (name, property) in properties {
+            assert!(
+                property["title"].is_string() && property["description"].is_string(),
+                "{} {name}: {property}",
+                kind.kind
+            );
+            if let Some(editor) = property.get("x-editor") {
+                assert!(EDITORS.contains(&editor.as_str().unwrap()), "{editor}");
+            }
+            assert!(
+                !property.to_string().contains("$ref"),
+                "forms read schemas without references: {property}"
+            );
+        }
+        assert!(kind.card.len() <= 3);
+        for pointer in kind.card {
+            assert!(
+                properties.contains_key(pointer.trim_start_matches('/')),
+                "{} {pointer}",
+                kind.kind
+            );
+        }
+        for name in kind.defaults.as_object().unwrap().keys() {
+            assert!(properties.contains_key(name), "{} {name}", kind.kind);
+        }
+        let missing: Vec<_> = kind.config_schema["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|name| kind.defaults.get(name.as_str().unwrap()).is_none())
+            .collect();
+        assert!(missing.is_empty(), "a new {} node lacks {missing:?}", kind.kind);
+    }
+}
