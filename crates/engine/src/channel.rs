@@ -255,14 +255,11 @@ impl Kind {
             });
         };
         match self {
-            Kind::Last if writes.len() > 1 => {
-                return Err(
-                    "Can receive only one value per step. Use an Annotated key to handle multiple values"
-                        .into(),
-                );
-            }
+            Kind::Last if writes.len() > 1 => Err(
+                "Can receive only one value per step. Use an Annotated key to handle multiple values".into(),
+            ),
             Kind::Ephemeral { guard: true } if writes.len() > 1 => {
-                return Err("EphemeralValue(guard=True) can receive only one value per step".into());
+                Err("EphemeralValue(guard=True) can receive only one value per step".into())
             }
             Kind::Last | Kind::Ephemeral { .. } => {
                 *value = Some((*last).clone());

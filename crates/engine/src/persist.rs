@@ -10,7 +10,7 @@ use crate::error::RunError;
 use crate::ids::ThreadId;
 
 enum Order {
-    Commit(Commit),
+    Commit(Box<Commit>),
     Flush(oneshot::Sender<Result<(), StorageError>>),
 }
 
@@ -125,7 +125,7 @@ impl Persister {
                     match order {
                         // After a failure nothing later may be stored: the thread would have a hole.
                         Order::Commit(_) if failed.is_some() => {}
-                        Order::Commit(commit) => failed = saver.commit(commit).await.err(),
+                        Order::Commit(commit) => failed = saver.commit(*commit).await.err(),
                         Order::Flush(done) => {
                             let _ = done.send(failed.clone().map_or(Ok(()), Err));
                         }
@@ -135,7 +135,7 @@ impl Persister {
             sender
         });
         // The worker ends only when this sender is dropped, so sending cannot fail while it lives.
-        let _ = worker.send(Order::Commit(commit)).await;
+        let _ = worker.send(Order::Commit(Box::new(commit))).await;
         Ok(())
     }
 }
