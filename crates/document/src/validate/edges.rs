@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value as Json;
 
 use super::{Check, Wanted};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::Section;
 use crate::json::{escape_pointer, type_name};
 use crate::view::Edge;
@@ -47,12 +47,12 @@ pub(super) fn check(check: &mut Check<'_>) {
             && !contents.insert(format!("{edge:?}"))
         {
             let message = "The same edge stands here twice; following it twice changes nothing.";
-            check.push(Diagnostic::warning(
-                "duplicate-edge",
-                &record,
-                message,
-                "Delete one of them.",
-            ));
+            let mut problem = Diagnostic::warning("duplicate-edge", &record, message, "Delete one of them.");
+            if value.get("from").is_some_and(Json::is_array) {
+                // Two joins with the same ends would share their memory of who has arrived.
+                problem.severity = Severity::Error;
+            }
+            check.push(problem);
         }
     }
 }

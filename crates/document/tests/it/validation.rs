@@ -356,13 +356,16 @@ fn edges_that_stand_twice() {
     let graph = edges(json!([
         { "id": "x", "from": "second", "to": "__end__" },
         { "id": "x", "from": "second", "to": "first", "when": "state.x" },
-        { "from": "second", "to": "__end__", "note": "the same, with a note" }
+        { "from": "second", "to": "__end__", "note": "the same, with a note" },
+        { "from": ["first", "second"], "to": "first" },
+        { "from": ["first", "second"], "to": "first" }
     ]));
     assert_eq!(
         found(&graph),
         [
             "duplicate-name edge:x~2 /id",
-            "~duplicate-edge edge:second->__end__ -"
+            "~duplicate-edge edge:second->__end__ -",
+            "duplicate-edge edge:first+second->first~2 -"
         ]
     );
 }
