@@ -11,7 +11,7 @@ import { resolve, validate, type Json, type Schema, type SchemaError } from "./s
 import { Tabs } from "./Tabs";
 
 export type { FormEditors, Json, Schema, SchemaError };
-export type { FieldEditorProps } from "./schema-form/SchemaField";
+export type { FieldEditor, FieldEditorProps } from "./schema-form/SchemaField";
 
 export interface SchemaFormProps {
   schema: Schema;
@@ -79,6 +79,10 @@ export function SchemaForm({
       readOnly,
       pointerPrefix,
       touch: (pointer) => setTouched((now) => (now.has(pointer) ? now : new Set(now).add(pointer))),
+      problemsBelow: (pointer) =>
+        errors
+          .filter((error) => error.pointer.startsWith(`${pointer}/`))
+          .map(({ message, remedy, severity = "error" }) => ({ message, severity, ...(remedy !== undefined && { remedy }) })),
       problemsAt: (pointer) => {
         const own = found.filter(
           (error) => error.pointer === pointer && (check === "always" || touched.has(pointer)),

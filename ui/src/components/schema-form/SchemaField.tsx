@@ -5,6 +5,7 @@ import { t } from "../../lib/texts";
 import { Badge } from "../Badge";
 import { Button } from "../Button";
 import { Checkbox } from "../Checkbox";
+import { Combobox } from "../Combobox";
 import type { KeyInfo } from "../code/jinja";
 import { ExpressionField } from "../ExpressionField";
 import { Field, type FieldProblem } from "../Field";
@@ -26,7 +27,9 @@ import {
   resolve,
   sameJson,
   typesOf,
+  typeTitle,
   variantOf,
+  type Control,
   type Json,
   type Schema,
 } from "./schema";
@@ -41,10 +44,14 @@ export interface FieldEditorProps {
   variables: readonly string[];
   readOnly: boolean;
   problems: readonly FieldProblem[];
+  /** Problems at a place inside the value. */
+  problemsAt(pointer: string): FieldProblem[];
   onBlur(): void;
 }
 
-export type FormEditors = Readonly<Record<string, ComponentType<FieldEditorProps>>>;
+/** An editor with `nested` shows the problems inside its value itself. */
+export type FieldEditor = ComponentType<FieldEditorProps> & { nested?: boolean };
+export type FormEditors = Readonly<Record<string, FieldEditor>>;
 
 export interface FormSettings {
   root: Schema;
@@ -55,6 +62,8 @@ export interface FormSettings {
   pointerPrefix: string;
   touch(pointer: string): void;
   problemsAt(pointer: string): FieldProblem[];
+  /** Problems anywhere below, for editors that do not draw them. */
+  problemsBelow(pointer: string): FieldProblem[];
   problemsInside(pointer: string): boolean;
 }
 
@@ -122,11 +131,14 @@ export function SchemaField(props: FieldProps) {
   const { value, onChange, pointer, name, required, bare = false } = props;
   const form = useForm();
   const schema = resolve(props.schema, form.root);
-  const problems = form.problemsAt(pointer);
   const label = bare ? undefined : labelOf(name, schema);
-  const control = controlFor(schema, form.root);
   const hint = schema["x-editor"];
   const Editor = hint === undefined ? undefined : (form.editors[hint] ?? BUILT_IN[hint]);
+  const problems =
+    Editor !== undefined && Editor.nested !== true
+      ? [...form.problemsAt(pointer), ...form.problemsBelow(pointer)]
+      : form.problemsAt(pointer);
+  const control = controlOf(schema, form.root, value, required);
   const readOnly = form.readOnly || schema.readOnly === true;
   const spoken = props.label ?? (label === undefined ? (schema.title ?? t("forms.schema.json")) : undefined);
   const onBlur = () => form.touch(pointer);
@@ -141,7 +153,9 @@ export function SchemaField(props: FieldProps) {
       aside={options.aside}
       {...(options.switchLike === true && { className: "ss-field-switch" })}
     >
-      <div onBlur={onBlur}>{inside}</div>
+      <div className="ss-field-inside" onBlur={onBlur} data-testid={pointer === "" ? undefined : `field-${form.pointerPrefix}${pointer}`}>
+        {inside}
+      </div>
     </Field>
   );
 
@@ -156,6 +170,7 @@ export function SchemaField(props: FieldProps) {
         variables={form.variables}
         readOnly={readOnly}
         problems={problems}
+        problemsAt={form.problemsAt}
         onBlur={onBlur}
       />,
     );
@@ -180,6 +195,17 @@ export function SchemaField(props: FieldProps) {
       const text = typeof value === "string" ? value : "";
       // An optional text that is emptied is not there any more; a required one is the empty text.
       const change = (next: string) => onChange(next === "" && !required && !bare ? undefined : next);
+      if (Array.isArray(schema.examples) && schema.examples.length > 1 && !readOnly) {
+        return wrap(
+          <Combobox
+            {...spokenProp}
+            value={text}
+            onChange={change}
+            placeholder={placeholder}
+            items={schema.examples.map((example) => ({ value: String(example) }))}
+          />,
+        );
+      }
       if (control.long || text.includes("\n")) {
         return wrap(
           <TextArea {...spokenProp} value={text} onChange={change} placeholder={placeholder} readOnly={readOnly} />,
@@ -299,6 +325,21 @@ export function SchemaField(props: FieldProps) {
         />,
       );
   }
+}
+
+/** The control, with two thoughts that need the value: what may be absent needs no null, and anything goes by type. */
+function controlOf(schema: Schema, root: Schema, value: Json, required: boolean): Control {
+  const control = controlFor(schema, root);
+  if (control.kind === "nullable" && !required && value !== null) return controlFor(control.inner, root);
+  if (control.kind === "json" && typesOf(schema).length === 0 && schema.not === undefined && schema.if === undefined) {
+    return { kind: "variants", variants: anything() };
+  }
+  return control;
+}
+
+/** A value without a declared type is edited by the type it has. */
+function anything(): Schema[] {
+  return ["string", "number", "boolean", "array", "object", "null"].map((type) => ({ type, title: typeTitle(type) }));
 }
 
 function fitsControl(kind: string, value: Json): boolean {

@@ -227,7 +227,8 @@ function isLong(schema: Schema): boolean {
   return (schema.maxLength ?? 0) > 200;
 }
 
-function typeTitle(type: string): string {
+/** A JSON type as a title. */
+export function typeTitle(type: string): string {
   const text = typeText(type);
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

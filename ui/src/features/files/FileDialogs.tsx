@@ -1,0 +1,282 @@
+/** Choosing a file inside the window, for hosts without dialogs of their own; and the question about unsaved changes. */
+import { ArrowUp, File, Folder, Workflow } from "lucide-react";
+import { useCallback, useEffect, useRef, useState, type KeyboardEvent } from "react";
+import { Badge } from "../../components/Badge";
+import { Button } from "../../components/Button";
+import { ConfirmDialog, Dialog } from "../../components/Dialog";
+import { EmptyState } from "../../components/EmptyState";
+import { Field } from "../../components/Field";
+import { IconButton } from "../../components/IconButton";
+import { Spinner } from "../../components/Spinner";
+import { TextField } from "../../components/TextField";
+import type { FileEntry } from "../../ipc/bindings/FileEntry";
+import type { FileList } from "../../ipc/bindings/FileList";
+import { rpc, RpcProblem } from "../../ipc/client";
+import { formsIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useFileQuestion, type FileQuestion } from "./dialogs";
+import { crumbsOf, isAbsolute, joinPath, splitPath, withEnding } from "./path";
+import "./files.css";
+
+export function FileDialogs() {
+  const question = useFileQuestion((state) => state.question);
+  if (question === null) return null;
+  const done = (run: () => void) => {
+    useFileQuestion.setState({ question: null });
+    run();
+  };
+  if (question.kind === "unsaved") {
+    return (
+      <Dialog
+        open
+        onClose={() => done(() => question.answer(null))}
+        title={t("forms.unsaved.title", { name: question.name })}
+        description={t("forms.unsaved.text")}
+        actions={
+          <>
+            <Button onClick={() => done(() => question.answer(null))}>{t("forms.cancel")}</Button>
+            <Button variant="danger" onClick={() => done(() => question.answer("discard"))}>
+              {t("forms.unsaved.discard")}
+            </Button>
+            <Button variant="primary" onClick={() => done(() => question.answer("keep"))}>
+              {t("forms.unsaved.keep")}
+            </Button>
+          </>
+        }
+      />
+    );
+  }
+  return <FileDialog key={question.kind} question={question} onDone={(path) => done(() => question.answer(path))} />;
+}
+
+function FileDialog({
+  question,
+  onDone,
+}: {
+  question: Exclude<FileQuestion, { kind: "unsaved" }>;
+  onDone(path: string | null): void;
+}) {
+  const saving = question.kind === "save";
+  const suggested = saving ? splitPath(question.suggested) : { dir: "", name: "" };
+  const [listing, setListing] = useState<FileList | null>(null);
+  const [problem, setProblem] = useState<RpcProblem | null>(null);
+  const [reading, setReading] = useState(true);
+  const [name, setName] = useState(suggested.name);
+  const [active, setActive] = useState<string | null>(null);
+  const [overwrite, setOverwrite] = useState<string | null>(null);
+  const [complaint, setComplaint] = useState("");
+  const list = useRef<HTMLDivElement>(null);
+  const latest = useRef(0);
+
+  const go = useCallback((dir: string | undefined, fallBack = false) => {
+    const turn = (latest.current += 1);
+    setReading(true);
+    rpc("files.list", dir === undefined || dir === "" ? {} : { dir }).then(
+      (found) => {
+        if (turn !== latest.current) return;
+        setListing(found);
+        setProblem(null);
+        setReading(false);
+        setActive(null);
+      },
+      (thrown: unknown) => {
+        if (turn !== latest.current) return;
+        // The suggested folder may not exist yet; the graphs folder always does.
+        if (fallBack) go(undefined);
+        else {
+          setProblem(RpcProblem.from(thrown));
+          setReading(false);
+        }
+      },
+    );
+  }, []);
+  useEffect(() => go(suggested.dir, true), [go, suggested.dir]);
+
+  const entries = (listing?.entries ?? []).filter((entry) => entry.isDir || entry.isGraph || /\.json$/i.test(entry.name));
+  const chosen = entries.find((entry) => entry.path === active);
+  const target = saving && name.trim() !== "" ? savePath(listing?.dir ?? "", name.trim()) : null;
+
+  const pick = (entry: FileEntry) => {
+    setComplaint("");
+    if (entry.isDir && !(entry.isGraph && !saving)) go(entry.path);
+    else if (saving) setName(entry.name);
+    else onDone(entry.path);
+  };
+  const confirm = () => {
+    setComplaint("");
+    if (!saving) {
+      if (name.trim() !== "") {
+        const path = isAbsolute(name.trim()) ? name.trim() : joinPath(listing?.dir ?? "", name.trim());
+        onDone(path);
+      } else if (chosen !== undefined && (chosen.isGraph || !chosen.isDir)) onDone(chosen.path);
+      else if (chosen?.isDir === true) go(chosen.path);
+      else setComplaint(t("forms.files.needsFile"));
+      return;
+    }
+    if (target === null) {
+      setComplaint(t("forms.files.needsName"));
+      return;
+    }
+    void existsAt(target, listing).then((exists) => (exists ? setOverwrite(target) : onDone(target)));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = entries.findIndex((entry) => entry.path === active);
+    const move = (to: number) => {
+      const entry = entries[Math.max(0, Math.min(entries.length - 1, to))];
+      if (!entry) return;
+      setActive(entry.path);
+      if (saving && !entry.isDir) setName(entry.name);
+      list.current?.querySelector(`[data-path="${CSS.escape(entry.path)}"]`)?.scrollIntoView({ block: "nearest" });
+    };
+    if (event.key === "ArrowDown") move(at + 1);
+    else if (event.key === "ArrowUp") move(at < 0 ? entries.length - 1 : at - 1);
+    else if (event.key === "Home") move(0);
+    else if (event.key === "End") move(entries.length - 1);
+    else if (event.key === "Enter" || event.key === "ArrowRight") {
+      if (chosen) pick(chosen);
+    } else if (event.key === "Backspace" || event.key === "ArrowLeft") {
+      if (listing?.parent !== undefined) go(listing.parent);
+    } else return;
+    event.preventDefault();
+  };
+
+  return (
+    <>
+      <Dialog
+        open
+        onClose={() => onDone(null)}
+        size="large"
+        title={saving ? t("forms.files.saveTitle") : t("forms.files.openTitle")}
+        data-testid={formsIds.fileDialog}
+        actions={
+          <>
+            <Button onClick={() => onDone(null)}>{t("forms.cancel")}</Button>
+            <Button variant="primary" onClick={confirm} data-testid="file-confirm">
+              {saving ? t("forms.files.save") : t("forms.files.open")}
+            </Button>
+          </>
+        }
+      >
+        <div className="files">
+          <nav className="files-bar" aria-label={t("forms.files.breadcrumbs")}>
+            <IconButton
+              size="small"
+              label={t("forms.files.up")}
+              disabled={listing?.parent === undefined}
+              onClick={() => go(listing?.parent)}
+            >
+              <ArrowUp size={14} />
+            </IconButton>
+            <div className="files-crumbs">
+              {crumbsOf(listing?.dir ?? "").map((crumb) => (
+                <button key={crumb.path} type="button" className="files-crumb" onClick={() => go(crumb.path)}>
+                  {crumb.name}
+                </button>
+              ))}
+            </div>
+            <Button size="small" variant="ghost" onClick={() => go(undefined)}>
+              {t("forms.files.home")}
+            </Button>
+          </nav>
+          <div
+            className="files-list"
+            ref={list}
+            role="listbox"
+            tabIndex={0}
+            aria-label={t("forms.files.list")}
+            aria-activedescendant={active === null ? undefined : `file-${active}`}
+            aria-busy={reading}
+            onKeyDown={onKeyDown}
+          >
+            {problem !== null ? (
+              <EmptyState compact tone="failed" title={problem.message}>
+                {problem.remedy}
+              </EmptyState>
+            ) : listing === null ? (
+              <div className="files-wait">
+                <Spinner label={t("forms.files.loading")} />
+              </div>
+            ) : entries.length === 0 ? (
+              <EmptyState compact title={t("forms.files.empty")}>
+                {t("forms.files.emptyHelp")}
+              </EmptyState>
+            ) : (
+              entries.map((entry) => (
+                <div
+                  key={entry.path}
+                  id={`file-${entry.path}`}
+                  role="option"
+                  aria-selected={entry.path === active}
+                  data-path={entry.path}
+                  className="files-row"
+                  data-testid={formsIds.fileEntry(entry.name)}
+                  onClick={() => {
+                    setActive(entry.path);
+                    setComplaint("");
+                    if (saving && !entry.isDir) setName(entry.name);
+                    if (!saving) setName("");
+                  }}
+                  onDoubleClick={() => pick(entry)}
+                >
+                  {entry.isGraph ? <Workflow size={15} aria-hidden /> : entry.isDir ? <Folder size={15} aria-hidden /> : <File size={15} aria-hidden />}
+                  <span className="files-name">{entry.name}</span>
+                  {entry.isGraph && <Badge tone="accent">{t("forms.files.graph")}</Badge>}
+                  <span className="files-when">{new Date(entry.modified).toLocaleDateString()}</span>
+                </div>
+              ))
+            )}
+          </div>
+          <Field
+            label={saving ? t("forms.files.name") : t("forms.files.path")}
+            error={complaint}
+            description={saving && target !== null ? t("forms.files.willBe", { path: target }) : undefined}
+          >
+            <TextField
+              autoFocus
+              mono
+              value={name}
+              onChange={(next) => {
+                setName(next);
+                setComplaint("");
+              }}
+              onCommit={confirm}
+              onFocus={(event) => {
+                // The ending stays: only the name is usually changed.
+                const end = event.target.value.replace(/\.json$/i, "").length;
+                event.target.setSelectionRange(0, end);
+              }}
+              placeholder={chosen?.path ?? ""}
+              data-testid={formsIds.filePath}
+            />
+          </Field>
+        </div>
+      </Dialog>
+      <ConfirmDialog
+        open={overwrite !== null}
+        title={t("forms.files.overwrite", { name: splitPath(overwrite ?? "").name })}
+        text={t("forms.files.overwriteText")}
+        confirm={t("forms.files.overwriteYes")}
+        onCancel={() => setOverwrite(null)}
+        onConfirm={() => onDone(overwrite)}
+      />
+    </>
+  );
+}
+
+/** Where a written name would be saved: a path is taken as it is, a name goes into the shown folder. */
+function savePath(dir: string, name: string): string {
+  const path = isAbsolute(name) ? name : joinPath(dir, name);
+  const split = splitPath(path);
+  return joinPath(split.dir, withEnding(split.name));
+}
+
+async function existsAt(path: string, listing: FileList | null): Promise<boolean> {
+  const { dir, name } = splitPath(path);
+  try {
+    const folder = listing !== null && listing.dir === dir ? listing : await rpc("files.list", { dir });
+    return folder.entries.some((entry) => !entry.isDir && entry.name === name);
+  } catch {
+    // A folder that cannot be read is the saving's problem, which names it.
+    return false;
+  }
+}

@@ -1,0 +1,30 @@
+/** The questions about files that may be asked from anywhere; the dialogs themselves are in `FileDialogs.tsx`. */
+import { create } from "zustand";
+
+export type FileQuestion =
+  | { kind: "open"; answer(path: string | null): void }
+  | { kind: "save"; suggested: string; answer(path: string | null): void }
+  | { kind: "unsaved"; name: string; answer(choice: "keep" | "discard" | null): void };
+
+export const useFileQuestion = create<{ question: FileQuestion | null }>(() => ({ question: null }));
+
+/** One question at a time: a new one answers the old one with "no". */
+function ask(question: FileQuestion): void {
+  useFileQuestion.getState().question?.answer(null);
+  useFileQuestion.setState({ question });
+}
+
+/** Lets a person choose a graph; null when they changed their mind. */
+export function openFileDialog(): Promise<string | null> {
+  return new Promise((answer) => ask({ kind: "open", answer }));
+}
+
+/** Lets a person choose where to save. A path of a file that is there has been confirmed. */
+export function saveFileDialog(suggested: string): Promise<string | null> {
+  return new Promise((answer) => ask({ kind: "save", suggested, answer }));
+}
+
+/** Asks what becomes of changes that are not in the file, before another graph takes their place. */
+export function askAboutUnsaved(name: string): Promise<"keep" | "discard" | null> {
+  return new Promise((answer) => ask({ kind: "unsaved", name, answer }));
+}

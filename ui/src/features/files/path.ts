@@ -1,0 +1,39 @@
+/** Paths as the file dialogs need them. Knows both kinds of separators, because the host may run on either. */
+
+export function separatorOf(path: string): string {
+  return path.includes("\\") && !path.includes("/") ? "\\" : "/";
+}
+
+export function splitPath(path: string): { dir: string; name: string } {
+  const at = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\"));
+  if (at < 0) return { dir: "", name: path };
+  return { dir: at === 0 ? path.slice(0, 1) : path.slice(0, at), name: path.slice(at + 1) };
+}
+
+export function joinPath(dir: string, name: string): string {
+  const separator = separatorOf(dir);
+  return dir.endsWith(separator) ? dir + name : `${dir}${separator}${name}`;
+}
+
+export function isAbsolute(path: string): boolean {
+  return /^(\/|[A-Za-z]:[\\/]|\\\\)/.test(path);
+}
+
+/** The folders of a path, from the root down. */
+export function crumbsOf(dir: string): { name: string; path: string }[] {
+  const separator = separatorOf(dir);
+  const root = /^([A-Za-z]:)?[\\/]/.exec(dir)?.[0] ?? "";
+  const crumbs = root === "" ? [] : [{ name: root, path: root }];
+  let path = root;
+  for (const name of dir.slice(root.length).split(/[\\/]/)) {
+    if (name === "") continue;
+    path = path === "" || path.endsWith(separator) ? path + name : path + separator + name;
+    crumbs.push({ name, path });
+  }
+  return crumbs;
+}
+
+/** A file name with its ending: a graph is a JSON file. */
+export function withEnding(name: string): string {
+  return /\.json$/i.test(name) ? name : `${name}.json`;
+}

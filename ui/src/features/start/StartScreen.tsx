@@ -1,0 +1,196 @@
+/** What the window shows without a graph. A first start leads into an example; later ones to where a person was. */
+import { ArrowRight, FileX, FolderOpen, Inbox, Plus, Workflow } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Button } from "../../components/Button";
+import { EmptyState } from "../../components/EmptyState";
+import { Kbd } from "../../components/Kbd";
+import { openGraph } from "../../document/store";
+import type { Example } from "../../ipc/bindings/Example";
+import type { GraphView } from "../../ipc/bindings/GraphView";
+import type { Recent } from "../../ipc/bindings/Recent";
+import { rpc } from "../../ipc/client";
+import { formsIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { runCommand } from "../../state/commands";
+import { KEYMAP } from "../../state/keymap";
+import { useSession } from "../../state/session";
+import { showProblem } from "../../state/toasts";
+import { MiniGraph } from "./MiniGraph";
+import "./start.css";
+
+/** When it was, as people say it. */
+export function agoText(iso: string, now: number = Date.now()): string {
+  const at = new Date(iso).getTime();
+  if (Number.isNaN(at)) return "";
+  const minutes = Math.max(0, Math.round((now - at) / 60_000));
+  if (minutes < 1) return t("forms.ago.now");
+  if (minutes < 60) return tn("forms.ago.minute", "forms.ago.minutes", minutes);
+  const hours = Math.round(minutes / 60);
+  if (hours < 24) return tn("forms.ago.hour", "forms.ago.hours", hours);
+  const days = Math.round(hours / 24);
+  if (days < 14) return tn("forms.ago.day", "forms.ago.days", days);
+  return new Date(at).toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
+}
+
+export function StartScreen() {
+  const appInfo = useSession((state) => state.appInfo);
+  const waiting = useSession((state) => state.inboxCount);
+  const [busy, setBusy] = useState<string | null>(null);
+
+  useEffect(() => {
+    // What was opened, moved or deleted meanwhile is known to the host only.
+    rpc("app.info", {}).then(
+      (info) => useSession.getState().setAppInfo(info),
+      () => {
+        // The window already has what it was started with.
+      },
+    );
+  }, []);
+
+  if (appInfo === null) return null;
+  const first = !appInfo.settings.welcomed && appInfo.recents.length === 0;
+  const open = (id: string, request: Promise<GraphView>) => {
+    setBusy(id);
+    request
+      .then((view) => {
+        if (!appInfo.settings.welcomed) useSession.getState().setSettings({ welcomed: true });
+        openGraph(view);
+      }, showProblem)
+      .finally(() => setBusy(null));
+  };
+  const examples = (
+    <Examples
+      examples={appInfo.examples}
+      busy={busy}
+      lead={first}
+      onOpen={(example) => open(example.id, rpc("graph.openExample", { id: example.id }))}
+    />
+  );
+
+  return (
+    <div className="start" data-testid={formsIds.startScreen}>
+      <div className="start-page">
+        <header className="start-head">
+          <div>
+            <h1>{first ? t("forms.start.welcome") : t("forms.start.title")}</h1>
+            <p>{first ? t("forms.start.welcomeText") : t("forms.start.text")}</p>
+          </div>
+          <div className="start-actions">
+            <Button icon={<FolderOpen size={15} aria-hidden />} onClick={() => runCommand("graph.open")} data-testid="start-open">
+              {t("forms.start.open")}
+            </Button>
+            <Button
+              variant={first ? "secondary" : "primary"}
+              icon={<Plus size={15} aria-hidden />}
+              onClick={() => runCommand("graph.new")}
+              data-testid="start-new"
+            >
+              {t("forms.start.new")}
+            </Button>
+          </div>
+        </header>
+
+        {waiting > 0 && (
+          <button type="button" className="start-waiting" onClick={() => useSession.getState().setUse("approve")} data-testid="start-waiting">
+            <Inbox size={16} aria-hidden />
+            <span>{tn("forms.start.waiting.one", "forms.start.waiting.many", waiting)}</span>
+            <span className="start-waiting-go">
+              {t("forms.start.answer")} <ArrowRight size={14} aria-hidden />
+            </span>
+          </button>
+        )}
+
+        {first && examples}
+        {appInfo.recents.length > 0 && (
+          <section aria-labelledby="start-recents">
+            <h2 id="start-recents">{t("forms.start.recent")}</h2>
+            <ul className="start-recents">
+              {appInfo.recents.slice(0, 8).map((recent, index) => (
+                <RecentRow
+                  key={recent.path}
+                  recent={recent}
+                  index={index}
+                  busy={busy === recent.path}
+                  onOpen={() => open(recent.path, rpc("graph.open", { path: recent.path }))}
+                />
+              ))}
+            </ul>
+          </section>
+        )}
+        {!first && examples}
+        <footer className="start-help">
+          <span>{t("forms.start.helpPalette")}</span> <Kbd keys={KEYMAP["palette.open"]?.keys[0] ?? "Mod+K"} />
+          <span className="start-help-dot" aria-hidden>
+            ·
+          </span>
+          <span>{t("forms.start.helpOffline")}</span>
+        </footer>
+      </div>
+    </div>
+  );
+}
+
+function Examples({
+  examples,
+  busy,
+  lead,
+  onOpen,
+}: {
+  examples: readonly Example[];
+  busy: string | null;
+  lead: boolean;
+  onOpen(example: Example): void;
+}) {
+  return (
+    <section aria-labelledby="start-examples">
+      <h2 id="start-examples">{lead ? t("forms.start.pickExample") : t("forms.start.examples")}</h2>
+      {examples.length === 0 ? (
+        <EmptyState compact icon={<Workflow size={20} />} title={t("forms.start.noExamples")}>
+          {t("forms.start.noExamplesHelp")}
+        </EmptyState>
+      ) : (
+        <ul className="start-examples">
+          {examples.map((example) => (
+            <li key={example.id}>
+              <button
+                type="button"
+                className="start-example"
+                aria-busy={busy === example.id || undefined}
+                disabled={busy !== null}
+                onClick={() => onOpen(example)}
+                data-testid={formsIds.example(example.id)}
+              >
+                <span className="start-picture">
+                  <MiniGraph records={example.records} />
+                </span>
+                <span className="start-example-name">{example.name}</span>
+                <span className="start-example-text">{example.summary}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function RecentRow({ recent, index, busy, onOpen }: { recent: Recent; index: number; busy: boolean; onOpen(): void }) {
+  return (
+    <li>
+      <button
+        type="button"
+        className="start-recent"
+        data-missing={!recent.exists || undefined}
+        aria-busy={busy || undefined}
+        disabled={!recent.exists}
+        onClick={onOpen}
+        data-testid={formsIds.recent(index)}
+      >
+        {recent.exists ? <Workflow size={15} aria-hidden /> : <FileX size={15} aria-hidden />}
+        <span className="start-recent-name">{recent.name}</span>
+        <span className="start-recent-path">{recent.path}</span>
+        <span className="start-recent-when">{recent.exists ? agoText(recent.openedAt) : t("forms.start.missing")}</span>
+      </button>
+    </li>
+  );
+}
