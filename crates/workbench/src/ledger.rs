@@ -239,8 +239,9 @@ impl Ledger {
     pub(crate) fn last_runs(&self, thread_id: Option<&str>) -> Result<HashMap<String, RunRow>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
-                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem FROM runs
-                 WHERE ?1 IS NULL OR thread_id = ?1 ORDER BY started_at, run_id",
+                // With max() SQLite gives the other columns of the row that has it.
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, max(started_at || run_id)
+                 FROM runs WHERE ?1 IS NULL OR thread_id = ?1 GROUP BY thread_id",
             )?;
             let rows = statement.query_map([thread_id], |row| {
                 let (status, problem): (String, Option<String>) = (row.get(3)?, row.get(6)?);

@@ -6,19 +6,27 @@
 
 mod autosave;
 pub mod commands;
+mod compare;
 mod documents;
 mod files;
+mod graphs;
 mod hub;
+mod inbox;
 mod instance;
 mod ledger;
-mod pending;
 mod problem;
+mod runs;
 mod settings;
+mod snapshot;
+mod threads;
+mod values;
 pub mod wire;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use superstep::Checkpointer;
 use superstep_document::Document;
 use superstep_nodes::{Environment, Registry};
 
@@ -34,6 +42,8 @@ pub struct Options {
     pub examples_dir: Option<PathBuf>,
     /// Where new graphs are saved; `graphs` in the data folder when absent.
     pub graphs_dir: Option<PathBuf>,
+    /// Where threads are kept, as [`superstep_storage::open`] reads it; `threads.db` in the data folder when absent.
+    pub storage: Option<String>,
 }
 
 /// The application.
@@ -49,6 +59,9 @@ pub struct Workbench {
     preferences: settings::Preferences,
     ledger: ledger::Ledger,
     registry: Registry,
+    graphs: graphs::Graphs,
+    checkpointer: Arc<dyn Checkpointer>,
+    runs: runs::Runs,
 }
 
 macro_rules! dispatch {
@@ -98,6 +111,8 @@ impl Workbench {
             for dir in [&data_dir, &graphs_dir] {
                 std::fs::create_dir_all(dir).map_err(|e| Problem::file("make the folder", dir, &e))?;
             }
+            let url = options.storage.unwrap_or_else(|| format!("sqlite:{}", data_dir.join("threads.db").display()));
+            let checkpointer = superstep_storage::open(&url).map_err(|e| threads::problem(&e.into()))?;
             let workbench = Workbench {
                 instance: instance::Instance::enter(&data_dir)
                     .map_err(|e| Problem::file("write to the data folder", &data_dir, &e))?,
@@ -107,6 +122,9 @@ impl Workbench {
                 preferences: settings::Preferences::load(&data_dir),
                 ledger: ledger::Ledger::open(&data_dir.join("workbench.db"))?,
                 registry: Registry::standard(),
+                graphs: graphs::Graphs::default(),
+                checkpointer,
+                runs: runs::Runs::default(),
                 examples_dir: options.examples_dir,
                 graphs_dir,
                 data_dir,
@@ -133,10 +151,11 @@ impl Workbench {
         self.hub.subscribe()
     }
 
-    /// Keeps what is not saved and ends all subscriptions. Call it before the process ends; without it, at most the
+    /// Keeps what is not saved, stops runs (their threads stay resumable) and ends all subscriptions. Call it before the process ends; without it, at most the
     /// last second of edits is lost.
     pub async fn shutdown(self: &Arc<Self>) {
         self.autosave_all().await;
+        self.runs.stop_all(Duration::from_secs(5)).await;
         self.hub.close();
     }
 

@@ -1,0 +1,88 @@
+//! Engine graphs of documents. Building checks everything and compiles code, so the graph of a version of a document
+//! is kept; the last one that could be built also serves to read threads while the document has errors.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use superstep::Graph;
+use superstep_document::Diagnostic;
+use superstep_nodes::Environment;
+
+use crate::Workbench;
+use crate::documents::Source;
+use crate::wire::Problem;
+
+/// Graphs that are kept.
+const MAX_GRAPHS: usize = 32;
+
+/// A document and the graph that it means.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub(crate) source: Source,
+    pub(crate) graph: Graph,
+}
+
+/// Built graphs by the document's key.
+#[derive(Debug, Default)]
+pub(crate) struct Graphs {
+    built: Mutex<HashMap<String, Arc<Built>>>,
+}
+
+impl Graphs {
+    fn get(&self, key: &str) -> Option<Arc<Built>> {
+        self.built.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    fn keep(&self, built: &Arc<Built>) {
+        let mut all = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MAX_GRAPHS {
+            all.clear();
+        }
+        all.insert(built.source.key.clone(), built.clone());
+    }
+}
+
+fn cannot_run(source: &Source, errors: &[Diagnostic]) -> Problem {
+    let mut shown: Vec<String> =
+        errors.iter().take(3).map(|error| format!("{}: {}", error.record, error.message)).collect();
+    if errors.len() > shown.len() {
+        shown.push(format!("and {} more", errors.len() - shown.len()));
+    }
+    let remedy = errors.first().map_or_else(|| "Look at the list of problems.".to_owned(), |error| error.remedy.clone());
+    Problem::new("graph-invalid", format!("{} cannot run. {}", source.name, shown.join(" "))).remedy(remedy)
+}
+
+impl Workbench {
+    /// The graph of a document, ready to run.
+    pub(crate) fn build(&self, source: Source) -> Result<Arc<Built>, Problem> {
+        if let Some(built) = self.graphs.get(&source.key).filter(|built| built.source.version == source.version) {
+            return Ok(built);
+        }
+        let folder = source.path.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+        if source.document.source().is_some() {
+            return Err(Problem::new("graph-invalid", format!("{} cannot be read as a graph.", source.name))
+                .remedy("Correct the file, or take back an earlier version of it."));
+        }
+        let graph = self
+            .registry
+            .build(&source.document, &Environment::new(folder))
+            .map_err(|errors| cannot_run(&source, &errors))?
+            .with_checkpointer(self.checkpointer.clone());
+        let built = Arc::new(Built { source, graph });
+        self.graphs.keep(&built);
+        Ok(built)
+    }
+
+    /// The graph to read a thread with: the one of its document as it is, or else the last one that could be built.
+    pub(crate) fn build_to_read(&self, key: &str) -> Option<Arc<Built>> {
+        match self.source_by_key(key).and_then(|source| self.build(source)) {
+            Ok(built) => Some(built),
+            Err(problem) => {
+                tracing::debug!(key, %problem, "the thread is read without its graph as it is now");
+                let key = self.ledger.followed(key).unwrap_or_else(|_| key.to_owned());
+                self.graphs.get(&key)
+            }
+        }
+    }
+}

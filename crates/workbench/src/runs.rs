@@ -1,0 +1,523 @@
+//! Runs: one per thread at a time, from the request to the last event.
+//!
+//! The engine's stream is read by one task per run, which tells interfaces what happens, notes in the ledger how long
+//! tasks took and where they led, and says at the end how the run stands. Nothing here is needed to resume: the
+//! checkpoints are; a process that dies leaves a run that the next one shows as stopped.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use superstep::{
+    CheckpointEvent, Graph, Input, Name, Object, Payload, Run, RunConfig, RunError, RunStatus as Ended, StateRef,
+    StreamEvent, StreamMode, TaskEnd, TaskStart, Value,
+};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::Workbench;
+use crate::documents::blocking;
+use crate::files;
+use crate::inbox::interrupt_view;
+use crate::ledger::{RunRow, TaskRow, ThreadRow};
+use crate::threads::{GRAPH, GRAPH_PATH, problem};
+use crate::values::first_text;
+use crate::wire::{AppEvent, Empty, Json, Problem, RunAction, RunStatus, RunView, StartRun, StopRun, TaskStatus};
+
+/// How long `run.stop` waits for the run to end.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
+/// A thread's entry in lists is sent at most so often while it runs.
+const THREAD_EVERY: Duration = Duration::from_millis(250);
+/// Ended tasks are written to the ledger when so many wait, or when the run is quiet.
+const TASKS_AT_ONCE: usize = 256;
+/// Characters of a title.
+const TITLE: usize = 60;
+
+/// Runs of this process by thread.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    active: Mutex<HashMap<String, Active>>,
+}
+
+#[derive(Debug, Default)]
+struct Active {
+    /// False while a thread is only reserved, for an edit or while a run is prepared.
+    running: bool,
+    cancel: CancellationToken,
+    ended: CancellationToken,
+    /// Questions that this run answers.
+    answering: Vec<String>,
+    /// Tasks that work at this moment.
+    tasks: HashSet<String>,
+}
+
+impl Runs {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Active>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_running(&self, thread_id: &str) -> bool {
+        self.lock().get(thread_id).is_some_and(|active| active.running)
+    }
+
+    pub(crate) fn answering(&self, thread_id: &str) -> Vec<String> {
+        self.lock().get(thread_id).map(|active| active.answering.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn running_tasks(&self, thread_id: &str) -> HashSet<String> {
+        self.lock().get(thread_id).map(|active| active.tasks.clone()).unwrap_or_default()
+    }
+
+    fn with(&self, thread_id: &str, change: impl FnOnce(&mut Active)) {
+        if let Some(active) = self.lock().get_mut(thread_id) {
+            change(active);
+        }
+    }
+
+    /// Stops every run and waits, but not for ever.
+    pub(crate) async fn stop_all(&self, within: Duration) {
+        let ends: Vec<CancellationToken> = {
+            let active = self.lock();
+            active.values().for_each(|run| run.cancel.cancel());
+            active.values().map(|run| run.ended.clone()).collect()
+        };
+        let all = async {
+            for ended in ends {
+                ended.cancelled().await;
+            }
+        };
+        let _ = tokio::time::timeout(within, all).await;
+    }
+}
+
+/// A thread that is taken; given back when dropped, however the work on it ends.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    workbench: Weak<Workbench>,
+    thread_id: String,
+    cancel: CancellationToken,
+    ended: CancellationToken,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(workbench) = self.workbench.upgrade() {
+            workbench.runs.lock().remove(&self.thread_id);
+        }
+        self.ended.cancel();
+    }
+}
+
+/// How a graph's own error text `Class('message')` reads to a person is the interface's business; codes are ours.
+fn status_of(result: &Result<superstep::RunResult, RunError>, open: bool) -> (RunStatus, Option<Problem>) {
+    match result {
+        Ok(result) => match result.status {
+            Ended::Done => (RunStatus::Done, None),
+            Ended::Interrupted => (RunStatus::Asking, None),
+            // A stop after the last step leaves nothing to continue.
+            Ended::Breakpoint => (if open { RunStatus::Paused } else { RunStatus::Done }, None),
+        },
+        Err(RunError::Cancelled) => (RunStatus::Stopped, None),
+        Err(error) => (RunStatus::Failed, Some(problem(error))),
+    }
+}
+
+fn view(row: &RunRow) -> RunView {
+    RunView {
+        run_id: row.run_id.clone(),
+        thread_id: row.thread_id.clone(),
+        status: row.status,
+        started_at: row.started_at.clone(),
+        ended_at: row.ended_at.clone(),
+        problem: row.problem.clone(),
+    }
+}
+
+impl Workbench {
+    /// Takes a thread for a run or an edit.
+    pub(crate) fn reserve(self: &Arc<Self>, thread_id: &str) -> Result<Slot, Problem> {
+        let busy = |place: &str| {
+            Problem::new("busy", format!("The thread is running{place}."))
+                .remedy("Wait until it stops, or stop it first.")
+        };
+        if let Some(last) = self.ledger.last_runs(Some(thread_id))?.get(thread_id)
+            && last.status == RunStatus::Running
+            && self.instance.is_other_alive(&last.instance)
+        {
+            return Err(busy(" in another window or program"));
+        }
+        let mut active = self.runs.lock();
+        if active.contains_key(thread_id) {
+            return Err(busy(""));
+        }
+        let taken = Active::default();
+        let slot = Slot {
+            workbench: Arc::downgrade(self),
+            thread_id: thread_id.to_owned(),
+            cancel: taken.cancel.clone(),
+            ended: taken.ended.clone(),
+        };
+        active.insert(thread_id.to_owned(), taken);
+        Ok(slot)
+    }
+
+    pub(crate) async fn run_start(self: &Arc<Self>, request: StartRun) -> Result<RunView, Problem> {
+        let new_thread = request.thread_id.is_none();
+        let thread_id = request.thread_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        if new_thread && !matches!(request.action, RunAction::Input { .. }) {
+            return Err(Problem::invalid("Only an input can begin a new thread.").remedy("Name the thread to go on with."));
+        }
+        let slot = self.reserve(&thread_id)?;
+        let source = match (&request.graph_id, new_thread) {
+            (Some(graph_id), _) => self.document(graph_id)?.source(),
+            (None, true) => {
+                return Err(Problem::invalid("A new thread needs a graph.").remedy("Name an open graph."));
+            }
+            (None, false) => {
+                let key = self.key_of_thread(&thread_id).await?;
+                self.source_by_key(&key)?
+            }
+        };
+        let this = self.clone();
+        let built = blocking(move || this.build(source)).await??;
+        let row = self.ledger.thread(&thread_id)?;
+        let title = match (&row, &request.action) {
+            (Some(row), _) => row.title.clone(),
+            (None, RunAction::Input { input, .. }) => {
+                first_text(&Value::from(input.clone()), TITLE).unwrap_or_else(|| built.source.name.clone())
+            }
+            (None, _) => built.source.name.clone(),
+        };
+        let mut config = RunConfig::on(thread_id.as_str());
+        let mut answering = Vec::new();
+        let input = match request.action {
+            RunAction::Input { input, checkpoint_id } => {
+                if !input.is_object() {
+                    return Err(Problem::invalid("The input must be an object of state keys.")
+                        .remedy("Give an object such as {\"key\": value}."));
+                }
+                config.checkpoint_id = checkpoint_id.map(Into::into);
+                Input::Value(input.into())
+            }
+            RunAction::Continue => Input::Resume,
+            RunAction::Replay { checkpoint_id } => {
+                config.checkpoint_id = Some(checkpoint_id.into());
+                Input::Resume
+            }
+            RunAction::Resume { answers } => {
+                answering = answers.keys().cloned().collect();
+                self.waiting_for(&built.graph, &thread_id, &answers).await?;
+                let answers: Object = answers.into_iter().map(|(id, answer)| (id, Value::from(answer))).collect();
+                Input::resume(answers)
+            }
+        };
+        // Breakpoints outlive the nodes they were set on.
+        let known: HashSet<&str> = built.graph.node_names().map(|name| &**name).collect();
+        let breaks = |names: &[String]| -> Vec<Name> {
+            names.iter().filter(|name| *name == "*" || known.contains(name.as_str())).map(|name| name.as_str().into()).collect()
+        };
+        config.interrupt_before = breaks(&request.break_before);
+        config.interrupt_after = if request.single_step { vec!["*".into()] } else { breaks(&request.break_after) };
+        config.recursion_limit = request.recursion_limit.unwrap_or_else(|| built.source.document.recursion_limit()).max(1);
+        config.modes = vec![
+            StreamMode::Tasks,
+            StreamMode::Checkpoints,
+            StreamMode::Messages,
+            StreamMode::Custom,
+        ];
+        config.metadata =
+            [(GRAPH, built.source.name.as_str()), (GRAPH_PATH, built.source.key.as_str())].into_iter().collect();
+        config.cancel = slot.cancel.clone();
+        let run = RunRow {
+            run_id: uuid::Uuid::now_v7().to_string(),
+            thread_id: thread_id.clone(),
+            instance: self.instance.id().to_owned(),
+            status: RunStatus::Running,
+            started_at: files::now(),
+            ended_at: None,
+            problem: None,
+        };
+        config.run_id = Some(run.run_id.clone());
+        self.ledger.thread_began(&ThreadRow {
+            thread_id: thread_id.clone(),
+            title,
+            graph_name: built.source.name.clone(),
+            graph_key: built.source.key.clone(),
+            created_at: run.started_at.clone(),
+        })?;
+        self.ledger.run_began(&run)?;
+        self.runs.with(&thread_id, |active| {
+            active.running = true;
+            active.answering = answering;
+        });
+        let started = view(&run);
+        self.hub.publish(AppEvent::Run { run: started.clone() });
+        self.publish_thread(&thread_id).await;
+        self.publish_inbox().await;
+        let stream = built.graph.stream(input, config);
+        tokio::spawn(Reader::new(self.clone(), slot, run).read(stream));
+        Ok(started)
+    }
+
+    /// Refuses answers to questions that do not wait.
+    async fn waiting_for(
+        &self,
+        graph: &Graph,
+        thread_id: &str,
+        answers: &BTreeMap<String, Json>,
+    ) -> Result<(), Problem> {
+        if answers.is_empty() {
+            return Err(Problem::invalid("There is no answer in the request.").remedy("Answer at least one question."));
+        }
+        let state = graph.get_state(&StateRef::live(thread_id)).await.map_err(|e| problem(&e))?;
+        let unknown = answers.keys().find(|id| !state.interrupts.iter().any(|i| i.id.as_str() == id.as_str()));
+        match unknown {
+            None => Ok(()),
+            Some(_) => Err(Problem::new("already-answered", "The question does not wait any more: it was answered, or the thread went on without it.")
+                .remedy("Look at the inbox again.")),
+        }
+    }
+
+    pub(crate) async fn run_stop(self: &Arc<Self>, request: StopRun) -> Result<Empty, Problem> {
+        let ended = {
+            let active = self.runs.lock();
+            active.get(&request.thread_id).filter(|active| active.running).map(|active| {
+                active.cancel.cancel();
+                active.ended.clone()
+            })
+        };
+        let Some(ended) = ended else {
+            let last = self.ledger.last_runs(Some(&request.thread_id))?;
+            let elsewhere = last.get(&request.thread_id).is_some_and(|last| {
+                last.status == RunStatus::Running && self.instance.is_other_alive(&last.instance)
+            });
+            return if elsewhere {
+                Err(Problem::new("busy", "The thread is running in another window or program.").remedy("Stop it there."))
+            } else {
+                // It has ended by itself meanwhile: what was wanted is so.
+                Ok(Empty {})
+            };
+        };
+        match tokio::time::timeout(STOP_WITHIN, ended.cancelled()).await {
+            Ok(()) => Ok(Empty {}),
+            Err(_) => Err(Problem::new("still-stopping", "A node does not let itself be stopped yet.")
+                .remedy("The run ends as soon as the node gives way; the thread can go on from its last checkpoint.")),
+        }
+    }
+}
+
+/// Reads one run to its end.
+struct Reader {
+    workbench: Arc<Workbench>,
+    slot: Slot,
+    run: RunRow,
+    /// The checkpoint that the current step starts from.
+    checkpoint: String,
+    /// Tasks whose result was kept from an earlier attempt at the step.
+    kept: HashSet<String>,
+    begun: HashMap<String, (Instant, String)>,
+    ended: Vec<TaskRow>,
+    thread_sent: Instant,
+    thread_due: bool,
+}
+
+impl Reader {
+    fn new(workbench: Arc<Workbench>, slot: Slot, run: RunRow) -> Self {
+        Self {
+            workbench,
+            slot,
+            run,
+            checkpoint: String::new(),
+            kept: HashSet::new(),
+            begun: HashMap::new(),
+            ended: Vec::new(),
+            thread_sent: Instant::now(),
+            thread_due: false,
+        }
+    }
+
+    async fn read(mut self, mut stream: Run) {
+        loop {
+            // Quiet moments are for what can wait.
+            match tokio::time::timeout(THREAD_EVERY, stream.next()).await {
+                Ok(Some(event)) => self.event(event).await,
+                Ok(None) => break,
+                Err(_) => self.store_tasks(),
+            }
+            if self.thread_due && self.thread_sent.elapsed() >= THREAD_EVERY {
+                self.thread_due = false;
+                self.workbench.publish_thread(&self.run.thread_id).await;
+                self.thread_sent = Instant::now();
+            }
+        }
+        let result = stream.finish().await;
+        self.store_tasks();
+        self.end(result).await;
+    }
+
+    async fn event(&mut self, event: StreamEvent) {
+        let root = event.ns.is_empty();
+        match event.payload {
+            Payload::Checkpoint(checkpoint) if root => self.checkpoint(*checkpoint).await,
+            Payload::TaskStart(task) if root => self.task_started(task),
+            Payload::TaskEnd(task) if root => self.task_ended(task),
+            Payload::Message(message, metadata) => self.message(&message, &metadata),
+            Payload::Custom(value) => self.publish(AppEvent::Custom {
+                thread_id: self.run.thread_id.clone(),
+                node: self.only_node(),
+                value: value.into(),
+                at: now(),
+            }),
+            _ => {}
+        }
+    }
+
+    /// The node that works, when there is only one: what a node emits does not say whose it is.
+    fn only_node(&self) -> String {
+        let mut nodes: Vec<&String> = self.begun.values().map(|(_, node)| node).collect();
+        nodes.dedup();
+        if let [only] = nodes[..] { only.clone() } else { String::new() }
+    }
+
+    fn publish(&self, event: AppEvent) {
+        self.workbench.hub.publish(event);
+    }
+
+    async fn checkpoint(&mut self, event: CheckpointEvent) {
+        self.checkpoint = event.id.to_string();
+        self.kept.clear();
+        for task in event.tasks.iter() {
+            if task.get("result").is_some()
+                && let Some(id) = task.get("id").and_then(Value::as_str)
+            {
+                self.kept.insert(id.to_owned());
+            }
+        }
+        self.workbench.publish_checkpoint(&self.run.thread_id, event.id.as_str()).await;
+        self.thread_due = true;
+    }
+
+    fn task_started(&mut self, task: TaskStart) {
+        let (thread_id, task_id, node) = (self.run.thread_id.clone(), task.id.to_string(), task.name.to_string());
+        let step = i32::try_from(task.step).unwrap_or(i32::MAX);
+        if self.kept.contains(&task_id) {
+            let noted = self.workbench.ledger.tasks(&thread_id, Some(&self.checkpoint)).unwrap_or_default();
+            let noted = noted.get(&self.checkpoint).and_then(|tasks| tasks.iter().find(|t| t.task_id == task_id));
+            self.publish(AppEvent::TaskEnded {
+                targets: noted.map(|task| task.targets.clone()).unwrap_or_default(),
+                thread_id,
+                task_id,
+                node,
+                step,
+                at: now(),
+                status: TaskStatus::Done,
+                error: None,
+                interrupts: Vec::new(),
+                cached: true,
+            });
+            return;
+        }
+        self.begun.insert(task_id.clone(), (Instant::now(), node.clone()));
+        self.workbench.runs.with(&thread_id, |active| {
+            active.tasks.insert(task_id.clone());
+        });
+        self.publish(AppEvent::TaskStarted { thread_id, task_id, node, step, at: now() });
+    }
+
+    fn task_ended(&mut self, task: TaskEnd) {
+        let task_id = task.id.to_string();
+        let status = match (&task.error, task.interrupts.is_empty()) {
+            (Some(_), _) => TaskStatus::Failed,
+            (None, false) => TaskStatus::Asking,
+            (None, true) => TaskStatus::Done,
+        };
+        self.workbench.runs.with(&self.run.thread_id, |active| {
+            active.tasks.remove(&task_id);
+        });
+        let targets: Vec<String> = task.targets.iter().map(ToString::to_string).collect();
+        if let Some((begun, _)) = self.begun.remove(&task_id) {
+            self.ended.push(TaskRow {
+                checkpoint_id: self.checkpoint.clone(),
+                task_id: task_id.clone(),
+                node: task.name.to_string(),
+                millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
+                finished: status == TaskStatus::Done,
+                targets: targets.clone(),
+            });
+        }
+        if self.ended.len() >= TASKS_AT_ONCE {
+            self.store_tasks();
+        }
+        self.publish(AppEvent::TaskEnded {
+            thread_id: self.run.thread_id.clone(),
+            task_id,
+            node: task.name.to_string(),
+            step: i32::try_from(task.step).unwrap_or(i32::MAX),
+            at: now(),
+            status,
+            error: task.error,
+            interrupts: task.interrupts.iter().map(interrupt_view).collect(),
+            targets,
+            cached: false,
+        });
+    }
+
+    /// Pieces of a model's answer; whole messages are in the state soon enough.
+    fn message(&self, message: &Value, metadata: &Value) {
+        let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        if !text(message, "type").is_some_and(|kind| kind.ends_with("Chunk")) {
+            return;
+        }
+        let (Some(content), Some(node)) = (text(message, "content"), text(metadata, "langgraph_node")) else { return };
+        if content.is_empty() {
+            return;
+        }
+        let place = text(metadata, "langgraph_checkpoint_ns").unwrap_or_default();
+        let task_id = place.rsplit_once(':').map(|(_, id)| id.to_owned()).unwrap_or_default();
+        let message_id = text(message, "id").unwrap_or_else(|| task_id.clone());
+        self.publish(AppEvent::Token { thread_id: self.run.thread_id.clone(), task_id, node, message_id, text: content });
+    }
+
+    fn store_tasks(&mut self) {
+        if self.ended.is_empty() {
+            return;
+        }
+        // Durations are a convenience: a run does not fail because they could not be written.
+        if let Err(problem) = self.workbench.ledger.tasks_ended(&self.run.thread_id, &self.ended) {
+            tracing::warn!(thread = self.run.thread_id, %problem, "durations of tasks were not stored");
+        }
+        self.ended.clear();
+    }
+
+    async fn end(mut self, result: Result<superstep::RunResult, RunError>) {
+        let (workbench, thread_id) = (self.workbench.clone(), self.run.thread_id.clone());
+        let head = workbench.heads(&thread_id, None, Some(1)).await.ok().and_then(|heads| heads.into_iter().next());
+        let (status, problem) = status_of(&result, head.as_ref().is_some_and(|head| !head.next.is_empty()));
+        self.run.status = status;
+        self.run.problem = problem;
+        self.run.ended_at = Some(files::now());
+        if let Err(problem) = workbench.ledger.run_ended(&self.run) {
+            tracing::error!(thread = thread_id, %problem, "the end of the run was not noted");
+        }
+        let run = view(&self.run);
+        // The thread is free before anybody hears of it: whoever reacts at once must not find it busy.
+        drop(self.slot);
+        if let Some(head) = &head {
+            workbench.publish_checkpoint(&thread_id, head.id.as_str()).await;
+        }
+        workbench.hub.publish(AppEvent::Run { run });
+        if head.is_some() {
+            workbench.publish_thread(&thread_id).await;
+        } else {
+            // Nothing was stored: there is no thread to go back to.
+            let _ = workbench.ledger.delete_thread(&thread_id);
+            workbench.hub.publish(AppEvent::ThreadDeleted { thread_id });
+        }
+        workbench.publish_inbox().await;
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
+fn now() -> f64 {
+    files::now_ms() as f64
+}

@@ -1,0 +1,443 @@
+//! A thread at one moment: state, tasks, what ran and which way it went. All reads; nothing here changes a thread.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use superstep::{
+    CheckpointHead, CheckpointId, Object, Source as MadeBy, StateRef, StateSnapshot, TaskSnapshot, Value,
+};
+use superstep_document::{Document, Edge, END, START};
+
+use crate::Workbench;
+use crate::compare::compare;
+use crate::documents::blocking;
+use crate::graphs::Built;
+use crate::inbox::interrupt_view;
+use crate::ledger::TaskRow;
+use crate::threads::{checkpoint_view, is_state_key, problem};
+use crate::values;
+use crate::wire::{
+    ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem, ReadValue, SnapshotView,
+    TaskStatus, TaskView, ValueView,
+};
+
+/// A state as it is shown: with the thread's graph, or the bare values when the graph is gone.
+struct Shown {
+    values: Object,
+    tasks: Vec<TaskSnapshot>,
+    next: Vec<String>,
+}
+
+impl From<StateSnapshot> for Shown {
+    fn from(state: StateSnapshot) -> Self {
+        Shown {
+            values: state.values.as_object().cloned().unwrap_or_default(),
+            next: state.next.iter().map(ToString::to_string).collect(),
+            tasks: state.tasks,
+        }
+    }
+}
+
+fn no_checkpoint(thread_id: &str, id: &str) -> Problem {
+    Problem::not_found(format!("Thread {thread_id} has no checkpoint {id}."))
+        .remedy("It may have been deleted in another window; choose another one.")
+}
+
+/// The declared type of a key, as a word or two.
+fn declared(schema: &serde_json::Value) -> String {
+    match schema.get("type") {
+        Some(serde_json::Value::String(name)) => name.clone(),
+        Some(serde_json::Value::Array(names)) => {
+            names.iter().filter_map(|name| name.as_str()).collect::<Vec<_>>().join(" | ")
+        }
+        _ if schema.get("enum").is_some() => "enum".to_owned(),
+        _ => "any".to_owned(),
+    }
+}
+
+fn change(before: Option<&Value>, now: Option<&Value>) -> ChangeKind {
+    match (before, now) {
+        (None, None) => ChangeKind::Same,
+        (None, Some(_)) => ChangeKind::Added,
+        (Some(_), None) => ChangeKind::Removed,
+        (Some(before), Some(now)) if before == now => ChangeKind::Same,
+        (Some(Value::Array(before)), Some(Value::Array(now))) if values::is_appended(before, now) => {
+            ChangeKind::Appended
+        }
+        _ => ChangeKind::Changed,
+    }
+}
+
+fn task_view(task: &TaskSnapshot, timings: &[TaskRow], running: &HashSet<String>) -> TaskView {
+    let id = task.id.to_string();
+    let status = if running.contains(&id) {
+        TaskStatus::Running
+    } else if task.result.is_some() && task.error.is_none() {
+        TaskStatus::Done
+    } else if task.error.is_some() {
+        TaskStatus::Failed
+    } else if !task.interrupts.is_empty() {
+        TaskStatus::Asking
+    } else {
+        TaskStatus::Waiting
+    };
+    TaskView {
+        node: task.name.to_string(),
+        status,
+        error: task.error.clone(),
+        interrupts: task.interrupts.iter().map(interrupt_view).collect(),
+        result: task.result.as_ref().map(values::view),
+        targets: task.targets.iter().map(ToString::to_string).collect(),
+        millis: timings.iter().find(|row| row.task_id == id).map(|row| row.millis),
+        id,
+    }
+}
+
+/// What ran and which edges were followed on the way to a checkpoint.
+#[derive(Default)]
+struct Way {
+    visits: BTreeMap<String, u32>,
+    taken: BTreeMap<(String, String), u32>,
+}
+
+impl Way {
+    fn ran(&mut self, node: &str) {
+        if node != START {
+            *self.visits.entry(node.to_owned()).or_default() += 1;
+        }
+    }
+
+    fn took(&mut self, from: &str, to: &str) {
+        *self.taken.entry((from.to_owned(), to.to_owned())).or_default() += 1;
+    }
+
+    /// A task that ended and where its writes led. Ways to the end leave no trace in storage, so they follow from the
+    /// edges: a plain edge is always followed, a conditional one when nothing else was.
+    fn finished(&mut self, edges: &Edges, node: &str, targets: &[String]) {
+        self.ran(node);
+        for target in targets {
+            self.took(node, target);
+        }
+        match edges.to_end.get(node) {
+            Some(Ending::Always) => self.took(node, END),
+            Some(Ending::Otherwise) if targets.is_empty() => self.took(node, END),
+            _ => {}
+        }
+    }
+}
+
+enum Ending {
+    Always,
+    Otherwise,
+}
+
+/// The document's edges by source.
+#[derive(Default)]
+struct Edges {
+    targets: HashMap<String, HashSet<String>>,
+    to_end: HashMap<String, Ending>,
+}
+
+impl Edges {
+    fn of(document: &Document) -> Self {
+        let mut edges = Edges::default();
+        for (_, edge) in document.edges() {
+            for source in edge.sources() {
+                for target in edge.targets() {
+                    if target == END {
+                        let ending = match edge {
+                            Edge::Plain { .. } => Ending::Always,
+                            _ => Ending::Otherwise,
+                        };
+                        let entry = edges.to_end.entry(source.to_owned()).or_insert(Ending::Otherwise);
+                        if matches!(ending, Ending::Always) {
+                            *entry = ending;
+                        }
+                    } else {
+                        edges.targets.entry(source.to_owned()).or_default().insert(target.to_owned());
+                    }
+                }
+            }
+        }
+        edges
+    }
+
+    /// Where a source led, told from what ran next: exact unless two sources of one step lead to the same target.
+    fn led(&self, from: &str, next: &[superstep::Name]) -> Vec<String> {
+        let targets = self.targets.get(from);
+        next.iter()
+            .filter(|name| targets.is_some_and(|targets| targets.contains(&***name)))
+            .map(ToString::to_string)
+            .collect()
+    }
+}
+
+impl Workbench {
+    async fn shown(&self, built: Option<&Arc<Built>>, thread_id: &str, id: Option<&str>) -> Result<Shown, Problem> {
+        if let Some(built) = built {
+            let at = StateRef { thread: thread_id.into(), checkpoint_id: id.map(CheckpointId::from) };
+            return Ok(built.graph.get_state(&at).await.map_err(|e| problem(&e))?.into());
+        }
+        let id = id.map(CheckpointId::from);
+        let tuple = self
+            .checkpointer
+            .get(&thread_id.into(), "", id.as_ref())
+            .await
+            .map_err(|e| problem(&e.into()))?
+            .ok_or_else(|| no_checkpoint(thread_id, id.as_ref().map_or("", |id| id.as_str())))?;
+        let values = tuple.checkpoint.channel_values.iter().filter(|(name, _)| is_state_key(name));
+        Ok(Shown {
+            values: values.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            tasks: Vec::new(),
+            next: tuple.checkpoint.next.iter().map(ToString::to_string).collect(),
+        })
+    }
+
+    /// The graph of a thread, if there is any way to have it.
+    async fn reading_graph(self: &Arc<Self>, thread_id: &str) -> Result<Option<Arc<Built>>, Problem> {
+        let Ok(key) = self.key_of_thread(thread_id).await else { return Ok(None) };
+        let this = self.clone();
+        blocking(move || this.build_to_read(&key)).await
+    }
+
+    pub(crate) async fn thread_snapshot(self: &Arc<Self>, request: CheckpointRef) -> Result<SnapshotView, Problem> {
+        let thread_id = request.thread_id.as_str();
+        let heads = self.heads(thread_id, None, None).await?;
+        let newest = heads.first();
+        let target = match (&request.checkpoint_id, newest) {
+            (Some(id), _) => {
+                Some(heads.iter().find(|head| head.id.as_str() == id).ok_or_else(|| no_checkpoint(thread_id, id))?)
+            }
+            (None, newest) => newest,
+        };
+        let Some(head) = target else {
+            // Known, but nothing is stored yet.
+            self.thread(thread_id).await?;
+            return Ok(SnapshotView {
+                thread_id: thread_id.to_owned(),
+                checkpoint: None,
+                is_head: true,
+                keys: Vec::new(),
+                next: Vec::new(),
+                tasks: Vec::new(),
+                previous_tasks: Vec::new(),
+                visits: Vec::new(),
+                taken: Vec::new(),
+            });
+        };
+        let is_head = newest.is_some_and(|newest| newest.id == head.id);
+        let live = request.checkpoint_id.is_none();
+        let built = self.reading_graph(thread_id).await?;
+        // While a run goes on, the newest checkpoint may be a newer one by now: what is shown is the one in `heads`
+        // unless the finished tasks of the open step are wanted.
+        let id = (!live).then(|| head.id.as_str());
+        let now = self.shown(built.as_ref(), thread_id, id).await?;
+        let before = match &head.parent {
+            Some(parent) if heads.iter().any(|h| h.id == *parent) => {
+                Some(self.shown(built.as_ref(), thread_id, Some(parent.as_str())).await?)
+            }
+            _ => None,
+        };
+        let timings = self.ledger.tasks(thread_id, None)?;
+        let none = Vec::new();
+        let of = |id: &str| timings.get(id).unwrap_or(&none);
+        let running = if is_head { self.runs.running_tasks(thread_id) } else { HashSet::new() };
+        let tasks = now.tasks.iter().map(|task| task_view(task, of(head.id.as_str()), &running)).collect();
+        let idle = HashSet::new();
+        let previous_tasks = before
+            .iter()
+            .flat_map(|before| &before.tasks)
+            .map(|task| task_view(task, head.parent.as_ref().map_or(&none, |id| of(id.as_str())), &idle))
+            .collect();
+        let way = way(&heads, head, built.as_deref(), &timings, live.then_some(&now));
+        Ok(SnapshotView {
+            thread_id: thread_id.to_owned(),
+            keys: keys(head, built.as_deref(), &now, before.as_ref(), live),
+            checkpoint: Some(checkpoint_view(head)),
+            is_head,
+            next: now.next,
+            tasks,
+            previous_tasks,
+            visits: way.visits.into_iter().map(|(node, runs)| NodeCount { node, runs }).collect(),
+            taken: way.taken.into_iter().map(|((from, to), times)| EdgeCount { from, to, times }).collect(),
+        })
+    }
+
+    pub(crate) async fn thread_value(self: &Arc<Self>, request: ReadValue) -> Result<ValueView, Problem> {
+        let built = self.reading_graph(&request.thread_id).await?;
+        let state = self.shown(built.as_ref(), &request.thread_id, request.checkpoint_id.as_deref()).await?;
+        let root = Value::Object(state.values);
+        Ok(values::part(values::at(&root, &request.pointer)?, request.offset, request.limit))
+    }
+
+    pub(crate) async fn thread_compare(self: &Arc<Self>, request: Compare) -> Result<Comparison, Problem> {
+        let (left, left_heads) = self.side(&request.left).await?;
+        let (right, right_heads) = self.side(&request.right).await?;
+        let head_of = |heads: &[CheckpointHead], side: &CheckpointRef| -> Result<CheckpointHead, Problem> {
+            let wanted = side.checkpoint_id.as_deref();
+            let found = heads.iter().find(|head| wanted.is_none_or(|id| head.id.as_str() == id));
+            found.cloned().ok_or_else(|| no_checkpoint(&side.thread_id, wanted.unwrap_or("yet")))
+        };
+        let (left_head, right_head) = (head_of(&left_heads, &request.left)?, head_of(&right_heads, &request.right)?);
+        let common_ancestor = (request.left.thread_id == request.right.thread_id)
+            .then(|| common_ancestor(&right_heads, &left_head, &right_head))
+            .flatten();
+        let equal_keys = left
+            .iter()
+            .filter(|(key, value)| right.get(key) == Some(*value))
+            .map(|(key, _)| key.to_string())
+            .collect();
+        // Large states take a while; other commands go on meanwhile.
+        let differences = blocking(move || compare(&Value::Object(left), &Value::Object(right))).await?;
+        Ok(Comparison {
+            left: checkpoint_view(&left_head),
+            right: checkpoint_view(&right_head),
+            common_ancestor,
+            differences: differences.found,
+            equal_keys,
+            truncated: differences.truncated,
+        })
+    }
+
+    async fn side(self: &Arc<Self>, side: &CheckpointRef) -> Result<(Object, Vec<CheckpointHead>), Problem> {
+        let heads = self.heads(&side.thread_id, None, None).await?;
+        if heads.is_empty() {
+            return Err(Problem::not_found(format!("Thread {} has no checkpoint to compare.", side.thread_id))
+                .remedy("Run it first."));
+        }
+        let built = self.reading_graph(&side.thread_id).await?;
+        let state = self.shown(built.as_ref(), &side.thread_id, side.checkpoint_id.as_deref()).await?;
+        Ok((state.values, heads))
+    }
+}
+
+fn keys(
+    head: &CheckpointHead,
+    built: Option<&Built>,
+    now: &Shown,
+    before: Option<&Shown>,
+    live: bool,
+) -> Vec<KeyView> {
+    let nothing = Object::new();
+    let old = before.map_or(&nothing, |before| &before.values);
+    let mut declared_keys: Vec<(String, String, String)> = Vec::new();
+    if let Some(built) = built {
+        for (name, key) in built.source.document.state_keys() {
+            let reducer = match key.channel {
+                superstep_document::ChannelKind::Ephemeral => "ephemeral",
+                superstep_document::ChannelKind::Kept => key.reducer.as_str(),
+            };
+            declared_keys.push((name.to_owned(), declared(&key.schema), reducer.to_owned()));
+        }
+    }
+    let known: HashSet<String> = declared_keys.iter().map(|(name, ..)| name.clone()).collect();
+    let mut extra: Vec<String> = now.values.keys().chain(old.keys()).map(ToString::to_string).collect();
+    extra.retain(|name| !known.contains(name));
+    extra.sort();
+    extra.dedup();
+    declared_keys.extend(extra.into_iter().map(|name| (name, "any".to_owned(), String::new())));
+
+    let edited_as = head.metadata.user.get("as_node").and_then(Value::as_str);
+    let wrote = |task: &TaskSnapshot, key: &str| task.result.as_ref().is_some_and(|result| result.get(key).is_some());
+    declared_keys
+        .into_iter()
+        .map(|(key, declared, reducer)| {
+            let (value, previous) = (now.values.get(&key), old.get(&key));
+            let change = change(previous, value);
+            let mut writers: Vec<String> = match head.metadata.source {
+                MadeBy::Update if change != ChangeKind::Same => edited_as.iter().map(ToString::to_string).collect(),
+                MadeBy::Loop => before
+                    .iter()
+                    .flat_map(|before| &before.tasks)
+                    .filter(|task| wrote(task, &key))
+                    .map(|task| task.name.to_string())
+                    .collect(),
+                _ => Vec::new(),
+            };
+            if live {
+                writers.extend(now.tasks.iter().filter(|task| wrote(task, &key)).map(|task| task.name.to_string()));
+            }
+            writers.dedup();
+            KeyView {
+                declared,
+                reducer,
+                value: value.map(values::view),
+                change,
+                previous: previous.filter(|_| change != ChangeKind::Same).map(values::view),
+                writers,
+                key,
+            }
+        })
+        .collect()
+}
+
+fn way(
+    heads: &[CheckpointHead],
+    head: &CheckpointHead,
+    built: Option<&Built>,
+    timings: &HashMap<String, Vec<TaskRow>>,
+    live: Option<&Shown>,
+) -> Way {
+    let edges = built.map(|built| Edges::of(&built.source.document)).unwrap_or_default();
+    let by_id: HashMap<&str, &CheckpointHead> = heads.iter().map(|head| (head.id.as_str(), head)).collect();
+    let mut way = Way::default();
+    let mut child = head;
+    // An edit as the node that had just run takes the place of that node's own edges.
+    let mut edited: Option<String> = None;
+    // A parent is always older, so the walk ends.
+    while let Some(parent) = child.parent.as_ref().and_then(|id| by_id.get(id.as_str()).copied()) {
+        match child.metadata.source {
+            MadeBy::Loop => {
+                let edited = edited.take();
+                let rows = timings.get(parent.id.as_str());
+                let mut noted: Vec<&TaskRow> = rows.into_iter().flatten().filter(|row| row.finished).collect();
+                for node in &parent.next {
+                    if edited.as_deref() == Some(&**node) {
+                        way.ran(node);
+                        continue;
+                    }
+                    // One row per task: a fan-out has several of one node.
+                    match noted.iter().position(|row| *row.node == **node) {
+                        Some(index) => {
+                            let row = noted.swap_remove(index);
+                            way.finished(&edges, node, &row.targets);
+                        }
+                        None => way.finished(&edges, node, &edges.led(node, &child.next)),
+                    }
+                }
+            }
+            MadeBy::Update => {
+                if let Some(node) = child.metadata.user.get("as_node").and_then(Value::as_str) {
+                    for target in edges.led(node, &child.next) {
+                        way.took(node, &target);
+                    }
+                    edited = Some(node.to_owned());
+                }
+            }
+            MadeBy::Input | MadeBy::Fork => {}
+        }
+        child = parent;
+    }
+    for task in live.iter().flat_map(|now| &now.tasks).filter(|task| task.result.is_some()) {
+        let targets: Vec<String> = task.targets.iter().map(ToString::to_string).collect();
+        way.finished(&edges, &task.name, &targets);
+    }
+    way
+}
+
+/// The newest checkpoint that both continue; one of the two when the other continues it.
+fn common_ancestor(heads: &[CheckpointHead], left: &CheckpointHead, right: &CheckpointHead) -> Option<String> {
+    let parents: HashMap<&str, Option<&CheckpointId>> =
+        heads.iter().map(|head| (head.id.as_str(), head.parent.as_ref())).collect();
+    let line = |from: &CheckpointHead| -> Vec<String> {
+        let mut line = vec![from.id.to_string()];
+        let mut at = from.parent.as_ref();
+        while let Some(id) = at {
+            line.push(id.to_string());
+            at = parents.get(id.as_str()).copied().flatten();
+        }
+        line
+    };
+    let of_left: HashSet<String> = line(left).into_iter().collect();
+    line(right).into_iter().find(|id| of_left.contains(id))
+}

@@ -1,0 +1,405 @@
+//! Threads: lists, titles, checkpoints, edits. A thread is what storage says it is; the ledger adds its title and how
+//! its last run ended.
+
+use std::sync::Arc;
+
+use superstep::{
+    CheckpointHead, CheckpointId, ListQuery, Object, RunError, Source as MadeBy, StateRef, StateUpdate, ThreadId,
+    ThreadSummary, Value,
+};
+
+use crate::Workbench;
+use crate::documents::blocking;
+use crate::ledger::{RunRow, ThreadRow};
+use crate::wire::{
+    AppEvent, CheckpointList, CheckpointView, Empty, ListCheckpoints, ListThreads, Problem, RenameThread, RunStatus,
+    ThreadList, ThreadRef, ThreadView, UpdateState, Updated,
+};
+
+/// Metadata that the workbench puts on every checkpoint, so that a thread can be understood without the ledger.
+pub(crate) const GRAPH: &str = "graph";
+pub(crate) const GRAPH_PATH: &str = "graph_path";
+
+/// An engine error as interfaces see it.
+pub(crate) fn problem(error: &RunError) -> Problem {
+    let remedy = match error {
+        RunError::Recursion { .. } => "Continue the thread, or raise the recursion limit of the graph.",
+        RunError::Node { .. } => "Correct the node or the state, and continue: what finished is not run again.",
+        RunError::InvalidUpdate { .. } => "Correct what is written, or the key's reducer or schema.",
+        RunError::EmptyInput { .. } => "Give the thread an input.",
+        RunError::AmbiguousResume { .. } => "Answer each question by its id.",
+        RunError::Storage(_) => "Check that the data folder is there and the disk has space. The thread is as it was.",
+        RunError::Cancelled | RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => {
+            return Problem::new(error.code(), error.to_string());
+        }
+    };
+    Problem::new(error.code(), error.to_string()).remedy(remedy)
+}
+
+fn no_thread(id: &str) -> Problem {
+    Problem::not_found(format!("There is no thread {id}.")).remedy("It may have been deleted in another window.")
+}
+
+fn small(n: impl TryInto<u32>) -> u32 {
+    n.try_into().unwrap_or(u32::MAX)
+}
+
+/// A node's name, or a state key: what is not is a channel of the engine.
+pub(crate) fn is_state_key(name: &str) -> bool {
+    !name.starts_with("__") && !name.starts_with("branch:") && !name.starts_with("join:")
+}
+
+pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
+    let as_node = head.metadata.user.get("as_node").and_then(Value::as_str).map(str::to_owned);
+    CheckpointView {
+        id: head.id.to_string(),
+        parent: head.parent.as_ref().map(ToString::to_string),
+        at: head.ts.clone(),
+        source: head.metadata.source.as_str().to_owned(),
+        step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
+        next: head.next.iter().map(ToString::to_string).collect(),
+        updated: head
+            .updated_channels
+            .iter()
+            .flatten()
+            .filter(|name| is_state_key(name))
+            .map(ToString::to_string)
+            .collect(),
+        questions: head.interrupted,
+        failed: head.failed,
+        // Later checkpoints inherit the metadata of an edit; only the edit itself was made as a node.
+        as_node: as_node.filter(|_| head.metadata.source == MadeBy::Update),
+    }
+}
+
+impl Workbench {
+    /// Newest first, without values.
+    pub(crate) async fn heads(
+        &self,
+        thread_id: &str,
+        id: Option<&str>,
+        limit: Option<usize>,
+    ) -> Result<Vec<CheckpointHead>, Problem> {
+        let query = ListQuery {
+            thread: Some(thread_id.into()),
+            ns: Some("".into()),
+            id: id.map(CheckpointId::from),
+            limit,
+            ..ListQuery::default()
+        };
+        self.checkpointer.heads(&query).await.map_err(|e| problem(&e.into()))
+    }
+
+    /// What the thread says about its graph: a path or a draft's id.
+    pub(crate) fn graph_key(&self, head: &CheckpointHead, row: Option<&ThreadRow>) -> Option<String> {
+        let noted = row.map(|row| row.graph_key.clone()).filter(|key| !key.is_empty());
+        noted.or_else(|| head.metadata.user.get(GRAPH_PATH).and_then(Value::as_str).map(str::to_owned))
+    }
+
+    /// How a thread stands that does not run here.
+    fn status(&self, head: Option<&CheckpointHead>, last: Option<&RunRow>) -> RunStatus {
+        if let Some(last) = last.filter(|last| last.status == RunStatus::Running)
+            && self.instance.is_other_alive(&last.instance)
+        {
+            return RunStatus::Running;
+        }
+        let Some(head) = head else { return RunStatus::Stopped };
+        if head.interrupted > 0 {
+            return RunStatus::Asking;
+        }
+        if head.failed > 0 {
+            return RunStatus::Failed;
+        }
+        match last.map(|last| last.status) {
+            _ if head.next.is_empty() => RunStatus::Done,
+            Some(RunStatus::Failed) => RunStatus::Failed,
+            // A run that never ended belongs to a process that is gone.
+            Some(RunStatus::Stopped | RunStatus::Running) => RunStatus::Stopped,
+            _ => RunStatus::Paused,
+        }
+    }
+
+    pub(crate) fn thread_view(
+        &self,
+        summary: &ThreadSummary,
+        row: Option<&ThreadRow>,
+        last: Option<&RunRow>,
+    ) -> Result<ThreadView, Problem> {
+        let (head, id) = (&summary.head, summary.thread.as_str());
+        let running = self.runs.is_running(id);
+        let key = match self.graph_key(head, row) {
+            Some(key) => Some(self.ledger.followed(&key)?),
+            None => None,
+        };
+        let noted = |name| head.metadata.user.get(name).and_then(Value::as_str).map(str::to_owned);
+        let graph_name = row.map(|row| row.graph_name.clone()).or_else(|| noted(GRAPH)).unwrap_or_default();
+        let ended = last.and_then(|last| last.ended_at.as_ref()).filter(|ended| **ended > head.ts);
+        Ok(ThreadView {
+            thread_id: id.to_owned(),
+            title: row.map_or_else(|| id.to_owned(), |row| row.title.clone()),
+            graph_name,
+            graph_path: key.filter(|key| !key.starts_with("draft-")),
+            status: if running { RunStatus::Running } else { self.status(Some(head), last) },
+            next: head.next.iter().map(ToString::to_string).collect(),
+            questions: head.interrupted,
+            checkpoints: small(summary.checkpoints),
+            step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
+            head: Some(head.id.to_string()),
+            created_at: summary.created.clone(),
+            updated_at: ended.unwrap_or(&head.ts).clone(),
+        })
+    }
+
+    /// A thread whose run has not stored anything yet.
+    pub(crate) fn young_thread(&self, row: &ThreadRow, last: Option<&RunRow>) -> Result<ThreadView, Problem> {
+        let key = self.ledger.followed(&row.graph_key)?;
+        let running = self.runs.is_running(&row.thread_id);
+        Ok(ThreadView {
+            thread_id: row.thread_id.clone(),
+            title: row.title.clone(),
+            graph_name: row.graph_name.clone(),
+            graph_path: Some(key).filter(|key| !key.starts_with("draft-")),
+            status: if running { RunStatus::Running } else { self.status(None, last) },
+            next: Vec::new(),
+            questions: 0,
+            checkpoints: 0,
+            step: -1,
+            head: None,
+            created_at: row.created_at.clone(),
+            updated_at: last.and_then(|last| last.ended_at.clone()).unwrap_or_else(|| row.created_at.clone()),
+        })
+    }
+
+    /// A thread as it is now.
+    pub(crate) async fn thread(&self, thread_id: &str) -> Result<ThreadView, Problem> {
+        let row = self.ledger.thread(thread_id)?;
+        let runs = self.ledger.last_runs(Some(thread_id))?;
+        let heads = self.heads(thread_id, None, None).await?;
+        match (heads.first(), heads.last()) {
+            (Some(head), Some(first)) => {
+                let summary = ThreadSummary {
+                    thread: thread_id.into(),
+                    head: head.clone(),
+                    created: first.ts.clone(),
+                    checkpoints: heads.len() as u64,
+                };
+                self.thread_view(&summary, row.as_ref(), runs.get(thread_id))
+            }
+            _ => self.young_thread(&row.ok_or_else(|| no_thread(thread_id))?, runs.get(thread_id)),
+        }
+    }
+
+    /// The key of the thread's graph.
+    pub(crate) async fn key_of_thread(&self, thread_id: &str) -> Result<String, Problem> {
+        let row = self.ledger.thread(thread_id)?;
+        let head = self.heads(thread_id, None, Some(1)).await?.into_iter().next();
+        let key = match (&head, row) {
+            (Some(head), row) => self.graph_key(head, row.as_ref()),
+            (None, Some(row)) => Some(row.graph_key),
+            (None, None) => return Err(no_thread(thread_id)),
+        };
+        key.ok_or_else(|| {
+            Problem::new("graph-needed", "It is not known which graph this thread ran.")
+                .remedy("Open the graph and run the thread with it.")
+        })
+    }
+
+    pub(crate) async fn thread_list(self: &Arc<Self>, request: ListThreads) -> Result<ThreadList, Problem> {
+        let wanted = match &request.graph_id {
+            Some(graph_id) => {
+                let open = self.document(graph_id)?;
+                Some((open.key(), graph_id.clone()))
+            }
+            None => None,
+        };
+        let summaries = self.checkpointer.threads().await.map_err(|e| problem(&e.into()))?;
+        let (mut rows, runs) = (self.ledger.threads()?, self.ledger.last_runs(None)?);
+        let needle = request.search.as_deref().unwrap_or_default().trim().to_lowercase();
+        let mut views = Vec::new();
+        for summary in &summaries {
+            let id = summary.thread.as_str();
+            let row = rows.remove(id);
+            let key = self.graph_key(&summary.head, row.as_ref());
+            views.push((key, self.thread_view(summary, row.as_ref(), runs.get(id))?));
+        }
+        // Threads that have stored nothing yet.
+        for row in rows.values().filter(|row| self.runs.is_running(&row.thread_id)) {
+            views.push((Some(row.graph_key.clone()), self.young_thread(row, runs.get(&row.thread_id))?));
+        }
+        let mut threads = Vec::with_capacity(views.len());
+        for (key, view) in views {
+            if let Some((wanted, id)) = &wanted {
+                let Some(key) = key else { continue };
+                if key != *id && self.ledger.followed(&key)? != *wanted {
+                    continue;
+                }
+            }
+            let found = needle.is_empty()
+                || view.title.to_lowercase().contains(&needle)
+                || view.thread_id.to_lowercase().contains(&needle);
+            if found && request.status.is_none_or(|status| status == view.status) {
+                threads.push(view);
+            }
+        }
+        threads.sort_by(|a, b| (&b.updated_at, &b.thread_id).cmp(&(&a.updated_at, &a.thread_id)));
+        let total = small(threads.len());
+        let limit = if request.limit == 0 { 200 } else { request.limit as usize };
+        let threads = threads.into_iter().skip(request.offset as usize).take(limit).collect();
+        Ok(ThreadList { threads, total })
+    }
+
+    pub(crate) async fn thread_get(self: &Arc<Self>, request: ThreadRef) -> Result<ThreadView, Problem> {
+        self.thread(&request.thread_id).await
+    }
+
+    pub(crate) async fn thread_rename(self: &Arc<Self>, request: RenameThread) -> Result<ThreadView, Problem> {
+        let title = request.title.split_whitespace().collect::<Vec<_>>().join(" ");
+        if title.is_empty() {
+            return Err(Problem::invalid("The title is empty.").remedy("Type a title."));
+        }
+        let view = self.thread(&request.thread_id).await?;
+        let row = match self.ledger.thread(&request.thread_id)? {
+            Some(row) => ThreadRow { title, ..row },
+            None => ThreadRow {
+                thread_id: view.thread_id.clone(),
+                title,
+                graph_name: view.graph_name.clone(),
+                graph_key: self.key_of_thread(&request.thread_id).await.unwrap_or_default(),
+                created_at: view.created_at.clone(),
+            },
+        };
+        self.ledger.rename(&row)?;
+        self.publish_thread(&request.thread_id).await;
+        self.thread(&request.thread_id).await
+    }
+
+    pub(crate) async fn thread_delete(self: &Arc<Self>, request: ThreadRef) -> Result<Empty, Problem> {
+        let _slot = self.reserve(&request.thread_id)?;
+        // Says so when there is no such thread.
+        self.thread(&request.thread_id).await?;
+        self.checkpointer
+            .delete_thread(&ThreadId::from(request.thread_id.as_str()))
+            .await
+            .map_err(|e| problem(&e.into()))?;
+        self.ledger.delete_thread(&request.thread_id)?;
+        self.hub.publish(AppEvent::ThreadDeleted { thread_id: request.thread_id });
+        self.publish_inbox().await;
+        Ok(Empty {})
+    }
+
+    pub(crate) async fn thread_checkpoints(
+        self: &Arc<Self>,
+        request: ListCheckpoints,
+    ) -> Result<CheckpointList, Problem> {
+        let limit = if request.limit == 0 { 500 } else { request.limit as usize };
+        let query = ListQuery {
+            thread: Some(request.thread_id.as_str().into()),
+            ns: Some("".into()),
+            before: request.before.as_deref().map(CheckpointId::from),
+            limit: Some(limit + 1),
+            ..ListQuery::default()
+        };
+        let heads = self.checkpointer.heads(&query).await.map_err(|e| problem(&e.into()))?;
+        if heads.is_empty() && request.before.is_none() && self.ledger.thread(&request.thread_id)?.is_none() {
+            return Err(no_thread(&request.thread_id));
+        }
+        let more = heads.len() > limit;
+        Ok(CheckpointList { checkpoints: heads.iter().take(limit).map(checkpoint_view).collect(), more })
+    }
+
+    pub(crate) async fn thread_update(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
+        let _slot = self.reserve(&request.thread_id)?;
+        let source = match &request.graph_id {
+            Some(graph_id) => self.document(graph_id)?.source(),
+            None => {
+                let key = self.key_of_thread(&request.thread_id).await?;
+                self.source_by_key(&key)?
+            }
+        };
+        let this = self.clone();
+        let built = blocking(move || this.build(source)).await??;
+        let mut values = Value::from(request.values.clone());
+        match &values {
+            Value::Null => {}
+            Value::Object(given) => {
+                let mut wrapped = Object::new();
+                for (key, value) in given.iter() {
+                    let reduced = built
+                        .graph
+                        .state_keys()
+                        .any(|(name, reducer)| **name == **key && !matches!(reducer, "overwrite" | "ephemeral"));
+                    if reduced && request.overwrite.iter().any(|name| **name == **key) {
+                        let inner: Object = [("__overwrite__", value.clone())].into_iter().collect();
+                        wrapped.insert(key.clone(), inner);
+                    } else {
+                        wrapped.insert(key.clone(), value.clone());
+                    }
+                }
+                values = wrapped.into();
+            }
+            other => {
+                return Err(Problem::invalid(format!("The update must be an object of state keys, not {}.", other.type_name()))
+                    .remedy("Give an object such as {\"key\": value}."));
+            }
+        }
+        let at = StateRef {
+            thread: request.thread_id.as_str().into(),
+            checkpoint_id: request.checkpoint_id.as_deref().map(CheckpointId::from),
+        };
+        let metadata: Object =
+            [(GRAPH, built.source.name.as_str()), (GRAPH_PATH, built.source.key.as_str())].into_iter().collect();
+        let update =
+            StateUpdate { values, as_node: request.as_node.as_deref().map(Into::into), metadata, ..StateUpdate::default() };
+        let edited = if request.preview {
+            built.graph.preview_update(&at, update).await
+        } else {
+            built.graph.update_state(&at, update).await
+        }
+        .map_err(|e| problem(&e))?;
+        let updated = Updated {
+            checkpoint_id: (!request.preview).then(|| edited.checkpoint_id.to_string()),
+            next: edited.next.iter().map(ToString::to_string).collect(),
+            as_node: edited.as_node.to_string(),
+        };
+        if request.preview {
+            return Ok(updated);
+        }
+        if self.ledger.thread(&request.thread_id)?.is_none() {
+            self.ledger.thread_began(&ThreadRow {
+                thread_id: request.thread_id.clone(),
+                title: built.source.name.clone(),
+                graph_name: built.source.name.clone(),
+                graph_key: built.source.key.clone(),
+                created_at: crate::files::now(),
+            })?;
+        }
+        self.publish_checkpoint(&request.thread_id, edited.checkpoint_id.as_str()).await;
+        self.publish_thread(&request.thread_id).await;
+        self.publish_inbox().await;
+        Ok(updated)
+    }
+
+    /// Tells every interface how a thread stands.
+    pub(crate) async fn publish_thread(&self, thread_id: &str) {
+        match self.thread(thread_id).await {
+            Ok(thread) => self.hub.publish(AppEvent::Thread { thread }),
+            Err(problem) => tracing::debug!(thread_id, %problem, "the thread could not be read"),
+        }
+    }
+
+    /// Tells every interface of a checkpoint; returns it.
+    pub(crate) async fn publish_checkpoint(&self, thread_id: &str, id: &str) -> Option<CheckpointHead> {
+        match self.heads(thread_id, Some(id), Some(1)).await {
+            Ok(heads) => {
+                let head = heads.into_iter().next()?;
+                let checkpoint = checkpoint_view(&head);
+                self.hub.publish(AppEvent::Checkpoint { thread_id: thread_id.to_owned(), checkpoint });
+                Some(head)
+            }
+            Err(problem) => {
+                tracing::warn!(thread_id, id, %problem, "the checkpoint could not be read");
+                None
+            }
+        }
+    }
+}
