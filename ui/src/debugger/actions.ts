@@ -57,14 +57,14 @@ export function showProblems(): void {
 export function showRunForm(): void {
   const session = useSession.getState();
   session.setUse("debug");
-  session.setPanel("right", { folded: false });
-  useRunForm.open();
+  session.showTab("right", session.cursor.threadId === null ? "run" : "state", "debug");
+  runForm.open();
 }
 
 /** Whether the right panel shows the run form although a thread is selected. */
 const formListeners = new Set<() => void>();
 let formOpen = false;
-export const useRunForm = {
+export const runForm = {
   isOpen: () => formOpen,
   subscribe: (listener: () => void) => {
     formListeners.add(listener);
@@ -112,7 +112,7 @@ async function start({ action, threadId, singleStep = false }: Start): Promise<b
     noteRun(run);
     useSession.getState().setUse("debug");
     useSession.getState().setCursor({ threadId: run.threadId, checkpointId: null });
-    useRunForm.close();
+    runForm.close();
     return true;
   } catch (problem) {
     showProblem(problem);

@@ -3,7 +3,6 @@
  * each graph. Pure but for the small store at the end.
  */
 import { create } from "zustand";
-import { t } from "../lib/texts";
 import { isObject } from "./diff";
 
 /** A state key of the document: its JSON Schema with the fields of a channel beside it. */
@@ -13,16 +12,6 @@ export interface Sample {
   readonly name: string;
   readonly input: Record<string, unknown>;
 }
-
-/** A message as a person gives one. */
-const MESSAGE = {
-  type: "object",
-  properties: {
-    type: { type: "string", enum: ["human", "ai", "system"], default: "human", title: t("debug.message.from") },
-    content: { type: "string", title: t("debug.message.text"), "x-editor": "text" },
-  },
-  required: ["type", "content"],
-};
 
 /** JSON Schema of the input: the keys that the document lets an input set, all of them optional. */
 export function inputSchema(
@@ -34,7 +23,7 @@ export function inputSchema(
   for (const [name, key] of keys) {
     if (allowed && !allowed.has(name)) continue;
     const { reducer, channel: _channel, default: _default, ...schema } = key;
-    if (reducer === "add_messages" && !isObject(schema.items)) properties[name] = { ...schema, items: MESSAGE };
+    if (reducer === "add_messages" && !isObject(schema.items)) properties[name] = { ...schema, "x-editor": "messages" };
     else properties[name] = schema;
   }
   return { type: "object", properties };
@@ -76,20 +65,16 @@ function remembered(graph: string): Record<string, unknown> | undefined {
 interface InputStore {
   /** What is in the form, by graph. */
   readonly drafts: Readonly<Record<string, Record<string, unknown>>>;
-  readonly mode: "form" | "json";
   /** Where the input goes when a thread is selected. */
   readonly target: "new" | "thread";
   setDraft(graph: string, input: Record<string, unknown>): void;
-  setMode(mode: "form" | "json"): void;
   setTarget(target: "new" | "thread"): void;
 }
 
 export const useRunInput = create<InputStore>()((set) => ({
   drafts: {},
-  mode: "form",
   target: "new",
   setDraft: (graph, input) => set((store) => ({ drafts: { ...store.drafts, [graph]: input } })),
-  setMode: (mode) => set({ mode }),
   setTarget: (target) => set({ target }),
 }));
 

@@ -1,0 +1,267 @@
+/**
+ * One question and everything needed to answer it: the text, the state that matters, choices as buttons with number
+ * keys and where each leads, a form from the answer's schema and the same as JSON. The answer goes to the question's id;
+ * a refusal is shown with what was answered still in the form.
+ */
+import { CircleAlert, CornerDownLeft, MoveRight } from "lucide-react";
+import { type KeyboardEvent, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState, type Ref } from "react";
+import { Button } from "../components/Button";
+import { JsonEditor } from "../components/JsonEditor";
+import { Kbd } from "../components/Kbd";
+import { SchemaForm } from "../components/SchemaForm";
+import { Spinner } from "../components/Spinner";
+import { Tabs } from "../components/Tabs";
+import { initialValue, validate } from "../components/schema-form/schema";
+import { doc, useDocumentVersion } from "../document/store";
+import type { Choice } from "../ipc/bindings/Choice";
+import type { Question } from "../ipc/bindings/Question";
+import { debugIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { answer as sendAnswer } from "./actions";
+import { isObject, sameJson } from "./diff";
+import { preview } from "./format";
+import { leadsTo } from "./leads-to";
+import { type ShownProblem, useRuns } from "./runStore";
+
+export interface AnswerHandle {
+  focus(): void;
+  /** Takes the n-th choice, from 1. Answers whether there is one. */
+  choose(n: number): boolean;
+}
+
+interface Props {
+  question: Question;
+  /** Less room: no context unless opened. */
+  compact?: boolean;
+  onAnswered?(): void;
+  ref?: Ref<AnswerHandle>;
+}
+
+export function AnswerForm({ question, compact = false, onAnswered, ref }: Props) {
+  const answering = useRuns((store) => store.answering.has(question.interruptId));
+  const choices = useMemo(() => choicesOf(question), [question]);
+  const schema = isObject(question.schema) ? question.schema : undefined;
+  // Where the choices say everything, the form is one step away instead of in the way.
+  const choicesSuffice = choices.length > 0;
+  const [open, setOpen] = useState(!choicesSuffice);
+  const [tab, setTab] = useState(schema && !isAnything(schema) ? "form" : "json");
+  const [draft, setDraft] = useState<unknown>(() => (schema ? initialValue(schema) : undefined));
+  const [valid, setValid] = useState(true);
+  const [problem, setProblem] = useState<ShownProblem | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const paths = useLeads(question, choices);
+
+  const send = useCallback(
+    async (value: unknown) => {
+      if (useRuns.getState().answering.has(question.interruptId)) return;
+      setProblem(null);
+      const refused = await sendAnswer(question.threadId, { [question.interruptId]: value });
+      if (refused) setProblem(refused);
+      else onAnswered?.();
+    },
+    [question, onAnswered],
+  );
+  const complaints = useMemo(
+    () => (schema && open && draft !== undefined ? validate(schema, draft) : []),
+    [schema, open, draft],
+  );
+  const canSend = valid && draft !== undefined && complaints.length === 0 && !answering;
+
+  useImperativeHandle(
+    ref,
+    () => ({
+      focus: () => box.current?.querySelector<HTMLElement>("[data-answer-first], input, textarea, [contenteditable=true], button")?.focus(),
+      choose: (n) => {
+        const choice = choices[n - 1];
+        if (!choice || answering) return false;
+        void send(choice.value);
+        return true;
+      },
+    }),
+    [choices, answering, send],
+  );
+
+  // A question that was refused comes back changed, and the form must not stay as if nothing was.
+  useEffect(() => setProblem(null), [question.checkpointId]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && open) {
+      event.preventDefault();
+      if (canSend) void send(draft);
+    }
+  };
+  const context = isObject(question.context) ? Object.entries(question.context) : [];
+  return (
+    <div ref={box} className="flex flex-col gap-3" onKeyDown={onKeyDown} data-testid={debugIds.answerForm} data-question={question.interruptId}>
+      <p className={`selectable font-medium whitespace-pre-wrap [overflow-wrap:anywhere] ${compact ? "text-sm" : "text-base"}`}>{question.text}</p>
+      {question.refused !== undefined && !problem && (
+        <Note tone="asking">
+          {t("debug.answer.refused")} {question.refused}
+        </Note>
+      )}
+      {problem && (
+        <Note tone="failed">
+          {problem.message} {problem.remedy}
+        </Note>
+      )}
+      {context.length > 0 && <Context entries={context} compact={compact} />}
+      {choices.length > 0 && (
+        <div className={`grid gap-2 ${compact ? "" : "sm:grid-cols-2"}`}>
+          {choices.map((choice, index) => {
+            const leads = paths[index];
+            return (
+              <button
+                key={index}
+                type="button"
+                disabled={answering}
+                {...(index === 0 && { "data-answer-first": true })}
+                className="flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left hover:border-accent hover:bg-accent-soft disabled:opacity-60"
+                onClick={() => void send(choice.value)}
+                data-testid={debugIds.answerChoice}
+                data-choice={index + 1}
+              >
+                {index < 9 && <Kbd keys={String(index + 1)} />}
+                <span className="min-w-0 flex-1">
+                  <span className="block text-sm font-semibold">{choice.label}</span>
+                  {choice.description !== undefined && <span className="block text-xs text-text-2">{choice.description}</span>}
+                  {leads !== undefined && (
+                    <span className="mt-0.5 flex items-center gap-1 text-xs text-text-2">
+                      <MoveRight size={12} aria-hidden />
+                      {leads.length > 0 ? leads.map((node) => (node === "__end__" ? t("debug.end") : node)).join(", ") : t("debug.nothingNext")}
+                    </span>
+                  )}
+                </span>
+              </button>
+            );
+          })}
+        </div>
+      )}
+      {choicesSuffice && !open && (
+        <div>
+          <Button size="small" variant="ghost" onClick={() => setOpen(true)}>
+            {t("debug.answer.other")}
+          </Button>
+        </div>
+      )}
+      {open && (
+        <div className="flex flex-col gap-2">
+          {schema && !isAnything(schema) && (
+            <Tabs
+              look="segmented"
+              label={t("debug.input.as")}
+              value={tab}
+              onChange={(next) => {
+                setTab(next);
+                setValid(true);
+              }}
+              tabs={[
+                { id: "form", label: t("debug.form") },
+                { id: "json", label: t("debug.json") },
+              ]}
+            />
+          )}
+          {tab === "form" && schema ? (
+            <SchemaForm schema={schema} value={draft} onChange={setDraft} jsonSwitch={false} onValidity={setValid} />
+          ) : (
+            <JsonEditor
+              value={draft}
+              onChange={setDraft}
+              onValidity={setValid}
+              {...(schema && { schema })}
+              minLines={3}
+              maxLines={18}
+              placeholder={t("debug.answer.jsonHint")}
+              aria-label={t("debug.answer.json")}
+              data-testid={debugIds.answerJson}
+            />
+          )}
+          <div className="flex items-center gap-2">
+            <Button
+              variant="primary"
+              icon={<CornerDownLeft size={14} aria-hidden />}
+              shortcut="Mod+Enter"
+              disabled={!canSend}
+              busy={answering}
+              onClick={() => void send(draft)}
+              data-testid={debugIds.answerSubmit}
+            >
+              {t("debug.answer.send")}
+            </Button>
+            {choicesSuffice && (
+              <Button variant="ghost" onClick={() => setOpen(false)}>
+                {t("debug.cancel")}
+              </Button>
+            )}
+          </div>
+        </div>
+      )}
+      {answering && (
+        <p className="flex items-center gap-2 text-xs text-text-2" role="status">
+          <Spinner /> {t("debug.answer.sending")}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Note({ tone, children }: { tone: "asking" | "failed"; children: React.ReactNode }) {
+  return (
+    <div className={`flex gap-2 rounded-md px-3 py-2 text-sm ${tone === "failed" ? "bg-failed-soft" : "bg-asking-soft"}`} role="alert">
+      <CircleAlert size={16} className={`mt-0.5 shrink-0 ${tone === "failed" ? "text-failed" : "text-asking"}`} aria-hidden />
+      <p className="selectable min-w-0 [overflow-wrap:anywhere]">{children}</p>
+    </div>
+  );
+}
+
+/** The state that the question was asked about. */
+function Context({ entries, compact }: { entries: [string, unknown][]; compact: boolean }) {
+  return (
+    <dl className={`flex flex-col gap-2 rounded-md bg-surface-1 px-3 py-2 ${compact ? "max-h-32 overflow-y-auto" : ""}`}>
+      {entries.map(([key, value]) => (
+        <div key={key}>
+          <dt className="font-mono text-2xs text-text-2">{key}</dt>
+          <dd className="selectable max-h-64 overflow-y-auto text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
+            {typeof value === "string" ? value : typeof value === "object" && value !== null ? <pre>{JSON.stringify(value, null, 2)}</pre> : preview(value)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const isAnything = (schema: Record<string, unknown>): boolean => Object.keys(schema).length === 0;
+
+/** Given choices, or the values of an answer that is one of a few, or yes and no. */
+function choicesOf(question: Question): Choice[] {
+  if (question.choices.length > 0) return question.choices;
+  const schema: unknown = question.schema;
+  if (!isObject(schema)) return [];
+  if (Array.isArray(schema.enum) && schema.enum.length <= 9) {
+    return schema.enum.map((value: unknown) => ({ label: typeof value === "string" ? value : JSON.stringify(value), value }));
+  }
+  if (schema.type === "boolean") {
+    return [
+      { label: t("debug.answer.yes"), value: true },
+      { label: t("debug.answer.no"), value: false },
+    ];
+  }
+  return [];
+}
+
+/** Where each choice leads, when the question's graph is the open one and its edges tell. */
+function useLeads(question: Question, choices: readonly Choice[]): (string[] | undefined)[] {
+  const version = useDocumentVersion();
+  const ours = useRuns((store) => store.threads.has(question.threadId));
+  return useMemo(() => {
+    void version;
+    if (!ours) return choices.map(() => undefined);
+    const node = doc.get(`node:${question.node}`);
+    const config = isObject(node) ? node["config"] : undefined;
+    const into = isObject(config) ? config["into"] : undefined;
+    if (typeof into !== "string") return choices.map(() => undefined);
+    const edges = doc.names("edge").map((name) => ({ value: doc.get(`edge:${name}`) as unknown }));
+    const found = choices.map((choice) => leadsTo(edges, question.node, into, choice.value));
+    // When every choice leads to the same place, saying so on each button tells nothing.
+    return found.length > 1 && found.every((each) => sameJson(each, found[0])) ? choices.map(() => undefined) : found;
+  }, [version, ours, question.node, choices]);
+}

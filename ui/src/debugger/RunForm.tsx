@@ -1,0 +1,167 @@
+/**
+ * The input of a run: a form made from the state schema, or JSON; the document's sample inputs; and whether it begins a
+ * thread or is the next turn of the selected one. What was typed stays until something else is run.
+ */
+import { BookOpen, Play, StepForward } from "lucide-react";
+import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
+import { Button } from "../components/Button";
+import { EmptyState } from "../components/EmptyState";
+import { Menu } from "../components/Menu";
+import { SchemaForm } from "../components/SchemaForm";
+import { Tabs } from "../components/Tabs";
+import { doc, useDocumentVersion } from "../document/store";
+import { debugIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { useSession } from "../state/session";
+import { isPast, startWithInput } from "./actions";
+import { isObject } from "./diff";
+import { inputFor, inputSchema, isConversation, isEmptyInput, samplesOf, useRunInput } from "./run-input";
+import { useRuns, useStatus, useThread } from "./runStore";
+import { useControls } from "./useControls";
+
+export function RunForm() {
+  const version = useDocumentVersion();
+  const graph = useSession((session) => session.graphKey) ?? "";
+  const cursor = useSession((session) => session.cursor);
+  const thread = useThread(cursor.threadId);
+  const status = useStatus(cursor.threadId);
+  const past = useRuns((store) => isPast(cursor, store));
+  const { drafts, target, setDraft, setTarget } = useRunInput();
+  const controls = useControls();
+  const [valid, setValid] = useState(true);
+  const [busy, setBusy] = useState(false);
+
+  const { schema, samples, keys } = useMemo(() => {
+    void version;
+    const keys = doc.names("key").map((name) => {
+      const value = doc.get(`key:${name}`);
+      return [name, isObject(value) ? value : {}] as const;
+    });
+    const declared = doc.head["input"];
+    const input = Array.isArray(declared) ? declared.filter((key): key is string => typeof key === "string") : undefined;
+    return { schema: inputSchema(keys, input), samples: samplesOf(doc.head), keys };
+  }, [version]);
+  const value = inputFor(drafts, graph, samples);
+
+  // A conversation goes on with the thread; anything else usually starts anew.
+  const conversation = isConversation(keys);
+  useEffect(() => setTarget(conversation && cursor.threadId !== null ? "thread" : "new"), [conversation, cursor.threadId, setTarget]);
+
+  const onThread = target === "thread" && cursor.threadId !== null;
+  const off = onThread
+    ? status === "running"
+      ? t("debug.off.running")
+      : status === "asking" && !past
+        ? t("debug.off.answerFirst")
+        : null
+    : null;
+  const empty = isEmptyInput(value);
+  const blocked = controls.blocked || off !== null || !valid || empty;
+  const reason = controls.blocked ? t("debug.off.errors") : (off ?? (!valid ? t("debug.input.invalid") : empty ? t("debug.input.empty") : null));
+  const start = async (singleStep: boolean) => {
+    if (blocked) return;
+    setBusy(true);
+    await startWithInput(value, { singleStep, target: onThread ? "thread" : "new" });
+    setBusy(false);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      void start(false);
+    }
+  };
+
+  if (keys.length === 0) {
+    return (
+      <EmptyState
+        title={t("debug.input.noKeys")}
+        action={
+          <Button variant="primary" icon={<Play size={14} aria-hidden />} disabled={controls.blocked} onClick={() => void startWithInput({})}>
+            {t("debug.run")}
+          </Button>
+        }
+      >
+        {t("debug.input.noKeysText")}
+      </EmptyState>
+    );
+  }
+
+  return (
+    <div className="flex min-h-0 flex-1 flex-col" onKeyDown={onKeyDown} data-testid={debugIds.runForm}>
+      <div className="min-h-0 flex-1 overflow-y-auto px-3 py-3">
+        <SchemaForm
+          schema={schema}
+          value={value}
+          onChange={(next: unknown) => {
+            if (isObject(next)) setDraft(graph, prune(next));
+            setValid(isObject(next) || next === undefined);
+          }}
+          onValidity={setValid}
+          title={
+            samples.length > 0 ? (
+              <Menu
+                trigger={
+                  <Button size="small" variant="ghost" icon={<BookOpen size={13} aria-hidden />} data-testid={debugIds.samples}>
+                    {t("debug.input.samples")}
+                  </Button>
+                }
+                entries={samples.map((sample, index) => ({
+                  id: `sample-${index}`,
+                  label: sample.name,
+                  run: () => setDraft(graph, sample.input),
+                }))}
+              />
+            ) : (
+              t("debug.input")
+            )
+          }
+        />
+      </div>
+      <div className="flex flex-col gap-2 border-t border-line px-3 py-2">
+        {thread && (
+          <Tabs
+            look="segmented"
+            label={t("debug.input.where")}
+            value={target}
+            onChange={(next) => setTarget(next === "thread" ? "thread" : "new")}
+            tabs={[
+              { id: "new", label: t("debug.input.newThread") },
+              {
+                id: "thread",
+                label: past ? t("debug.input.fromHere") : t("debug.input.nextTurn"),
+                title: t("debug.input.onThread", { title: thread.title }),
+              },
+            ]}
+          />
+        )}
+        <div className="flex items-center gap-2">
+          <Button
+            variant="primary"
+            icon={<Play size={14} aria-hidden />}
+            shortcut="Mod+Enter"
+            disabled={blocked}
+            busy={busy}
+            onClick={() => void start(false)}
+            data-testid={debugIds.startRun}
+          >
+            {t("debug.run")}
+          </Button>
+          <Button
+            icon={<StepForward size={14} aria-hidden />}
+            disabled={blocked || busy}
+            onClick={() => void start(true)}
+            data-testid={debugIds.startStep}
+          >
+            {t("debug.input.firstStep")}
+          </Button>
+        </div>
+        {reason !== null && <p className="text-xs text-text-2">{reason}</p>}
+      </div>
+    </div>
+  );
+}
+
+/** A key that the form has cleared is not part of the input. */
+function prune(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
+}

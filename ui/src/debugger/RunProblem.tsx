@@ -1,0 +1,74 @@
+/**
+ * A run that failed: where, why in full, and the two ways on — put the cause right (graph or state) and continue, or
+ * just try again. Nothing is lost: what finished before the failure is not run again.
+ */
+import { CircleX, RotateCcw, Settings2 } from "lucide-react";
+import { useMemo } from "react";
+import { Button } from "../components/Button";
+import { useSession } from "../state/session";
+import { debugIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { continueThread, isPast } from "./actions";
+import { CopyButton } from "./CopyButton";
+import { useEdits } from "./edits";
+import { useLive, useRuns, useStatus } from "./runStore";
+
+export function RunProblem() {
+  const cursor = useSession((session) => session.cursor);
+  const status = useStatus(cursor.threadId);
+  const past = useRuns((store) => isPast(cursor, store));
+  const live = useLive(cursor.threadId);
+  const shown = useRuns((store) => store.shown);
+  const pending = useEdits((edits) => edits.pending !== null);
+  const failures = useMemo(() => {
+    const found = new Map<string, { node: string; error: string }>();
+    if (shown && shown.place.threadId === cursor.threadId) {
+      for (const task of shown.view.tasks) {
+        if (task.status === "failed") found.set(task.id, { node: task.node, error: task.error ?? "" });
+      }
+    }
+    for (const task of live?.tasks.values() ?? []) {
+      if (task.status === "failed") found.set(task.id, { node: task.node, error: task.error ?? "" });
+    }
+    return [...found.values()];
+  }, [shown, live, cursor.threadId]);
+  if (cursor.threadId === null || status !== "failed" || past) return null;
+  const threadId = cursor.threadId;
+  const problem = live?.run?.status === "failed" ? live.run.problem : undefined;
+  const [first] = failures;
+  const message = first?.error || problem?.message || t("debug.failure.unknown");
+  const remedy = problem?.remedy;
+  return (
+    <div className="max-h-[45%] shrink-0 overflow-y-auto border-b border-line bg-failed-soft px-3 py-2" role="alert" data-testid={debugIds.runProblem}>
+      <div className="flex items-center gap-2">
+        <CircleX size={16} className="shrink-0 text-failed" aria-hidden />
+        <h3 className="min-w-0 flex-1 truncate text-sm font-semibold">
+          {first ? t("debug.failure.in", { node: first.node }) : t("debug.failure.run")}
+        </h3>
+        <CopyButton text={message} label={t("debug.failure.copy")} />
+      </div>
+      <pre className="selectable mt-1 max-h-32 overflow-y-auto font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{message}</pre>
+      {failures.length > 1 && <p className="mt-1 text-xs text-text-2">{t("debug.failure.others", { nodes: failures.slice(1).map((each) => each.node).join(", ") })}</p>}
+      <p className="mt-1 text-xs text-text-2">{remedy !== undefined ? `${remedy} ${t("debug.failure.then")}` : t("debug.failure.how")}</p>
+      <div className="mt-2 flex flex-wrap gap-2">
+        <Button size="small" icon={<RotateCcw size={13} aria-hidden />} disabled={pending} onClick={() => void continueThread(threadId)}>
+          {t("debug.failure.retry")}
+        </Button>
+        {first && (
+          <Button
+            size="small"
+            variant="ghost"
+            icon={<Settings2 size={13} aria-hidden />}
+            onClick={() => {
+              const session = useSession.getState();
+              session.select({ nodes: [first.node] });
+              session.showTab("right", "inspector");
+            }}
+          >
+            {t("debug.failure.openNode", { node: first.node })}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,2 @@
+/** Two checkpoints side by side. */
+export { ComparePanel } from "./ComparePanel";

@@ -1,0 +1,75 @@
+/** The selected thread's questions, over the lower edge of the canvas. Folds to one line, so that the canvas stays in view. */
+import { ChevronDown, ChevronUp, MessageCircleQuestionMark } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { IconButton } from "../../components/IconButton";
+import { FOCUS_ANSWER, isPast } from "../../debugger/actions";
+import { AnswerForm, type AnswerHandle } from "../../debugger/AnswerForm";
+import { ensureStarted, useRuns } from "../../debugger/runStore";
+import { debugIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+
+export function AnswerBanner() {
+  useEffect(ensureStarted, []);
+  const cursor = useSession((session) => session.cursor);
+  const past = useRuns((store) => isPast(cursor, store));
+  const all = useRuns((store) => store.questions);
+  const questions = useMemo(() => all.filter((question) => question.threadId === cursor.threadId), [all, cursor.threadId]);
+  const [open, setOpen] = useState(true);
+  const [index, setIndex] = useState(0);
+  const form = useRef<AnswerHandle>(null);
+  useEffect(() => {
+    const focus = () => {
+      setOpen(true);
+      setTimeout(() => form.current?.focus(), 0);
+    };
+    window.addEventListener(FOCUS_ANSWER, focus);
+    return () => window.removeEventListener(FOCUS_ANSWER, focus);
+  }, []);
+  const question = questions[Math.min(index, questions.length - 1)];
+  if (!question || past) return null;
+  return (
+    <aside
+      className="pointer-events-auto mx-auto flex max-h-full w-full max-w-xl flex-col overflow-hidden rounded-lg border border-asking bg-surface-1 shadow-popup"
+      aria-label={t("debug.questionOf", { node: question.node })}
+      data-testid={debugIds.answerBanner}
+      onKeyDown={(event) => {
+        const typing = event.target instanceof HTMLElement && event.target.closest("input, textarea, [contenteditable=true]");
+        if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && /^[1-9]$/.test(event.key)) {
+          if (form.current?.choose(Number(event.key))) event.preventDefault();
+        }
+      }}
+    >
+      <header className="flex h-9 shrink-0 items-center gap-2 bg-asking-soft pr-1.5 pl-3 text-sm">
+        <MessageCircleQuestionMark size={16} className="shrink-0 text-asking" aria-hidden />
+        <span className="min-w-0 flex-1 truncate font-semibold">
+          {open ? t("debug.questionOf", { node: question.node }) : question.text}
+        </span>
+        {questions.length > 1 && (
+          <span className="flex items-center text-xs">
+            {questions.map((each, at) => (
+              <button
+                key={each.interruptId}
+                type="button"
+                aria-pressed={each === question}
+                title={each.node}
+                className={`tabular size-6 rounded-sm ${each === question ? "bg-surface-2 font-semibold" : "hover:bg-surface-3"}`}
+                onClick={() => setIndex(at)}
+              >
+                {at + 1}
+              </button>
+            ))}
+          </span>
+        )}
+        <IconButton size="small" label={open ? t("debug.fold") : t("debug.unfold")} onClick={() => setOpen(!open)}>
+          {open ? <ChevronDown size={15} aria-hidden /> : <ChevronUp size={15} aria-hidden />}
+        </IconButton>
+      </header>
+      {open && (
+        <div className="min-h-0 overflow-y-auto px-4 py-3">
+          <AnswerForm key={question.interruptId + question.checkpointId} ref={form} question={question} compact />
+        </div>
+      )}
+    </aside>
+  );
+}

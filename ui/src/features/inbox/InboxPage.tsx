@@ -1,0 +1,200 @@
+/**
+ * Approve: every waiting question of every thread, waiting longest first, and the selected one in full. Works without
+ * the mouse (j, k, number keys) and without ever seeing the canvas. Nothing is answered twice: a question that somebody
+ * else answered leaves with a note.
+ */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { Inbox, MessageCircleQuestionMark, X } from "lucide-react";
+import { memo, useCallback, useEffect, useRef, useState } from "react";
+import { EmptyState } from "../../components/EmptyState";
+import { IconButton } from "../../components/IconButton";
+import { Spinner } from "../../components/Spinner";
+import { AnswerForm, type AnswerHandle } from "../../debugger/AnswerForm";
+import { fullTime, since } from "../../debugger/format";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { dismissGone, ensureStarted, loadInbox, useRuns } from "../../debugger/runStore";
+import { useNow } from "../../debugger/useNow";
+import type { Question } from "../../ipc/bindings/Question";
+import { debugIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { ShowInDebug } from "./ShowInDebug";
+
+const ROW = 68;
+
+export function InboxPage() {
+  useEffect(() => {
+    ensureStarted();
+    void loadInbox();
+  }, []);
+  const questions = useRuns((store) => store.questions);
+  const state = useRuns((store) => store.inboxState);
+  const problem = useRuns((store) => store.inboxProblem);
+  const [selectedId, setSelectedId] = useState<string | null>(null);
+  const [lastIndex, setLastIndex] = useState(0);
+  const now = useNow(15_000);
+  const form = useRef<AnswerHandle>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+
+  // When the selected question goes away, the one that takes its place is next.
+  const found = questions.findIndex((question) => question.interruptId === selectedId);
+  const index = found >= 0 ? found : Math.min(lastIndex, questions.length - 1);
+  const selected = questions[index];
+  useEffect(() => {
+    if (selected && selected.interruptId !== selectedId) setSelectedId(selected.interruptId);
+    if (found >= 0 && found !== lastIndex) setLastIndex(found);
+  }, [selected, selectedId, found, lastIndex]);
+
+  const rows = useVirtualizer({
+    count: questions.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 8,
+  });
+  const go = useCallback(
+    (to: number) => {
+      const at = Math.max(0, Math.min(questions.length - 1, to));
+      const question = questions[at];
+      if (!question) return;
+      setSelectedId(question.interruptId);
+      setLastIndex(at);
+      rows.scrollToIndex(at);
+    },
+    [questions, rows],
+  );
+
+  useEffect(() => {
+    const onKey = (event: globalThis.KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      const target = event.target instanceof HTMLElement ? event.target : null;
+      if (target?.closest("input, textarea, [contenteditable=true], [role=dialog], [role=listbox][data-popup], [role=menu]")) return;
+      if (event.key === "j" || (event.key === "ArrowDown" && !target?.closest("[role=tablist]"))) go(index + 1);
+      else if (event.key === "k" || (event.key === "ArrowUp" && !target?.closest("[role=tablist]"))) go(index - 1);
+      else if (/^[1-9]$/.test(event.key)) {
+        if (!form.current?.choose(Number(event.key))) return;
+      } else if (event.key === "Enter" && (!target || target === document.body || scroller.current?.contains(target))) form.current?.focus();
+      else return;
+      event.preventDefault();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [go, index]);
+
+  if (state === "failed" && problem) return <ProblemNote problem={problem} onRetry={() => void loadInbox()} />;
+  if (state !== "ready") {
+    return (
+      <div className="flex h-full items-center justify-center">
+        <Spinner label={t("debug.loading")} />
+      </div>
+    );
+  }
+  return (
+    <section className="flex h-full min-h-0 bg-surface-0" aria-label={t("debug.inbox")} data-testid={debugIds.inbox}>
+      <div className="flex w-[clamp(260px,30%,380px)] shrink-0 flex-col border-r border-line bg-surface-1">
+        <header className="flex h-10 shrink-0 items-center gap-2 border-b border-line px-4">
+          <h1 className="flex-1 text-sm font-semibold">{t("debug.inbox.title")}</h1>
+          <span className="tabular text-xs text-text-2">{tn("debug.inbox.countOne", "debug.inbox.count", questions.length)}</span>
+        </header>
+        <GoneNotes />
+        <div
+          ref={scroller}
+          className="min-h-0 flex-1 overflow-y-auto focus-visible:outline-offset-[-2px]"
+          role="listbox"
+          aria-label={t("debug.inbox.title")}
+          aria-activedescendant={selected ? `question-${selected.interruptId}` : undefined}
+          tabIndex={questions.length > 0 ? 0 : -1}
+        >
+          <div className="relative" style={{ height: rows.getTotalSize() }}>
+            {rows.getVirtualItems().map((item) => {
+              const question = questions[item.index];
+              if (!question) return null;
+              return (
+                <div key={question.interruptId} className="absolute inset-x-0" style={{ top: item.start, height: ROW }}>
+                  <Row question={question} selected={item.index === index} now={now} onSelect={() => go(item.index)} />
+                </div>
+              );
+            })}
+          </div>
+        </div>
+        {questions.length > 0 && <p className="shrink-0 border-t border-line px-4 py-2 text-2xs text-text-3">{t("debug.inbox.keys")}</p>}
+      </div>
+      <div className="min-w-0 flex-1 overflow-y-auto">
+        {selected ? (
+          <Detail key={selected.interruptId + selected.checkpointId} question={selected} now={now} form={form} />
+        ) : (
+          <div className="flex h-full items-center justify-center">
+            <EmptyState icon={<Inbox size={24} aria-hidden />} title={t("debug.inbox.none")}>
+              {t("debug.inbox.noneText")}
+            </EmptyState>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+const Row = memo(function Row({ question, selected, now, onSelect }: { question: Question; selected: boolean; now: number; onSelect(): void }) {
+  const answering = useRuns((store) => store.answering.has(question.interruptId));
+  return (
+    <div
+      id={`question-${question.interruptId}`}
+      role="option"
+      aria-selected={selected}
+      data-testid={debugIds.question}
+      data-question={question.interruptId}
+      className={`flex h-full gap-2.5 border-b border-line px-4 py-2 ${selected ? "bg-accent-soft" : "hover:bg-surface-3"} ${answering ? "opacity-60" : ""}`}
+      onClick={onSelect}
+    >
+      <MessageCircleQuestionMark size={16} className="mt-0.5 shrink-0 text-asking" aria-hidden />
+      <div className="min-w-0 flex-1">
+        <p className="line-clamp-2 text-sm leading-[18px]">{question.text}</p>
+        <p className="mt-0.5 truncate text-2xs text-text-2">
+          {question.graphName} · {question.node} · {question.threadTitle}
+        </p>
+      </div>
+      <span className="tabular shrink-0 text-2xs text-text-3" title={fullTime(question.since)}>
+        {answering ? <Spinner /> : since(question.since, now)}
+      </span>
+    </div>
+  );
+});
+
+function Detail({ question, now, form }: { question: Question; now: number; form: React.Ref<AnswerHandle> }) {
+  return (
+    <article className="mx-auto max-w-2xl px-6 py-6" data-testid={debugIds.questionDetail}>
+      <header className="mb-4 flex items-start gap-3">
+        <dl className="grid flex-1 grid-cols-[auto_1fr] gap-x-3 gap-y-0.5 text-xs">
+          <dt className="text-text-2">{t("debug.inbox.graph")}</dt>
+          <dd className="truncate">{question.graphName}</dd>
+          <dt className="text-text-2">{t("debug.inbox.thread")}</dt>
+          <dd className="truncate">{question.threadTitle}</dd>
+          <dt className="text-text-2">{t("debug.inbox.node")}</dt>
+          <dd className="truncate">{question.node}</dd>
+          <dt className="text-text-2">{t("debug.inbox.since")}</dt>
+          <dd className="tabular" title={fullTime(question.since)}>
+            {since(question.since, now)}
+          </dd>
+        </dl>
+        <ShowInDebug question={question} />
+      </header>
+      <AnswerForm ref={form} question={question} />
+    </article>
+  );
+}
+
+/** What has left the list a moment ago, and who saw to it. */
+function GoneNotes() {
+  const gone = useRuns((store) => store.goneQuestions);
+  const others = gone.filter((each) => !each.byUs);
+  const [first] = others;
+  if (!first) return null;
+  return (
+    <div className="flex items-start gap-2 border-b border-line bg-surface-4 px-4 py-2 text-xs" role="status">
+      <p className="min-w-0 flex-1">
+        {others.length === 1 ? t("debug.inbox.goneOne", { text: first.question.text }) : t("debug.inbox.gone", { n: others.length })}
+      </p>
+      <IconButton size="small" label={t("debug.dismiss")} onClick={dismissGone}>
+        <X size={13} aria-hidden />
+      </IconButton>
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+/** For one node at the cursor: how it stands, how often it ran, what it wrote or why it failed; and its breakpoints. */
+import { useMemo } from "react";
+import { Switch } from "../../components/Switch";
+import { useBreakpoints } from "../../debugger/breakpoints";
+import { CopyButton } from "../../debugger/CopyButton";
+import { duration } from "../../debugger/format";
+import { useNodeOverlay } from "../../debugger/overlay";
+import { useRuns } from "../../debugger/runStore";
+import { StatusMark, statusText } from "../../debugger/StatusMark";
+import type { TaskView } from "../../ipc/bindings/TaskView";
+import { debugIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { useSession } from "../../state/session";
+
+export function LastRun({ nodeId }: { nodeId: string }) {
+  const threadId = useSession((session) => session.cursor.threadId);
+  const overlay = useNodeOverlay(nodeId);
+  const shown = useRuns((store) => store.shown);
+  const tasks = useMemo((): readonly TaskView[] => {
+    if (!shown || shown.place.threadId !== threadId) return [];
+    const of = (list: readonly TaskView[]) => list.filter((task) => task.node === nodeId);
+    const current = of(shown.view.tasks).filter((task) => task.status !== "waiting");
+    return current.length > 0 ? current : of(shown.view.previousTasks);
+  }, [shown, threadId, nodeId]);
+  return (
+    <section className="flex flex-col gap-3" aria-label={t("debug.lastRun")} data-testid={debugIds.lastRun}>
+      <Breakpoints nodeId={nodeId} />
+      <div>
+        <h3 className="text-xs font-semibold text-text-2">{t("debug.lastRun")}</h3>
+        {threadId === null || (overlay.state === "idle" && tasks.length === 0) ? (
+          <p className="mt-1 text-xs text-text-2">{threadId === null ? t("debug.lastRun.noThread") : t("debug.lastRun.never")}</p>
+        ) : (
+          <p className="tabular mt-1 flex items-center gap-2 text-sm">
+            {overlay.state !== "idle" && overlay.state !== "next" && <StatusMark status={overlay.state} size={14} />}
+            {overlay.state === "next" ? t("debug.lastRun.next") : overlay.state === "idle" ? "" : statusText(overlay.state)}
+            {overlay.runs > 0 && <span className="text-text-2">{tn("debug.runsOne", "debug.runs", overlay.runs)}</span>}
+            {overlay.millis !== undefined && <span className="text-text-2">{duration(overlay.millis)}</span>}
+          </p>
+        )}
+        {overlay.text !== undefined && (
+          <pre className="selectable mt-1 max-h-40 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 font-mono text-xs whitespace-pre-wrap">{overlay.text}</pre>
+        )}
+        {tasks.map((task) => (
+          <div key={task.id} className="mt-2">
+            {task.error !== undefined && (
+              <div className="rounded-sm bg-failed-soft px-2 py-1.5">
+                <div className="flex items-center justify-between text-xs font-semibold text-failed">
+                  {t("debug.tasks.error")}
+                  <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
+                </div>
+                <pre className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{task.error}</pre>
+              </div>
+            )}
+            {task.result && (
+              <div>
+                <div className="text-xs text-text-2">{t("debug.tasks.wrote")}</div>
+                <pre className="selectable max-h-48 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+                  {task.result.value !== undefined ? JSON.stringify(task.result.value, null, 2) : `${task.result.head ?? ""}…`}
+                </pre>
+              </div>
+            )}
+            {task.targets.length > 0 && (
+              <p className="mt-1 text-xs text-text-2">{t("debug.lastRun.ledTo", { nodes: [...new Set(task.targets)].join(", ") })}</p>
+            )}
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Breakpoints({ nodeId }: { nodeId: string }) {
+  const points = useBreakpoints();
+  const { toggleBreakpoint, enableBreakpoint } = useSession.getState();
+  const toggle = (when: "before" | "after") => {
+    const point = points.find((each) => each.node === nodeId && each.when === when);
+    // A switched-off breakpoint is switched on again rather than removed.
+    if (point && !point.enabled) enableBreakpoint(nodeId, when, true);
+    else toggleBreakpoint(nodeId, when);
+  };
+  return (
+    <div>
+      <h3 className="text-xs font-semibold text-text-2">{t("debug.breakpoints")}</h3>
+      {(["before", "after"] as const).map((when) => (
+        <label key={when} className="mt-1 flex items-center justify-between gap-2 text-sm">
+          {t(when === "before" ? "debug.breakpoints.stopBefore" : "debug.breakpoints.stopAfter")}
+          <Switch
+            checked={points.some((each) => each.node === nodeId && each.when === when && each.enabled)}
+            onChange={() => toggle(when)}
+            aria-label={t(when === "before" ? "debug.breakpoints.stopBefore" : "debug.breakpoints.stopAfter")}
+          />
+        </label>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,2 @@
+/** What a node did last, and its breakpoints; a part of the inspector. */
+export { LastRun } from "./LastRun";

@@ -1,0 +1,188 @@
+/**
+ * The run buttons of the title bar and what the run is doing, in words. What each button does at this moment, and why it
+ * can not be used, comes from `controls.ts`; the keys and the command palette use the same functions.
+ */
+import { CornerDownLeft, FastForward, History, Play, RotateCcw, Square, StepForward, TextCursorInput } from "lucide-react";
+import { useEffect, useMemo } from "react";
+import { Button } from "../../components/Button";
+import { IconButton } from "../../components/IconButton";
+import { Tooltip } from "../../components/Tooltip";
+import { isPast, primary, showRunForm, step, stop } from "../../debugger/actions";
+import { elapsed } from "../../debugger/format";
+import { ensureStarted, useLive, useRuns, useStatus, useThread } from "../../debugger/runStore";
+import { StatusMark, statusText } from "../../debugger/StatusMark";
+import { useControls } from "../../debugger/useControls";
+import { useNow } from "../../debugger/useNow";
+import { neighbour } from "../../debugger/walk";
+import { debugIds } from "../../lib/testIds";
+import { t, type TextKey } from "../../lib/texts";
+import { registerCommands } from "../../state/commands";
+import { useSession } from "../../state/session";
+import type { Primary } from "../../debugger/controls";
+
+const PRIMARY: Record<Primary, { text: TextKey; hint: TextKey; icon: typeof Play }> = {
+  run: { text: "debug.run", hint: "debug.run.hint", icon: Play },
+  continue: { text: "debug.continue", hint: "debug.continue.hint", icon: FastForward },
+  replay: { text: "debug.replay", hint: "debug.replay.hint", icon: RotateCcw },
+  answer: { text: "debug.answer", hint: "debug.answer.hint", icon: CornerDownLeft },
+};
+
+export function RunControls() {
+  useEffect(ensureStarted, []);
+  useRunCommands();
+  const controls = useControls();
+  const graphOpen = useSession((session) => session.graphId !== null);
+  if (!graphOpen) return null;
+  const { text, hint, icon: Icon } = PRIMARY[controls.primary];
+  const reason = controls.blocked ? t("debug.off.errors") : (controls.primaryOff ?? t(hint));
+  return (
+    <div className="flex items-center gap-1" role="group" aria-label={t("debug.controls")}>
+      <RunStatusText />
+      <Tooltip label={reason} {...(controls.primaryOff === null && { shortcut: "F5" })}>
+        <span>
+          <Button
+            variant="primary"
+            size="small"
+            icon={<Icon size={14} aria-hidden />}
+            disabled={controls.primaryOff !== null}
+            onClick={() => void primary()}
+            data-testid={debugIds.run}
+            data-action={controls.primary}
+            aria-label={`${t(text)}. ${reason}`}
+          >
+            {t(text)}
+          </Button>
+        </span>
+      </Tooltip>
+      <IconButton size="small" label={t("debug.run.withInput")} onClick={showRunForm} data-testid={debugIds.runWithInput}>
+        <TextCursorInput size={15} aria-hidden />
+      </IconButton>
+      <IconButton
+        size="small"
+        label={controls.stepOff ?? t("debug.step.hint")}
+        {...(controls.stepOff === null && { shortcut: "F10" })}
+        disabled={controls.stepOff !== null}
+        focusableWhenDisabled
+        onClick={() => void step()}
+        data-testid={debugIds.step}
+      >
+        <StepForward size={15} aria-hidden />
+      </IconButton>
+      <IconButton
+        size="small"
+        label={controls.stopOff ?? t("debug.stop.hint")}
+        {...(controls.stopOff === null && { shortcut: "Shift+F5" })}
+        disabled={controls.stopOff !== null}
+        focusableWhenDisabled
+        onClick={() => void stop()}
+        data-testid={debugIds.stop}
+      >
+        <Square size={14} aria-hidden {...(controls.stopOff === null && { fill: "currentColor" })} />
+      </IconButton>
+    </div>
+  );
+}
+
+/** "Running · step 4 · 12 s", or where the thread stands, or that the moment is in the past. */
+function RunStatusText() {
+  const cursor = useSession((session) => session.cursor);
+  const setCursor = useSession((session) => session.setCursor);
+  const thread = useThread(cursor.threadId);
+  const status = useStatus(cursor.threadId);
+  const live = useLive(cursor.threadId);
+  const past = useRuns((store) => isPast(cursor, store));
+  const running = status === "running";
+  const now = useNow(running ? 500 : null);
+  const pastStep = useRuns((store) =>
+    past ? store.checkpoints.get(cursor.threadId ?? "")?.list.find((checkpoint) => checkpoint.id === cursor.checkpointId)?.step : undefined,
+  );
+  const step = useMemo(() => {
+    let newest = thread?.step ?? 0;
+    for (const task of live?.tasks.values() ?? []) newest = Math.max(newest, task.step);
+    return newest;
+  }, [thread?.step, live]);
+  if (cursor.threadId === null || status === undefined) return null;
+  if (past) {
+    return (
+      <span className="flex items-center gap-1.5 rounded-md bg-past-soft px-2 py-0.5 text-xs text-past" data-testid={debugIds.status}>
+        <History size={14} aria-hidden />
+        <span className="tabular">{t("debug.past", { step: pastStep ?? "?" })}</span>
+        <button
+          type="button"
+          className="rounded-sm px-1 font-medium underline underline-offset-2 hover:text-text"
+          onClick={() => setCursor({ checkpointId: null })}
+          data-testid={debugIds.backToNow}
+        >
+          {t("debug.backToNow")}
+        </button>
+      </span>
+    );
+  }
+  const parts = [statusText(status)];
+  if (status === "paused" && thread && thread.next.length > 0) parts.push(t("debug.beforeNodes", { nodes: thread.next.join(", ") }));
+  else if (status === "failed" || status === "asking") {
+    const where = thread?.next.join(", ");
+    if (where) parts.push(t("debug.inNodes", { nodes: where }));
+  } else if (running) parts.push(t("debug.stepN", { n: step }));
+  if (running && live?.run) parts.push(elapsed(now - Date.parse(live.run.startedAt)));
+  else if (live?.run?.endedAt) parts.push(elapsed(Date.parse(live.run.endedAt) - Date.parse(live.run.startedAt)));
+  return (
+    <span className="flex min-w-0 items-center gap-1.5 px-2 text-xs text-text-2" data-testid={debugIds.status} data-status={status}>
+      <StatusMark status={status} />
+      <span className="tabular max-w-72 truncate" aria-live="polite">
+        {parts.join(" · ")}
+      </span>
+    </span>
+  );
+}
+
+function useRunCommands() {
+  useEffect(() => {
+    const group = t("debug.group");
+    const moveCheckpoint = (by: 1 | -1) => () => {
+      const { cursor, setCursor } = useSession.getState();
+      if (cursor.threadId === null) return;
+      const next = neighbour(by);
+      if (next !== undefined) setCursor({ checkpointId: next });
+    };
+    return registerCommands([
+      { id: "run.start", group, title: t("debug.command.run"), run: () => void primary(), enabled: () => hasGraph() },
+      {
+        id: "run.continue",
+        group,
+        title: t("debug.command.continue"),
+        run: () => void primary(),
+        enabled: () => hasGraph() && useSession.getState().cursor.threadId !== null,
+      },
+      { id: "run.step", group, title: t("debug.command.step"), run: () => void step(), enabled: () => hasGraph() },
+      { id: "run.stop", group, title: t("debug.command.stop"), run: () => void stop(), enabled: () => runsNow() },
+      { id: "run.withInput", group, title: t("debug.run.withInput"), run: showRunForm, enabled: () => hasGraph() },
+      {
+        id: "debug.backToNow",
+        group,
+        title: t("debug.backToNow"),
+        run: () => useSession.getState().setCursor({ checkpointId: null }),
+        enabled: () => useSession.getState().cursor.checkpointId !== null,
+      },
+      { id: "debug.previousCheckpoint", group, title: t("debug.command.previous"), run: moveCheckpoint(-1), enabled: inThread },
+      { id: "debug.nextCheckpoint", group, title: t("debug.command.next"), run: moveCheckpoint(1), enabled: inThread },
+      {
+        id: "debug.breakpoint",
+        group,
+        title: t("debug.command.breakpoint"),
+        run: () => {
+          const { selection, toggleBreakpoint } = useSession.getState();
+          for (const node of selection.nodes) if (!node.startsWith("__")) toggleBreakpoint(node, "before");
+        },
+        enabled: () => useSession.getState().selection.nodes.some((node) => !node.startsWith("__")),
+      },
+    ]);
+  }, []);
+}
+
+const hasGraph = () => useSession.getState().graphId !== null;
+const inThread = () => useSession.getState().use === "debug" && useSession.getState().cursor.threadId !== null;
+const runsNow = () => {
+  const { threadId } = useSession.getState().cursor;
+  return threadId !== null && useRuns.getState().live.get(threadId)?.run?.status === "running";
+};

@@ -1,0 +1,11 @@
+/** The right panel of Debug when no thread is selected: what the next run is given. */
+import { RunForm } from "../../debugger/RunForm";
+import { t } from "../../lib/texts";
+
+export function RunPanel() {
+  return (
+    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.input.title")}>
+      <RunForm />
+    </section>
+  );
+}

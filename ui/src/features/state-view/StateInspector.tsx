@@ -1,0 +1,86 @@
+/**
+ * The right panel of Debug: the state at the cursor with what changed, the tasks before and after it, pending edits; and
+ * the input form when the thread is to be given its next turn.
+ */
+import { ArrowLeft } from "lucide-react";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { Button } from "../../components/Button";
+import { EmptyState } from "../../components/EmptyState";
+import { Tabs } from "../../components/Tabs";
+import { isPast, runForm } from "../../debugger/actions";
+import { useEdits } from "../../debugger/edits";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { RunForm } from "../../debugger/RunForm";
+import { RunProblem } from "../../debugger/RunProblem";
+import { ensureStarted, snapshots, useRuns } from "../../debugger/runStore";
+import type { Loaded } from "../../debugger/snapshots";
+import { debugIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { EditBar } from "./EditBar";
+import { MomentLine } from "./MomentLine";
+import { StateTree } from "./StateTree";
+import { TasksTab } from "./TasksTab";
+
+export function StateInspector() {
+  useEffect(ensureStarted, []);
+  const threadId = useSession((session) => session.cursor.threadId);
+  const checkpointId = useSession((session) => session.cursor.checkpointId);
+  const shown = useRuns((store) => store.shown);
+  const loading = useRuns((store) => store.snapshotLoading);
+  const problem = useRuns((store) => store.snapshotProblem);
+  const formOpen = useSyncExternalStore(runForm.subscribe, runForm.isOpen);
+  const pending = useEdits((edits) => edits.pending);
+  const [tab, setTab] = useState("state");
+  const here = shown && shown.place.threadId === threadId ? shown : null;
+
+  if (threadId === null) return null;
+  if (formOpen) {
+    return (
+      <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.input.title")}>
+        <div className="flex h-9 shrink-0 items-center border-b border-line px-2">
+          <Button size="small" variant="ghost" icon={<ArrowLeft size={14} aria-hidden />} onClick={runForm.close}>
+            {t("debug.backToState")}
+          </Button>
+        </div>
+        <RunForm />
+      </section>
+    );
+  }
+  const tasks = here ? here.view.tasks.length : 0;
+  return (
+    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.state")} data-testid={debugIds.stateInspector} aria-busy={loading}>
+      <RunProblem />
+      {here && <MomentLine loaded={here} past={isPast({ threadId, checkpointId })} />}
+      <div className="px-3 py-2">
+        <Tabs
+          look="segmented"
+          label={t("debug.inspector")}
+          value={tab}
+          onChange={setTab}
+          tabs={[
+            { id: "state", label: t("debug.state") },
+            { id: "tasks", label: t("debug.tasks"), ...(tasks > 0 && { badge: <span className="tabular text-text-3">{tasks}</span> }) },
+          ]}
+        />
+      </div>
+      <div className="flex min-h-0 flex-1 flex-col">
+        {problem && <ProblemNote problem={problem} onRetry={() => snapshots.reset(threadId)} />}
+        {!problem && !here && <p className="px-3 text-xs text-text-2">{t("debug.loading")}</p>}
+        {here && <Body loaded={here} tab={tab} />}
+      </div>
+      {pending && pending.threadId === threadId && here && <EditBar shown={here} />}
+    </section>
+  );
+}
+
+function Body({ loaded, tab }: { loaded: Loaded; tab: string }) {
+  if (!loaded.view.checkpoint && loaded.view.keys.every((key) => key.value === undefined)) {
+    return (
+      <EmptyState compact title={t("debug.state.none")}>
+        {t("debug.state.noneText")}
+      </EmptyState>
+    );
+  }
+  return tab === "tasks" ? <TasksTab loaded={loaded} /> : <StateTree loaded={loaded} />;
+}

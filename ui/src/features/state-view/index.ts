@@ -1,0 +1,2 @@
+/** The state at the cursor, its tasks, and editing it. */
+export { StateInspector } from "./StateInspector";

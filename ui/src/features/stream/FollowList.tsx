@@ -1,0 +1,68 @@
+/**
+ * A windowed list that keeps to its end while "follow" is on. Scrolling up by hand turns it off, as reading and being
+ * pushed along do not go together; scrolling to the end turns it on again.
+ */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useEffect, useRef } from "react";
+
+interface Props<T> {
+  items: readonly T[];
+  keyOf(item: T, index: number): string | number;
+  estimate: number;
+  follow: boolean;
+  onFollow(follow: boolean): void;
+  label: string;
+  children(item: T, index: number): ReactNode;
+}
+
+export function FollowList<T>({ items, keyOf, estimate, follow, onFollow, label, children }: Props<T>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => estimate,
+    getItemKey: (index) => {
+      const item = items[index];
+      return item === undefined ? index : keyOf(item, index);
+    },
+    overscan: 12,
+  });
+  const total = rows.getTotalSize();
+  useEffect(() => {
+    const element = scroller.current;
+    if (follow && element) element.scrollTop = element.scrollHeight;
+  }, [follow, total, items]);
+  const byHand = (up: boolean) => {
+    const element = scroller.current;
+    if (!element) return;
+    const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 24;
+    if (up && follow && element.scrollHeight > element.clientHeight) onFollow(false);
+    else if (!up && !follow && atEnd) onFollow(true);
+  };
+  return (
+    <div
+      ref={scroller}
+      className="min-h-0 flex-1 overflow-y-auto focus-visible:outline-offset-[-2px]"
+      role="log"
+      aria-label={label}
+      tabIndex={0}
+      onWheel={(event) => byHand(event.deltaY < 0)}
+      onKeyDown={(event) => {
+        if (["ArrowUp", "PageUp", "Home"].includes(event.key)) byHand(true);
+        if (["ArrowDown", "PageDown", "End"].includes(event.key)) byHand(false);
+      }}
+    >
+      <div className="relative" style={{ height: total }}>
+        {rows.getVirtualItems().map((item) => {
+          const entry = items[item.index];
+          if (entry === undefined) return null;
+          return (
+            <div key={item.key} ref={rows.measureElement} data-index={item.index} className="absolute inset-x-0" style={{ transform: `translateY(${item.start}px)` }}>
+              {children(entry, item.index)}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

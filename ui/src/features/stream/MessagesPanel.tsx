@@ -1,0 +1,83 @@
+/**
+ * The conversation at the cursor: the messages that the state holds, and after them what is being written right now.
+ * A graph without a list of messages shows the texts its models have streamed.
+ */
+import { MessagesSquare } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import { EmptyState } from "../../components/EmptyState";
+import { MessageBubble } from "../../debugger/Conversation";
+import { isObject } from "../../debugger/diff";
+import { ensureStarted, useRuns, useStatus } from "../../debugger/runStore";
+import { hereValue } from "../../debugger/state-rows";
+import { useStreamLog } from "../../debugger/useStreamLog";
+import { loadValue, useValues, valueId } from "../../debugger/values";
+import { debugIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { FollowList } from "./FollowList";
+import { FollowBar } from "./StreamPanel";
+
+interface Item {
+  readonly id: string;
+  readonly message: unknown;
+  readonly node?: string;
+  readonly fresh: boolean;
+  readonly live: boolean;
+}
+
+export function MessagesPanel() {
+  useEffect(ensureStarted, []);
+  const cursor = useSession((session) => session.cursor);
+  const shown = useRuns((store) => store.shown);
+  const log = useStreamLog(cursor.threadId);
+  const running = useStatus(cursor.threadId) === "running";
+  const [follow, setFollow] = useState(true);
+  const here = shown && shown.place.threadId === cursor.threadId ? shown : null;
+  const view = here?.view.keys.find((key) => key.reducer === "add_messages");
+  const id = here && view ? valueId(here.place, here.view, view) : "";
+  const loaded = useValues((store) => store.entries.get(id));
+  const value = view ? hereValue(view, loaded) : undefined;
+  useEffect(() => {
+    if (here && view && value && !value.complete && !loaded?.loading && loaded?.problem === undefined) void loadValue(here.place, here.view, view, "all");
+  }, [here, view, value, loaded]);
+
+  const items = useMemo(() => {
+    const list: Item[] = [];
+    const known = new Set<string>();
+    const messages = Array.isArray(value?.value) ? (value.value as unknown[]) : [];
+    const old = view?.change === "appended" ? (view.previous?.length ?? messages.length) : messages.length;
+    messages.forEach((message, index) => {
+      const name = isObject(message) && typeof message.id === "string" ? message.id : undefined;
+      if (name !== undefined) known.add(name);
+      list.push({ id: name ?? `#${index}`, message, fresh: index >= old, live: false });
+    });
+    if (cursor.checkpointId === null) {
+      for (const entry of log) {
+        if (entry.type !== "text" || known.has(entry.messageId)) continue;
+        // With messages in the state, a text that is not among them is one that is still being written.
+        if (view && !running) continue;
+        const task = log.findLast((other) => other.type === "task" && other.taskId === entry.taskId);
+        const live = task?.type === "task" && task.status === "running";
+        if (view && !live) continue;
+        list.push({ id: `${entry.taskId}/${entry.messageId}`, message: { type: "ai", content: entry.text }, node: entry.node, fresh: false, live });
+      }
+    }
+    return list;
+  }, [value?.value, view, log, cursor.checkpointId, running]);
+
+  if (cursor.threadId === null || items.length === 0) {
+    return (
+      <EmptyState compact icon={<MessagesSquare size={20} aria-hidden />} title={t("debug.messages.none")}>
+        {t("debug.messages.noneText")}
+      </EmptyState>
+    );
+  }
+  return (
+    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.messages")} data-testid={debugIds.messages}>
+      <FollowBar follow={follow} onFollow={setFollow} />
+      <FollowList items={items} keyOf={(item) => item.id} estimate={56} follow={follow} onFollow={setFollow} label={t("debug.messages")}>
+        {(item) => <MessageBubble message={item.message} fresh={item.fresh} live={item.live} {...(item.node !== undefined && { node: item.node })} />}
+      </FollowList>
+    </section>
+  );
+}

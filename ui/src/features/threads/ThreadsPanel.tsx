@@ -1,0 +1,373 @@
+/**
+ * The threads of the open graph, changed last first, with what each one waits for. Selecting one moves the cursor to its
+ * present; everything else follows. Rows listen to their own thread only, so a busy run redraws one row.
+ */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { Ellipsis, ListFilter, MessageCircleQuestionMark, Pencil, Plus, Search, Trash2, X } from "lucide-react";
+import { type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
+import { Badge } from "../../components/Badge";
+import { Button } from "../../components/Button";
+import { ConfirmDialog } from "../../components/Dialog";
+import { EmptyState } from "../../components/EmptyState";
+import { IconButton } from "../../components/IconButton";
+import { Menu, type MenuEntry } from "../../components/Menu";
+import { TextField } from "../../components/TextField";
+import { showRunForm } from "../../debugger/actions";
+import { copyText } from "../../debugger/CopyButton";
+import { fullTime, since } from "../../debugger/format";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import {
+  ensureStarted,
+  loadThreads,
+  noteThread,
+  setThreadFilter,
+  statusOf,
+  useRuns,
+  useStatus,
+  useThread,
+} from "../../debugger/runStore";
+import { StatusMark, statusText } from "../../debugger/StatusMark";
+import { useNow } from "../../debugger/useNow";
+import type { RunStatus } from "../../ipc/bindings/RunStatus";
+import type { ThreadView } from "../../ipc/bindings/ThreadView";
+import { rpc } from "../../ipc/client";
+import { debugIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { showProblem } from "../../state/toasts";
+import { BreakpointList } from "./BreakpointList";
+
+const ROW = 46;
+const STATUSES: readonly RunStatus[] = ["running", "asking", "paused", "failed", "stopped", "done"];
+
+export function ThreadsPanel() {
+  useEffect(ensureStarted, []);
+  const order = useRuns((store) => store.order);
+  const total = useRuns((store) => store.total);
+  const state = useRuns((store) => store.threadsState);
+  const problem = useRuns((store) => store.threadsProblem);
+  const filter = useRuns((store) => store.filter);
+  const selected = useSession((session) => session.cursor.threadId);
+  const setCursor = useSession((session) => session.setCursor);
+  const [renaming, setRenaming] = useState<string | null>(null);
+  const [deleting, setDeleting] = useState<string | null>(null);
+  const filtered = filter.search !== "" || filter.status !== null;
+  const now = useNow(30_000);
+
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: order.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 8,
+    getItemKey: (index) => order[index] ?? index,
+  });
+  const items = rows.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (state === "ready" && last >= order.length - 10 && order.length < total) void loadThreads(true);
+  }, [last, order.length, total, state]);
+
+  const choose = (threadId: string) => setCursor({ threadId, checkpointId: null });
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (renaming !== null || event.target instanceof HTMLInputElement) return;
+    const at = selected === null ? -1 : order.indexOf(selected);
+    const go = (to: number) => {
+      const id = order[Math.max(0, Math.min(order.length - 1, to))];
+      if (id === undefined) return;
+      choose(id);
+      rows.scrollToIndex(order.indexOf(id));
+      event.preventDefault();
+    };
+    if (event.key === "ArrowDown") go(at + 1);
+    else if (event.key === "ArrowUp") go(at < 0 ? 0 : at - 1);
+    else if (event.key === "Home") go(0);
+    else if (event.key === "End") go(order.length - 1);
+    else if (event.key === "F2" && selected !== null) {
+      setRenaming(selected);
+      event.preventDefault();
+    } else if (event.key === "Delete" && selected !== null) {
+      setDeleting(selected);
+      event.preventDefault();
+    }
+  };
+  const newThread = () => {
+    setCursor({ threadId: null, checkpointId: null });
+    showRunForm();
+  };
+
+  return (
+    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.threads")} data-testid={debugIds.threads}>
+      <div className="flex h-9 shrink-0 items-center gap-1 border-b border-line px-2">
+        {total > 5 || filtered ? (
+          <TextField
+            className="min-w-0 flex-1"
+            value={filter.search}
+            onChange={(search) => setThreadFilter({ search })}
+            placeholder={tn("debug.threads.searchOne", "debug.threads.search", total)}
+            aria-label={t("debug.threads.searchLabel")}
+            prefix={<Search size={13} aria-hidden />}
+            {...(filter.search !== "" && {
+              suffix: (
+                <IconButton size="small" label={t("debug.clear")} onClick={() => setThreadFilter({ search: "" })}>
+                  <X size={13} aria-hidden />
+                </IconButton>
+              ),
+            })}
+          />
+        ) : (
+          <span className="tabular min-w-0 flex-1 truncate px-1 text-xs text-text-2">{tn("debug.threads.countOne", "debug.threads.count", total)}</span>
+        )}
+        <Menu
+          align="end"
+          trigger={
+            <IconButton size="small" label={t("debug.threads.filter")} pressed={filter.status !== null}>
+              <ListFilter size={15} aria-hidden />
+            </IconButton>
+          }
+          entries={[
+            { id: "all", label: t("debug.threads.all"), checked: filter.status === null, run: () => setThreadFilter({ status: null }) },
+            { id: "line", separator: true },
+            ...STATUSES.map((status) => ({
+              id: status,
+              label: statusText(status),
+              icon: <StatusMark status={status} />,
+              checked: filter.status === status,
+              run: () => setThreadFilter({ status }),
+            })),
+          ]}
+        />
+        <IconButton size="small" label={t("debug.threads.new")} onClick={newThread} data-testid={debugIds.newThread}>
+          <Plus size={16} aria-hidden />
+        </IconButton>
+      </div>
+      {filter.status !== null && (
+        <div className="flex items-center gap-1 px-2 pt-2">
+          <Badge icon={<StatusMark status={filter.status} size={12} />}>{statusText(filter.status)}</Badge>
+          <Button size="small" variant="ghost" onClick={() => setThreadFilter({ status: null })}>
+            {t("debug.threads.showAll")}
+          </Button>
+        </div>
+      )}
+      <div
+        ref={scroller}
+        className="min-h-0 flex-1 overflow-y-auto py-1"
+        role="listbox"
+        aria-label={t("debug.threads")}
+        aria-activedescendant={selected === null ? undefined : `thread-${selected}`}
+        tabIndex={order.length > 0 ? 0 : -1}
+        onKeyDown={onKeyDown}
+      >
+        {problem && <ProblemNote problem={problem} onRetry={() => void loadThreads()} />}
+        {!problem && state === "ready" && order.length === 0 && !filtered && (
+          <EmptyState
+            compact
+            title={t("debug.threads.none")}
+            action={
+              <Button size="small" onClick={newThread}>
+                {t("debug.threads.start")}
+              </Button>
+            }
+          >
+            {t("debug.threads.noneText")}
+          </EmptyState>
+        )}
+        {state === "ready" && order.length === 0 && filtered && (
+          <EmptyState
+            compact
+            title={t("debug.threads.noMatch")}
+            action={
+              <Button size="small" onClick={() => setThreadFilter({ search: "", status: null })}>
+                {t("debug.threads.showAll")}
+              </Button>
+            }
+          />
+        )}
+        <div className="relative" style={{ height: rows.getTotalSize() }}>
+          {items.map((item) => {
+            const id = order[item.index];
+            if (id === undefined) return null;
+            return (
+              <div key={item.key} className="absolute inset-x-0 px-1" style={{ top: item.start, height: ROW }}>
+                <ThreadRow
+                  threadId={id}
+                  selected={id === selected}
+                  renaming={id === renaming}
+                  now={now}
+                  onChoose={choose}
+                  onRename={setRenaming}
+                  onDelete={setDeleting}
+                />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      <BreakpointList />
+      <DeleteThread threadId={deleting} onClose={() => setDeleting(null)} />
+    </section>
+  );
+}
+
+interface RowProps {
+  threadId: string;
+  selected: boolean;
+  renaming: boolean;
+  now: number;
+  onChoose(threadId: string): void;
+  onRename(threadId: string | null): void;
+  onDelete(threadId: string): void;
+}
+
+const ThreadRow = memo(function ThreadRow({ threadId, selected, renaming, now, onChoose, onRename, onDelete }: RowProps) {
+  const thread = useThread(threadId);
+  const status = useStatus(threadId);
+  if (!thread || !status) return null;
+  const entries: MenuEntry[] = [
+    { id: "rename", label: t("debug.rename"), icon: <Pencil size={14} aria-hidden />, shortcut: "F2", run: () => onRename(threadId) },
+    { id: "copy", label: t("debug.threads.copyId"), run: () => void copyText(threadId) },
+    { id: "line", separator: true },
+    {
+      id: "delete",
+      label: t("debug.delete"),
+      icon: <Trash2 size={14} aria-hidden />,
+      shortcut: "Delete",
+      danger: true,
+      run: () => onDelete(threadId),
+    },
+  ];
+  return (
+    <div
+      id={`thread-${threadId}`}
+      role="option"
+      aria-selected={selected}
+      data-testid={debugIds.thread}
+      data-thread={threadId}
+      data-status={status}
+      className={`group flex h-full items-center gap-2 rounded-md px-2 ${selected ? "bg-accent-soft" : "hover:bg-surface-3"}`}
+      onClick={() => onChoose(threadId)}
+      onDoubleClick={() => onRename(threadId)}
+    >
+      <StatusMark status={status} />
+      <div className="min-w-0 flex-1">
+        {renaming ? (
+          <Rename thread={thread} onDone={() => onRename(null)} />
+        ) : (
+          <>
+            <div className="truncate text-sm leading-5" title={thread.title}>
+              {thread.title === "" ? t("debug.threads.untitled") : thread.title}
+            </div>
+            <div className="tabular flex items-center gap-1.5 text-2xs text-text-2">
+              <span className="truncate">
+                {t("debug.stepN", { n: Math.max(0, thread.step) })}
+                {thread.next.length > 0 && status !== "done" && ` · ${thread.next.join(", ")}`}
+              </span>
+              {thread.questions > 0 && (
+                <span
+                  className="inline-flex shrink-0 items-center gap-0.5 text-asking"
+                  title={tn("debug.questionsOne", "debug.questions", thread.questions)}
+                >
+                  <MessageCircleQuestionMark size={11} aria-hidden />
+                  {thread.questions}
+                </span>
+              )}
+            </div>
+          </>
+        )}
+      </div>
+      {!renaming && (
+        <>
+          <span className="tabular shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden" title={fullTime(thread.updatedAt)}>
+            {since(thread.updatedAt, now)}
+          </span>
+          <span className="hidden group-focus-within:inline-flex group-hover:inline-flex" onClick={(event) => event.stopPropagation()}>
+            <Menu
+              align="end"
+              trigger={
+                <IconButton size="small" label={t("debug.more")} tabIndex={-1}>
+                  <Ellipsis size={15} aria-hidden />
+                </IconButton>
+              }
+              entries={entries}
+            />
+          </span>
+        </>
+      )}
+    </div>
+  );
+});
+
+function Rename({ thread, onDone }: { thread: ThreadView; onDone(): void }) {
+  const [title, setTitle] = useState(thread.title);
+  const done = useRef(false);
+  const commit = async () => {
+    if (done.current) return;
+    done.current = true;
+    onDone();
+    const next = title.trim();
+    if (next === "" || next === thread.title) return;
+    try {
+      noteThread(await rpc("thread.rename", { threadId: thread.threadId, title: next }));
+    } catch (problem) {
+      showProblem(problem);
+    }
+  };
+  return (
+    <input
+      className="w-full rounded-sm border border-line-field bg-surface-2 px-1 text-sm"
+      value={title}
+      autoFocus
+      aria-label={t("debug.rename")}
+      onFocus={(event) => event.currentTarget.select()}
+      onChange={(event) => setTitle(event.target.value)}
+      onClick={(event) => event.stopPropagation()}
+      onDoubleClick={(event) => event.stopPropagation()}
+      onBlur={() => void commit()}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.key === "Enter" && !event.nativeEvent.isComposing) void commit();
+        if (event.key === "Escape") {
+          done.current = true;
+          onDone();
+        }
+      }}
+    />
+  );
+}
+
+function DeleteThread({ threadId, onClose }: { threadId: string | null; onClose(): void }) {
+  const thread = useThread(threadId);
+  const running = useRuns((store) => statusOf(store, threadId) === "running");
+  const [busy, setBusy] = useState(false);
+  const remove = async () => {
+    if (threadId === null) return;
+    setBusy(true);
+    try {
+      await rpc("thread.delete", { threadId });
+      onClose();
+    } catch (problem) {
+      showProblem(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <ConfirmDialog
+      open={threadId !== null && thread !== undefined}
+      title={t("debug.threads.deleteTitle", { title: thread?.title ?? "" })}
+      text={
+        <>
+          <p>{tn("debug.threads.deleteOne", "debug.threads.deleteText", thread?.checkpoints ?? 0)}</p>
+          {thread !== undefined && thread.questions > 0 && (
+            <p>{tn("debug.threads.deleteQuestionOne", "debug.threads.deleteQuestions", thread.questions)}</p>
+          )}
+          {running && <p>{t("debug.threads.deleteRunning")}</p>}
+        </>
+      }
+      confirm={t("debug.threads.deleteConfirm")}
+      onConfirm={() => void remove()}
+      onCancel={onClose}
+      busy={busy}
+    />
+  );
+}

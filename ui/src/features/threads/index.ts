@@ -1,0 +1,3 @@
+/** Threads of the open graph, and its breakpoints. */
+export { ThreadsPanel } from "./ThreadsPanel";
+export { BreakpointList } from "./BreakpointList";

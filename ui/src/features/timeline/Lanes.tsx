@@ -1,0 +1,62 @@
+/** One row's part of the commit graph: lines that pass, lines that arrive from a fork, and the checkpoint's dot. */
+import { memo } from "react";
+import type { LaneRow } from "../../debugger/lanes";
+
+const GAP = 14;
+const INSET = 10;
+/** Forks beyond this many are drawn on the last lane: the list stays readable, the dots stay clickable. */
+export const MAX_LANES = 8;
+
+export const lanesWidth = (lanes: number): number => INSET * 2 + (Math.min(lanes, MAX_LANES) - 1) * GAP;
+
+const x = (lane: number): number => INSET + Math.min(lane, MAX_LANES - 1) * GAP;
+
+interface Props {
+  row: LaneRow;
+  width: number;
+  height: number;
+  source: string;
+  selected: boolean;
+  onPath: boolean;
+  /** Ids on the way to the cursor: their lines are strong. */
+  path: ReadonlySet<string>;
+  tone: "failed" | "asking" | undefined;
+}
+
+export const Lanes = memo(function Lanes({ row, width, height, source, selected, onPath, path, tone }: Props) {
+  const middle = height / 2;
+  const at = x(row.lane);
+  const color = tone === "failed" ? "var(--failed)" : tone === "asking" ? "var(--asking)" : onPath ? "var(--accent)" : "var(--line-field)";
+  return (
+    <svg width={lanesWidth(width)} height={height} className="shrink-0 overflow-visible" aria-hidden>
+      {row.lines.map((line, index) => {
+        const strong = path.has(line.child) && (line.half === "lower" || path.has(row.id) || line.from === line.to);
+        const from = x(line.from);
+        const to = x(line.to);
+        const d =
+          line.half === "lower"
+            ? `M${from} ${middle} V${height}`
+            : from === to
+              ? `M${from} 0 V${middle}`
+              : `M${from} 0 C${from} ${middle} ${from} ${middle} ${to} ${middle}`;
+        return <path key={index} d={d} fill="none" stroke={strong ? "var(--accent)" : "var(--line-strong)"} strokeWidth={strong ? 2 : 1.5} />;
+      })}
+      {selected && <circle cx={at} cy={middle} r={8} fill="none" stroke="var(--accent)" strokeWidth={1.5} />}
+      <Dot source={source} cx={at} cy={middle} color={color} />
+    </svg>
+  );
+});
+
+/** The shape says where the checkpoint came from: input, a step, an edit, a fork. */
+function Dot({ source, cx, cy, color }: { source: string; cx: number; cy: number; color: string }) {
+  switch (source) {
+    case "input":
+      return <path d={`M${cx - 4} ${cy - 5} L${cx + 5} ${cy} L${cx - 4} ${cy + 5} Z`} fill={color} />;
+    case "update":
+      return <rect x={cx - 4} y={cy - 4} width={8} height={8} transform={`rotate(45 ${cx} ${cy})`} fill={color} />;
+    case "fork":
+      return <circle cx={cx} cy={cy} r={4} fill="var(--surface-1)" stroke={color} strokeWidth={2} />;
+    default:
+      return <circle cx={cx} cy={cy} r={4.5} fill={color} />;
+  }
+}

@@ -1,0 +1,322 @@
+/**
+ * The thread as a commit graph, newest on top: where each checkpoint came from, what it changed, what comes next, and
+ * its forks. Selecting one moves the cursor, and the canvas and the state follow; a second one, chosen with Ctrl or
+ * Shift, is compared with it.
+ */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowRightLeft, CircleX, Copy, Ellipsis, History, MessageCircleQuestionMark, Milestone, Pencil, RotateCcw, StepForward } from "lucide-react";
+import { type KeyboardEvent, memo, type MouseEvent, useEffect, useMemo, useRef } from "react";
+import { Button } from "../../components/Button";
+import { EmptyState } from "../../components/EmptyState";
+import { IconButton } from "../../components/IconButton";
+import { Menu, type MenuEntry } from "../../components/Menu";
+import { replay } from "../../debugger/actions";
+import { copyText } from "../../debugger/CopyButton";
+import { fullTime, when } from "../../debugger/format";
+import { branchThrough, pathTo } from "../../debugger/lanes";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { loadCheckpoints, loadOlderCheckpoints, snapshots, useCheckpoints, useLive, useStatus } from "../../debugger/runStore";
+import { StatusMark } from "../../debugger/StatusMark";
+import { useNow } from "../../debugger/useNow";
+import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { debugIds } from "../../lib/testIds";
+import { t, tn, type TextKey } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { Lanes } from "./Lanes";
+import { counted, type Timeline, timelineOf, type TimelineRow } from "./rows";
+import { Scrubber } from "./Scrubber";
+
+const ROW = 28;
+
+export function TimelinePanel() {
+  const threadId = useSession((session) => session.cursor.threadId);
+  if (threadId === null) {
+    return (
+      <EmptyState compact icon={<Milestone size={20} aria-hidden />} title={t("debug.timeline.none")}>
+        {t("debug.timeline.noneText")}
+      </EmptyState>
+    );
+  }
+  return <ThreadTimeline key={threadId} threadId={threadId} />;
+}
+
+function ThreadTimeline({ threadId }: { threadId: string }) {
+  const pages = useCheckpoints(threadId);
+  const cursor = useSession((session) => session.cursor);
+  const compareWith = useSession((session) => session.compareWith);
+  const { setCursor, setCompareWith } = useSession.getState();
+  const list = pages?.list ?? NONE;
+  const timeline = useMemo(() => timelineOf(list), [list]);
+  const head = list[0]?.id;
+  const path = useMemo(() => pathTo(list, cursor.checkpointId ?? head), [list, cursor.checkpointId, head]);
+  const byId = useMemo(() => new Map(list.map((checkpoint) => [checkpoint.id, checkpoint])), [list]);
+  const branch = useMemo(() => branchThrough(list, cursor.checkpointId ?? head), [list, cursor.checkpointId, head]);
+  const now = useNow(60_000);
+  const scroller = useRef<HTMLDivElement>(null);
+
+  const rows = useVirtualizer({
+    count: list.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 10,
+  });
+  // The newest checkpoint is "now": choosing it lets the cursor follow the thread.
+  const selectedRow = cursor.checkpointId === null ? 0 : (timeline.indexOf.get(cursor.checkpointId) ?? -1);
+  useEffect(() => {
+    if (selectedRow >= 0) rows.scrollToIndex(selectedRow, { align: "auto" });
+    // Only when the cursor moves: new checkpoints arriving must not scroll what the person reads.
+  }, [cursor.checkpointId, rows]);
+  const items = rows.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (pages?.more && last >= list.length - 20) void loadOlderCheckpoints(threadId);
+  }, [last, list.length, pages?.more, threadId]);
+
+  const move = (checkpointId: string | null) => {
+    setCursor({ checkpointId });
+    // The ones beside it are probably wanted next.
+    const at = checkpointId === null ? 0 : (timeline.indexOf.get(checkpointId) ?? 0);
+    for (const by of [1, -1]) {
+      const neighbour = list[at + by];
+      if (neighbour) setTimeout(() => snapshots.prefetch({ threadId, checkpointId: neighbour.id }), 80);
+    }
+  };
+  const onRow = (row: number, event: MouseEvent) => {
+    const id = list[row]?.id;
+    if (id === undefined) return;
+    if (event.ctrlKey || event.metaKey || event.shiftKey) compare(id);
+    else move(row === 0 ? null : id);
+  };
+  const compare = (id: string) => {
+    setCompareWith(id);
+    useSession.getState().showTab("bottom", "compare");
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? ROW) / ROW) - 1);
+    const to = {
+      ArrowDown: selectedRow + 1,
+      ArrowUp: selectedRow - 1,
+      Home: 0,
+      End: list.length - 1,
+      PageDown: selectedRow + page,
+      PageUp: selectedRow - page,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const row = Math.max(0, Math.min(list.length - 1, to));
+    const id = row === 0 ? null : list[row]?.id;
+    if (id !== undefined && row !== selectedRow) move(id);
+  };
+
+  if (pages?.state === "failed" && pages.problem) {
+    return <ProblemNote problem={pages.problem} onRetry={() => void loadCheckpoints(threadId, true)} />;
+  }
+  return (
+    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.timeline")} data-testid={debugIds.timeline}>
+      <div className="flex h-8 shrink-0 items-center gap-2 px-2">
+        <span className="tabular shrink-0 text-2xs text-text-2">
+          {tn("debug.timeline.countOne", "debug.timeline.count", list.length)}
+          {pages?.more && "+"}
+        </span>
+        <Scrubber branch={branch} byId={byId} at={cursor.checkpointId === head ? null : cursor.checkpointId} onMove={move} />
+        <Button
+          size="small"
+          variant={cursor.checkpointId === null ? "ghost" : "secondary"}
+          icon={<History size={13} aria-hidden />}
+          disabled={cursor.checkpointId === null}
+          onClick={() => move(null)}
+        >
+          {t("debug.now")}
+        </Button>
+      </div>
+      <div
+        ref={scroller}
+        className="relative min-h-0 flex-1 overflow-auto focus-visible:outline-offset-[-2px]"
+        role="listbox"
+        aria-label={t("debug.timeline")}
+        aria-activedescendant={`checkpoint-${cursor.checkpointId ?? head ?? ""}`}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        data-testid={debugIds.checkpoints}
+      >
+        <div className="relative min-w-full" style={{ height: rows.getTotalSize() }}>
+          {items.map((item) => {
+            const row = timeline.rows[item.index];
+            if (!row) return null;
+            return (
+              <div key={row.checkpoint.id} className="absolute inset-x-0" style={{ top: item.start, height: ROW }} onClick={(event) => onRow(item.index, event)}>
+                <Row
+                  row={row}
+                  threadId={threadId}
+                  width={timeline.width}
+                  selected={item.index === selectedRow}
+                  compared={row.checkpoint.id === compareWith}
+                  onPath={path.has(row.checkpoint.id)}
+                  path={path}
+                  isHead={item.index === 0}
+                  now={now}
+                  onCompare={compare}
+                />
+              </div>
+            );
+          })}
+        </div>
+        {pages?.state === "ready" && list.length === 0 && <p className="px-3 py-2 text-xs text-text-2">{t("debug.timeline.empty")}</p>}
+      </div>
+    </section>
+  );
+}
+
+const NONE: readonly CheckpointView[] = [];
+
+/** What the thread does now, on the row of its newest checkpoint. */
+function NowMark({ threadId }: { threadId: string }) {
+  const status = useStatus(threadId);
+  const live = useLive(threadId);
+  const running = useMemo(
+    () => [...(live?.tasks.values() ?? [])].filter((task) => task.status === "running").map((task) => task.node),
+    [live],
+  );
+  return (
+    <span className="inline-flex shrink-0 items-center gap-1 text-2xs font-medium text-text" data-testid={debugIds.nowRow}>
+      {status && <StatusMark status={status} size={13} />}
+      {running.length > 0 && <span className="text-running">{counted(running)}</span>}
+      {t("debug.now")}
+    </span>
+  );
+}
+
+const SOURCE: Record<string, TextKey> = {
+  input: "debug.source.input",
+  loop: "debug.source.loop",
+  update: "debug.source.update",
+  fork: "debug.source.fork",
+};
+
+interface RowProps {
+  row: TimelineRow;
+  threadId: string;
+  width: Timeline["width"];
+  selected: boolean;
+  compared: boolean;
+  onPath: boolean;
+  path: ReadonlySet<string>;
+  isHead: boolean;
+  now: number;
+  onCompare(id: string): void;
+}
+
+const Row = memo(function Row({ row, threadId, width, selected, compared, onPath, path, isHead, now, onCompare }: RowProps) {
+  const { checkpoint, lane, ran } = row;
+  const what =
+    checkpoint.source === "update"
+      ? t("debug.editedAs", { node: checkpoint.asNode ?? "?" })
+      : checkpoint.source === "loop" && ran.length > 0
+        ? counted(ran)
+        : t(SOURCE[checkpoint.source] ?? "debug.source.loop");
+  const entries: MenuEntry[] = [
+    {
+      id: "replay",
+      label: t("debug.timeline.replay"),
+      icon: <RotateCcw size={14} aria-hidden />,
+      disabled: checkpoint.next.length === 0,
+      run: () => void replay(threadId, checkpoint.id),
+    },
+    {
+      id: "replay-step",
+      label: t("debug.timeline.replayStep"),
+      icon: <StepForward size={14} aria-hidden />,
+      disabled: checkpoint.next.length === 0,
+      run: () => void replay(threadId, checkpoint.id, { singleStep: true }),
+    },
+    {
+      id: "edit",
+      label: t("debug.timeline.edit"),
+      icon: <Pencil size={14} aria-hidden />,
+      run: () => {
+        const session = useSession.getState();
+        session.setCursor({ checkpointId: isHead ? null : checkpoint.id });
+        session.showTab("right", "state");
+      },
+    },
+    {
+      id: "compare",
+      label: t("debug.timeline.compareNow"),
+      icon: <ArrowRightLeft size={14} aria-hidden />,
+      disabled: isHead,
+      run: () => {
+        useSession.getState().setCursor({ checkpointId: null });
+        onCompare(checkpoint.id);
+      },
+    },
+    { id: "line", separator: true },
+    { id: "copy", label: t("debug.timeline.copyId"), icon: <Copy size={14} aria-hidden />, run: () => void copyText(checkpoint.id) },
+  ];
+  return (
+    <div
+      id={`checkpoint-${checkpoint.id}`}
+      role="option"
+      aria-selected={selected}
+      data-testid={debugIds.checkpoint}
+      data-checkpoint={checkpoint.id}
+      data-step={checkpoint.step}
+      data-source={checkpoint.source}
+      className={`group flex h-full items-center gap-2 pr-1 text-sm ${selected ? "bg-accent-soft" : compared ? "bg-surface-4" : "hover:bg-surface-3"} ${onPath ? "" : "text-text-2"}`}
+    >
+      <Lanes
+        row={lane}
+        width={width}
+        height={ROW}
+        source={checkpoint.source}
+        selected={selected}
+        onPath={onPath}
+        path={path}
+        tone={checkpoint.failed > 0 ? "failed" : checkpoint.questions > 0 ? "asking" : undefined}
+      />
+      <span className="tabular w-12 shrink-0 text-xs text-text-2" title={t("debug.stepN", { n: checkpoint.step })}>
+        {checkpoint.step}
+      </span>
+      <span className="w-[34%] min-w-28 truncate" title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}>
+        {what}
+        {lane.children > 1 && <span className="ml-2 text-2xs text-text-3">{t("debug.timeline.forks", { n: lane.children })}</span>}
+      </span>
+      <span className="flex w-9 shrink-0 gap-1">
+        {checkpoint.failed > 0 && (
+          <span className="text-failed" title={tn("debug.failedOne", "debug.failedMany", checkpoint.failed)}>
+            <CircleX size={14} aria-hidden />
+          </span>
+        )}
+        {checkpoint.questions > 0 && (
+          <span className="text-asking" title={tn("debug.questionsOne", "debug.questions", checkpoint.questions)}>
+            <MessageCircleQuestionMark size={14} aria-hidden />
+          </span>
+        )}
+      </span>
+      <span className="min-w-0 flex-1 truncate text-xs text-text-2" title={t("debug.changedKeys", { keys: checkpoint.updated.join(", ") })}>
+        {checkpoint.updated.join(", ")}
+      </span>
+      <span className="hidden min-w-0 max-w-[26%] truncate text-xs text-text-2 md:block">
+        {checkpoint.next.length > 0 ? `→ ${counted(checkpoint.next)}` : t("debug.end")}
+      </span>
+      {compared && <span className="shrink-0 text-2xs font-medium text-accent-text">{t("debug.compared")}</span>}
+      {isHead ? (
+        <NowMark threadId={threadId} />
+      ) : (
+        <span className="tabular hidden shrink-0 text-2xs text-text-3 lg:block" title={fullTime(checkpoint.at)}>
+          {when(checkpoint.at, now)}
+        </span>
+      )}
+      <span className="shrink-0 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100" onClick={(event) => event.stopPropagation()}>
+        <Menu
+          align="end"
+          trigger={
+            <IconButton size="small" label={t("debug.more")} tabIndex={selected ? 0 : -1} data-testid={debugIds.checkpointMenu}>
+              <Ellipsis size={15} aria-hidden />
+            </IconButton>
+          }
+          entries={entries}
+        />
+      </span>
+    </div>
+  );
+});
