@@ -2,7 +2,7 @@
 import type { ComponentType } from "react";
 import { PanelBoundary } from "./PanelBoundary";
 
-const modules = import.meta.glob<Record<string, unknown>>(["../features/**/*.{ts,tsx}", "!../**/*.test.{ts,tsx}"], { eager: true });
+const modules = import.meta.glob<Record<string, unknown>>(["../features/**/*.{ts,tsx}", "!../features/**/*.test.{ts,tsx}"], { eager: true });
 
 function find(name: string): ComponentType<Record<string, unknown>> | null {
   for (const module of Object.values(modules)) {
