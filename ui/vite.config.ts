@@ -18,6 +18,7 @@ export default defineConfig({
   server: {
     port: 1420,
     strictPort: true,
+    fs: { allow: [".."] },
     proxy: {
       "/rpc": { target: host, changeOrigin: true, headers },
       "/events": { target: host, changeOrigin: true, ws: true, headers },

@@ -3,12 +3,14 @@ import "./styles/app.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app";
+import type { Json } from "./document/types";
 
 async function start(): Promise<void> {
   const query = new URLSearchParams(window.location.search);
   if (import.meta.env.DEV && query.has("fake")) {
     const [{ replaceHost }, { fakeHost }] = await Promise.all([import("./ipc/client"), import("./test/fakeHost")]);
-    replaceHost(fakeHost());
+    const files = import.meta.glob<Json>("../../graphs/*/graph.json", { eager: true, import: "default" });
+    replaceHost(fakeHost(new Map(Object.entries(files).map(([path, file]) => [path.split("/").at(-2) ?? path, file]))));
   }
   const root = document.getElementById("root");
   if (!root) throw new Error("index.html has no #root");

@@ -22,6 +22,7 @@ export class GraphDocument {
   /** Names of edges that begin or end at a node. */
   #touching = new Map<string, Set<string>>();
   #listeners = new Map<Topic, Set<() => void>>();
+  #watchers = new Set<(changed: ReadonlySet<string> | null) => void>();
   #version = 0;
 
   /** Counts changes. */
@@ -94,7 +95,8 @@ export class GraphDocument {
     }
     this.#order = order;
     this.#version += 1;
-    for (const topic of this.#listeners.keys()) this.#notify(topic);
+    for (const watcher of [...this.#watchers]) watcher(null);
+    for (const topic of [...this.#listeners.keys()]) this.#notify(topic);
   }
 
   /**
@@ -112,6 +114,7 @@ export class GraphDocument {
     }
     if (done.length > 0) {
       this.#version += 1;
+      for (const watcher of [...this.#watchers]) watcher(touched);
       for (const topic of touched) this.#notify(topic);
       this.#notify("any");
     }
@@ -126,6 +129,12 @@ export class GraphDocument {
       set.delete(listener);
       if (set.size === 0 && this.#listeners.get(topic) === set) this.#listeners.delete(topic);
     };
+  }
+
+  /** Hears of every change before the listeners do: the ids that were touched, or null when everything is new. */
+  watch(watcher: (changed: ReadonlySet<string> | null) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
   }
 
   #notify(topic: Topic): void {

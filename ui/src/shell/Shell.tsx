@@ -57,7 +57,7 @@ function Uses() {
   const graphId = useSession((state) => state.graphId);
   if (use === "approve") return <Slot name="InboxPage" />;
   if (graphId === null) return <Slot name="StartScreen" />;
-  return use === "debug" ? <DebugUse /> : <DesignUse />;
+  return <GraphUse />;
 }
 
 function ProblemCount() {
@@ -75,41 +75,35 @@ function problemsTab(): PanelTab {
   return { id: "problems", label: t("shell.tab.problems"), badge: <ProblemCount />, content: <Slot name="ProblemsPanel" /> };
 }
 
-function DesignUse() {
-  return (
-    <Workspace
-      left={[
-        { id: "palette", label: t("shell.tab.palette"), content: <PaletteTab /> },
-        { id: "outline", label: t("shell.tab.outline"), content: <Slot name="OutlinePanel" /> },
-        { id: "keys", label: t("shell.tab.keys"), content: <Slot name="StatePanel" /> },
-      ]}
-      right={[
-        { id: "inspector", label: t("shell.tab.inspector"), content: <Slot name="Inspector" /> },
-        { id: "versions", label: t("shell.tab.versions"), content: <Slot name="VersionsPanel" /> },
-      ]}
-      bottom={[problemsTab()]}
-    />
-  );
-}
-
-function PaletteTab() {
-  return <Slot name="Palette" />;
-}
-
-function DebugUse() {
+/** Design and debug share one workspace, so that the canvas stays what and where it is when the use changes. */
+function GraphUse() {
+  const use = useSession((state) => state.use);
   const threadId = useSession((state) => state.cursor.threadId);
   const compareWith = useSession((state) => state.compareWith);
-  const state: PanelTab =
+  const settings: PanelTab = { id: "inspector", label: t("shell.tab.inspector"), content: <Slot name="Inspector" /> };
+  if (use === "design") {
+    return (
+      <Workspace
+        left={[
+          { id: "palette", label: t("shell.tab.palette"), content: <Slot name="Palette" /> },
+          { id: "outline", label: t("shell.tab.outline"), content: <Slot name="OutlinePanel" /> },
+          { id: "keys", label: t("shell.tab.keys"), content: <Slot name="StatePanel" /> },
+        ]}
+        right={[settings, { id: "versions", label: t("shell.tab.versions"), content: <Slot name="VersionsPanel" /> }]}
+        bottom={[problemsTab()]}
+      />
+    );
+  }
+  const moment: PanelTab =
     threadId === null
       ? { id: "run", label: t("shell.tab.run"), content: <Slot name="RunPanel" /> }
       : { id: "state", label: t("shell.tab.state"), content: <Slot name="StateInspector" /> };
-  const settings: PanelTab = { id: "inspector", label: t("shell.tab.inspector"), content: <Slot name="Inspector" /> };
   const compare: PanelTab = { id: "compare", label: t("shell.tab.compare"), content: <Slot name="ComparePanel" /> };
   return (
     <Workspace
       over={<Slot name="AnswerBanner" />}
       left={[{ id: "threads", label: t("shell.tab.threads"), content: <Slot name="ThreadsPanel" /> }]}
-      right={[state, settings]}
+      right={[moment, settings]}
       bottom={[
         { id: "timeline", label: t("shell.tab.timeline"), content: <Slot name="TimelinePanel" /> },
         { id: "stream", label: t("shell.tab.stream"), content: <Slot name="StreamPanel" /> },

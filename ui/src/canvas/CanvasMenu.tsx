@@ -1,0 +1,111 @@
+/** What a right click offers: over a node, a line, or the empty canvas. */
+import { PointMenu, type MenuEntry } from "../components/Menu";
+import { deleteThings, setEdgeForm } from "../document/edits";
+import { doc, edit } from "../document/store";
+import { edgeOf, END, START, type EdgeForm } from "../document/types";
+import { t } from "../lib/texts";
+import { runCommand } from "../state/commands";
+import { KEYMAP } from "../state/keymap";
+import { useSession } from "../state/session";
+import { pasteText, readClipboard } from "./clipboard";
+import { scene } from "./scene";
+import { selectLine } from "./selection";
+import { setCanvas, useCanvas } from "./store";
+
+const key = (id: string) => KEYMAP[id]?.keys[0];
+const command = (id: string, label: string): MenuEntry => ({ id, label, shortcut: key(id), run: () => runCommand(id) });
+
+function nodeEntries(node: string): MenuEntry[] {
+  const { selection, select, toggleBreakpoint, breakpoints, graphKey } = useSession.getState();
+  if (!selection.nodes.includes(node)) select({ nodes: [node] });
+  if (node === START || node === END) return [command("edit.addNode", t("canvas.menu.addConnected"))];
+  const set = (when: "before" | "after") =>
+    (breakpoints[graphKey ?? ""] ?? []).some((each) => each.node === node && each.when === when);
+  return [
+    command("edit.rename", t("canvas.menu.rename")),
+    command("edit.addNode", t("canvas.menu.addConnected")),
+    { id: "s1", separator: true },
+    command("edit.copy", t("canvas.menu.copy")),
+    command("edit.cut", t("canvas.menu.cut")),
+    command("edit.duplicate", t("canvas.menu.duplicate")),
+    { id: "s2", separator: true },
+    { id: "before", label: t("canvas.break.before"), checked: set("before"), shortcut: key("debug.breakpoint"), run: () => toggleBreakpoint(node, "before") },
+    { id: "after", label: t("canvas.break.after"), checked: set("after"), run: () => toggleBreakpoint(node, "after") },
+    { id: "s3", separator: true },
+    command("edit.deleteJoin", t("canvas.menu.deleteJoin")),
+    { ...command("edit.delete", t("canvas.menu.delete")), danger: true } as MenuEntry,
+  ];
+}
+
+const FORMS: readonly EdgeForm[] = ["plain", "when", "route", "each"];
+
+function lineEntries(id: string): MenuEntry[] {
+  const line = scene.line(id);
+  if (!line) return [];
+  const { edge, part, form } = line;
+  const view = edgeOf(doc.get(`edge:${edge}`));
+  const change = (next: EdgeForm): MenuEntry => ({
+    id: `form-${next}`,
+    label: t(`canvas.form.${next}`),
+    checked: form === next,
+    run: () => {
+      if (!edit(t("canvas.edit.form"), (document) => setEdgeForm(document, edge, next))) return;
+      const first = scene.linesOf(edge)[0];
+      if (!first) return;
+      selectLine(first, false);
+      if (next === "when" || next === "each") setCanvas({ labelEdit: { line: first.id, what: "label" } });
+      if (next === "route") setCanvas({ labelEdit: { line: first.id, what: "caption" } });
+    },
+  });
+  const entries: MenuEntry[] = [];
+  if (line.label !== null && !line.isDefault) {
+    entries.push({
+      id: "label",
+      label: t(form === "route" ? "canvas.menu.label" : "canvas.menu.condition"),
+      run: () => setCanvas({ labelEdit: { line: id, what: "label" } }),
+    });
+  }
+  if (form !== "join") {
+    entries.push({ id: "kind", heading: t("canvas.menu.form") }, ...FORMS.map(change), { id: "s1", separator: true });
+  }
+  const several = view.paths.length > 1;
+  if (several) {
+    entries.push({
+      id: "line",
+      label: t(form === "join" ? "canvas.menu.deleteSource" : "canvas.menu.deleteLabel"),
+      run: () => void edit(t("canvas.edit.delete"), (document) => deleteThings(document, { paths: [{ edge, part }] })),
+    });
+  }
+  entries.push({
+    id: "delete",
+    label: t(several ? "canvas.menu.deleteWhole" : "canvas.menu.delete"),
+    danger: true,
+    run: () => void edit(t("canvas.edit.delete"), (document) => deleteThings(document, { edges: [edge] })),
+  });
+  return entries;
+}
+
+export function CanvasMenu() {
+  const menu = useCanvas((state) => state.menu);
+  const entries =
+    menu === null ? [] : menu.node !== undefined ? nodeEntries(menu.node) : menu.line !== undefined ? lineEntries(menu.line) : paneEntries();
+  return <PointMenu at={menu?.at ?? null} entries={entries} onClose={() => setCanvas({ menu: null })} />;
+}
+
+function paneEntries(): MenuEntry[] {
+  const { menu } = useCanvas.getState();
+  if (!menu) return [];
+  return [
+    {
+      id: "add",
+      label: t("canvas.menu.add"),
+      shortcut: key("edit.addNode"),
+      run: () => setCanvas({ search: { screen: menu.at, place: menu.place, wire: null } }),
+    },
+    { id: "paste", label: t("canvas.menu.paste"), shortcut: key("edit.paste"), run: () => void readClipboard().then((text) => pasteText(text, menu.place)) },
+    { id: "s1", separator: true },
+    command("edit.selectAll", t("canvas.menu.selectAll")),
+    command("view.layout", t("shell.menu.layout")),
+    command("view.fit", t("shell.menu.fit")),
+  ];
+}

@@ -1,0 +1,199 @@
+/**
+ * One line of an edge: drawn from the scene's plan, with its label as a pill that is edited in place. Taken lines are
+ * stronger and carry their count; only the line that is being followed right now moves.
+ */
+import { BaseEdge, EdgeLabelRenderer, type Edge, type EdgeProps } from "@xyflow/react";
+import { memo, useEffect, useRef, type CSSProperties } from "react";
+import { useEdgeOverlay } from "../debugger/overlay";
+import { renamePath, setExpression } from "../document/edits";
+import { edit, useDiagnostics } from "../document/store";
+import { shellIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { LABEL_HEIGHT } from "./geometry";
+import { shapeOf } from "./line-path";
+import { selectLine } from "./selection";
+import { setCanvas, useCanvas } from "./store";
+import { shownLabel, type Line } from "./window";
+
+export interface LineData extends Record<string, unknown> {
+  readonly line: Line;
+  /** One of its ends is being dragged. */
+  readonly moving: boolean;
+}
+
+export type LineEdge = Edge<LineData, "line">;
+
+/** Half a port: React Flow's line ends are at the outer side of the ports, ours at the border of the card. */
+const HALF_PORT = 5;
+
+export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
+  const { id, data, selected } = props;
+  const line = data?.line;
+  const overlay = useEdgeOverlay(line?.from ?? "", line?.to ?? "");
+  const splice = useCanvas((state) => state.splice === id);
+  const problems = useDiagnostics(`edge:${line?.edge ?? ""}`);
+  if (!line) return null;
+  const from = { x: props.sourceX - HALF_PORT, y: props.sourceY };
+  const to = { x: props.targetX + HALF_PORT, y: props.targetY };
+  const shape = shapeOf(line, from, to, data.moving);
+  const taken = overlay.times > 0;
+  const state = overlay.active ? "active" : taken ? "taken" : "idle";
+  const failed = problems.some((problem) => problem.severity === "error");
+  return (
+    <>
+      <g
+        className="line"
+        data-state={state}
+        data-form={line.form}
+        data-selected={selected || undefined}
+        data-splice={splice || undefined}
+        data-failed={failed || undefined}
+      >
+        {line.form === "each" && (
+          <>
+            <path className="line-stack" d={shape.path} transform="translate(0 -3)" />
+            <path className="line-stack" d={shape.path} transform="translate(0 3)" />
+          </>
+        )}
+        <BaseEdge id={id} path={shape.path} interactionWidth={16} className="line-path" data-testid={shellIds.edge(line.edge, line.part)} />
+        <path className="line-head" d={`M${to.x},${to.y} l-8,-4.5 v9 z`} />
+        {shape.join && (
+          <path className="line-join" d={`M${shape.join.x},${shape.join.y - 9} v18`}>
+            <title>{t("canvas.join.hint")}</title>
+          </path>
+        )}
+      </g>
+      {(line.label !== null || line.caption !== null || overlay.times > 1) && (
+        <EdgeLabelRenderer>
+          {line.caption !== null && (
+            <Caption line={line} style={at(shape.label.x, shape.label.y - LABEL_HEIGHT / 2 - 20)} />
+          )}
+          {line.label !== null && (
+            <Label
+              line={line}
+              selected={selected ?? false}
+              state={state}
+              failed={failed}
+              style={{ ...at(shape.label.x, shape.label.y - LABEL_HEIGHT / 2), width: line.labelWidth }}
+            />
+          )}
+          {(overlay.times > 1 || (line.form === "each" && taken)) && (
+            <span className="line-count tabular" style={at(to.x - 40, to.y - 18)}>
+              ×{overlay.times}
+            </span>
+          )}
+        </EdgeLabelRenderer>
+      )}
+    </>
+  );
+});
+
+function at(x: number, y: number): CSSProperties {
+  return { transform: `translate(${x}px, ${y}px)` };
+}
+
+interface LabelProps {
+  readonly line: Line;
+  readonly selected: boolean;
+  readonly state: string;
+  readonly failed: boolean;
+  readonly style: CSSProperties;
+}
+
+function Label({ line, selected, state, failed, style }: LabelProps) {
+  const editing = useCanvas((canvas) => canvas.labelEdit?.line === line.id && canvas.labelEdit.what === "label");
+  const text = line.label ?? "";
+  if (editing && !line.isDefault) {
+    return (
+      <LabelEditor
+        value={text}
+        style={style}
+        onDone={(next) => {
+          if (line.form === "route") {
+            edit(t("canvas.edit.label"), (document) => renamePath(document, line.edge, text, next));
+          } else {
+            edit(t("canvas.edit.condition"), (document) => setExpression(document, line.edge, next));
+          }
+        }}
+      />
+    );
+  }
+  const words = shownLabel(line.form, line.isDefault, text);
+  return (
+    <button
+      type="button"
+      className="line-label nodrag nopan"
+      data-form={line.form}
+      data-default={line.isDefault || undefined}
+      data-selected={selected || undefined}
+      data-state={state}
+      data-failed={failed || undefined}
+      style={style}
+      title={line.isDefault ? t("canvas.label.default") : words}
+      onClick={(event) => selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey)}
+      onDoubleClick={() => setCanvas({ labelEdit: { line: line.id, what: "label" } })}
+      data-testid={shellIds.edgeLabel(line.edge, line.part)}
+    >
+      {words === "" ? t("canvas.label.empty") : words}
+    </button>
+  );
+}
+
+function Caption({ line, style }: { line: Line; style: CSSProperties }) {
+  const editing = useCanvas((canvas) => canvas.labelEdit?.line === line.id && canvas.labelEdit.what === "caption");
+  if (editing) {
+    return (
+      <LabelEditor
+        value={line.caption ?? ""}
+        style={style}
+        onDone={(next) => edit(t("canvas.edit.condition"), (document) => setExpression(document, line.edge, next))}
+      />
+    );
+  }
+  return (
+    <button
+      type="button"
+      className="line-caption nodrag nopan"
+      style={style}
+      title={t("canvas.caption.hint", { expression: line.caption ?? "" })}
+      onClick={(event) => selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey, true)}
+      onDoubleClick={() => setCanvas({ labelEdit: { line: line.id, what: "caption" } })}
+      data-testid={`${shellIds.edgeLabel(line.edge, line.part)}-caption`}
+    >
+      {line.caption === "" ? t("canvas.label.empty") : line.caption}
+    </button>
+  );
+}
+
+function LabelEditor({ value, style, onDone }: { value: string; style: CSSProperties; onDone: (next: string) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  const done = useRef(false);
+  useEffect(() => {
+    input.current?.focus();
+    input.current?.select();
+  }, []);
+  const finish = (next: string | null) => {
+    if (done.current) return;
+    done.current = true;
+    setCanvas({ labelEdit: null });
+    if (next !== null && next.trim() !== value) onDone(next.trim());
+  };
+  return (
+    <input
+      ref={input}
+      className="line-label-input nodrag nopan"
+      style={{ ...style, width: 180 }}
+      defaultValue={value}
+      spellCheck={false}
+      aria-label={t("canvas.label.edit")}
+      onBlur={(event) => finish(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.key === "Enter") finish(event.currentTarget.value);
+        if (event.key === "Escape") finish(null);
+      }}
+      data-testid={shellIds.edgeLabelInput}
+    />
+  );
+}
+

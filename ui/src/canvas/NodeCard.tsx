@@ -1,0 +1,209 @@
+/**
+ * A node as a card of fixed measure: glyph, name, kind, up to three rows of what it does, and over it the state of the
+ * moment. Every state has a shape and a glyph of its own besides its colour. Subscribes to nothing but its own record,
+ * problems and overlay.
+ */
+import { Handle, Position, type NodeProps } from "@xyflow/react";
+import { Check, CircleHelp, Clock, LoaderCircle, Play, TriangleAlert, X } from "lucide-react";
+import { memo, useEffect, useRef } from "react";
+import { KindIcon } from "../components/KindIcon";
+import { useNodeOverlay, type NodeOverlay } from "../debugger/overlay";
+import { nodeNameProblem, renameNode } from "../document/edits";
+import { doc, edit, useDiagnostics, useRecord } from "../document/store";
+import { END, nodeOf, START } from "../document/types";
+import { shellIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { useSession } from "../state/session";
+import { showToast } from "../state/toasts";
+import { cardRows, PILL_HEIGHT, PORT_Y } from "./geometry";
+import { useKind } from "./kinds";
+import { setCanvas, useCanvas } from "./store";
+
+const NO_ROWS: readonly string[] = [];
+const PORT_STYLE = { top: PORT_Y };
+
+export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
+  const record = useRecord(`node:${id}`);
+  const node = nodeOf(record);
+  const kind = useKind(node.kind);
+  const overlay = useNodeOverlay(id);
+  const renaming = useCanvas((state) => state.renaming === id);
+  const quiet = useSession((state) => state.use === "debug" && state.cursor.threadId !== null);
+  const rows = cardRows(node, kind?.card ?? NO_ROWS);
+  return (
+    <div
+      className="card"
+      data-state={overlay.state}
+      data-selected={selected || undefined}
+      data-quiet={(quiet && overlay.state === "idle" && overlay.runs === 0) || undefined}
+      data-group={kind?.group ?? "unknown"}
+      data-testid={shellIds.node(id)}
+      aria-label={t("canvas.node.label", { name: id, kind: kind?.title ?? node.kind, state: stateText(overlay) })}
+    >
+      <Handle type="target" position={Position.Left} style={PORT_STYLE} data-testid={shellIds.port(id, "in")} />
+      <Handle type="source" position={Position.Right} style={PORT_STYLE} data-testid={shellIds.port(id, "out")} />
+      <div className="card-head">
+        <span className="card-icon">
+          <KindIcon icon={kind?.icon ?? "box"} />
+        </span>
+        <div className="card-names">
+          {renaming ? <NameEditor name={id} /> : <span className="card-name" data-testid={shellIds.nodeName(id)}>{id}</span>}
+          <span className="card-sub">
+            <span className="card-kind">{node.title ?? kind?.title ?? (node.kind || t("canvas.node.noKind"))}</span>
+            <Counts overlay={overlay} />
+          </span>
+        </div>
+        <StateMark overlay={overlay} />
+      </div>
+      {rows.length > 0 && (
+        <div className="card-rows">
+          {rows.map((row, index) => (
+            <div key={index} className="card-row" data-role={row.role}>
+              {row.role === "into" && <span className="card-into">→</span>}
+              {row.text}
+            </div>
+          ))}
+        </div>
+      )}
+      <ProblemBadge name={id} />
+      {overlay.breakBefore && <span className="card-break card-break-before" title={t("canvas.break.before")} />}
+      {overlay.breakAfter && <span className="card-break card-break-after" title={t("canvas.break.after")} />}
+      {overlay.state === "running" && overlay.text ? (
+        <div className="card-note card-stream">
+          <span>{overlay.text.slice(-160)}</span>
+        </div>
+      ) : overlay.state === "failed" && overlay.error ? (
+        <div className="card-note card-error">{overlay.error}</div>
+      ) : null}
+    </div>
+  );
+});
+
+function stateText(overlay: NodeOverlay): string {
+  return overlay.state === "idle" ? "" : t(`canvas.state.${overlay.state}`);
+}
+
+const MARKS = { next: Play, waiting: Clock, running: LoaderCircle, done: Check, failed: X, asking: CircleHelp } as const;
+
+function StateMark({ overlay }: { overlay: NodeOverlay }) {
+  if (overlay.state === "idle") return null;
+  const Mark = MARKS[overlay.state];
+  return (
+    <span className="card-mark" data-state={overlay.state} title={stateText(overlay)}>
+      <Mark size={overlay.state === "next" ? 11 : 14} strokeWidth={2.5} aria-hidden />
+    </span>
+  );
+}
+
+function Counts({ overlay }: { overlay: NodeOverlay }) {
+  if (overlay.runs === 0 && overlay.millis === undefined) return null;
+  return (
+    <span className="card-counts tabular">
+      {overlay.runs > 1 && <b>×{overlay.runs}</b>}
+      {overlay.millis !== undefined && <span>{duration(overlay.millis)}</span>}
+    </span>
+  );
+}
+
+export function duration(millis: number): string {
+  if (millis < 1000) return t("canvas.millis", { n: Math.round(millis) });
+  if (millis < 60_000) return t("canvas.seconds", { n: (millis / 1000).toFixed(millis < 10_000 ? 1 : 0) });
+  return t("canvas.minutes", { m: Math.floor(millis / 60_000), s: Math.round((millis % 60_000) / 1000) });
+}
+
+function ProblemBadge({ name }: { name: string }) {
+  const problems = useDiagnostics(`node:${name}`);
+  const first = problems[0];
+  if (!first) return null;
+  const failed = problems.some((problem) => problem.severity === "error");
+  const words = problems.map((problem) => problem.message).join("\n");
+  return (
+    <span className="card-problems" data-tone={failed ? "failed" : "asking"} title={words}>
+      <TriangleAlert size={11} strokeWidth={2.5} aria-hidden />
+      {problems.length > 1 && <span className="tabular">{problems.length}</span>}
+    </span>
+  );
+}
+
+/** The name, edited in place. What it may not be is said before it is lost. */
+function NameEditor({ name }: { name: string }) {
+  const input = useRef<HTMLInputElement>(null);
+  const done = useRef(false);
+  useEffect(() => {
+    input.current?.focus();
+    input.current?.select();
+  }, []);
+  const finish = (next: string | null) => {
+    if (done.current) return;
+    done.current = true;
+    setCanvas({ renaming: null });
+    const wanted = next?.trim();
+    if (wanted === undefined || wanted === name) return;
+    const problem = nodeNameProblem(doc, wanted, name);
+    if (problem) {
+      showToast({ tone: "problem", text: t(`canvas.name.${problem}`, { name: wanted }) });
+      return;
+    }
+    renameEverywhere(name, wanted);
+  };
+  return (
+    <input
+      ref={input}
+      className="card-name-input nodrag nopan"
+      defaultValue={name}
+      spellCheck={false}
+      aria-label={t("canvas.name")}
+      onBlur={(event) => finish(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.key === "Enter") finish(event.currentTarget.value);
+        if (event.key === "Escape") finish(null);
+      }}
+      onDoubleClick={(event) => event.stopPropagation()}
+      data-testid={shellIds.nodeRename}
+    />
+  );
+}
+
+/** Renames a node in the document and in what this window remembers of it. */
+export function renameEverywhere(from: string, to: string): void {
+  if (!edit(t("canvas.edit.rename", { name: to }), (document) => renameNode(document, from, to))) return;
+  const session = useSession.getState();
+  session.renameBreakpoints(from, to);
+  if (session.selection.nodes.includes(from)) {
+    session.select({ nodes: session.selection.nodes.map((each) => (each === from ? to : each)) });
+  }
+}
+
+/** The entry and the end of the graph. */
+export const EndPill = memo(function EndPill({ id, selected }: NodeProps) {
+  const overlay = useNodeOverlay(id);
+  return (
+    <div
+      className="end-pill"
+      data-state={overlay.state}
+      data-selected={selected || undefined}
+      data-testid={shellIds.node(id)}
+      aria-label={t(id === START ? "canvas.start.hint" : "canvas.end.hint")}
+      title={t(id === START ? "canvas.start.hint" : "canvas.end.hint")}
+    >
+      {id === END ? (
+        <Handle type="target" position={Position.Left} data-testid={shellIds.port(id, "in")} />
+      ) : (
+        <Handle type="source" position={Position.Right} data-testid={shellIds.port(id, "out")} />
+      )}
+      {t(id === START ? "canvas.start" : "canvas.end")}
+    </div>
+  );
+});
+
+/** Stands for a node that is out of view and at the end of a line that is not: nothing but its ports. */
+export const FarNode = memo(function FarNode({ height }: NodeProps) {
+  const style = height === PILL_HEIGHT ? undefined : PORT_STYLE;
+  return (
+    <>
+      <Handle type="target" position={Position.Left} isConnectable={false} {...(style && { style })} />
+      <Handle type="source" position={Position.Right} isConnectable={false} {...(style && { style })} />
+    </>
+  );
+});

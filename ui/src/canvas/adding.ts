@@ -1,0 +1,85 @@
+/** New nodes: where they go, what they are called, what they are connected to. Each way of adding is one undo step. */
+import { addConnectedNode, addNode, addNodeIntoEdge, connect, uniqueName, type NewNode, type Point } from "../document/edits";
+import { doc, edit } from "../document/store";
+import { isObject, type JsonObject } from "../document/types";
+import { t } from "../lib/texts";
+import { useSession } from "../state/session";
+import { GRID, HEAD, NODE_WIDTH, PORT_Y } from "./geometry";
+import { kindOf } from "./kinds";
+import { scene } from "./scene";
+import { setCanvas, type Search } from "./store";
+
+const snap = (value: number) => Math.round(value / GRID) * GRID;
+
+function newNode(kind: string, place: Point): NewNode {
+  const info = kindOf(kind);
+  const defaults: unknown = info?.defaults;
+  const config: JsonObject = isObject(defaults) ? structuredClone(defaults) : {};
+  return {
+    name: uniqueName(doc, "node", kind || "node"),
+    kind,
+    config,
+    position: { x: snap(place.x), y: snap(place.y) },
+  };
+}
+
+function titleOf(kind: string): string {
+  return kindOf(kind)?.title ?? kind;
+}
+
+/** The card's corner when the pointer is at the middle of its head. */
+export function cornerAt(point: Point): Point {
+  return { x: point.x - NODE_WIDTH / 2, y: point.y - HEAD / 2 };
+}
+
+/** A free place: right of the selected node, else near the middle of the view. */
+export function freePlace(middle: Point): Point {
+  const { nodes } = useSession.getState().selection;
+  const only = nodes.length === 1 ? scene.rect(nodes[0] ?? "") : undefined;
+  let place = only ? { x: only.x + only.width + 96, y: only.y + Math.min(0, only.height - HEAD) } : cornerAt(middle);
+  for (let tries = 0; tries < 40; tries += 1) {
+    const around = { x: place.x - 8, y: place.y - 8, width: NODE_WIDTH + 16, height: 120 };
+    const hit = scene.nodesIn(around)[0];
+    const rect = hit === undefined ? undefined : scene.rect(hit);
+    if (!rect) break;
+    place = { x: place.x, y: rect.y + rect.height + 28 };
+  }
+  return place;
+}
+
+/** Adds a node with its corner at a place; into a line when one is given. Answers its name. */
+export function placeNode(kind: string, place: Point, lineId: string | null = null): string | null {
+  const node = newNode(kind, place);
+  const line = lineId === null ? undefined : scene.line(lineId);
+  const name = t("canvas.edit.add", { kind: titleOf(kind) });
+  const done = line
+    ? edit(name, (document) => addNodeIntoEdge(document, node, line.edge, line.part))
+    : edit(name, (document) => addNode(document, node));
+  if (!done) return null;
+  setCanvas({ lines: [] });
+  useSession.getState().select({ nodes: [node.name] });
+  return node.name;
+}
+
+/** What the search picked: a new node, connected when a wire led there. */
+export function addFromSearch(search: Search, kind: string): void {
+  const { wire, place } = search;
+  if (!wire) {
+    placeNode(kind, cornerAt(place));
+    return;
+  }
+  // A wire ends at the port, so the port is put where it was dropped.
+  const corner = wire.side === "out" ? { x: place.x, y: place.y - PORT_Y } : { x: place.x - NODE_WIDTH, y: place.y - PORT_Y };
+  const node = newNode(kind, corner);
+  const ends = wire.side === "out" ? { from: wire.node } : { to: wire.node };
+  if (edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) => addConnectedNode(document, node, ends))) {
+    useSession.getState().select({ nodes: [node.name] });
+  }
+}
+
+export function connectFromSearch(search: Search, node: string): void {
+  const { wire } = search;
+  if (!wire) return;
+  const [from, to] = wire.side === "out" ? [wire.node, node] : [node, wire.node];
+  edit(t("canvas.edit.connect"), (document) => connect(document, from, to));
+}

@@ -1,0 +1,106 @@
+/**
+ * Arranges the graph with ELK's layered algorithm in a worker, left to right. What ELK is told is what is drawn: fixed
+ * card sizes, ports at fixed heights, room for the labels that fan out behind a node.
+ */
+import type { ELK, ElkNode } from "elkjs/lib/elk-api";
+import type { Point } from "../document/edits";
+import { END, START } from "../document/types";
+import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y } from "./geometry";
+import type { Scene } from "./window";
+
+let elk: Promise<ELK> | null = null;
+
+async function engine(): Promise<ELK> {
+  elk ??= Promise.all([import("elkjs/lib/elk-api.js"), import("elkjs/lib/elk-worker.min.js?url")]).then(
+    ([{ default: Elk }, { default: workerUrl }]) => new Elk({ workerUrl }),
+  );
+  return elk;
+}
+
+export interface Room {
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** The room that labels need behind each node. */
+export function roomOf(scene: Scene, name: string): Room {
+  let right = 0;
+  let top = 0;
+  let bottom = 0;
+  for (const edge of scene.doc.edgesFrom(name)) {
+    for (const line of scene.linesOf(edge)) {
+      if (line.from !== name || line.label === null) continue;
+      right = Math.max(right, LABEL_X + line.labelWidth);
+      top = Math.max(top, LABEL_HEIGHT - line.fan - PORT_Y + (line.caption === null ? 0 : 20));
+      bottom = Math.max(bottom, line.fan + PORT_Y + LABEL_HEIGHT - (scene.rect(name)?.height ?? 0));
+    }
+  }
+  return { right, top: Math.max(0, top), bottom: Math.max(0, bottom) };
+}
+
+/** What ELK gets. Exported for tests. */
+export function elkGraph(scene: Scene): ElkNode {
+  const names = [...scene.rects().keys()];
+  const children = names.map((name) => {
+    const rect = scene.rect(name);
+    const room = roomOf(scene, name);
+    const height = rect?.height ?? 0;
+    const port = room.top + (height === PILL_HEIGHT ? PILL_HEIGHT / 2 : PORT_Y);
+    const width = (rect?.width ?? 0) + room.right;
+    return {
+      id: name,
+      width,
+      height: height + room.top + room.bottom,
+      ports: [
+        { id: `${name}|in`, x: 0, y: port, width: 0, height: 0, layoutOptions: { "port.side": "WEST" } },
+        { id: `${name}|out`, x: width, y: port, width: 0, height: 0, layoutOptions: { "port.side": "EAST" } },
+      ],
+      layoutOptions: {
+        portConstraints: "FIXED_POS",
+        ...(name === START ? { "layered.layering.layerConstraint": "FIRST" } : {}),
+        ...(name === END ? { "layered.layering.layerConstraint": "LAST" } : {}),
+      },
+    };
+  });
+  const edges = [...scene.lines().values()].map((line) => ({
+    id: line.id,
+    sources: [`${line.from}|out`],
+    targets: [`${line.to}|in`],
+  }));
+  return {
+    id: "root",
+    layoutOptions: {
+      algorithm: "layered",
+      "elk.direction": "RIGHT",
+      "elk.spacing.nodeNode": "36",
+      "elk.layered.spacing.nodeNodeBetweenLayers": "72",
+      "elk.spacing.componentComponent": "64",
+      "elk.layered.nodePlacement.strategy": names.length > 1500 ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
+      "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
+      "elk.layered.cycleBreaking.strategy": "DEPTH_FIRST",
+      "elk.layered.feedbackEdges": "true",
+      "elk.layered.thoroughness": names.length > 400 ? "2" : "7",
+    },
+    children,
+    edges,
+  };
+}
+
+/** New positions for all nodes; the start stays where it is. */
+export async function arrange(scene: Scene): Promise<Map<string, Point>> {
+  const graph = await (await engine()).layout(elkGraph(scene));
+  const raw = new Map<string, Point>();
+  for (const child of graph.children ?? []) {
+    raw.set(child.id, { x: child.x ?? 0, y: (child.y ?? 0) + roomOf(scene, child.id).top });
+  }
+  const anchor = raw.get(START) ?? { x: 0, y: 0 };
+  const stays = scene.position(START);
+  const snap = (value: number) => Math.round(value / GRID) * GRID;
+  return new Map(
+    [...raw].map(([name, point]) => [
+      name,
+      { x: snap(point.x - anchor.x + stays.x), y: snap(point.y - anchor.y + stays.y) },
+    ]),
+  );
+}

@@ -1,0 +1,151 @@
+/** What can be done to the graph by name and by key while the canvas is on screen. */
+import type { ReactFlowInstance } from "@xyflow/react";
+import { deleteAndJoin, moveNodes, type Point } from "../document/edits";
+import { doc, edit } from "../document/store";
+import { END, START } from "../document/types";
+import { t, tn } from "../lib/texts";
+import { registerCommands, type Command } from "../state/commands";
+import { useSession } from "../state/session";
+import { cornerAt, freePlace } from "./adding";
+import { copySelection, cutSelection, deleteSelection, duplicateSelection, pasteText, readClipboard, writeClipboard } from "./clipboard";
+import { union, type Rect } from "./geometry";
+import { scene } from "./scene";
+import { setCanvas, useCanvas } from "./store";
+import type { ViewHub } from "./view";
+import { walk, type Direction } from "./walk";
+import { MAX_ZOOM, MIN_ZOOM } from "./window";
+
+interface Context {
+  readonly hub: ViewHub;
+  readonly fit: (rect?: Rect | null) => void;
+  readonly autoLayout: () => Promise<void>;
+  readonly flow: ReactFlowInstance;
+}
+
+const selection = () => useSession.getState().selection;
+const ownNodes = () => selection().nodes.filter((name) => name !== START && name !== END && doc.has(`node:${name}`));
+
+export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context): () => void {
+  const group = t("shell.group.edit");
+  const view = t("shell.group.view");
+  const anything = () => selection().nodes.length > 0 || selection().edges.length > 0;
+  const someNodes = () => ownNodes().length > 0;
+
+  const zoomBy = (factor: number) => {
+    const zoom = Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, hub.viewport.zoom * factor));
+    hub.centre(hub.middle(), zoom);
+  };
+  const openSearch = () => {
+    const [only] = selection().nodes;
+    const rect = only !== undefined && selection().nodes.length === 1 ? scene.rect(only) : undefined;
+    const place: Point = rect
+      ? { x: rect.x + rect.width + 96, y: rect.y + rect.height / 2 }
+      : (({ x, y }) => ({ x: x + 108, y: y + 22 }))(freePlace(hub.middle()));
+    const wire = rect && only !== undefined && only !== END ? { node: only, side: "out" as const } : null;
+    setCanvas({ search: { screen: flow.flowToScreenPosition(place), place, wire } });
+  };
+  const go = (direction: Direction) => {
+    const next = walk(scene, selection().nodes.at(-1) ?? null, direction);
+    if (next === null) return;
+    setCanvas({ lines: [] });
+    useSession.getState().select({ nodes: [next] });
+    const rect = scene.rect(next);
+    if (!rect) return;
+    const { viewport, size } = hub;
+    const x = rect.x * viewport.zoom + viewport.x;
+    const y = rect.y * viewport.zoom + viewport.y;
+    const inside = x > 0 && y > 0 && x + rect.width * viewport.zoom < size.width && y + rect.height * viewport.zoom < size.height;
+    if (!inside) hub.centre({ x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 });
+  };
+  const nudge = (dx: number, dy: number) => {
+    const names = selection().nodes;
+    const positions = new Map(names.map((name) => [name, { x: scene.position(name).x + dx, y: scene.position(name).y + dy }]));
+    const name = tn("canvas.edit.move.one", "canvas.edit.move.many", names.length, { name: names[0] ?? "" });
+    edit(name, (document) => moveNodes(document, positions), { merge: `nudge:${names.join()}` });
+  };
+  const walking = (direction: Direction): Command => ({
+    id: `walk.${direction}`,
+    title: t(`canvas.walk.${direction}`),
+    group: view,
+    hidden: true,
+    run: () => go(direction),
+  });
+  const nudging = (direction: Direction, dx: number, dy: number): Command => ({
+    id: `nudge.${direction}`,
+    title: t(`canvas.nudge.${direction}`),
+    group,
+    hidden: true,
+    enabled: () => selection().nodes.length > 0,
+    run: () => nudge(dx, dy),
+  });
+
+  return registerCommands([
+    { id: "edit.addNode", title: t("canvas.command.add"), group, run: openSearch },
+    { id: "edit.selectAll", title: t("canvas.menu.selectAll"), group, run: () => useSession.getState().select({ nodes: [...doc.names("node")], edges: [...doc.names("edge")] }) },
+    { id: "edit.copy", title: t("canvas.menu.copy"), group, enabled: someNodes, run: () => writeClipboard(copySelection()) },
+    { id: "edit.cut", title: t("canvas.menu.cut"), group, enabled: someNodes, run: () => writeClipboard(cutSelection()) },
+    { id: "edit.paste", title: t("canvas.menu.paste"), group, run: () => void readClipboard().then((text) => pasteText(text, cornerAt(hub.middle()))) },
+    { id: "edit.duplicate", title: t("canvas.menu.duplicate"), group, enabled: someNodes, run: duplicateSelection },
+    { id: "edit.delete", title: t("canvas.menu.delete"), group, enabled: anything, run: () => deleteSelection() },
+    {
+      id: "edit.deleteJoin",
+      title: t("canvas.menu.deleteJoin"),
+      group,
+      enabled: someNodes,
+      run: () => {
+        const names = ownNodes();
+        if (edit(t("canvas.edit.deleteJoin"), (document) => deleteAndJoin(document, names))) useSession.getState().select({});
+      },
+    },
+    {
+      id: "edit.rename",
+      title: t("canvas.menu.rename"),
+      group,
+      enabled: () => ownNodes().length === 1,
+      run: () => setCanvas({ renaming: ownNodes()[0] ?? null }),
+    },
+    {
+      id: "edit.escape",
+      title: t("canvas.command.escape"),
+      group,
+      hidden: true,
+      // One level at a time: the search closes itself, then the selection goes.
+      enabled: () => anything() || useCanvas.getState().search !== null || selection().key !== null,
+      run: () => {
+        if (useCanvas.getState().search !== null) setCanvas({ search: null });
+        else {
+          setCanvas({ lines: [] });
+          useSession.getState().select({});
+        }
+      },
+    },
+    {
+      id: "debug.breakpoint",
+      title: t("canvas.break.before"),
+      group: t("shell.group.debug"),
+      enabled: () => ownNodes().length > 0,
+      run: () => ownNodes().forEach((name) => useSession.getState().toggleBreakpoint(name, "before")),
+    },
+    { id: "view.fit", title: t("shell.menu.fit"), group: view, run: () => fit() },
+    {
+      id: "view.fitSelection",
+      title: t("canvas.command.fitSelection"),
+      group: view,
+      enabled: () => selection().nodes.length > 0,
+      run: () => fit(union(selection().nodes.flatMap((name) => scene.rect(name) ?? []))),
+    },
+    { id: "view.actualSize", title: t("canvas.actualSize"), group: view, run: () => hub.centre(hub.middle(), 1) },
+    { id: "view.zoomIn", title: t("canvas.zoomIn"), group: view, run: () => zoomBy(1.25) },
+    { id: "view.zoomOut", title: t("canvas.zoomOut"), group: view, run: () => zoomBy(0.8) },
+    { id: "view.layout", title: t("shell.menu.layout"), group: view, enabled: () => doc.names("node").length > 0, run: () => void autoLayout() },
+    { id: "view.minimap", title: t("canvas.command.minimap"), group: view, run: () => useSession.getState().setMinimap(!useSession.getState().minimap) },
+    walking("left"),
+    walking("right"),
+    walking("up"),
+    walking("down"),
+    nudging("left", -8, 0),
+    nudging("right", 8, 0),
+    nudging("up", 0, -8),
+    nudging("down", 0, 8),
+  ]);
+}

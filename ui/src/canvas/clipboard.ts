@@ -1,0 +1,110 @@
+/**
+ * Copy, cut and paste as JSON text. The keys arrive as the browser's own clipboard events, which need no permission in
+ * either host; menus and the command palette use the clipboard API with a copy kept here for when it is refused.
+ */
+import { copyNodes, deleteThings, parseClip, pasteClip, type Clip, type Point } from "../document/edits";
+import { doc, edit } from "../document/store";
+import { t } from "../lib/texts";
+import { useSession } from "../state/session";
+import { showToast } from "../state/toasts";
+import { scene } from "./scene";
+import { selectedParts } from "./selection";
+
+let kept = "";
+
+function selectionText(): string | null {
+  const { nodes } = useSession.getState().selection;
+  const clip: Clip = copyNodes(doc, nodes, (name) => scene.position(name));
+  return Object.keys(clip.nodes).length === 0 ? null : JSON.stringify(clip, null, 2);
+}
+
+/** The selected nodes as text; null when there are none. */
+export function copySelection(): string | null {
+  const text = selectionText();
+  if (text !== null) kept = text;
+  return text;
+}
+
+export function cutSelection(): string | null {
+  const text = copySelection();
+  if (text !== null) deleteSelection(t("canvas.edit.cut"));
+  return text;
+}
+
+export function deleteSelection(name = t("canvas.edit.delete")): void {
+  const session = useSession.getState();
+  const { nodes } = session.selection;
+  if (edit(name, (document) => deleteThings(document, { nodes, ...selectedParts() }))) session.select({});
+}
+
+/** Pastes text with its top left corner at `place`. Answers whether it was ours. */
+export function pasteText(text: string, place: Point): boolean {
+  const clip = parseClip(text);
+  if (!clip) return false;
+  const { patch, names } = pasteClip(doc, clip, place);
+  if (edit(t("canvas.edit.paste"), patch)) useSession.getState().select({ nodes: names });
+  return true;
+}
+
+export function duplicateSelection(): void {
+  const { nodes } = useSession.getState().selection;
+  const clip = copyNodes(doc, nodes, (name) => scene.position(name));
+  const spots = Object.keys(clip.nodes).map((name) => scene.position(name));
+  if (spots.length === 0) return;
+  const place = { x: Math.min(...spots.map((spot) => spot.x)) + 32, y: Math.min(...spots.map((spot) => spot.y)) + 32 };
+  const { patch, names } = pasteClip(doc, clip, place);
+  if (edit(t("canvas.edit.duplicate"), patch)) useSession.getState().select({ nodes: names });
+}
+
+/** For menus: puts text on the system's clipboard, or keeps it here. */
+export function writeClipboard(text: string | null): void {
+  if (text === null) return;
+  kept = text;
+  navigator.clipboard?.writeText(text).catch(() => {
+    // Kept here: pasting in this window still works.
+  });
+}
+
+export async function readClipboard(): Promise<string> {
+  try {
+    return (await navigator.clipboard.readText()) || kept;
+  } catch {
+    return kept;
+  }
+}
+
+/** Is a text field or a dialog meant, and not the canvas? */
+function elsewhere(target: EventTarget | null): boolean {
+  if (!(target instanceof Element)) return false;
+  if (target.closest("input, textarea, [contenteditable=true], [role=dialog], .cm-editor")) return true;
+  return !(target === document.body || target.closest("[data-canvas]") !== null);
+}
+
+/** Listens to the browser's clipboard events while the canvas is on screen. */
+export function followClipboard(place: () => Point): () => void {
+  const marked = () => (document.getSelection()?.toString() ?? "") !== "";
+  const take = (event: ClipboardEvent, text: () => string | null) => {
+    if (elsewhere(event.target) || marked()) return;
+    const copied = text();
+    if (copied === null) return;
+    event.clipboardData?.setData("text/plain", copied);
+    event.preventDefault();
+  };
+  const onCopy = (event: ClipboardEvent) => take(event, copySelection);
+  const onCut = (event: ClipboardEvent) => take(event, cutSelection);
+  const onPaste = (event: ClipboardEvent) => {
+    if (elsewhere(event.target)) return;
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (text.trim() === "") return;
+    event.preventDefault();
+    if (!pasteText(text, place())) showToast({ tone: "info", text: t("canvas.paste.foreign") });
+  };
+  document.addEventListener("copy", onCopy);
+  document.addEventListener("cut", onCut);
+  document.addEventListener("paste", onPaste);
+  return () => {
+    document.removeEventListener("copy", onCopy);
+    document.removeEventListener("cut", onCut);
+    document.removeEventListener("paste", onPaste);
+  };
+}

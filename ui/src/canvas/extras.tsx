@@ -1,0 +1,64 @@
+/** Small things over the canvas: what an empty graph says, the card that is being dragged in, the wire that waits for the search. */
+import { ViewportPortal } from "@xyflow/react";
+import { Workflow } from "lucide-react";
+import { Button } from "../components/Button";
+import { EmptyState } from "../components/EmptyState";
+import { useIds } from "../document/store";
+import { shellIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { runCommand } from "../state/commands";
+import { curve, HEAD, NODE_WIDTH, portOf } from "./geometry";
+import { kindOf } from "./kinds";
+import { scene } from "./scene";
+import { useCanvas } from "./store";
+
+export function EmptyCanvas() {
+  const none = useIds("node").length === 0;
+  const search = useCanvas((state) => state.search !== null);
+  if (!none || search) return null;
+  return (
+    <div className="canvas-empty" data-testid={shellIds.canvasEmpty}>
+      <EmptyState
+        icon={<Workflow size={22} aria-hidden />}
+        title={t("canvas.empty.title")}
+        action={
+          <Button variant="primary" shortcut="Tab" onClick={() => runCommand("edit.addNode")}>
+            {t("canvas.empty.action")}
+          </Button>
+        }
+      >
+        {t("canvas.empty.text")}
+      </EmptyState>
+    </div>
+  );
+}
+
+export function Ghost() {
+  const ghost = useCanvas((state) => state.ghost);
+  if (!ghost) return null;
+  return (
+    <ViewportPortal>
+      <div
+        className="card-ghost"
+        style={{ transform: `translate(${ghost.place.x}px, ${ghost.place.y}px)`, width: NODE_WIDTH, height: HEAD }}
+      >
+        {kindOf(ghost.kind)?.title ?? ghost.kind}
+      </div>
+    </ViewportPortal>
+  );
+}
+
+export function WireGhost() {
+  const search = useCanvas((state) => state.search);
+  const rect = search?.wire ? scene.rect(search.wire.node) : undefined;
+  if (!search?.wire || !rect) return null;
+  const port = portOf(rect, search.wire.side);
+  const path = search.wire.side === "out" ? curve(port, search.place) : curve(search.place, port);
+  return (
+    <ViewportPortal>
+      <svg className="wire-ghost" aria-hidden>
+        <path d={path} />
+      </svg>
+    </ViewportPortal>
+  );
+}

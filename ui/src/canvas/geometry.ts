@@ -1,0 +1,148 @@
+/**
+ * Sizes, ports and lines, all computed from the document: nothing on the canvas is ever measured. Every figure is a
+ * multiple of the 4-pixel grid.
+ */
+import type { Point } from "../document/edits";
+import { pointerGet } from "../document/pointer";
+import { isObject, type Json, type NodeRecord } from "../document/types";
+
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export const NODE_WIDTH = 216;
+export const HEAD = 44;
+export const ROW = 18;
+export const ROWS_PAD = 8;
+export const MAX_ROWS = 3;
+export const PILL_WIDTH = 72;
+export const PILL_HEIGHT = 28;
+export const GRID = 4;
+/** Where the wires meet a card, from its top. */
+export const PORT_Y = HEAD / 2;
+
+export interface CardRow {
+  /** `into` rows say where the result goes. */
+  readonly role: "text" | "code" | "into";
+  readonly text: string;
+}
+
+/** The summary rows of a node: what its kind says is worth seeing, without empty ones. */
+export function cardRows(node: NodeRecord, card: readonly string[]): CardRow[] {
+  const rows: CardRow[] = [];
+  for (const pointer of card) {
+    const value = pointerGet(node.config, pointer);
+    if (value === undefined || value === null || value === "") continue;
+    if (pointer === "/into") rows.push({ role: "into", text: String(value) });
+    else if (isObject(value)) {
+      for (const [key, item] of Object.entries(value)) rows.push({ role: "code", text: `${key} = ${inline(item)}` });
+    } else {
+      const text = Array.isArray(value) ? value.map(inline).join(", ") : firstLine(inline(value));
+      if (text !== "") rows.push({ role: pointer === "/source" || pointer === "/query" ? "code" : "text", text });
+    }
+  }
+  return rows.slice(0, MAX_ROWS);
+}
+
+function inline(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The first line that says something; comments of code are skipped when there is more. */
+function firstLine(text: string): string {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  return (lines.find((line) => !line.startsWith("//")) ?? lines[0] ?? "").slice(0, 120);
+}
+
+export function cardHeight(rows: number): number {
+  return rows === 0 ? HEAD : HEAD + rows * ROW + ROWS_PAD;
+}
+
+export function portOf(rect: Rect, side: "in" | "out"): Point {
+  const y = rect.y + (rect.height === PILL_HEIGHT ? PILL_HEIGHT / 2 : PORT_Y);
+  return { x: side === "in" ? rect.x : rect.x + rect.width, y };
+}
+
+export function intersects(a: Rect, b: Rect): boolean {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+export function union(rects: Iterable<Rect>): Rect | null {
+  let left = Infinity;
+  let top = Infinity;
+  let right = -Infinity;
+  let bottom = -Infinity;
+  for (const rect of rects) {
+    left = Math.min(left, rect.x);
+    top = Math.min(top, rect.y);
+    right = Math.max(right, rect.x + rect.width);
+    bottom = Math.max(bottom, rect.y + rect.height);
+  }
+  return left === Infinity ? null : { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+// Lines
+
+export const LABEL_HEIGHT = 20;
+const LABEL_GAP = 4;
+/** From the port to a label. */
+export const LABEL_X = 20;
+const LABEL_MAX = 148;
+/** Width of a label of 11 px mono text, with its padding. */
+export function labelWidth(text: string): number {
+  return Math.min(LABEL_MAX, Math.max(28, Math.ceil(text.length * 6.7) + 18));
+}
+
+/** Distance between the lines' meeting point of a join and the port. */
+export const JOIN_X = 20;
+
+/** Vertical places for lines that leave one port, in the order of where they go; centred on the port. */
+export function fanOffsets(count: number): number[] {
+  const step = LABEL_HEIGHT + LABEL_GAP;
+  return Array.from({ length: count }, (_, index) => (index - (count - 1) / 2) * step);
+}
+
+/** Must this line go round? It leads to the left of where it begins, or onto itself. */
+export function isBack(source: Point, target: Point): boolean {
+  return target.x < source.x + 8;
+}
+
+export function curve(from: Point, to: Point): string {
+  const reach = Math.max(24, Math.min(140, Math.abs(to.x - from.x) / 2));
+  return `M${from.x},${from.y} C${from.x + reach},${from.y} ${to.x - reach},${to.y} ${to.x},${to.y}`;
+}
+
+/** A line round the nodes: out to the right, along `laneY`, and back in from the left. */
+export function detour(from: Point, to: Point, laneY: number, inset = 0): string {
+  const right = from.x + 20 + inset;
+  const left = to.x - 20 - inset;
+  const corner = 10;
+  const down = laneY > from.y ? 1 : -1;
+  const up = to.y < laneY ? -1 : 1;
+  const r1 = Math.min(corner, Math.abs(laneY - from.y) / 2);
+  const r2 = Math.min(corner, Math.abs(laneY - to.y) / 2);
+  return [
+    `M${from.x},${from.y}`,
+    `L${right - r1},${from.y}`,
+    `Q${right},${from.y} ${right},${from.y + down * r1}`,
+    `L${right},${laneY - down * r1}`,
+    `Q${right},${laneY} ${right - r1},${laneY}`,
+    `L${left + r2},${laneY}`,
+    `Q${left},${laneY} ${left},${laneY + up * r2}`,
+    `L${left},${to.y - up * r2}`,
+    `Q${left},${to.y} ${left + r2},${to.y}`,
+    `L${to.x},${to.y}`,
+  ].join(" ");
+}
+
+/** Do the segments ab and cd cross? */
+export function crosses(a: Point, b: Point, c: Point, d: Point): boolean {
+  const side = (p: Point, q: Point, r: Point) => (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
+  return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+}

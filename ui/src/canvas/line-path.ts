@@ -1,0 +1,39 @@
+/** The shape of a line between two ports, with the place of its label. Pure: the canvas and the knife both use it. */
+import type { Point } from "../document/edits";
+import { curve, detour, isBack, JOIN_X, LABEL_X } from "./geometry";
+import type { Line } from "./window";
+
+export interface LineShape {
+  /** The whole line. */
+  readonly path: string;
+  /** Left end and middle height of the label. */
+  readonly label: Point;
+  /** Where the lines of a join meet, or null. */
+  readonly join: Point | null;
+}
+
+export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): LineShape {
+  const label = { x: from.x + LABEL_X, y: from.y + line.fan };
+  const join = line.join === null ? null : { x: to.x - JOIN_X, y: to.y + line.join };
+  const end = join ?? to;
+  const labelled = line.label !== null;
+  let start = from;
+  let lead = "";
+  if (labelled || line.lead > 0) {
+    start = { x: label.x + (labelled ? line.labelWidth : 0), y: label.y };
+    lead = bend(from, label);
+    if (labelled) lead += ` L${start.x},${start.y}`;
+  }
+  const back = isBack(from, to);
+  const lane = !back ? null : moving || line.lane === null ? Math.max(from.y, to.y) + 96 : line.lane;
+  const main = lane === null ? curve(start, end) : detour(start, end, lane, line.inset);
+  const tail = join ? ` ${bend(join, to).replace(/^M/, "L")}` : "";
+  return { path: lead === "" ? main + tail : `${lead} ${main.replace(/^M[^CL]*/, "")}${tail}`, label, join };
+}
+
+/** A short turn into another height. */
+function bend(from: Point, to: Point): string {
+  if (from.y === to.y) return `M${from.x},${from.y} L${to.x},${to.y}`;
+  const half = (to.x - from.x) / 2;
+  return `M${from.x},${from.y} C${from.x + half},${from.y} ${to.x - half},${to.y} ${to.x},${to.y}`;
+}

@@ -1,0 +1,185 @@
+/**
+ * The overview: below a legible zoom the graph is blocks and lines on one 2D canvas, in the colours of their states.
+ * It reads the scene and the overlay and owns nothing; picking goes through the scene's R-tree.
+ */
+import { readOverlay } from "../debugger/overlay";
+import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
+import type { Scene, Size, Viewport } from "./window";
+
+export interface Paint {
+  readonly node: string;
+  readonly line: string;
+  readonly border: string;
+  readonly accent: string;
+  readonly text: string;
+  readonly running: string;
+  readonly done: string;
+  readonly asking: string;
+  readonly failed: string;
+  readonly view: string;
+}
+
+/** The colours of the theme as the canvas element needs them. */
+export function readPaint(element: Element): Paint {
+  const style = getComputedStyle(element);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    node: colour("--surface-2"),
+    line: colour("--edge"),
+    border: colour("--line-field"),
+    accent: colour("--accent"),
+    text: colour("--text-2"),
+    running: colour("--running"),
+    done: colour("--done"),
+    asking: colour("--asking"),
+    failed: colour("--failed"),
+    view: colour("--accent"),
+  };
+}
+
+function fillOf(state: string | undefined, paint: Paint): string | null {
+  switch (state) {
+    case "running":
+    case "next":
+      return paint.running;
+    case "done":
+      return paint.done;
+    case "asking":
+      return paint.asking;
+    case "failed":
+      return paint.failed;
+    default:
+      return null;
+  }
+}
+
+/** Sizes the element for the screen's pixels and answers a cleared context in CSS pixels. */
+export function prepare(canvas: HTMLCanvasElement, size: Size): CanvasRenderingContext2D | null {
+  const ratio = Math.min(2, window.devicePixelRatio || 1);
+  const width = Math.round(size.width * ratio);
+  const height = Math.round(size.height * ratio);
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  const context = canvas.getContext("2d");
+  context?.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context?.clearRect(0, 0, size.width, size.height);
+  return context;
+}
+
+/** Lines are left out when there are so many that they would only be a smear. */
+const MAX_LINES = 6000;
+
+export function drawOverview(
+  canvas: HTMLCanvasElement,
+  scene: Scene,
+  viewport: Viewport,
+  size: Size,
+  paint: Paint,
+  selected: ReadonlySet<string>,
+): void {
+  const context = prepare(canvas, size);
+  if (!context) return;
+  const { x, y, zoom } = viewport;
+  const area: Rect = { x: -x / zoom, y: -y / zoom, width: size.width / zoom, height: size.height / zoom };
+  const overlay = readOverlay();
+  const lines = scene.linesIn(area);
+  if (lines.length <= MAX_LINES) {
+    context.strokeStyle = paint.line;
+    context.lineWidth = 1;
+    context.globalAlpha = zoom < 0.12 ? 0.45 : 0.8;
+    context.beginPath();
+    for (const line of lines) {
+      const from = scene.rect(line.from);
+      const to = scene.rect(line.to);
+      if (!from || !to) continue;
+      const a = portOf(from, "out");
+      const b = portOf(to, "in");
+      context.moveTo(a.x * zoom + x, a.y * zoom + y);
+      if (line.lane === null) context.lineTo(b.x * zoom + x, b.y * zoom + y);
+      else {
+        context.lineTo((a.x + 20) * zoom + x, line.lane * zoom + y);
+        context.lineTo((b.x - 20) * zoom + x, line.lane * zoom + y);
+        context.lineTo(b.x * zoom + x, b.y * zoom + y);
+      }
+    }
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+  const names = scene.nodesIn(area);
+  const legible = zoom > 0.2 && names.length < 400;
+  context.lineWidth = 1;
+  for (const name of names) {
+    const rect = scene.rect(name);
+    if (!rect) continue;
+    const fill = fillOf(overlay.nodes.get(name)?.state, paint);
+    const left = rect.x * zoom + x;
+    const top = rect.y * zoom + y;
+    const width = Math.max(2, rect.width * zoom);
+    const height = Math.max(2, rect.height * zoom);
+    context.fillStyle = fill ?? paint.node;
+    context.strokeStyle = selected.has(name) ? paint.accent : paint.border;
+    context.fillRect(left, top, width, height);
+    if (width > 5) {
+      context.lineWidth = selected.has(name) ? 2 : 1;
+      context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
+    }
+    if (legible && rect.height > PILL_HEIGHT && !fill) {
+      context.fillStyle = paint.text;
+      context.font = `600 ${Math.max(8, 26 * zoom)}px "Inter Variable", sans-serif`;
+      context.textBaseline = "middle";
+      context.fillText(short(name, width, zoom), left + 5, top + Math.min(height / 2, 24 * zoom), width - 8);
+    }
+  }
+}
+
+function short(name: string, width: number, zoom: number): string {
+  const fits = Math.max(3, Math.floor(width / (Math.max(8, 26 * zoom) * 0.56)));
+  return name.length <= fits ? name : `${name.slice(0, fits - 1)}…`;
+}
+
+/** The whole graph in a small picture. Answers how graph coordinates became pixels, for picking. */
+export function drawMinimap(
+  canvas: HTMLCanvasElement,
+  scene: Scene,
+  viewport: Viewport,
+  view: Size,
+  size: Size,
+  paint: Paint,
+): { scale: number; left: number; top: number } | null {
+  const context = prepare(canvas, size);
+  const bounds = scene.bounds();
+  if (!context || !bounds) return null;
+  const seen: Rect = {
+    x: -viewport.x / viewport.zoom,
+    y: -viewport.y / viewport.zoom,
+    width: view.width / viewport.zoom,
+    height: view.height / viewport.zoom,
+  };
+  const pad = 8;
+  const scale = Math.min((size.width - pad * 2) / bounds.width, (size.height - pad * 2) / bounds.height, 0.2);
+  const left = size.width / 2 - (bounds.x + bounds.width / 2) * scale;
+  const top = size.height / 2 - (bounds.y + bounds.height / 2) * scale;
+  const overlay = readOverlay();
+  for (const [name, rect] of scene.rects()) {
+    context.fillStyle = fillOf(overlay.nodes.get(name)?.state, paint) ?? paint.border;
+    context.fillRect(
+      rect.x * scale + left,
+      rect.y * scale + top,
+      Math.max(1.5, rect.width * scale),
+      Math.max(1.5, rect.height * scale),
+    );
+  }
+  context.strokeStyle = paint.view;
+  context.lineWidth = 1.5;
+  const clip = (low: number, length: number, limit: number): [number, number] => {
+    const from = Math.max(1, low);
+    return [from, Math.max(4, Math.min(limit - 1, low + length) - from)];
+  };
+  const [viewX, viewWidth] = clip(seen.x * scale + left, seen.width * scale, size.width);
+  const [viewY, viewHeight] = clip(seen.y * scale + top, seen.height * scale, size.height);
+  context.strokeRect(viewX, viewY, viewWidth, viewHeight);
+  return { scale, left, top };
+}
+

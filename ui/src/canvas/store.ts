@@ -1,0 +1,49 @@
+/** What is going on on the canvas right now: drags, open editors, the search. Never part of the document or of undo. */
+import { create } from "zustand";
+import type { Point } from "../document/edits";
+
+export interface Search {
+  /** Where on the screen. */
+  readonly screen: Point;
+  /** Where in the graph the new node goes. */
+  readonly place: Point;
+  /** The wire that was dropped there. */
+  readonly wire: { readonly node: string; readonly side: "in" | "out" } | null;
+}
+
+export interface LabelEdit {
+  readonly line: string;
+  readonly what: "label" | "caption";
+}
+
+interface CanvasState {
+  /** Positions of nodes that are being dragged. */
+  readonly moving: ReadonlyMap<string, Point>;
+  readonly renaming: string | null;
+  readonly labelEdit: LabelEdit | null;
+  readonly search: Search | null;
+  /** The line that a dragged node would be put into. */
+  readonly splice: string | null;
+  /** Single lines that are selected, of routes and joins. */
+  readonly lines: readonly string[];
+  /** A kind that is being dragged from the palette, and where its card would be. */
+  readonly ghost: { readonly kind: string; readonly place: Point } | null;
+  readonly overview: boolean;
+  readonly menu: { readonly at: Point; readonly node?: string; readonly line?: string; readonly place: Point } | null;
+}
+
+export const STILL: ReadonlyMap<string, Point> = new Map();
+
+export const useCanvas = create<CanvasState>(() => ({
+  moving: STILL,
+  renaming: null,
+  labelEdit: null,
+  search: null,
+  splice: null,
+  lines: [],
+  ghost: null,
+  overview: false,
+  menu: null,
+}));
+
+export const setCanvas = useCanvas.setState;

@@ -1,0 +1,143 @@
+/** Feeds React Flow the few nodes and lines that are near the view, with identities kept so that nothing re-renders for nothing. */
+import { Position, type Node } from "@xyflow/react";
+import { useMemo, useRef, useSyncExternalStore } from "react";
+import { END, START } from "../document/types";
+import { useSession } from "../state/session";
+import type { LineEdge } from "./GraphLine";
+import { PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
+import { scene } from "./scene";
+import { lineSelected } from "./selection";
+import { useCanvas } from "./store";
+import type { Line } from "./window";
+
+const PORT = 10;
+/** More lines than this in one view cannot be told apart; what is mounted stays bounded. */
+const MAX_LINES = 1500;
+/** Selected nodes stay mounted while they are out of view, up to this many. */
+const MAX_PINNED = 60;
+
+export function useSceneVersion(): number {
+  return useSyncExternalStore(
+    (listener) => scene.subscribe(listener),
+    () => scene.version,
+  );
+}
+
+function handlesOf(name: string, rect: Rect): NonNullable<Node["handles"]> {
+  const y = (rect.height === PILL_HEIGHT ? PILL_HEIGHT / 2 : PORT_Y) - PORT / 2;
+  const handles: NonNullable<Node["handles"]> = [];
+  if (name !== START) {
+    handles.push({ type: "target", position: Position.Left, x: -PORT / 2, y, width: PORT, height: PORT });
+  }
+  if (name !== END) {
+    handles.push({ type: "source", position: Position.Right, x: rect.width - PORT / 2, y, width: PORT, height: PORT });
+  }
+  return handles;
+}
+
+interface Mounted {
+  readonly nodes: Node[];
+  readonly edges: LineEdge[];
+}
+
+export function useWindow(area: Rect | null, overview: boolean): Mounted {
+  const version = useSceneVersion();
+  const selection = useSession((state) => state.selection);
+  const moving = useCanvas((state) => state.moving);
+  const selectedLines = useCanvas((state) => state.lines);
+  const nodeCache = useRef(new Map<string, { rect: Rect; node: Node }>());
+  const lineCache = useRef(new Map<string, LineEdge>());
+
+  return useMemo(() => {
+    void version;
+    if (!area || overview) return { nodes: [], edges: [] };
+    const chosen = new Set(selection.nodes);
+    const near = new Set(scene.nodesIn(area));
+    for (const name of moving.keys()) near.add(name);
+    if (selection.nodes.length <= MAX_PINNED) for (const name of selection.nodes) if (scene.rect(name)) near.add(name);
+
+    let lines: Line[] = scene.linesIn(area);
+    if (moving.size > 0) {
+      const seen = new Set(lines.map((line) => line.id));
+      for (const name of moving.keys()) {
+        for (const edge of scene.doc.edgesOf(name)) {
+          for (const line of scene.linesOf(edge)) if (!seen.has(line.id)) lines.push(line);
+        }
+      }
+      lines = [...new Map(lines.map((line) => [line.id, line])).values()];
+    }
+    if (lines.length > MAX_LINES) {
+      // Lines with an end in view say more than those that only pass through.
+      const ends = (line: Line) => Number(near.has(line.from)) + Number(near.has(line.to));
+      lines = lines.sort((a, b) => ends(b) - ends(a)).slice(0, MAX_LINES);
+    }
+
+    const nodes: Node[] = [];
+    const nextNodes = new Map<string, { rect: Rect; node: Node }>();
+    const mount = (name: string, far: boolean) => {
+      const rect = scene.rect(name);
+      if (!rect || nextNodes.has(name)) return;
+      const position = moving.get(name) ?? { x: rect.x, y: rect.y };
+      const type = far ? "far" : name === START || name === END ? "pill" : "card";
+      const selected = chosen.has(name);
+      const old = nodeCache.current.get(name);
+      const same =
+        old &&
+        old.rect === rect &&
+        old.node.type === type &&
+        old.node.selected === selected &&
+        old.node.position.x === position.x &&
+        old.node.position.y === position.y;
+      const entry = same
+        ? old
+        : {
+            rect,
+            node: {
+              id: name,
+              type,
+              position,
+              data: {},
+              width: rect.width,
+              height: rect.height,
+              // Said as measured too, so that React Flow does not measure it again.
+              measured: { width: rect.width, height: rect.height },
+              handles: handlesOf(name, rect),
+              selected,
+              selectable: !far,
+              draggable: !far,
+            } satisfies Node,
+          };
+      nextNodes.set(name, entry);
+      nodes.push(entry.node);
+    };
+    for (const name of near) mount(name, false);
+
+    const edges: LineEdge[] = [];
+    const nextLines = new Map<string, LineEdge>();
+    for (const line of lines) {
+      mount(line.from, true);
+      mount(line.to, true);
+      const selected = lineSelected(line, selection.edges, selectedLines);
+      const isMoving = moving.has(line.from) || moving.has(line.to);
+      const old = lineCache.current.get(line.id);
+      const same = old?.data?.line === line && old.selected === selected && old.data.moving === isMoving;
+      const edge: LineEdge = same
+        ? old
+        : {
+            id: line.id,
+            type: "line",
+            source: line.from,
+            target: line.to,
+            selected,
+            reconnectable: true,
+            data: { line, moving: isMoving },
+          };
+      nextLines.set(line.id, edge);
+      edges.push(edge);
+    }
+    nodeCache.current = nextNodes;
+    lineCache.current = nextLines;
+    return { nodes, edges };
+  }, [version, area, overview, selection, moving, selectedLines]);
+}
+

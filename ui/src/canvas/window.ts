@@ -1,0 +1,518 @@
+/**
+ * What is where, and what is in view. The scene keeps the rectangles of nodes and the boxes of edge lines in two
+ * R-trees that follow the document patch by patch; the canvas asks it for the few that are near the view, for the lane
+ * of a line that goes round, for what is under a point. No React here.
+ */
+import RBush from "rbush";
+import type { GraphDocument } from "../document/document";
+import type { Point } from "../document/edits";
+import { edgeOf, END, nodeOf, positionOf, START, type EdgeForm, type EdgePath } from "../document/types";
+import {
+  cardHeight,
+  cardRows,
+  fanOffsets,
+  isBack,
+  JOIN_X,
+  LABEL_X,
+  labelWidth,
+  NODE_WIDTH,
+  PILL_HEIGHT,
+  PILL_WIDTH,
+  portOf,
+  union,
+  type Rect,
+} from "./geometry";
+import { placeMissing } from "./placement";
+
+interface Box {
+  minX: number;
+  minY: number;
+  maxX: number;
+  maxY: number;
+}
+
+interface NodeItem extends Box {
+  readonly name: string;
+  readonly rect: Rect;
+}
+
+/** One line on the canvas: an edge, or one path of a route, or one source of a join. */
+export interface Line {
+  /** `EDGE` or `EDGE|PART`; also React Flow's id. */
+  readonly id: string;
+  readonly edge: string;
+  readonly part: string;
+  readonly form: EdgeForm;
+  readonly from: string;
+  readonly to: string;
+  /** Text of the label; null for none. */
+  readonly label: string | null;
+  readonly labelWidth: number;
+  /** A route's path for everything else. */
+  readonly isDefault: boolean;
+  /** The route's expression, on the topmost of its lines only. */
+  readonly caption: string | null;
+  /** Vertical place of the line among those that leave the same port, relative to it. */
+  readonly fan: number;
+  /** Widest label in the fan, so that the labels of one node end together. */
+  readonly lead: number;
+  /** Where the join mark is, relative to the port; null for other lines. */
+  readonly join: number | null;
+  /** Height of the lane of a line that goes round. */
+  readonly lane: number | null;
+  /** Keeps lines that go round the same nodes apart. */
+  readonly inset: number;
+}
+
+interface LineItem extends Box {
+  readonly line: Line;
+}
+
+const LANE_GAP = 24;
+const LANE_STEP = 12;
+
+export function lineId(edge: string, part: string): string {
+  return part === "" ? edge : `${edge}|${part}`;
+}
+
+/** What stands on a line. */
+function labelOf(form: EdgeForm, path: EdgePath, expression: string | undefined): string | null {
+  if (form === "route") return path.label ?? "";
+  if (form === "when" || form === "each") return expression ?? "";
+  return null;
+}
+
+export class Scene {
+  readonly doc: GraphDocument;
+  #cards: ReadonlyMap<string, readonly string[]> = new Map();
+  #rects = new Map<string, Rect>();
+  #nodes = new RBush<NodeItem>();
+  #nodeItems = new Map<string, NodeItem>();
+  #edges = new RBush<LineItem>();
+  #lineItems = new Map<string, LineItem[]>();
+  #lines = new Map<string, Line>();
+  #bounds: Rect | null = null;
+  #version = 0;
+  #stop: () => void;
+  #listeners = new Set<() => void>();
+
+  constructor(doc: GraphDocument) {
+    this.doc = doc;
+    this.#rebuild();
+    this.#stop = doc.watch((changed) => this.#follow(changed));
+  }
+
+  dispose(): void {
+    this.#stop();
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Which config fields the kinds show on their cards; decides the heights. */
+  setCards(cards: ReadonlyMap<string, readonly string[]>): void {
+    this.#cards = cards;
+    this.#rebuild();
+    this.#tell();
+  }
+
+  rect(name: string): Rect | undefined {
+    return this.#rects.get(name);
+  }
+
+  rects(): ReadonlyMap<string, Rect> {
+    return this.#rects;
+  }
+
+  position(name: string): Point {
+    const rect = this.#rects.get(name);
+    return rect ? { x: rect.x, y: rect.y } : { x: 0, y: 0 };
+  }
+
+  bounds(): Rect | null {
+    this.#bounds ??= union(this.#rects.values());
+    return this.#bounds;
+  }
+
+  line(id: string): Line | undefined {
+    return this.#lines.get(id);
+  }
+
+  lines(): ReadonlyMap<string, Line> {
+    return this.#lines;
+  }
+
+  linesOf(edge: string): readonly Line[] {
+    return (this.#lineItems.get(edge) ?? []).map((item) => item.line);
+  }
+
+  nodesIn(area: Rect): string[] {
+    return this.#nodes.search(boxOf(area)).map((item) => item.name);
+  }
+
+  linesIn(area: Rect): Line[] {
+    return this.#edges.search(boxOf(area)).map((item) => item.line);
+  }
+
+  /** The topmost node under a point. */
+  nodeAt(point: Point): string | null {
+    const hits = this.#nodes.search({ minX: point.x, minY: point.y, maxX: point.x, maxY: point.y });
+    return hits.at(-1)?.name ?? null;
+  }
+
+  #tell(): void {
+    this.#version += 1;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #follow(changed: ReadonlySet<string> | null): void {
+    if (changed === null) {
+      this.#rebuild();
+      this.#tell();
+      return;
+    }
+    const nodes = new Set<string>();
+    const edges = new Set<string>();
+    let renamed = false;
+    for (const id of changed) {
+      const colon = id.indexOf(":");
+      const section = id.slice(0, colon);
+      const name = id.slice(colon + 1);
+      if (section === "node" || section === "layout") nodes.add(name);
+      else if (section === "edge") edges.add(name);
+      else if (id === "ids:node") renamed = true;
+    }
+    if (nodes.size === 0 && edges.size === 0) return;
+    const unplaced = this.doc.names("node").length + 2 > this.#placedCount();
+    if (unplaced && (renamed || edges.size > 0 || nodes.size > 0)) {
+      // Positions of nodes without one depend on their neighbours.
+      this.#rebuild();
+      this.#tell();
+      return;
+    }
+    for (const name of nodes) {
+      this.#placeNode(name);
+      for (const edge of this.doc.edgesOf(name)) edges.add(edge);
+    }
+    this.#placeEdges(edges);
+    this.#bounds = null;
+    this.#tell();
+  }
+
+  #placedCount(): number {
+    let count = 0;
+    for (const name of this.doc.names("layout")) {
+      if ((name === START || name === END || this.doc.has(`node:${name}`)) && positionOf(this.doc.get(`layout:${name}`))) {
+        count += 1;
+      }
+    }
+    return count;
+  }
+
+  sizeOf(name: string): { width: number; height: number } {
+    if (name === START || name === END) return { width: PILL_WIDTH, height: PILL_HEIGHT };
+    const node = nodeOf(this.doc.get(`node:${name}`));
+    return { width: NODE_WIDTH, height: cardHeight(cardRows(node, this.#cards.get(node.kind) ?? []).length) };
+  }
+
+  #rebuild(): void {
+    this.#rects = new Map();
+    const names = [START, ...this.doc.names("node"), END];
+    const missing: string[] = [];
+    for (const name of names) {
+      const position = positionOf(this.doc.get(`layout:${name}`));
+      if (position) this.#rects.set(name, { ...position, ...this.sizeOf(name) });
+      else missing.push(name);
+    }
+    if (missing.length > 0) {
+      placeMissing(this.doc, missing, this.#rects, (name) => this.sizeOf(name));
+      // Drawing order stays that of the document.
+      this.#rects = new Map(names.map((name) => [name, this.#rects.get(name) as Rect]));
+    }
+    this.#nodeItems = new Map();
+    for (const [name, rect] of this.#rects) this.#nodeItems.set(name, { name, rect, ...boxOf(rect) });
+    this.#nodes = new RBush<NodeItem>().load([...this.#nodeItems.values()]);
+    this.#lineItems = new Map();
+    this.#lines = new Map();
+    const items: LineItem[] = [];
+    for (const edge of this.doc.names("edge")) {
+      const own = this.#makeLines(edge);
+      this.#lineItems.set(edge, own);
+      for (const item of own) this.#lines.set(item.line.id, item.line);
+      items.push(...own);
+    }
+    this.#edges = new RBush<LineItem>().load(items);
+    this.#bounds = null;
+    this.#applyLanes(items.map((item) => item.line.edge));
+  }
+
+  #placeNode(name: string): void {
+    const old = this.#nodeItems.get(name);
+    if (old) this.#nodes.remove(old);
+    const exists = name === START || name === END || this.doc.has(`node:${name}`);
+    const position = positionOf(this.doc.get(`layout:${name}`));
+    if (!exists || !position) {
+      this.#nodeItems.delete(name);
+      this.#rects.delete(name);
+      return;
+    }
+    const rect: Rect = { ...position, ...this.sizeOf(name) };
+    this.#rects.set(name, rect);
+    const item: NodeItem = { name, rect, ...boxOf(rect) };
+    this.#nodeItems.set(name, item);
+    this.#nodes.insert(item);
+  }
+
+  /** Makes the lines of these edges anew, and of those that share a port with them: their fans depend on each other. */
+  #placeEdges(edges: ReadonlySet<string>): void {
+    const all = new Set(edges);
+    for (const edge of edges) {
+      const before = this.#lineItems.get(edge)?.flatMap((item) => [item.line.from, item.line.to]) ?? [];
+      const view = edgeOf(this.doc.get(`edge:${edge}`));
+      for (const node of new Set([...before, ...view.sources, ...view.targets])) {
+        // A hub's edges are not all made anew for one of them: beyond this many, fans are out of sight anyway.
+        const neighbours = this.doc.edgesOf(node);
+        if (neighbours.length <= 64) for (const neighbour of neighbours) all.add(neighbour);
+      }
+    }
+    for (const edge of all) {
+      for (const item of this.#lineItems.get(edge) ?? []) {
+        this.#edges.remove(item);
+        this.#lines.delete(item.line.id);
+      }
+      if (!this.doc.has(`edge:${edge}`)) {
+        this.#lineItems.delete(edge);
+        continue;
+      }
+      const own = this.#makeLines(edge);
+      this.#lineItems.set(edge, own);
+      for (const item of own) {
+        this.#edges.insert(item);
+        this.#lines.set(item.line.id, item.line);
+      }
+    }
+    this.#applyLanes(all);
+  }
+
+  #makeLines(edge: string): LineItem[] {
+    const view = edgeOf(this.doc.get(`edge:${edge}`));
+    const items: LineItem[] = [];
+    const fans = new Map(view.paths.map((path) => [path.part, this.#fanOf(edge, path)]));
+    const highest = Math.min(...[...fans.values()].map((each) => each.fan));
+    for (const path of view.paths) {
+      const from = this.#rects.get(path.from);
+      const to = this.#rects.get(path.to);
+      if (!from || !to) continue;
+      const label = labelOf(view.form, path, view.expression);
+      const { fan, lead } = fans.get(path.part) ?? { fan: 0, lead: 0 };
+      const line: Line = {
+        id: lineId(edge, path.part),
+        edge,
+        part: path.part,
+        form: view.form,
+        from: path.from,
+        to: path.to,
+        label,
+        labelWidth: label === null ? 0 : labelWidth(shownLabel(view.form, path.label === null, label)),
+        isDefault: view.form === "route" && path.label === null,
+        caption: view.form === "route" && fan === highest ? (view.expression ?? "") : null,
+        fan,
+        lead,
+        join: view.form === "join" ? this.#joinOffset(edge, path.to) : null,
+        lane: null,
+        inset: 0,
+      };
+      items.push(this.#boxed(line, from, to));
+    }
+    return items;
+  }
+
+  #boxed(line: Line, from: Rect, to: Rect): LineItem {
+    const start = portOf(from, "out");
+    const end = portOf(to, "in");
+    const ys = [start.y, start.y + line.fan, end.y, end.y + (line.join ?? 0), ...(line.lane === null ? [] : [line.lane])];
+    const reach = LABEL_X + line.lead + 60;
+    return {
+      line,
+      minX: Math.min(start.x, end.x - 40),
+      maxX: Math.max(end.x, start.x + reach),
+      minY: Math.min(...ys) - 12,
+      maxY: Math.max(...ys) + 12,
+    };
+  }
+
+  /** The place of a line in the fan of its source: labelled lines are spread, all plain ones share one place. */
+  #fanOf(edge: string, path: EdgePath): { fan: number; lead: number } {
+    const others = this.doc.edgesFrom(path.from);
+    if (others.length > 64) return { fan: 0, lead: 0 };
+    const slots: { key: string; y: number; width: number }[] = [];
+    const plain = { sum: 0, count: 0 };
+    for (const other of others) {
+      const view = edgeOf(this.doc.get(`edge:${other}`));
+      for (const each of view.paths) {
+        if (each.from !== path.from) continue;
+        const target = this.#rects.get(each.to);
+        if (!target) continue;
+        const source = this.#rects.get(path.from);
+        // Lines that go round start lowest.
+        const back = source ? isBack(portOf(source, "out"), portOf(target, "in")) : false;
+        const y = back ? Infinity : portOf(target, "in").y;
+        const label = labelOf(view.form, each, view.expression);
+        if (label === null) {
+          if (!back) {
+            plain.sum += y;
+            plain.count += 1;
+          }
+          continue;
+        }
+        const width = labelWidth(shownLabel(view.form, each.label === null, label));
+        slots.push({ key: lineId(other, each.part), y, width });
+      }
+    }
+    if (slots.length === 0) return { fan: 0, lead: 0 };
+    const lead = Math.max(...slots.map((slot) => slot.width));
+    if (plain.count > 0) slots.push({ key: "", y: plain.sum / plain.count, width: 0 });
+    slots.sort((a, b) => (a.y === b.y ? 0 : a.y - b.y));
+    const own = edgeOf(this.doc.get(`edge:${edge}`));
+    const isPlain = labelOf(own.form, path, own.expression) === null;
+    const index = slots.findIndex((slot) => slot.key === (isPlain ? "" : lineId(edge, path.part)));
+    return { fan: index < 0 ? 0 : (fanOffsets(slots.length)[index] ?? 0), lead };
+  }
+
+  /** Several joins into one node get a mark each. */
+  #joinOffset(edge: string, to: string): number {
+    const joins = this.doc.edgesTo(to).filter((other) => edgeOf(this.doc.get(`edge:${other}`)).form === "join");
+    return (joins.indexOf(edge) - (joins.length - 1) / 2) * 24;
+  }
+
+  /** Finds the lanes of lines that go round, once all rectangles are known. */
+  #applyLanes(edges: Iterable<string>): void {
+    for (const edge of new Set(edges)) {
+      const items = this.#lineItems.get(edge);
+      if (!items) continue;
+      const next = items.map((item) => {
+        const from = this.#rects.get(item.line.from);
+        const to = this.#rects.get(item.line.to);
+        if (!from || !to || !isBack(portOf(from, "out"), portOf(to, "in"))) return item;
+        const { lane, inset } = this.#laneOf(item.line, from, to);
+        this.#edges.remove(item);
+        const lined = this.#boxed({ ...item.line, lane, inset }, from, to);
+        this.#edges.insert(lined);
+        this.#lines.set(lined.line.id, lined.line);
+        return lined;
+      });
+      this.#lineItems.set(edge, next);
+    }
+  }
+
+  #laneOf(line: Line, from: Rect, to: Rect): { lane: number; inset: number } {
+    const left = Math.min(from.x, to.x) - 24;
+    const right = Math.max(from.x + from.width, to.x + to.width) + LABEL_X + line.lead + 24;
+    const rank = this.#backRank(line);
+    const search = (direction: 1 | -1): number => {
+      let lane =
+        direction === 1
+          ? Math.max(from.y + from.height, to.y + to.height) + LANE_GAP
+          : Math.min(from.y, to.y) - LANE_GAP;
+      for (let tries = 0; tries < 12; tries += 1) {
+        const hits = this.#nodes.search({ minX: left, maxX: right, minY: lane - 12, maxY: lane + 12 });
+        if (hits.length === 0) break;
+        lane =
+          direction === 1
+            ? Math.max(...hits.map((hit) => hit.maxY)) + LANE_GAP
+            : Math.min(...hits.map((hit) => hit.minY)) - LANE_GAP;
+      }
+      return lane + direction * rank * LANE_STEP;
+    };
+    const below = search(1);
+    const above = search(-1);
+    const middle = (portOf(from, "out").y + portOf(to, "in").y) / 2;
+    // Below is where a reader expects a loop; above only when that is much nearer.
+    const lane = below - middle <= (middle - above) * 1.6 ? below : above;
+    return { lane, inset: rank * 6 };
+  }
+
+  /** How many lines that go round into the same node come before this one. */
+  #backRank(line: Line): number {
+    let rank = 0;
+    for (const edge of this.doc.edgesTo(line.to)) {
+      for (const item of this.#lineItems.get(edge) ?? []) {
+        if (item.line.to !== line.to) continue;
+        if (item.line.id === line.id) return rank;
+        const from = this.#rects.get(item.line.from);
+        const to = this.#rects.get(item.line.to);
+        if (from && to && isBack(portOf(from, "out"), portOf(to, "in"))) rank += 1;
+        if (rank > 8) return rank;
+      }
+    }
+    return rank;
+  }
+}
+
+/** The words of a label, as drawn. */
+export function shownLabel(form: EdgeForm, isDefault: boolean, label: string): string {
+  if (isDefault) return "else";
+  if (form === "each") return `each ${label}`;
+  return label;
+}
+
+function boxOf(rect: Rect): Box {
+  return { minX: rect.x, minY: rect.y, maxX: rect.x + rect.width, maxY: rect.y + rect.height };
+}
+
+// The part of the scene that is mounted
+
+export interface Viewport {
+  readonly x: number;
+  readonly y: number;
+  readonly zoom: number;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Cells in which the window is counted: the view must move this far (on screen) before anything is mounted or removed. */
+const CELL = 200;
+/** Mounted around the view, on screen, so that a pan meets no empty border. */
+const OVERSCAN = 220;
+
+/** The part of the scene to mount for a view, snapped to cells; equal for views that need the same. */
+export function windowArea(viewport: Viewport, size: Size): Rect {
+  const cell = CELL / viewport.zoom;
+  const pad = OVERSCAN / viewport.zoom;
+  const left = Math.floor((-viewport.x / viewport.zoom - pad) / cell) * cell;
+  const top = Math.floor((-viewport.y / viewport.zoom - pad) / cell) * cell;
+  const right = Math.ceil(((-viewport.x + size.width) / viewport.zoom + pad) / cell) * cell;
+  const bottom = Math.ceil(((-viewport.y + size.height) / viewport.zoom + pad) / cell) * cell;
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** The view that shows `bounds` whole, in the middle, never larger than life. */
+export function fitView(bounds: Rect, size: Size, padding = 48, maxZoom = 1): Viewport {
+  const zoom = Math.min(
+    maxZoom,
+    Math.max(1, size.width - padding * 2) / Math.max(1, bounds.width),
+    Math.max(1, size.height - padding * 2) / Math.max(1, bounds.height),
+  );
+  const clamped = Math.max(MIN_ZOOM, zoom);
+  return {
+    x: size.width / 2 - (bounds.x + bounds.width / 2) * clamped,
+    y: size.height / 2 - (bounds.y + bounds.height / 2) * clamped,
+    zoom: clamped,
+  };
+}
+
+export const MIN_ZOOM = 0.01;
+export const MAX_ZOOM = 2;
+/** Below this the overview takes over: text would not be legible. */
+export const OVERVIEW_ZOOM = 0.35;
+
+export { JOIN_X };
