@@ -1,2 +1,59 @@
-//! The superstep command line.
-fn main() {}
+//! The command line: graphs are checked and run, threads are read, edited and answered, without a window.
+//!
+//! It is thin. Documents, node kinds, engine and storage do the work; here arguments become calls, and what comes back
+//! becomes text for people (on a terminal) or JSON for programs. Results go to stdout, everything else to stderr, so
+//! that output can be piped. The exit code says how it ended; see [`fault`].
+
+mod args;
+mod commands;
+mod fault;
+mod graph;
+mod out;
+mod place;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use fault::Fault;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("SUPERSTEP_LOG")
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error")),
+        )
+        .init();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            return Fault::failed(format!("The program cannot start its threads: {error}.")).report();
+        }
+    };
+    let done = runtime.block_on(dispatch(cli.command));
+    // A node that hangs in blocking code must not keep the program from ending.
+    runtime.shutdown_background();
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => fault.report(),
+    }
+}
+
+async fn dispatch(command: Command) -> Result<(), Fault> {
+    match command {
+        Command::Check(args) => commands::check::check(&args),
+        Command::Run(args) => commands::run::run(args).await,
+        Command::Resume(args) => commands::run::resume(args).await,
+        Command::Threads(args) => commands::threads::threads(&args).await,
+        Command::State(args) => commands::state::state(&args).await,
+        Command::History(args) => commands::state::history(&args).await,
+        Command::Update(args) => commands::update::update(args).await,
+        Command::Delete(args) => commands::threads::delete(&args).await,
+        Command::Export(args) => commands::export::export(&args),
+        Command::Serve(args) => commands::serve::serve(args).await,
+    }
+}

@@ -1,0 +1,465 @@
+//! Every command and option, with the help that teaches them.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use superstep::{StreamMode, Value};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    failed: the run failed, or the check found errors
+  2    the command line cannot be used as it is (unknown option, file, thread, JSON that does not parse)
+  3    waiting: the run asked a question or stopped at a breakpoint; go on with `superstep resume`
+  130  stopped by Ctrl-C; what was finished is kept, go on with `superstep resume`
+
+Threads live in a SQLite file, threads.db in the user's data folder, together with those of the app. Another place:
+--db sqlite:PATH, or --db memory: for a run that leaves nothing behind. SUPERSTEP_DATA sets another data folder.";
+
+/// Runs stateful agent graphs: super-steps, checkpoints, questions to people, time travel.
+#[derive(Debug, Parser)]
+#[command(
+    name = "superstep",
+    version,
+    about,
+    after_help = "A first tour:\n  \
+        superstep check graphs/counter\n  \
+        superstep run graphs/refund-desk --example 1\n  \
+        superstep threads\n  \
+        superstep resume THREAD --answer '\"approve\"'\n  \
+        superstep history THREAD\n\n\
+        `superstep COMMAND --help` has examples for each command.",
+    after_long_help = EXIT_CODES,
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find every problem of a graph.
+    Check(CheckArgs),
+    /// Run a graph on a new or known thread.
+    Run(RunArgs),
+    /// Answer a question, or go on where a thread stopped.
+    Resume(ResumeArgs),
+    /// List threads.
+    Threads(ThreadsArgs),
+    /// Show the state of a thread, now or at a checkpoint.
+    State(StateArgs),
+    /// List the checkpoints of a thread.
+    History(HistoryArgs),
+    /// Edit the state of a thread, as if a node had returned the values.
+    Update(UpdateArgs),
+    /// Delete a thread with all its checkpoints.
+    Delete(DeleteArgs),
+    /// Draw a graph as Mermaid, or print it as formatted JSON.
+    Export(ExportArgs),
+    /// Serve the app to a browser on this machine.
+    Serve(ServeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Db {
+    /// Where threads are kept: sqlite:PATH, or memory: [default: threads.db in the data folder]
+    #[arg(long, value_name = "URL")]
+    pub(crate) db: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+A problem has a code, its record (doc, key:NAME, node:NAME, edge:ID, layout:NODE) with a JSON Pointer inside it, and a
+remedy. Errors keep the graph from running, warnings do not. The exit code is 1 when there is an error.
+
+Examples:
+  superstep check graphs/refund-desk          a folder with a graph.json
+  superstep check a.json b.json               several files
+  superstep check graph.json --json | jq '.[].problems[].code'
+  superstep check graph.json --deny-warnings  for continuous integration")]
+pub(crate) struct CheckArgs {
+    /// Graph files, or folders that hold a graph.json
+    #[arg(required = true, value_name = "GRAPH")]
+    pub(crate) graphs: Vec<PathBuf>,
+    /// Print JSON: a list with one object per graph
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Exit with 1 for warnings too
+    #[arg(long)]
+    pub(crate) deny_warnings: bool,
+}
+
+/// What `run` and `resume` share.
+#[derive(Debug, Args)]
+pub(crate) struct Running {
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print events as NDJSON, only of these modes: values, updates, custom, messages, tasks, checkpoints, debug
+    #[arg(long, value_name = "MODES", value_delimiter = ',')]
+    pub(crate) stream: Vec<StreamMode>,
+    /// Print events as NDJSON (of the mode updates, unless --stream says otherwise)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Stop before these nodes; '*' means all
+    #[arg(long, value_name = "NODES", value_delimiter = ',')]
+    pub(crate) interrupt_before: Vec<String>,
+    /// Stop after these nodes; '*' means all
+    #[arg(long, value_name = "NODES", value_delimiter = ',')]
+    pub(crate) interrupt_after: Vec<String>,
+    /// Super-steps after which the run is stopped as endless [default: the graph's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) recursion_limit: Option<u32>,
+    /// At most so many nodes at once
+    #[arg(long, value_name = "N")]
+    pub(crate) max_concurrency: Option<std::num::NonZeroUsize>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+What happens is told on stderr; the final state goes to stdout as JSON. With --json or --stream, stdout has one event per
+line instead: {\"event\": MODE, \"ns\": [], \"data\": …}. The first line has the event `metadata` (thread and run), the last one
+`result` or `error`.
+
+Examples:
+  superstep run graphs/counter --input '{\"n\": 3}'
+  superstep run graphs/counter --input @input.json     from a file; - reads stdin
+  superstep run graphs/refund-desk --example 1         the first of the graph's own examples, or by name
+  superstep run chat.json --thread anna --input '{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}'
+  superstep run graph.json --input '{}' --interrupt-before pay
+  superstep run graph.json --thread anna               no input: go on where the thread stopped
+  superstep run graph.json --thread anna --checkpoint ID    no input: run again from there, on a new branch
+  superstep run graph.json --input '{}' --stream updates,messages | jq -c .data
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for an answer or at a breakpoint, 130 stopped by Ctrl-C.")]
+pub(crate) struct RunArgs {
+    /// Graph file, or a folder that holds a graph.json
+    #[arg(value_name = "GRAPH")]
+    pub(crate) graph: PathBuf,
+    /// The input object: JSON, @FILE, or - for stdin
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    pub(crate) input: Option<Value>,
+    /// Take the input from the graph's examples: a name, or a number from 1
+    #[arg(long, value_name = "NAME", conflicts_with = "input")]
+    pub(crate) example: Option<String>,
+    /// The thread to begin or continue [default: a new one]
+    #[arg(long, value_name = "ID")]
+    pub(crate) thread: Option<String>,
+    /// Start from this checkpoint of the thread
+    #[arg(long, value_name = "ID", requires = "thread")]
+    pub(crate) checkpoint: Option<String>,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The graph is the one that the thread ran with, unless --graph names another. Without an answer the thread goes on where a
+breakpoint, a failure or Ctrl-C stopped it.
+
+Examples:
+  superstep resume THREAD --answer '\"approve\"'          JSON: a text has quotes of its own
+  superstep resume THREAD --text approve                the same
+  superstep resume THREAD --answer '{\"amount\": 20}'
+  superstep resume THREAD --id QUESTION --text yes      one of several questions; `superstep state THREAD` lists them
+  superstep resume THREAD --answers '{\"QUESTION1\": 1, \"QUESTION2\": 2}'
+  superstep resume THREAD                               go on after a breakpoint or a failure
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for an answer or at a breakpoint, 130 stopped by Ctrl-C.")]
+pub(crate) struct ResumeArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    pub(crate) thread: String,
+    /// The answer: JSON, @FILE, or - for stdin
+    #[arg(long, value_name = "JSON", value_parser = json, group = "reply")]
+    pub(crate) answer: Option<Value>,
+    /// The answer as plain text
+    #[arg(long, value_name = "TEXT", group = "reply")]
+    pub(crate) text: Option<String>,
+    /// Answers to several questions: an object of question id to answer
+    #[arg(long, value_name = "JSON", value_parser = json, group = "reply")]
+    pub(crate) answers: Option<Value>,
+    /// Which question is answered; needed when several wait
+    #[arg(long, value_name = "QUESTION", requires = "reply", conflicts_with = "answers")]
+    pub(crate) id: Option<String>,
+    /// Answer at this checkpoint instead of the newest: a new branch
+    #[arg(long, value_name = "ID")]
+    pub(crate) checkpoint: Option<String>,
+    /// Graph file, when the thread's own is not there any more
+    #[arg(long, value_name = "GRAPH")]
+    pub(crate) graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+/// How a thread stands, as a filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Status {
+    /// Nothing left to run
+    Done,
+    /// Waits for an answer
+    Asking,
+    /// A node failed
+    Failed,
+    /// Stopped at a breakpoint or by Ctrl-C
+    Paused,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  superstep threads
+  superstep threads --status asking            everything that waits for a person
+  superstep threads --graph graphs/refund-desk
+  superstep threads --json | jq -r '.[].thread_id'")]
+pub(crate) struct ThreadsArgs {
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Only threads of this graph
+    #[arg(long, value_name = "GRAPH")]
+    pub(crate) graph: Option<PathBuf>,
+    /// Only threads that stand like this
+    #[arg(long, value_enum)]
+    pub(crate) status: Option<Status>,
+    /// At most so many, the newest first
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Without --checkpoint it is the live state: tasks of an unfinished step that have finished are counted in. With it, the
+state as that step began.
+
+Examples:
+  superstep state THREAD
+  superstep state THREAD --checkpoint ID
+  superstep state THREAD --json | jq .values.decision
+  superstep state THREAD --json | jq '.interrupts[].id'")]
+pub(crate) struct StateArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    pub(crate) thread: String,
+    /// The state at this checkpoint
+    #[arg(long, value_name = "ID")]
+    pub(crate) checkpoint: Option<String>,
+    /// Graph file, when the thread's own is not there any more
+    #[arg(long, value_name = "GRAPH")]
+    pub(crate) graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print the whole snapshot as JSON: values, next, config, metadata, created_at, parent_config, tasks, interrupts
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Newest first. A checkpoint is the state before its tasks (`NEXT`) run. The mark * is on the head; a checkpoint that does not
+continue the one below it shows its parent: there a fork begins.
+
+Examples:
+  superstep history THREAD
+  superstep history THREAD --limit 5
+  superstep history THREAD --json | jq -c '.[] | {step: .metadata.step, next, values}'
+  superstep run GRAPH --thread THREAD --checkpoint ID     run again from one of them")]
+pub(crate) struct HistoryArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    pub(crate) thread: String,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Only those before this checkpoint
+    #[arg(long, value_name = "ID")]
+    pub(crate) before: Option<String>,
+    /// Graph file, when the thread's own is not there any more
+    #[arg(long, value_name = "GRAPH")]
+    pub(crate) graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print JSON: a list of snapshots with values
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The values go through the keys' reducers, as if the node had returned them; {\"__overwrite__\": V} as a value goes past the
+reducer. The edges of that node decide what runs next. Nothing is overwritten: the edit is a new checkpoint, and with
+--checkpoint a new branch.
+
+Examples:
+  superstep update THREAD --values '{\"decision\": \"approve\"}'
+  superstep update THREAD --values '{\"log\": {\"__overwrite__\": []}}' --as-node review
+  superstep update THREAD --values '{\"n\": 1}' --checkpoint ID && superstep resume THREAD
+  superstep update THREAD --values '{\"n\": 1}' --preview   what would run next")]
+pub(crate) struct UpdateArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    pub(crate) thread: String,
+    /// The values: JSON, @FILE, or - for stdin; null writes nothing
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    pub(crate) values: Value,
+    /// The node that "returned" them [default: the one that ran last]
+    #[arg(long, value_name = "NODE")]
+    pub(crate) as_node: Option<String>,
+    /// Edit the state at this checkpoint: a new branch
+    #[arg(long, value_name = "ID")]
+    pub(crate) checkpoint: Option<String>,
+    /// Say what would happen, and store nothing
+    #[arg(long)]
+    pub(crate) preview: bool,
+    /// Graph file, when the thread's own is not there any more
+    #[arg(long, value_name = "GRAPH")]
+    pub(crate) graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+It cannot be undone, so it asks first on a terminal and needs --yes elsewhere.
+
+Examples:
+  superstep delete THREAD
+  superstep delete THREAD1 THREAD2 --yes")]
+pub(crate) struct DeleteArgs {
+    /// The threads
+    #[arg(required = true, value_name = "THREAD")]
+    pub(crate) threads: Vec<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) db: Db,
+}
+
+/// What to export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A Mermaid flowchart
+    Mermaid,
+    /// The graph file, formatted
+    Json,
+    /// JSON Schema of the graph's input
+    InputSchema,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  superstep export graphs/refund-desk                        Mermaid, for a README
+  superstep export graph.json --format json --output graph.json    format a file in place
+  superstep export graph.json --format input-schema")]
+pub(crate) struct ExportArgs {
+    /// Graph file, or a folder that holds a graph.json
+    #[arg(value_name = "GRAPH")]
+    pub(crate) graph: PathBuf,
+    /// As what
+    #[arg(long, value_enum, default_value_t = Format::Mermaid)]
+    pub(crate) format: Format,
+    /// Write to this file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+It listens on 127.0.0.1 only. The address that it prints holds a token; whoever has it can use your threads and graphs.
+Ctrl-C stops it; unsaved changes are kept for the next start.
+
+Examples:
+  superstep serve
+  superstep serve --port 7878 --token secret
+  superstep serve --data /tmp/trial")]
+pub(crate) struct ServeArgs {
+    /// Port; 0 takes a free one
+    #[arg(long, default_value_t = 7878)]
+    pub(crate) port: u16,
+    /// The data folder [default: the user's]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) data: Option<PathBuf>,
+    /// The token [default: a new one at each start]
+    #[arg(long)]
+    pub(crate) token: Option<String>,
+    /// The built interface [default: ui/dist beside the program or in this folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) ui: Option<PathBuf>,
+    /// The examples [default: graphs beside the program or in this folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) examples: Option<PathBuf>,
+    /// Another origin that may send requests, e.g. a development server's
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) origin: Vec<String>,
+}
+
+/// Reads JSON from an argument, from `@FILE`, or from stdin for `-`.
+fn json(argument: &str) -> Result<Value, String> {
+    let (text, place) = if argument == "-" {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .map_err(|error| format!("stdin cannot be read: {error}"))?;
+        (text, "stdin".to_owned())
+    } else if let Some(path) = argument.strip_prefix('@') {
+        let text =
+            std::fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
+        (text, path.to_owned())
+    } else {
+        (argument.to_owned(), "the value".to_owned())
+    };
+    serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+        let word = !argument.is_empty()
+            && argument
+                .chars()
+                .all(|c| c.is_alphanumeric() || " _-.".contains(c));
+        let hint = if word {
+            format!("; a text has quotes of its own: '\"{argument}\"'")
+        } else {
+            String::new()
+        };
+        format!("{place} is not JSON: {error}{hint}")
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples_in_its_long_help() {
+        for command in Cli::command().get_subcommands() {
+            let help = command
+                .get_after_long_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(help.contains("Examples:"), "{} has none", command.get_name());
+        }
+    }
+
+    #[test]
+    fn a_word_without_quotes_is_explained() {
+        let error = json("approve").unwrap_err();
+        assert!(
+            error.contains("a text has quotes of its own: '\"approve\"'"),
+            "{error}"
+        );
+        assert_eq!(json("[1]").unwrap(), superstep::json!([1]));
+    }
+}

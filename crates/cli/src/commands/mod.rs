@@ -1,0 +1,9 @@
+//! One module per command, or per few that share their work.
+
+pub(crate) mod check;
+pub(crate) mod export;
+pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod state;
+pub(crate) mod threads;
+pub(crate) mod update;

@@ -1,0 +1,407 @@
+//! `superstep run` and `superstep resume`: a run with its events, and how it ended.
+
+use superstep::{
+    Graph, Input, List, Object, RunConfig, RunError, RunResult, RunStatus, StreamMode, ThreadId, Value,
+};
+use superstep_nodes::schema::{StateSchema, UpdateError};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::{ResumeArgs, RunArgs, Running};
+use crate::fault::{FAILED, Fault, STOPPED, WAITING};
+use crate::graph::GraphFile;
+use crate::out;
+use crate::place::{Store, graph_of, quoted};
+use crate::progress::{self, Progress, json};
+
+pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
+    let file = GraphFile::read(&args.graph)?;
+    let graph = file.build()?;
+    let store = Store::open(&args.running.db)?;
+    let input = match (args.input, &args.example) {
+        (Some(input), _) => Some(input),
+        (None, Some(name)) => Some(example(&file, name)?),
+        (None, None) => None,
+    };
+    let known = args.thread.as_deref().map(ThreadId::from);
+    let input = match (input, &known) {
+        (Some(input), _) => {
+            check_input(&file, &input)?;
+            Input::Value(input)
+        }
+        (None, Some(thread)) => {
+            store
+                .head(thread)
+                .await
+                .map_err(|_| no_input(&file, Some(thread)))?;
+            Input::Resume
+        }
+        (None, None) => return Err(no_input(&file, None)),
+    };
+    let thread = known.unwrap_or_else(|| uuid::Uuid::now_v7().to_string().into());
+    if let Some(checkpoint) = &args.checkpoint {
+        store.has(&thread, checkpoint).await?;
+    }
+    drive(&file, graph, store, thread, args.checkpoint, input, &args.running).await
+}
+
+pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.running.db)?;
+    let thread = ThreadId::from(args.thread.as_str());
+    let head = store.head(&thread).await?;
+    if let Some(checkpoint) = &args.checkpoint {
+        store.has(&thread, checkpoint).await?;
+    }
+    let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
+    let graph = file.build()?;
+    let answer = args.answer.or(args.text.map(Value::from));
+    let input = match (args.answers, answer) {
+        (Some(Value::Object(answers)), _) => Input::resume(Value::Object(answers)),
+        (Some(_), _) => {
+            return Err(Fault::usage(
+                "--answers takes an object of question id to answer, e.g. '{\"ID\": true}'.",
+            ));
+        }
+        (None, Some(answer)) => Input::resume(match args.id {
+            Some(id) => Value::Object([(id.as_str(), answer)].into_iter().collect::<Object>()),
+            None => answer,
+        }),
+        (None, None) => Input::Resume,
+    };
+    if args.checkpoint.is_none() {
+        waits_for(&graph, &store, &thread, &input).await?;
+    }
+    drive(&file, graph, store, thread, args.checkpoint, input, &args.running).await
+}
+
+/// Refuses an answer that no question waits for, and going on when there is nothing to go on with.
+async fn waits_for(graph: &Graph, store: &Store, thread: &ThreadId, input: &Input) -> Result<(), Fault> {
+    let graph = graph.clone().with_checkpointer(store.saver.clone());
+    let state = graph
+        .get_state(&superstep::StateRef::live(thread.clone()))
+        .await?;
+    let ids: Vec<&str> = state
+        .interrupts
+        .iter()
+        .map(|interrupt| interrupt.id.as_str())
+        .collect();
+    match input {
+        Input::Resume if state.next.is_empty() => Err(Fault::usage(format!(
+            "Thread {thread} is done; there is nothing to go on with. Give it a new input with `superstep run`, or edit it \
+             with `superstep update`."
+        ))),
+        Input::Resume if !ids.is_empty() => {
+            for interrupt in &state.interrupts {
+                progress::question(interrupt, ids.len() == 1, thread.as_str(), &store.option);
+            }
+            Err(Fault::quiet(WAITING))
+        }
+        Input::Command(_) if ids.is_empty() => Err(Fault::usage(format!(
+            "Thread {thread} asks no question, or somebody has answered it already. `superstep state {}{}` shows how it \
+             stands.",
+            quoted(thread.as_str()),
+            store.option
+        ))),
+        Input::Command(command) => {
+            let answers = command.resume.as_ref().and_then(Value::as_object);
+            // An object whose names are all ids of questions is a map of answers; anything else is one answer.
+            let looks_like_id = |name: &str| name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit());
+            let unknown = answers
+                .filter(|answers| answers.len() > 0 && answers.keys().all(|name| looks_like_id(name)))
+                .and_then(|answers| answers.keys().find(|name| !ids.contains(&&***name)).cloned());
+            match unknown {
+                Some(name) => Err(Fault::usage(format!(
+                    "No question {name} waits on thread {thread}. These do: {}.",
+                    ids.join(", ")
+                ))),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Runs, tells about it, and says how it ended.
+async fn drive(
+    file: &GraphFile,
+    graph: Graph,
+    store: Store,
+    thread: ThreadId,
+    checkpoint: Option<String>,
+    input: Input,
+    args: &Running,
+) -> Result<(), Fault> {
+    let machine = args.json || !args.stream.is_empty();
+    let modes = match (machine, args.stream.is_empty()) {
+        (true, true) => vec![StreamMode::Updates],
+        (true, false) => args.stream.clone(),
+        (false, _) => progress::MODES.to_vec(),
+    };
+    let cancel = CancellationToken::new();
+    let run_id = uuid::Uuid::new_v4().to_string();
+    let names = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
+    let config = RunConfig {
+        thread: Some(thread.clone()),
+        checkpoint_id: checkpoint.map(Into::into),
+        modes,
+        recursion_limit: args
+            .recursion_limit
+            .unwrap_or_else(|| file.document.recursion_limit()),
+        interrupt_before: names(&args.interrupt_before),
+        interrupt_after: names(&args.interrupt_after),
+        metadata: file.metadata(),
+        max_concurrency: args.max_concurrency.map(std::num::NonZeroUsize::get),
+        cancel: cancel.clone(),
+        run_id: Some(run_id.clone()),
+        ..RunConfig::default()
+    };
+    stop_on_ctrl_c(cancel.clone());
+    let mut progress = Progress::default();
+    if machine {
+        event(
+            "metadata",
+            [
+                ("thread_id", Value::from(&thread)),
+                ("run_id", run_id.as_str().into()),
+            ],
+        )?;
+    } else {
+        out::note(&format!("thread {thread}"));
+    }
+    let mut run = graph.with_checkpointer(store.saver.clone()).stream(input, config);
+    let mut written: std::io::Result<()> = Ok(());
+    while let Some(happened) = run.next().await {
+        if !machine {
+            progress.show(&happened);
+        } else if written.is_ok() {
+            written = out::compact(&happened.to_json());
+            if written.is_err() {
+                // Nobody reads any more; the thread stays resumable.
+                run.cancel();
+            }
+        }
+    }
+    let result = run.finish().await;
+    progress.end_speech();
+    written?;
+    ended(machine, &thread, &store, result)
+}
+
+fn stop_on_ctrl_c(cancel: CancellationToken) {
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            cancel.cancel();
+            out::note("Stopping; once more to stop without waiting.");
+            if tokio::signal::ctrl_c().await.is_ok() {
+                std::process::exit(i32::from(STOPPED));
+            }
+        }
+    });
+}
+
+/// The last event or the last words, and the exit code.
+fn ended(
+    machine: bool,
+    thread: &ThreadId,
+    store: &Store,
+    result: Result<RunResult, RunError>,
+) -> Result<(), Fault> {
+    let resume = format!("superstep resume {}{}", quoted(thread.as_str()), store.option);
+    let result = match result {
+        Ok(result) => result,
+        Err(error) => {
+            if machine {
+                event("error", error_facts(&error, thread))?;
+            }
+            return Err(match error {
+                RunError::Cancelled => {
+                    out::note(&format!(
+                        "Stopped. What was finished is kept; go on with: {resume}"
+                    ));
+                    Fault::quiet(STOPPED)
+                }
+                RunError::Node { .. } | RunError::Recursion { .. } => {
+                    out::note(&format!("superstep: {error}"));
+                    out::note(&format!(
+                        "Finished work is kept. Remove the cause and go on with: {resume}"
+                    ));
+                    Fault::quiet(FAILED)
+                }
+                other => other.into(),
+            });
+        }
+    };
+    if machine {
+        let status = match result.status {
+            RunStatus::Done => "done",
+            RunStatus::Interrupted => "interrupted",
+            RunStatus::Breakpoint => "breakpoint",
+        };
+        let questions: List = result
+            .interrupts
+            .iter()
+            .map(superstep::Interrupt::to_json)
+            .collect();
+        event(
+            "result",
+            [
+                ("status", Value::from(status)),
+                ("thread_id", Value::from(thread)),
+                (
+                    "checkpoint_id",
+                    result.checkpoint_id.as_ref().map(Value::from).unwrap_or_default(),
+                ),
+                ("values", result.value.clone()),
+                ("interrupts", Value::Array(questions)),
+            ],
+        )?;
+    } else {
+        out::pretty(&json(&result.value))?;
+    }
+    match result.status {
+        RunStatus::Done => Ok(()),
+        RunStatus::Interrupted => {
+            if !machine {
+                let alone = result.interrupts.len() == 1;
+                for interrupt in &result.interrupts {
+                    progress::question(interrupt, alone, thread.as_str(), &store.option);
+                }
+            }
+            Err(Fault::quiet(WAITING))
+        }
+        RunStatus::Breakpoint => {
+            if !machine {
+                out::note(&format!("Stopped at a breakpoint. Go on with: {resume}"));
+            }
+            Err(Fault::quiet(WAITING))
+        }
+    }
+}
+
+fn error_facts(error: &RunError, thread: &ThreadId) -> Vec<(&'static str, Value)> {
+    let mut facts = vec![
+        ("code", Value::from(error.code())),
+        ("message", error.to_string().into()),
+        ("thread_id", Value::from(thread)),
+    ];
+    if let RunError::Node { node, task_id, .. } = error {
+        facts.push(("node", Value::String(node.clone())));
+        facts.push(("task_id", Value::from(task_id)));
+    }
+    facts
+}
+
+/// A line of the stream that is the command line's own, in the form of the engine's.
+fn event(name: &str, data: impl IntoIterator<Item = (&'static str, Value)>) -> std::io::Result<()> {
+    let data: Object = data.into_iter().collect();
+    let line: Object = [
+        ("event", Value::from(name)),
+        ("ns", Value::Array(List::new())),
+        ("data", Value::Object(data)),
+    ]
+    .into_iter()
+    .collect();
+    out::compact(&Value::Object(line))
+}
+
+fn example(file: &GraphFile, name: &str) -> Result<Value, Fault> {
+    let examples = file.document.examples();
+    let numbered = name
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| examples.get(number.checked_sub(1)?));
+    let found = examples.iter().find(|example| example.name == name).or(numbered);
+    found
+        .map(|example| Value::from(example.input.clone()))
+        .ok_or_else(|| {
+            Fault::usage(match listed(&examples) {
+                None => "The graph has no examples. Give it an input with --input.".to_owned(),
+                Some(listed) => format!("The graph has no example {name:?}. It has:\n{listed}"),
+            })
+        })
+}
+
+fn listed(examples: &[superstep_document::Example]) -> Option<String> {
+    let lines = examples.iter().enumerate().map(|(index, example)| {
+        format!(
+            "  {}  {}  {}",
+            index + 1,
+            quoted(&example.name),
+            out::short(&example.input, 80)
+        )
+    });
+    Some(lines.collect::<Vec<_>>().join("\n")).filter(|lines| !lines.is_empty())
+}
+
+/// What to say when there is nothing to run with.
+fn no_input(file: &GraphFile, thread: Option<&ThreadId>) -> Fault {
+    let start = match thread {
+        Some(thread) => format!("There is no thread {thread} yet, so a run needs an input."),
+        None => "A new thread needs an input.".to_owned(),
+    };
+    let keys: Vec<&str> = match file.document.input_keys() {
+        Some(keys) => keys,
+        None => file.document.state_keys().map(|(name, _)| name).collect(),
+    };
+    let examples = match listed(&file.document.examples()) {
+        Some(listed) => format!("\nOr take one of the graph's examples with --example:\n{listed}"),
+        None => String::new(),
+    };
+    let keys = if keys.is_empty() {
+        "none".to_owned()
+    } else {
+        keys.join(", ")
+    };
+    Fault::usage(format!(
+        "{start} Give it with --input JSON; its keys: {keys}.{examples}"
+    ))
+}
+
+/// Holds the input against the state, so that a typing mistake is found before anything runs.
+pub(crate) fn check_input(file: &GraphFile, input: &Value) -> Result<(), Fault> {
+    let Some(object) = input.as_object() else {
+        return Err(Fault::usage(format!(
+            "The input is {}, and a graph takes an object of state keys, e.g. '{{\"key\": \"value\"}}'.",
+            input.type_name()
+        )));
+    };
+    if let Some(allowed) = file.document.input_keys()
+        && let Some(key) = object.keys().find(|key| !allowed.contains(&&***key))
+    {
+        return Err(Fault::usage(format!(
+            "The input sets `{key}`, which the graph does not take. It takes: {}.",
+            allowed.join(", ")
+        )));
+    }
+    check_values(file, input, "The input")
+}
+
+/// Holds values against the state.
+pub(crate) fn check_values(file: &GraphFile, values: &Value, what: &str) -> Result<(), Fault> {
+    let (schema, _) = StateSchema::of(&file.document);
+    schema.check_update("", values).map_err(|error| {
+        Fault::usage(match error {
+            UpdateError::NotAnObject { found, .. } => {
+                format!("{what} is {found}, and must be an object of state keys.")
+            }
+            UpdateError::UnknownKey { key, hint, known, .. } => {
+                format!("{what} sets `{key}`, which is no state key.{hint} Keys: {known}.")
+            }
+            UpdateError::Mismatch {
+                key,
+                path,
+                expected,
+                found,
+                ..
+            } => {
+                let inside = if path.is_empty() {
+                    String::new()
+                } else {
+                    format!(" at {path}")
+                };
+                format!(
+                    "{what} does not fit the state key `{key}`: expected {expected}, found {found}{inside}."
+                )
+            }
+        })
+    })
+}

@@ -1,0 +1,133 @@
+//! `superstep state` and `superstep history`: what a thread holds, and how it came there.
+
+use superstep::{CheckpointHead, Graph, ListQuery, StateRef, StateSnapshot, ThreadId};
+
+use crate::args::{HistoryArgs, StateArgs};
+use crate::commands::threads::{next_of, status_of, word};
+use crate::fault::Fault;
+use crate::graph::GraphFile;
+use crate::out;
+use crate::place::{Store, graph_of};
+use crate::progress::{self, json};
+
+pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db)?;
+    let thread = ThreadId::from(args.thread.as_str());
+    let head = store.head(&thread).await?;
+    if let Some(checkpoint) = &args.checkpoint {
+        store.has(&thread, checkpoint).await?;
+    }
+    let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
+    let at = StateRef {
+        thread: thread.clone(),
+        checkpoint_id: args.checkpoint.as_deref().map(Into::into),
+    };
+    let snapshot = graph.get_state(&at).await?;
+    if args.json {
+        return Ok(out::pretty(&snapshot.to_json())?);
+    }
+    describe(&snapshot);
+    out::pretty(&json(&snapshot.values))?;
+    if args.checkpoint.is_none() {
+        let alone = snapshot.interrupts.len() == 1;
+        for interrupt in &snapshot.interrupts {
+            progress::question(interrupt, alone, thread.as_str(), &store.option);
+        }
+    }
+    Ok(())
+}
+
+/// The thread's graph on its storage.
+pub(crate) fn open(
+    store: &Store,
+    named: Option<&std::path::Path>,
+    thread: &ThreadId,
+    head: &CheckpointHead,
+) -> Result<(GraphFile, Graph), Fault> {
+    let file = GraphFile::read(&graph_of(named, thread, head)?)?;
+    let graph = file.build()?.with_checkpointer(store.saver.clone());
+    Ok((file, graph))
+}
+
+fn describe(snapshot: &StateSnapshot) {
+    if let Some(head) = &snapshot.checkpoint {
+        let metadata = &head.metadata;
+        out::note(&format!("checkpoint {}  {}", head.id, head.ts));
+        out::note(&format!("step {} ({})", metadata.step, metadata.source.as_str()));
+    }
+    match snapshot.next.is_empty() {
+        true => out::note("done: nothing runs next"),
+        false => out::note(&format!("next: {}", snapshot.next.join(", "))),
+    }
+    for task in &snapshot.tasks {
+        let what = match (&task.error, &task.result, task.interrupts.is_empty()) {
+            (Some(error), ..) => format!("failed: {error}"),
+            (_, _, false) => "asks".to_owned(),
+            (_, Some(result), _) => format!("wrote {}", out::short(&json(result), 100)),
+            (_, None, _) => "waits to run".to_owned(),
+        };
+        out::note(&format!("  {}: {what}", task.name));
+    }
+}
+
+pub(crate) async fn history(args: &HistoryArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db)?;
+    let thread = ThreadId::from(args.thread.as_str());
+    let head = store.head(&thread).await?;
+    if let Some(before) = &args.before {
+        store.has(&thread, before).await?;
+    }
+    let query = ListQuery {
+        thread: Some(thread.clone()),
+        ns: Some("".into()),
+        before: args.before.as_deref().map(Into::into),
+        limit: args.limit,
+        ..ListQuery::default()
+    };
+    if args.json {
+        let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
+        let snapshots = graph.get_state_history(&thread, &query).await?;
+        let list: Vec<_> = snapshots.iter().map(StateSnapshot::to_json).collect();
+        return Ok(out::pretty(&list)?);
+    }
+    // The table needs no values and no graph: it works for a thread whose graph is gone.
+    let heads = store.saver.heads(&query).await?;
+    let rows: Vec<Vec<String>> = heads
+        .iter()
+        .enumerate()
+        .map(|(index, checkpoint)| {
+            let follows = heads.get(index + 1).map(|older| &older.id);
+            let parent = match &checkpoint.parent {
+                Some(parent) if Some(parent) != follows && index + 1 < heads.len() => parent.to_string(),
+                _ => String::new(),
+            };
+            vec![
+                if checkpoint.id == head.id {
+                    "*".to_owned()
+                } else {
+                    String::new()
+                },
+                checkpoint.id.to_string(),
+                checkpoint.metadata.step.to_string(),
+                checkpoint.metadata.source.as_str().to_owned(),
+                checkpoint.ts.clone(),
+                word(status_of(checkpoint)).to_owned(),
+                next_of(checkpoint),
+                parent,
+            ]
+        })
+        .collect();
+    Ok(out::table(
+        &[
+            "",
+            "CHECKPOINT",
+            "STEP",
+            "SOURCE",
+            "MADE",
+            "STATUS",
+            "NEXT",
+            "FORKS FROM",
+        ],
+        &rows,
+    )?)
+}

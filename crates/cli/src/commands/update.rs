@@ -1,0 +1,67 @@
+//! `superstep update`: an edit of a thread's state, as a node.
+
+use serde_json::json;
+use superstep::{StateRef, StateUpdate, ThreadId};
+
+use crate::args::UpdateArgs;
+use crate::commands::run::check_values;
+use crate::commands::state::open;
+use crate::fault::Fault;
+use crate::out;
+use crate::place::{Store, quoted};
+
+pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db)?;
+    let thread = ThreadId::from(args.thread.as_str());
+    let head = store.head(&thread).await?;
+    if let Some(checkpoint) = &args.checkpoint {
+        store.has(&thread, checkpoint).await?;
+    }
+    let (file, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
+    check_values(&file, &args.values, "The update")?;
+    let at = StateRef {
+        thread: thread.clone(),
+        checkpoint_id: args.checkpoint.map(Into::into),
+    };
+    let update = StateUpdate {
+        values: args.values,
+        as_node: args.as_node.map(Into::into),
+        metadata: file.metadata(),
+        ..StateUpdate::default()
+    };
+    let updated = match args.preview {
+        true => graph.preview_update(&at, update).await?,
+        false => graph.update_state(&at, update).await?,
+    };
+    let checkpoint = (!args.preview).then_some(&updated.checkpoint_id);
+    if args.json {
+        let made = json!({
+            "thread_id": thread, "checkpoint_id": checkpoint, "as_node": updated.as_node, "next": updated.next,
+        });
+        return Ok(out::pretty(&made)?);
+    }
+    let next = match updated.next.is_empty() {
+        true => "nothing".to_owned(),
+        false => updated.next.join(", "),
+    };
+    match checkpoint {
+        Some(checkpoint) => {
+            out::line(&format!(
+                "checkpoint {checkpoint}, as {}; next: {next}",
+                updated.as_node
+            ))?;
+            if !updated.next.is_empty() {
+                out::note(&format!(
+                    "Go on with: superstep resume {}{}",
+                    quoted(thread.as_str()),
+                    store.option
+                ));
+            }
+        }
+        None => out::line(&format!(
+            "nothing stored; as {} the next would be: {next}",
+            updated.as_node
+        ))?,
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! Graph files: found, read, checked and made runnable.
+
+use std::path::{Path, PathBuf};
+
+use superstep::{Graph, Object};
+use superstep_document::{Diagnostic, Document};
+use superstep_nodes::{Environment, Registry};
+
+use crate::fault::Fault;
+use crate::out;
+use crate::place::quoted;
+
+/// A graph file that was read.
+#[derive(Debug)]
+pub(crate) struct GraphFile {
+    pub(crate) path: PathBuf,
+    pub(crate) document: Document,
+    /// Problems of the text; those of the content are found by [`GraphFile::problems`].
+    unread: Vec<Diagnostic>,
+}
+
+impl GraphFile {
+    /// Reads a file, or the `graph.json` of a folder.
+    pub(crate) fn read(path: &Path) -> Result<Self, Fault> {
+        let file = if path.is_dir() {
+            path.join("graph.json")
+        } else {
+            path.to_owned()
+        };
+        let text = std::fs::read_to_string(&file).map_err(|error| {
+            let hint = match error.kind() {
+                std::io::ErrorKind::NotFound if path.is_dir() => {
+                    "Name a folder that holds a graph.json, or a file."
+                }
+                std::io::ErrorKind::NotFound => "Check the path.",
+                std::io::ErrorKind::InvalidData => "It is not text in UTF-8.",
+                _ => "Check that you may read it.",
+            };
+            Fault::usage(format!(
+                "The graph {} cannot be read: {error}. {hint}",
+                file.display()
+            ))
+        })?;
+        // Stored with the thread, so that it is found from any folder.
+        let path = file.canonicalize().unwrap_or(file);
+        let (document, unread) = Document::parse(&text);
+        Ok(Self {
+            path,
+            document,
+            unread,
+        })
+    }
+
+    /// Problems of the text.
+    pub(crate) fn unread(&self) -> &[Diagnostic] {
+        &self.unread
+    }
+
+    fn environment(&self) -> Environment {
+        Environment::new(self.path.parent().map(Path::to_owned))
+    }
+
+    /// Everything that is wrong with it, errors first in each record.
+    pub(crate) fn problems(&self, registry: &Registry) -> Vec<Diagnostic> {
+        let mut problems = self.unread.clone();
+        if self.document.source().is_none() {
+            problems.extend(self.document.validate());
+            problems.extend(registry.check_in(&self.document, &self.environment()));
+        }
+        problems
+    }
+
+    /// The runnable graph, or every error on stderr.
+    pub(crate) fn build(&self) -> Result<Graph, Fault> {
+        let registry = Registry::standard();
+        let built = match self.unread.is_empty() {
+            true => registry.build(&self.document, &self.environment()),
+            false => Err(self
+                .problems(&registry)
+                .into_iter()
+                .filter(Diagnostic::is_error)
+                .collect()),
+        };
+        built.map_err(|problems| {
+            for problem in &problems {
+                out::note(&describe(problem));
+            }
+            let path = self.path.display();
+            let count = match problems.len() {
+                1 => "an error".to_owned(),
+                count => format!("{count} errors"),
+            };
+            Fault::failed(format!(
+                "{path} has {count} and cannot run. `superstep check {}` shows everything.",
+                quoted(&path.to_string())
+            ))
+        })
+    }
+
+    /// What is stored with every checkpoint, so that a thread can be continued without naming its graph.
+    pub(crate) fn metadata(&self) -> Object {
+        let name = match self.document.name() {
+            "" => self
+                .path
+                .file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            name => name.to_owned(),
+        };
+        let mut metadata = Object::new();
+        metadata.insert("graph", name);
+        metadata.insert("graph_path", self.path.to_string_lossy().into_owned());
+        metadata
+    }
+}
+
+/// A problem as people read it.
+pub(crate) fn describe(problem: &Diagnostic) -> String {
+    let severity = if problem.is_error() { "error" } else { "warning" };
+    let pointer = problem
+        .pointer
+        .as_deref()
+        .map(|pointer| format!(" {pointer}"))
+        .unwrap_or_default();
+    format!(
+        "{severity}[{}] {}{pointer}\n    {}\n    {}",
+        problem.code, problem.record, problem.message, problem.remedy
+    )
+}

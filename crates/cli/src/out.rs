@@ -1,0 +1,73 @@
+//! Writing: results to stdout, words to stderr. A closed pipe ends the program, it does not panic.
+
+use std::io::{self, Write};
+
+use serde_json::Value as Json;
+
+/// A line of result.
+pub(crate) fn line(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.write_all(b"\n")?;
+    stdout.flush()
+}
+
+/// A result as indented JSON.
+pub(crate) fn pretty(value: &impl serde::Serialize) -> io::Result<()> {
+    line(&serde_json::to_string_pretty(value).map_err(io::Error::other)?)
+}
+
+/// A result as one line of JSON.
+pub(crate) fn compact(value: &impl serde::Serialize) -> io::Result<()> {
+    line(&serde_json::to_string(value).map_err(io::Error::other)?)
+}
+
+/// A line for people. Nobody reads a closed stderr, so that is no error.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// A part of a line for people.
+pub(crate) fn note_part(text: &str) {
+    let mut stderr = io::stderr();
+    let _ = stderr.write_all(text.as_bytes());
+    let _ = stderr.flush();
+}
+
+/// A table with aligned columns; the last column is not padded.
+pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .chain([head[column].chars().count()])
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let text = |cells: &[&str]| {
+        let mut text = String::new();
+        for (index, (cell, width)) in cells.iter().zip(&widths).enumerate() {
+            if index + 1 == cells.len() {
+                text.push_str(cell);
+            } else {
+                text.push_str(&format!("{cell:width$}  "));
+            }
+        }
+        text.trim_end().to_owned()
+    };
+    line(&text(head))?;
+    for row in rows {
+        line(&text(&row.iter().map(String::as_str).collect::<Vec<_>>()))?;
+    }
+    Ok(())
+}
+
+/// A value in one short line.
+pub(crate) fn short(value: &Json, columns: usize) -> String {
+    let text = value.to_string();
+    if text.chars().count() <= columns {
+        return text;
+    }
+    let head: String = text.chars().take(columns.saturating_sub(1)).collect();
+    format!("{head}…")
+}

@@ -1,0 +1,184 @@
+//! Where things are: the data folder, the database, the thread and the graph that it runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use superstep::{CheckpointHead, Checkpointer, ListQuery, ThreadId};
+
+use crate::args::Db;
+use crate::fault::Fault;
+
+/// The user's data folder: `SUPERSTEP_DATA`, or `superstep` in the place where the system keeps data of programs.
+pub(crate) fn data_dir() -> Result<PathBuf, Fault> {
+    data_dir_of(|name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)).ok_or_else(|| {
+        Fault::usage("There is no home folder to keep data in. Set SUPERSTEP_DATA to a folder, or use --db sqlite:PATH.")
+    })
+}
+
+fn data_dir_of(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    if let Some(dir) = variable("SUPERSTEP_DATA") {
+        return Some(dir);
+    }
+    let base = if cfg!(windows) {
+        variable("APPDATA")?
+    } else if cfg!(target_os = "macos") {
+        variable("HOME")?.join("Library/Application Support")
+    } else {
+        // A relative XDG path is to be ignored, says the specification.
+        variable("XDG_DATA_HOME")
+            .filter(|dir| dir.is_absolute())
+            .or_else(|| Some(variable("HOME")?.join(".local/share")))?
+    };
+    Some(base.join("superstep"))
+}
+
+/// The opened database and how to name it in a command.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) saver: Arc<dyn Checkpointer>,
+    /// ` --db URL` when it is not the default one.
+    pub(crate) option: String,
+    /// For messages.
+    pub(crate) name: String,
+}
+
+impl Store {
+    pub(crate) fn open(db: &Db) -> Result<Self, Fault> {
+        let (url, option) = match &db.db {
+            Some(url) => (url.clone(), format!(" --db {}", quoted(url))),
+            None => {
+                let dir = data_dir()?;
+                std::fs::create_dir_all(&dir).map_err(|error| {
+                    Fault::failed(format!(
+                        "The data folder {} cannot be made: {error}. Set SUPERSTEP_DATA to another folder, or use --db.",
+                        dir.display()
+                    ))
+                })?;
+                (
+                    format!("sqlite:{}", dir.join("threads.db").display()),
+                    String::new(),
+                )
+            }
+        };
+        Ok(Self {
+            saver: superstep_storage::open(&url)?,
+            option,
+            name: url,
+        })
+    }
+
+    /// The newest checkpoint of a thread that must be there.
+    pub(crate) async fn head(&self, thread: &ThreadId) -> Result<CheckpointHead, Fault> {
+        let query = ListQuery {
+            thread: Some(thread.clone()),
+            ns: Some("".into()),
+            limit: Some(1),
+            ..ListQuery::default()
+        };
+        self.saver.heads(&query).await?.into_iter().next().ok_or_else(|| {
+            Fault::usage(format!(
+                "There is no thread {thread} in {}. List the threads with `superstep threads{}`.",
+                self.name, self.option
+            ))
+        })
+    }
+
+    /// Refuses a checkpoint that the thread does not have.
+    pub(crate) async fn has(&self, thread: &ThreadId, checkpoint: &str) -> Result<(), Fault> {
+        let query = ListQuery {
+            thread: Some(thread.clone()),
+            ns: Some("".into()),
+            id: Some(checkpoint.into()),
+            limit: Some(1),
+            ..ListQuery::default()
+        };
+        if self.saver.heads(&query).await?.is_empty() {
+            return Err(Fault::usage(format!(
+                "Thread {thread} has no checkpoint {checkpoint}. List them with `superstep history {}{}`.",
+                quoted(thread.as_str()),
+                self.option
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The file of the graph that a thread ran with, unless another one is named.
+pub(crate) fn graph_of(
+    named: Option<&Path>,
+    thread: &ThreadId,
+    head: &CheckpointHead,
+) -> Result<PathBuf, Fault> {
+    if let Some(path) = named {
+        return Ok(path.to_owned());
+    }
+    let path = head
+        .metadata
+        .user
+        .get("graph_path")
+        .and_then(|path| path.as_str())
+        .unwrap_or_default();
+    if Path::new(path).is_absolute() {
+        if Path::new(path).exists() {
+            return Ok(path.into());
+        }
+        return Err(Fault::usage(format!(
+            "The graph of thread {thread} was {path}, which is not there any more. Name its file with --graph."
+        )));
+    }
+    Err(Fault::usage(format!(
+        "Thread {thread} does not say which file its graph is in (it may be an unsaved draft of the app). Name it with --graph."
+    )))
+}
+
+/// An argument as a shell takes it.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(all(unix, not(target_os = "macos")))]
+    fn the_data_folder_follows_the_environment() {
+        let with = |variables: &[(&str, &str)]| {
+            let variables: Vec<(String, String)> = variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect();
+            data_dir_of(move |name| {
+                variables
+                    .iter()
+                    .find(|(other, _)| other == name)
+                    .map(|(_, value)| value.into())
+            })
+        };
+        assert_eq!(
+            with(&[("SUPERSTEP_DATA", "/s"), ("HOME", "/h")]).unwrap(),
+            Path::new("/s")
+        );
+        assert_eq!(
+            with(&[("XDG_DATA_HOME", "/x"), ("HOME", "/h")]).unwrap(),
+            Path::new("/x/superstep")
+        );
+        assert_eq!(
+            with(&[("XDG_DATA_HOME", "x"), ("HOME", "/h")]).unwrap(),
+            Path::new("/h/.local/share/superstep")
+        );
+        assert_eq!(with(&[]), None);
+    }
+
+    #[test]
+    fn arguments_are_quoted_for_a_shell() {
+        assert_eq!(quoted("sqlite:/tmp/a.db"), "sqlite:/tmp/a.db");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,159 @@
+//! What people see while a graph runs: a line per task, tokens as they come, questions with how to answer them.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use serde_json::Value as Json;
+use superstep::{Interrupt, Payload, StreamEvent, StreamMode, TaskId, Value};
+
+use crate::out::{self, short};
+use crate::place::quoted;
+
+/// Columns that a summary of a value may take.
+const SUMMARY: usize = 100;
+
+/// The modes that the report needs.
+pub(crate) const MODES: [StreamMode; 3] = [StreamMode::Tasks, StreamMode::Custom, StreamMode::Messages];
+
+/// Tells on stderr what happens.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    started: HashMap<TaskId, Instant>,
+    /// The node whose tokens are being written, and the id of their message.
+    speaking: Option<(String, String)>,
+}
+
+impl Progress {
+    pub(crate) fn show(&mut self, event: &StreamEvent) {
+        match &event.payload {
+            Payload::TaskStart(task) => {
+                self.started.insert(task.id.clone(), Instant::now());
+            }
+            Payload::TaskEnd(task) => {
+                self.end_speech();
+                let millis = self
+                    .started
+                    .remove(&task.id)
+                    .map(|at| at.elapsed().as_millis())
+                    .unwrap_or(0);
+                let what = match (&task.error, task.interrupts.is_empty()) {
+                    (Some(error), _) => format!("failed: {error}"),
+                    (None, false) => "asks".to_owned(),
+                    (None, true) => summary(&task.result),
+                };
+                out::note(
+                    &format!("{:>4}  {}  {millis} ms  {what}", task.step, task.name)
+                        .trim_end()
+                        .to_owned(),
+                );
+            }
+            Payload::Custom(value) => {
+                self.end_speech();
+                out::note(&format!("      {}", short(&json(value), SUMMARY)));
+            }
+            Payload::Message(chunk, metadata) => self.speak(chunk, metadata),
+            _ => {}
+        }
+    }
+
+    /// Tokens follow each other on a line; another message begins another line.
+    fn speak(&mut self, chunk: &Value, metadata: &Value) {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        // A whole message follows its chunks, and says the same again.
+        if !text(chunk.get("type")).ends_with("Chunk") {
+            return;
+        }
+        let content = text(chunk.get("content"));
+        if content.is_empty() {
+            return;
+        }
+        let speaker = (text(metadata.get("langgraph_node")), text(chunk.get("id")));
+        if self.speaking.as_ref() != Some(&speaker) {
+            self.end_speech();
+            out::note_part(&format!("      {}: ", speaker.0));
+            self.speaking = Some(speaker);
+        }
+        out::note_part(&content.replace('\n', "\n      "));
+    }
+
+    pub(crate) fn end_speech(&mut self) {
+        if self.speaking.take().is_some() {
+            out::note_part("\n");
+        }
+    }
+}
+
+/// The keys that a task wrote.
+fn summary(result: &Value) -> String {
+    match result.as_object() {
+        Some(keys) if keys.len() > 0 => {
+            let each = SUMMARY / keys.len().max(1);
+            let parts = keys
+                .iter()
+                .map(|(key, value)| format!("{key} = {}", short(&json(value), each.max(20))));
+            parts.collect::<Vec<_>>().join(", ")
+        }
+        _ => String::new(),
+    }
+}
+
+/// A question and how to answer it.
+pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &str) {
+    let value = json(&interrupt.value);
+    let text = value.get("question").and_then(Json::as_str);
+    out::note("");
+    match text {
+        Some(text) => out::note(&indented(text)),
+        None => out::note(&indented(
+            &serde_json::to_string_pretty(&value).unwrap_or_default(),
+        )),
+    }
+    if let Some(reason) = value.get("refused").and_then(Json::as_str) {
+        out::note(&format!("  The last answer was not accepted: {reason}"));
+    }
+    for (key, value) in value
+        .get("context")
+        .and_then(Json::as_object)
+        .into_iter()
+        .flatten()
+    {
+        out::note(&format!("    {key}: {}", short(value, SUMMARY)));
+    }
+    let id = if alone {
+        String::new()
+    } else {
+        format!(" --id {}", interrupt.id)
+    };
+    let resume = format!("superstep resume {}{id}{db}", quoted(thread));
+    let choices = value
+        .get("choices")
+        .and_then(Json::as_array)
+        .filter(|choices| !choices.is_empty());
+    match choices {
+        Some(choices) => {
+            for choice in choices {
+                let label = choice.get("label").and_then(Json::as_str).unwrap_or_default();
+                let answer = choice.get("value").cloned().unwrap_or_default().to_string();
+                out::note(&format!("  {label}:  {resume} --answer {}", quoted(&answer)));
+            }
+        }
+        None => {
+            if let Some(schema) = value.get("schema").filter(|_| text.is_some()) {
+                out::note(&format!("  The answer is: {}", short(schema, 2 * SUMMARY)));
+            }
+            out::note(&format!("  {resume} --answer JSON"));
+        }
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines()
+        .map(|line| format!("  {line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The engine's value as plain JSON.
+pub(crate) fn json(value: &Value) -> Json {
+    serde_json::to_value(value).unwrap_or_default()
+}
