@@ -13,9 +13,6 @@ use superstep::{
 use super::codec::{Delta, IdColumn, Rows, id_column, read_rows, time_text};
 use super::fault::Fault;
 
-/// No chain of deltas that this crate writes comes near this; more is damage (a cycle).
-const LONGEST_CHAIN: usize = 1 << 20;
-
 /// The dictionary of channel and node names of one connection. Names are never removed, so it cannot be stale.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -428,8 +425,9 @@ impl View<'_> {
             chain.push((at, Delta::decode(&blob).map_err(|cause| Fault::corrupt(place, cause))?));
             match parent {
                 _ if depth == 0 => break,
-                Some(parent) if chain.len() < LONGEST_CHAIN => at = parent,
-                _ => return Err(Fault::corrupt(place, "the checkpoints that it builds on do not end")),
+                // Rows only ever build on earlier ones; anything else would be a cycle.
+                Some(parent) if parent < at => at = parent,
+                _ => return Err(Fault::corrupt(place, "it does not build on an earlier checkpoint")),
             }
         }
         for (at, delta) in chain.into_iter().rev() {
@@ -486,8 +484,8 @@ impl View<'_> {
             chain.push((at, len, data));
             match base {
                 None => break None,
-                Some(base) if chain.len() < LONGEST_CHAIN => at = base,
-                Some(_) => return Err(Unreadable::Damaged("its parts do not end".to_owned())),
+                Some(base) if base < at => at = base,
+                Some(_) => return Err(Unreadable::Damaged("a part of it builds on a later one".to_owned())),
             }
         };
         for (at, len, data) in chain.into_iter().rev() {
