@@ -1,7 +1,7 @@
 //! All kinds together: what the palette shows, what is wrong with a document's nodes and expressions, and the engine
 //! graph that a document means.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl Registry {
         Self::empty()
             .with(Assign)
             .with(Model)
-            .with(Code)
+            .with(Code::default())
             .with(Ask)
             .with(Retrieve)
     }
@@ -178,7 +178,7 @@ impl Registry {
                     graph = graph.node(
                         id,
                         Checked {
-                            name: id.into(),
+                            who: format!("node {id}"),
                             node,
                             schema: schema.clone(),
                         },
@@ -418,55 +418,71 @@ impl Given {
     }
 }
 
+/// Widest fan-out whose branches are followed side by side, and how far; a wider one is compared at its first step.
+const WIDE: usize = 24;
+const FAR: usize = 16;
+
+/// Where a node leads, joins aside: a join waits, so what follows it is not in step with anything.
+type Leads<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
+
+/// Two nodes (in order) and the key they both write.
+type Clash = (String, String, String);
+
 /// Warns where two tasks of one super-step write the same `overwrite` key, as far as the drawing tells.
 fn parallel_writers(keys: &Keys, edges: &[(String, Edge)], findings: &mut Findings) {
-    let nothing = Usage::default();
-    let mut said = BTreeSet::new();
-    let mut found = Vec::new();
+    let mut writes: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    for (record, usage) in &findings.usage {
+        let overwrites = |key: &&String| keys.get(key).is_some_and(|key| key.reducer == Reducer::Overwrite);
+        let plain: BTreeSet<&str> = usage
+            .writes
+            .iter()
+            .filter(overwrites)
+            .map(String::as_str)
+            .collect();
+        if let (Some(node), false) = (record.strip_prefix("node:"), plain.is_empty()) {
+            writes.insert(node, plain);
+        }
+    }
+    let mut leads = Leads::new();
+    let mut always = Leads::new();
+    let mut found: BTreeSet<Clash> = BTreeSet::new();
+    let mut seen = HashSet::new();
+    for (_, edge) in edges
+        .iter()
+        .filter(|(_, edge)| !matches!(edge, Edge::Join { .. }))
     {
-        let plain = |node: &str| -> BTreeSet<String> {
-            let usage = findings.usage.get(&format!("node:{node}")).unwrap_or(&nothing);
-            let overwrites =
-                |key: &&String| keys.get(key).is_some_and(|key| key.reducer == Reducer::Overwrite);
-            usage.writes.iter().filter(overwrites).cloned().collect()
-        };
-        let mut out: HashMap<&str, Vec<(&str, bool)>> = HashMap::new();
-        for (_, edge) in edges {
-            let always = matches!(edge, Edge::Plain { .. });
-            if matches!(edge, Edge::Join { .. }) {
-                continue;
-            }
-            for source in edge.sources() {
-                for target in edge.targets() {
-                    out.entry(source).or_default().push((target, always));
-                }
-            }
-            if let Edge::Each { to, .. } = edge {
-                for key in plain(to) {
-                    found.push((to.clone(), to.clone(), key));
-                }
+        for source in edge.sources() {
+            leads.entry(source).or_default().extend(edge.targets());
+            if let Edge::Plain { to, .. } = edge {
+                always.entry(source).or_default().insert(to);
             }
         }
-        for targets in out.values() {
-            let mut always: Vec<&str> = targets
-                .iter()
-                .filter(|(_, always)| *always)
-                .map(|(target, _)| *target)
-                .collect();
-            always.sort_unstable();
-            always.dedup();
-            for (index, left) in always.iter().enumerate() {
-                for right in &always[index + 1..] {
-                    found.extend(meet(left, right, &out, &plain));
+        if let Edge::Each { to, .. } = edge {
+            let keys = writes.get(to.as_str()).into_iter().flatten();
+            found.extend(keys.map(|key| (to.clone(), to.clone(), (*key).to_owned())));
+        }
+    }
+    for targets in always.values().filter(|targets| targets.len() > 1) {
+        let targets: Vec<&str> = targets.iter().copied().collect();
+        if targets.len() > WIDE {
+            let mut first: HashMap<&str, &str> = HashMap::new();
+            for target in targets {
+                for key in writes.get(target).into_iter().flatten() {
+                    let other = *first.entry(key).or_insert(target);
+                    if other != target {
+                        found.insert((other.to_owned(), target.to_owned(), (*key).to_owned()));
+                    }
                 }
+            }
+            continue;
+        }
+        for (index, left) in targets.iter().enumerate() {
+            for right in &targets[index + 1..] {
+                meet(left, right, &leads, &writes, &mut seen, &mut found);
             }
         }
     }
-    found.sort();
     for (left, right, key) in found {
-        if !said.insert((left.clone(), right.clone(), key.clone())) {
-            continue;
-        }
         let (message, remedy) = if left == right {
             (
                 format!("Node `{left}` runs once per item, and each run overwrites `{key}`."),
@@ -488,47 +504,43 @@ fn parallel_writers(keys: &Keys, edges: &[(String, Edge)], findings: &mut Findin
 }
 
 /// Follows two branches that start in the same step side by side, and says where they write the same key at once.
-fn meet(
-    left: &str,
-    right: &str,
-    out: &HashMap<&str, Vec<(&str, bool)>>,
-    plain: &impl Fn(&str) -> BTreeSet<String>,
-) -> Vec<(String, String, String)> {
-    const FAR: usize = 32;
-    let mut found = Vec::new();
+fn meet<'a>(
+    left: &'a str,
+    right: &'a str,
+    leads: &Leads<'a>,
+    writes: &HashMap<&'a str, BTreeSet<&'a str>>,
+    seen: &mut HashSet<(BTreeSet<&'a str>, BTreeSet<&'a str>)>,
+    found: &mut BTreeSet<Clash>,
+) {
     let (mut lefts, mut rights) = (BTreeSet::from([left]), BTreeSet::from([right]));
     for _ in 0..FAR {
+        if !seen.insert((lefts.clone(), rights.clone())) {
+            return;
+        }
         for a in &lefts {
             for b in rights.iter().filter(|b| *b != a) {
-                let (first, second) = if a < b { (a, b) } else { (b, a) };
-                found.extend(
-                    plain(first)
-                        .intersection(&plain(second))
-                        .map(|key| ((*first).to_owned(), (*second).to_owned(), key.clone())),
-                );
+                let (first, second) = if a < b { (*a, *b) } else { (*b, *a) };
+                if let (Some(one), Some(other)) = (writes.get(first), writes.get(second)) {
+                    found.extend(
+                        one.intersection(other)
+                            .map(|key| (first.into(), second.into(), (*key).into())),
+                    );
+                }
             }
         }
-        let next = |nodes: &BTreeSet<&str>| -> BTreeSet<String> {
+        let next = |nodes: &BTreeSet<&'a str>| -> BTreeSet<&'a str> {
             nodes
                 .iter()
-                .flat_map(|node| out.get(node).into_iter().flatten())
-                .map(|(target, _)| (*target).to_owned())
+                .flat_map(|node| leads.get(node).into_iter().flatten().copied())
                 .collect()
         };
         let (next_left, next_right) = (next(&lefts), next(&rights));
         // Where both arrive at the same node there is one task, and what follows is common.
-        let common: BTreeSet<&String> = next_left.intersection(&next_right).collect();
-        let own = |nodes: &BTreeSet<String>| -> BTreeSet<&str> {
-            out.keys()
-                .copied()
-                .filter(|node| nodes.contains(*node) && !common.iter().any(|shared| shared.as_str() == *node))
-                .collect()
-        };
-        let (l, r) = (own(&next_left), own(&next_right));
-        if l.is_empty() || r.is_empty() || (l == lefts && r == rights) {
-            break;
+        let l: BTreeSet<&str> = next_left.difference(&next_right).copied().collect();
+        let r: BTreeSet<&str> = next_right.difference(&next_left).copied().collect();
+        if l.is_empty() || r.is_empty() || l.len() + r.len() > WIDE {
+            return;
         }
         (lefts, rights) = (l, r);
     }
-    found
 }

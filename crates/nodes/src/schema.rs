@@ -74,15 +74,15 @@ impl Key {
 pub enum UpdateError {
     /// The node did not return an object.
     NotAnObject {
-        /// Node.
-        node: String,
+        /// Who: `node draft`, `the input`.
+        who: String,
         /// What it returned.
         found: String,
     },
     /// There is no such key.
     UnknownKey {
-        /// Node.
-        node: String,
+        /// Who: `node draft`, `the input`.
+        who: String,
         /// The key.
         key: String,
         /// "Did you mean …", or empty.
@@ -92,8 +92,8 @@ pub enum UpdateError {
     },
     /// The value does not satisfy the key's schema.
     Mismatch {
-        /// Node.
-        node: String,
+        /// Who: `node draft`, `the input`.
+        who: String,
         /// The key.
         key: String,
         /// Where inside the value; empty for the value itself.
@@ -108,21 +108,21 @@ pub enum UpdateError {
 impl fmt::Display for UpdateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            UpdateError::NotAnObject { node, found } => write!(
+            UpdateError::NotAnObject { who, found } => write!(
                 f,
-                "node {node} returned {found}, which is no update. Return an object of state keys and values, or nothing."
+                "{who} gave {found}, which is no update. Return an object of state keys and values, or nothing."
             ),
             UpdateError::UnknownKey {
-                node,
+                who,
                 key,
                 hint,
                 known,
             } => write!(
                 f,
-                "node {node} wrote `{key}`, which is no state key.{hint} Keys: {known}. Add the key to the state, or correct the name."
+                "{who} wrote `{key}`, which is no state key.{hint} Keys: {known}. Add the key to the state, or correct the name."
             ),
             UpdateError::Mismatch {
-                node,
+                who,
                 key,
                 path,
                 expected,
@@ -135,7 +135,7 @@ impl fmt::Display for UpdateError {
                 };
                 write!(
                     f,
-                    "node {node} wrote `{key}`: expected {expected}, found {found}{inside}. Correct the node, or the key's type."
+                    "{who} wrote `{key}`: expected {expected}, found {found}{inside}. Correct the value, or the key's type."
                 )
             }
         }
@@ -307,13 +307,13 @@ impl StateSchema {
         (Self { rules }, problems)
     }
 
-    /// Holds an update, as `node` returns it, against the state.
-    pub fn check_update(&self, node: &str, update: &Value) -> Result<(), UpdateError> {
+    /// Holds an update, against the state. `who` made it: `node draft`, `the input`.
+    pub fn check_update(&self, who: &str, update: &Value) -> Result<(), UpdateError> {
         match update {
             Value::Null => Ok(()),
             Value::Object(entries) => entries
                 .iter()
-                .try_for_each(|(key, value)| self.check_write(node, key, value)),
+                .try_for_each(|(key, value)| self.check_write(who, key, value)),
             Value::Array(pairs)
                 if pairs
                     .iter()
@@ -322,25 +322,25 @@ impl StateSchema {
                 pairs
                     .iter()
                     .try_for_each(|pair| match (pair.at(0).and_then(Value::as_str), pair.at(1)) {
-                        (Some(key), Some(value)) => self.check_write(node, key, value),
+                        (Some(key), Some(value)) => self.check_write(who, key, value),
                         _ => Err(UpdateError::NotAnObject {
-                            node: node.to_owned(),
+                            who: who.to_owned(),
                             found: found(pair),
                         }),
                     })
             }
             other => Err(UpdateError::NotAnObject {
-                node: node.to_owned(),
+                who: who.to_owned(),
                 found: found(other),
             }),
         }
     }
 
-    fn check_write(&self, node: &str, key: &str, value: &Value) -> Result<(), UpdateError> {
+    fn check_write(&self, who: &str, key: &str, value: &Value) -> Result<(), UpdateError> {
         let Some(rule) = self.rules.iter().find(|rule| &*rule.name == key) else {
             let known = || self.rules.iter().map(|rule| &*rule.name);
             return Err(UpdateError::UnknownKey {
-                node: node.to_owned(),
+                who: who.to_owned(),
                 key: key.to_owned(),
                 hint: suggest::did_you_mean(key, known()),
                 known: suggest::listing(known()),
@@ -359,7 +359,7 @@ impl StateSchema {
             (None, _, value) => rule.update.check(value),
         };
         checked.map_err(|(path, expected, found)| UpdateError::Mismatch {
-            node: node.to_owned(),
+            who: who.to_owned(),
             key: key.to_owned(),
             path,
             expected,
@@ -396,7 +396,8 @@ fn update_schema(key: &StateKey) -> Json {
 
 /// A node whose updates are held against the state.
 pub(crate) struct Checked {
-    pub(crate) name: Arc<str>,
+    /// How messages call it.
+    pub(crate) who: String,
     pub(crate) node: Arc<dyn Node>,
     pub(crate) schema: Arc<StateSchema>,
 }
@@ -414,11 +415,11 @@ impl Node for Checked {
 impl Checked {
     fn check(&self, output: &NodeOutput) -> Result<(), UpdateError> {
         match output {
-            NodeOutput::Update(update) => self.schema.check_update(&self.name, update),
+            NodeOutput::Update(update) => self.schema.check_update(&self.who, update),
             NodeOutput::Command(command) => command
                 .update
                 .as_ref()
-                .map_or(Ok(()), |update| self.schema.check_update(&self.name, update)),
+                .map_or(Ok(()), |update| self.schema.check_update(&self.who, update)),
             NodeOutput::Many(outputs) => outputs.iter().try_for_each(|output| self.check(output)),
         }
     }
@@ -465,7 +466,7 @@ mod tests {
             json!([["n", 1], ["n", 2]]),
         ] {
             schema
-                .check_update("a", &fine)
+                .check_update("node a", &fine)
                 .unwrap_or_else(|e| panic!("{fine}: {e}"));
         }
         for (wrong, part) in [
@@ -484,7 +485,7 @@ mod tests {
             (json!({"tags": {"__overwrite__": []}}), "`tags`"),
         ] {
             let error = schema
-                .check_update("classify", &wrong)
+                .check_update("node classify", &wrong)
                 .expect_err(&wrong.to_string())
                 .to_string();
             assert!(error.starts_with("node classify "), "{error}");

@@ -204,13 +204,17 @@ fn build(folder: &Path, stamps: Vec<FileStamp>) -> Result<Index, SearchError> {
     let failed = |e: rusqlite::Error| SearchError::Index(e.to_string());
     let mut db = Connection::open_in_memory().map_err(failed)?;
     db.execute_batch(
-        "CREATE VIRTUAL TABLE section USING fts5(path UNINDEXED, title, text, tokenize = \"porter unicode61 remove_diacritics 2\");",
+        "CREATE VIRTUAL TABLE section USING fts5(
+            path UNINDEXED, title UNINDEXED, text UNINDEXED, title_words, words,
+            tokenize = \"porter unicode61 remove_diacritics 2\");",
     )
     .map_err(failed)?;
     let transaction = db.transaction().map_err(failed)?;
     {
         let mut insert = transaction
-            .prepare("INSERT INTO section (path, title, text) VALUES (?1, ?2, ?3)")
+            .prepare(
+                "INSERT INTO section (path, title, text, title_words, words) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )
             .map_err(failed)?;
         for stamp in &stamps {
             let bytes =
@@ -223,7 +227,13 @@ fn build(folder: &Path, stamps: Vec<FileStamp>) -> Result<Index, SearchError> {
                 .join("/");
             for section in sections(&name, &String::from_utf8_lossy(&bytes)) {
                 insert
-                    .execute(params![name, section.title, section.text])
+                    .execute(params![
+                        name,
+                        section.title,
+                        section.text,
+                        spaced(&section.title),
+                        spaced(&section.text)
+                    ])
                     .map_err(failed)?;
             }
         }
@@ -326,13 +336,40 @@ const COMMON: &[&str] = &[
     "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 
-/// The words of the query, each quoted, any of which may match; `None` when there is no word.
+/// Is this a sign of a script that is written without spaces between words?
+fn unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
+}
+
+/// The text as it is indexed: Chinese and Japanese signs stand alone, because nothing else tells their words apart.
+fn spaced(text: &str) -> String {
+    let mut spaced = String::with_capacity(text.len());
+    for c in text.chars() {
+        if unspaced(c) {
+            spaced.extend([' ', c, ' ']);
+        } else {
+            spaced.push(c);
+        }
+    }
+    spaced
+}
+
+/// The words of the query, each quoted, any of which may match; `None` when there is no word. Of a run of Chinese or
+/// Japanese signs, each pair of neighbours is a word.
 fn match_expression(query: &str) -> Option<String> {
-    let words: Vec<String> = query
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
+    let mut words: Vec<String> = Vec::new();
+    for part in query.split(|c: char| !c.is_alphanumeric()) {
+        let signs: Vec<char> = part.chars().collect();
+        for run in signs.chunk_by(|a, b| unspaced(*a) == unspaced(*b)) {
+            match run {
+                [one] if unspaced(*one) => words.push(one.to_string()),
+                [first, ..] if unspaced(*first) => {
+                    words.extend(run.windows(2).map(|pair| format!("{} {}", pair[0], pair[1])));
+                }
+                run => words.push(run.iter().collect::<String>().to_lowercase()),
+            }
+        }
+    }
     let telling: Vec<&String> = words
         .iter()
         .filter(|word| !COMMON.contains(&word.as_str()))
@@ -358,7 +395,7 @@ fn lookup(db: &Connection, words: &str, limit: usize) -> Result<Vec<Hit>, Search
     let failed = |e: rusqlite::Error| SearchError::Index(e.to_string());
     let mut statement = db
         .prepare_cached(
-            "SELECT path, title, text, -bm25(section, 0.0, 3.0, 1.0) AS score FROM section
+            "SELECT path, title, text, -bm25(section, 0.0, 0.0, 0.0, 3.0, 1.0) AS score FROM section
              WHERE section MATCH ?1 ORDER BY score DESC, path, rowid LIMIT ?2",
         )
         .map_err(failed)?;
@@ -452,6 +489,26 @@ mod tests {
                 .unwrap_or_else(|e| panic!("{query:?}: {e}"));
         }
         assert_eq!(folders.search(dir.path(), "\"ALPHA\" OR", 3).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_searched_by_pairs_of_signs() {
+        let dir = folder(&[
+            ("刹车.md", "# 刹车\n\n碟刹需要每年放气一次。\n"),
+            ("轮胎.md", "# 轮胎\n\n轮胎需要气压。\n"),
+        ]);
+        let folders = Folders::default();
+        let hits = folders.search(dir.path(), "碟刹怎么放气？", 5).unwrap();
+        assert_eq!(hits[0].path, "刹车.md");
+        assert_eq!(
+            hits[0].text, "碟刹需要每年放气一次。",
+            "the text is given as it is written"
+        );
+        assert_eq!(folders.search(dir.path(), "链条", 5).unwrap(), []);
+        assert_eq!(
+            match_expression("E-bike 电池abc").unwrap(),
+            "\"e\" OR \"bike\" OR \"电 池\" OR \"abc\""
+        );
     }
 
     #[test]

@@ -113,12 +113,16 @@ impl NodeKind for Ask {
             site.read(&format!("/context/{index}"), key);
         }
         let key = site.write("/into", &config.into);
-        if let Some(schema) = &config.answer {
-            site.schema("/answer", schema);
+        if config.choices.is_empty() {
+            if let Some(schema) = &config.answer {
+                site.schema("/answer", schema);
+            }
+            return;
         }
         let schema = config.schema(key.as_ref());
-        let Ok(validator) = jsonschema::validator_for(&schema) else {
-            return;
+        let validator = match jsonschema::validator_for(&schema) {
+            Ok(validator) => validator,
+            Err(_) => return site.schema("/answer", &schema),
         };
         for (index, choice) in config.choices.iter().enumerate() {
             if let Some(error) = validator.iter_errors(&choice.value).next() {

@@ -1,7 +1,8 @@
 //! `code`: a JavaScript function of the state, in a sandbox.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -37,8 +38,34 @@ fn default_memory() -> u64 {
     64
 }
 
-/// The kind.
-pub struct Code;
+/// The kind. It remembers which sources it has compiled, because a document is checked on every keystroke.
+#[derive(Default)]
+pub struct Code {
+    checked: Mutex<HashMap<String, Result<(), CodeError>>>,
+}
+
+/// Sources that are remembered.
+const REMEMBERED: usize = 4096;
+
+impl Code {
+    fn syntax(&self, source: &str) -> Result<(), CodeError> {
+        let lock = || {
+            self.checked
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
+        };
+        if let Some(known) = lock().get(source) {
+            return known.clone();
+        }
+        let result = sandbox::check(source);
+        let mut checked = lock();
+        if checked.len() >= REMEMBERED {
+            checked.clear();
+        }
+        checked.insert(source.to_owned(), result.clone());
+        result
+    }
+}
 
 impl NodeKind for Code {
     fn info(&self) -> KindInfo {
@@ -58,7 +85,7 @@ impl NodeKind for Code {
         let Some(config) = site.parse::<CodeConfig>() else {
             return;
         };
-        match sandbox::check(&config.source) {
+        match self.syntax(&config.source) {
             Ok(()) => {}
             Err(CodeError::Syntax { message, line }) => {
                 let line = line.map_or_else(String::new, |line| format!(" in line {line}"));

@@ -7,4 +7,5 @@ mod golden;
 mod nodes;
 mod page;
 mod provider;
+mod scale;
 mod support;
