@@ -334,7 +334,8 @@ impl Providers {
             model: model.to_owned(),
             cause,
         })?;
-        let failed = |e: genai::Error| classify(model, kind, &e);
+        let secret = kind.default_key_env_name().and_then(|name| self.variable(name));
+        let failed = |e: genai::Error| classify(model, kind, secret.as_deref(), &e);
         let response = client
             .exec_chat_stream(model, ChatRequest::new(messages), Some(&options))
             .await
@@ -342,6 +343,7 @@ impl Providers {
         Ok(Reply {
             model: model.to_owned(),
             kind,
+            secret,
             stream: response.stream,
             answer: Answer::default(),
         })
@@ -352,6 +354,7 @@ impl Providers {
 pub struct Reply {
     model: String,
     kind: AdapterKind,
+    secret: Option<String>,
     stream: ChatStream,
     answer: Answer,
 }
@@ -360,7 +363,7 @@ impl Reply {
     /// The next piece of text; `None` when the answer is complete.
     pub async fn next(&mut self) -> Result<Option<String>, ModelError> {
         while let Some(event) = self.stream.next().await {
-            match event.map_err(|e| classify(&self.model, self.kind, &e))? {
+            match event.map_err(|e| classify(&self.model, self.kind, self.secret.as_deref(), &e))? {
                 ChatStreamEvent::Chunk(chunk) => {
                     self.answer.text.push_str(&chunk.content);
                     return Ok(Some(chunk.content));
@@ -423,9 +426,13 @@ pub(crate) fn content_text(content: Option<&Value>) -> Result<String, String> {
     }
 }
 
-fn classify(model: &str, kind: AdapterKind, error: &genai::Error) -> ModelError {
+fn classify(model: &str, kind: AdapterKind, secret: Option<&str>, error: &genai::Error) -> ModelError {
     let model = model.to_owned();
-    let cause = said(error);
+    // Some servers repeat what they were sent.
+    let cause = match secret {
+        Some(secret) => said(error).replace(secret, "…"),
+        None => said(error),
+    };
     match error {
         genai::Error::RequiresApiKey { .. }
         | genai::Error::NoAuthData { .. }

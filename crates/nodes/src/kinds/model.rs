@@ -314,7 +314,7 @@ impl ModelNode {
             messages: self.conversation(&scope, input)?,
             temperature: self.temperature,
             max_tokens: self.max_tokens,
-            output: self.output.as_ref().map(|(_, schema)| schema.clone()),
+            output: self.output.as_ref().map(|(_, schema)| sent(schema)),
         };
         let failed = |e: ModelError| e.of_node(&self.name);
         let mut reply = self.providers.ask(&self.model, &request).await.map_err(failed)?;
@@ -384,6 +384,19 @@ impl ModelNode {
     }
 }
 
+/// The member that carries an answer which is no object.
+const CARRIER: &str = "answer";
+
+/// The schema as providers take it: they insist on an object at the top.
+fn sent(schema: &Json) -> Json {
+    if schema.get("type").is_some_and(|ty| ty == "object") {
+        return schema.clone();
+    }
+    json!({
+        "type": "object", "properties": {CARRIER: schema}, "required": [CARRIER], "additionalProperties": false,
+    })
+}
+
 /// Reads the JSON of an answer; models like to wrap it in a code block.
 fn parsed(text: &str, validator: &Validator) -> Result<Value, ModelError> {
     let bad = |cause: String| ModelError::BadOutput {
@@ -394,7 +407,14 @@ fn parsed(text: &str, validator: &Validator) -> Result<Value, ModelError> {
     if let Some(inner) = body.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) {
         body = inner.strip_prefix("json").unwrap_or(inner).trim();
     }
-    let json: Json = serde_json::from_str(body).map_err(|e| bad(e.to_string()))?;
+    let mut json: Json = serde_json::from_str(body).map_err(|e| bad(e.to_string()))?;
+    if let Json::Object(fields) = &mut json
+        && fields.len() == 1
+        && fields.contains_key(CARRIER)
+        && !validator.is_valid(&Json::Object(fields.clone()))
+    {
+        json = fields.remove(CARRIER).unwrap_or_default();
+    }
     let problem = validator
         .iter_errors(&json)
         .next()
@@ -423,6 +443,13 @@ mod tests {
         assert_eq!(
             parsed("```json\n{\"n\": 1}\n```", &validator).unwrap(),
             superstep::json!({"n": 1})
+        );
+        let list = jsonschema::validator_for(&json!({"type": "array"})).unwrap();
+        assert_eq!(parsed("[1]", &list).unwrap(), superstep::json!([1]));
+        assert_eq!(
+            parsed("{\"answer\": [1]}", &list).unwrap(),
+            superstep::json!([1]),
+            "unpacked"
         );
         for (wrong, part) in [
             ("sure!", "expected value"),

@@ -244,6 +244,21 @@ async fn structured_output_is_asked_for_and_checked() {
     );
     assert_eq!(server.request().1["response_format"]["type"], "json_schema");
 
+    let list = json!({"type": "array", "items": {"type": "string"}});
+    let server = Server::start(Script::Say(vec!["{\"answer\": [\"a\"]}"])).await;
+    let graph = build(&text_graph(json!({"output": list})), &server.environment());
+    let (_, result) = run(&graph, Input::value(superstep::json!({"word": "x"})), &[]).await;
+    assert_eq!(
+        result.unwrap().value.get("answer").unwrap(),
+        &superstep::json!(["a"]),
+        "a list travels in an object"
+    );
+    let format = &server.request().1["response_format"]["json_schema"]["schema"];
+    assert_eq!(
+        (&format["type"], &format["properties"]["answer"]["type"]),
+        (&json!("object"), &json!("array"))
+    );
+
     let server = Server::start(Script::Say(vec!["{\"n\": \"seven\"}"])).await;
     let graph = build(&text_graph(json!({"output": schema})), &server.environment());
     let (_, result) = run(&graph, Input::value(superstep::json!({"word": "x"})), &[]).await;
@@ -257,7 +272,7 @@ async fn structured_output_is_asked_for_and_checked() {
 #[tokio::test]
 async fn failures_say_what_to_do() {
     const KEY: &str =
-        r#"{"error": {"message": "Incorrect API key provided", "type": "invalid_request_error"}}"#;
+        r#"{"error": {"message": "Incorrect API key provided: sk-test", "type": "invalid_request_error"}}"#;
     for (status, body, class, part) in [
         (
             401,

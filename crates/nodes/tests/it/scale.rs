@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, json};
 use superstep_nodes::{Environment, Registry};
 
 use crate::support::document;
