@@ -17,7 +17,10 @@ const STEPS: u64 = 3_000;
 const TURNS: u64 = 1_000;
 
 fn main() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let folder = tempfile::tempdir().unwrap();
         for synchronous in [Synchronous::Normal, Synchronous::Full] {
@@ -45,7 +48,10 @@ fn report(workload: &str, params: serde_json::Value, value: f64, unit: &str, lim
 
 /// What the engine commits for a step of a small counter loop: one task's writes and the next checkpoint.
 fn small_steps(first: u64, steps: u64) -> Vec<(Vec<TaskWrites>, Put)> {
-    let mut last = Draft::root(id(first)).set("n", 0).set("branch:to:loop", Value::Null).put();
+    let mut last = Draft::root(id(first))
+        .set("n", 0)
+        .set("branch:to:loop", Value::Null)
+        .put();
     let mut made = vec![(Vec::new(), last.clone())];
     for n in 1..steps {
         let parent = &last.checkpoint;
@@ -54,11 +60,21 @@ fn small_steps(first: u64, steps: u64) -> Vec<(Vec<TaskWrites>, Put)> {
             task_id: TaskId::new(format!("{:08x}-1111-8222-9333-444455556666", n)),
             task_path: "~__pregel_pull, loop".to_owned(),
             writes: vec![
-                Write { idx: 0, channel: "n".into(), value: json!(n) },
-                Write { idx: 1, channel: "branch:to:loop".into(), value: Value::Null },
+                Write {
+                    idx: 0,
+                    channel: "n".into(),
+                    value: json!(n),
+                },
+                Write {
+                    idx: 1,
+                    channel: "branch:to:loop".into(),
+                    value: Value::Null,
+                },
             ],
         };
-        let draft = Draft::after(parent, id(first + n)).set("n", n).clear("branch:to:loop");
+        let draft = Draft::after(parent, id(first + n))
+            .set("n", n)
+            .clear("branch:to:loop");
         let put = draft.sees("loop", &["branch:to:loop"]).put();
         last = put.clone();
         made.push((vec![task], put));
@@ -67,7 +83,12 @@ fn small_steps(first: u64, steps: u64) -> Vec<(Vec<TaskWrites>, Put)> {
 }
 
 fn commit(writes: Vec<TaskWrites>, put: Put) -> Commit {
-    Commit { thread: "bench".into(), ns: "".into(), writes, put: Some(put) }
+    Commit {
+        thread: "bench".into(),
+        ns: "".into(),
+        writes,
+        put: Some(put),
+    }
 }
 
 fn size(file: &Path) -> u64 {
@@ -80,14 +101,21 @@ fn plain(folder: &Path, pragma: &str, bytes: usize, rows: u64, batch: u64) -> f6
     let conn = Connection::open(&file).unwrap();
     conn.pragma_update(None, "journal_mode", "WAL").unwrap();
     conn.pragma_update(None, "synchronous", pragma).unwrap();
-    conn.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB)").unwrap();
+    conn.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB)")
+        .unwrap();
     let data = vec![7_u8; bytes];
     let began = Instant::now();
     for n in 0..rows {
         if n % batch == 0 {
-            conn.prepare_cached("BEGIN IMMEDIATE").unwrap().execute([]).unwrap();
+            conn.prepare_cached("BEGIN IMMEDIATE")
+                .unwrap()
+                .execute([])
+                .unwrap();
         }
-        conn.prepare_cached("INSERT INTO t (data) VALUES (?1)").unwrap().execute([&data]).unwrap();
+        conn.prepare_cached("INSERT INTO t (data) VALUES (?1)")
+            .unwrap()
+            .execute([&data])
+            .unwrap();
         if n % batch == batch - 1 || n == rows - 1 {
             conn.prepare_cached("COMMIT").unwrap().execute([]).unwrap();
         }
@@ -99,7 +127,10 @@ async fn commits(folder: &Path, synchronous: Synchronous) {
     let full = synchronous == Synchronous::Full;
     let pragma = if full { "FULL" } else { "NORMAL" };
     let steps = if full { STEPS / 5 } else { STEPS };
-    let options = SqliteOptions { synchronous, ..SqliteOptions::default() };
+    let options = SqliteOptions {
+        synchronous,
+        ..SqliteOptions::default()
+    };
     let file = folder.join(format!("sequential-{pragma}.db"));
     let saver = SqliteSaver::open_with(&file, options).unwrap();
     let work = small_steps(0, steps);
@@ -112,21 +143,42 @@ async fn commits(folder: &Path, synchronous: Synchronous) {
     let bytes = size(&file) / steps;
     let params = |how: &str| serde_json::json!({"synchronous": pragma, "steps": steps, "commits": how});
     let limit = plain(folder, pragma, bytes as usize, steps, 1);
-    report("small steps", params("awaited one by one"), rate, "commits/s", Some(limit));
+    report(
+        "small steps",
+        params("awaited one by one"),
+        rate,
+        "commits/s",
+        Some(limit),
+    );
     if !full {
-        report("small steps", params("awaited one by one"), bytes as f64, "bytes/step on disk", Some(350.0));
+        report(
+            "small steps",
+            params("awaited one by one"),
+            bytes as f64,
+            "bytes/step on disk",
+            Some(350.0),
+        );
     }
 
     let saver = SqliteSaver::open_with(folder.join(format!("pipelined-{pragma}.db")), options).unwrap();
     let work = small_steps(0, steps);
     let began = Instant::now();
-    let pending: Vec<_> = work.into_iter().map(|(writes, put)| saver.commit(commit(writes, put))).collect();
+    let pending: Vec<_> = work
+        .into_iter()
+        .map(|(writes, put)| saver.commit(commit(writes, put)))
+        .collect();
     for outcome in join_all(pending).await {
         outcome.unwrap();
     }
     let rate = steps as f64 / began.elapsed().as_secs_f64();
     let limit = plain(folder, pragma, bytes as usize, steps, 256);
-    report("small steps", params("queued, awaited together"), rate, "commits/s", Some(limit));
+    report(
+        "small steps",
+        params("queued, awaited together"),
+        rate,
+        "commits/s",
+        Some(limit),
+    );
 }
 
 /// A thread to which every turn adds a message of 1 KiB.
@@ -155,7 +207,13 @@ async fn conversation(folder: &Path) {
     };
     let (first, end) = (median(&turns[..tenth]), median(&turns[turns.len() - tenth..]));
     let params = |what: &str| serde_json::json!({"turns": TURNS, "message": "1 KiB", "what": what});
-    report("growing conversation", params("median turn of the last tenth, against the first"), end, "us/turn", Some(first));
+    report(
+        "growing conversation",
+        params("median turn of the last tenth, against the first"),
+        end,
+        "us/turn",
+        Some(first),
+    );
     let began = Instant::now();
     let tuple = saver.get(&"bench".into(), "", None).await.unwrap().unwrap();
     let read = began.elapsed().as_secs_f64() * 1e6;
@@ -163,10 +221,22 @@ async fn conversation(folder: &Path) {
     let began = Instant::now();
     let _: Value = serde_json::from_slice(&whole).unwrap();
     let parse = began.elapsed().as_secs_f64() * 1e6;
-    report("growing conversation", params("read the newest state, against parsing its JSON"), read, "us", Some(parse));
+    report(
+        "growing conversation",
+        params("read the newest state, against parsing its JSON"),
+        read,
+        "us",
+        Some(parse),
+    );
     drop(saver);
     let bytes = size(&file) as f64 / TURNS as f64;
-    report("growing conversation", params("file, against the messages"), bytes, "bytes/turn", Some(whole.len() as f64 / TURNS as f64));
+    report(
+        "growing conversation",
+        params("file, against the messages"),
+        bytes,
+        "bytes/turn",
+        Some(whole.len() as f64 / TURNS as f64),
+    );
 }
 
 /// The newest of 1,000 checkpoints, a checkpoint in the middle, the history.
@@ -188,17 +258,32 @@ async fn reading(folder: &Path) {
     let began = Instant::now();
     for n in 0..rounds {
         let sql = "SELECT id, delta FROM checkpoints WHERE seq = ?1";
-        let _: (Vec<u8>, Vec<u8>) =
-            conn.prepare_cached(sql).unwrap().query_row([n + 1], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let _: (Vec<u8>, Vec<u8>) = conn
+            .prepare_cached(sql)
+            .unwrap()
+            .query_row([n + 1], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap();
     }
     let row = began.elapsed().as_secs_f64() * 1e6 / f64::from(rounds);
-    report("reading", params("open the file and get the newest"), cold, "us", None);
+    report(
+        "reading",
+        params("open the file and get the newest"),
+        cold,
+        "us",
+        None,
+    );
     let began = Instant::now();
     for _ in 0..rounds {
         saver.get(&thread, "", None).await.unwrap().unwrap();
     }
     let warm = began.elapsed().as_secs_f64() * 1e6 / f64::from(rounds);
-    report("reading", params("get the newest, against reading one row by key"), warm, "us", Some(row));
+    report(
+        "reading",
+        params("get the newest, against reading one row by key"),
+        warm,
+        "us",
+        Some(row),
+    );
     let step = ListQuery {
         thread: Some(thread.clone()),
         ns: Some("".into()),
@@ -210,20 +295,47 @@ async fn reading(folder: &Path) {
         assert_eq!(saver.heads(&step).await.unwrap().len(), 1);
     }
     let found = began.elapsed().as_secs_f64() * 1e6 / f64::from(rounds);
-    report("reading", params("find step 500, against reading one row by key"), found, "us", Some(row));
-    let all = ListQuery { thread: Some(thread.clone()), ..ListQuery::default() };
+    report(
+        "reading",
+        params("find step 500, against reading one row by key"),
+        found,
+        "us",
+        Some(row),
+    );
+    let all = ListQuery {
+        thread: Some(thread.clone()),
+        ..ListQuery::default()
+    };
     let began = Instant::now();
     for _ in 0..20 {
         assert_eq!(saver.heads(&all).await.unwrap().len(), 1000);
     }
     let heads = began.elapsed().as_secs_f64() * 1e3 / 20.0;
-    report("reading", params("heads of the whole history, against 1,000 rows by key"), heads, "ms", Some(row));
+    report(
+        "reading",
+        params("heads of the whole history, against 1,000 rows by key"),
+        heads,
+        "ms",
+        Some(row),
+    );
     let began = Instant::now();
     assert_eq!(saver.list(&all).await.unwrap().len(), 1000);
-    report("reading", params("the whole history with values"), began.elapsed().as_secs_f64() * 1e3, "ms", None);
+    report(
+        "reading",
+        params("the whole history with values"),
+        began.elapsed().as_secs_f64() * 1e3,
+        "ms",
+        None,
+    );
     let began = Instant::now();
     saver.threads().await.unwrap();
-    report("reading", params("the list of threads"), began.elapsed().as_secs_f64() * 1e6, "us", None);
+    report(
+        "reading",
+        params("the list of threads"),
+        began.elapsed().as_secs_f64() * 1e6,
+        "us",
+        None,
+    );
 }
 
 /// One changed channel in a state of many: the cost must follow the change and not the state.
@@ -235,14 +347,18 @@ async fn wide(folder: &Path) {
         let mut root = Draft::root(id(0));
         for n in 0..channels {
             let (channel, node) = (format!("channel {n}"), format!("node {n}"));
-            root = root.set(&channel, json!({"text": "x".repeat(200)})).sees(&node, &[&channel]);
+            root = root
+                .set(&channel, json!({"text": "x".repeat(200)}))
+                .sees(&node, &[&channel]);
         }
         let mut last = root.store(&saver, "bench", "").await.unwrap();
         let before = 200 * channels;
         let mut spent = Duration::ZERO;
         for n in 1..=1000 {
             let channel = format!("channel {}", n % channels);
-            let draft = Draft::after(&last, id(n)).set(&channel, n).sees(&format!("node {}", n % channels), &[&channel]);
+            let draft = Draft::after(&last, id(n))
+                .set(&channel, n)
+                .sees(&format!("node {}", n % channels), &[&channel]);
             // The engine stamps versions in constant time; this helper does not, so it is left out of the clock.
             let put = draft.put();
             last = put.checkpoint.clone();
@@ -254,6 +370,12 @@ async fn wide(folder: &Path) {
         costs.push((spent.as_secs_f64() * 1e3, (size(&file) - before) as f64 / 1000.0));
     }
     let params = serde_json::json!({"channels": 1000, "changed": 1, "against": "10 channels"});
-    report("wide state", params.clone(), costs[1].0, "us/commit", Some(costs[0].0));
+    report(
+        "wide state",
+        params.clone(),
+        costs[1].0,
+        "us/commit",
+        Some(costs[0].0),
+    );
     report("wide state", params, costs[1].1, "bytes/commit", Some(costs[0].1));
 }

@@ -5,20 +5,27 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use superstep::{
-    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, MemorySaver, StorageError,
-    ThreadId, ThreadSummary, conformance,
+    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, MemorySaver,
+    StorageError, ThreadId, ThreadSummary, conformance,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
 fn accepted(backend: &str, report: &conformance::Report) {
     println!("{backend}\n{report}");
     assert!(report.is_ok(), "{backend} does not pass:\n{report}");
-    assert!(report.passed.len() > 50, "the suite has shrunk: {} cases", report.passed.len());
+    assert!(
+        report.passed.len() > 50,
+        "the suite has shrunk: {} cases",
+        report.passed.len()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memory() {
-    accepted("memory", &conformance::run(async || Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>).await);
+    accepted(
+        "memory",
+        &conformance::run(async || Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>).await,
+    );
 }
 
 /// Gives each case a file of its own.
@@ -29,7 +36,10 @@ struct Files {
 
 impl Files {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a temporary folder"), next: Default::default() }
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+            next: Default::default(),
+        }
     }
 
     fn path(&self) -> PathBuf {
@@ -68,7 +78,10 @@ impl Reopening {
     }
 
     fn open(path: &std::path::Path) -> SqliteSaver {
-        let options = SqliteOptions { synchronous: Synchronous::Full, ..SqliteOptions::default() };
+        let options = SqliteOptions {
+            synchronous: Synchronous::Full,
+            ..SqliteOptions::default()
+        };
         SqliteSaver::open_with(path, options).expect("the database opens again")
     }
 

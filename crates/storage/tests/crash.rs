@@ -26,7 +26,10 @@ fn child_of(parent: Option<&Checkpoint>, n: u64) -> Draft {
         None => Draft::root(id(n)),
     }
     .set("n", n)
-    .append("log", vec![json!({"n": n, "text": "x".repeat((n % 50) as usize)})])
+    .append(
+        "log",
+        vec![json!({"n": n, "text": "x".repeat((n % 50) as usize)})],
+    )
 }
 
 fn write_of(checkpoint: &Checkpoint, n: u64) -> TaskWrites {
@@ -34,7 +37,11 @@ fn write_of(checkpoint: &Checkpoint, n: u64) -> TaskWrites {
         checkpoint_id: checkpoint.id.clone(),
         task_id: TaskId::new(format!("task {n}")),
         task_path: "p".to_owned(),
-        writes: vec![Write { idx: 0, channel: "n".into(), value: json!(n) }],
+        writes: vec![Write {
+            idx: 0,
+            channel: "n".into(),
+            value: json!(n),
+        }],
     }
 }
 
@@ -43,7 +50,10 @@ fn write_of(checkpoint: &Checkpoint, n: u64) -> TaskWrites {
 fn victim() {
     let Ok(file) = std::env::var(FILE) else { return };
     let saver = Arc::new(SqliteSaver::open(file).expect("the database opens after a crash"));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .expect("a runtime");
     runtime.block_on(async {
         let lines = (0..THREADS).map(|thread| tokio::spawn(commits(saver.clone(), thread)));
         for line in lines.collect::<Vec<_>>() {
@@ -55,17 +65,29 @@ fn victim() {
 /// Goes on from where the thread stands, printing each commit after it was acknowledged.
 async fn commits(saver: Arc<SqliteSaver>, thread: u64) {
     let name = format!("thread {thread}");
-    let newest = saver.get(&name.as_str().into(), "", None).await.expect("readable");
+    let newest = saver
+        .get(&name.as_str().into(), "", None)
+        .await
+        .expect("readable");
     let mut last = newest.map(|tuple| tuple.checkpoint);
-    let mut n = last.as_ref().map_or(0, |last| last.channel_values["n"].as_i64().expect("a number") as u64 + 1);
+    let mut n = last.as_ref().map_or(0, |last| {
+        last.channel_values["n"].as_i64().expect("a number") as u64 + 1
+    });
     loop {
         let put = child_of(last.as_ref(), n).put();
         let writes = last.iter().map(|last| write_of(last, n)).collect();
         let checkpoint = put.checkpoint.clone();
-        let commit = Commit { thread: name.as_str().into(), ns: "".into(), writes, put: Some(put) };
+        let commit = Commit {
+            thread: name.as_str().into(),
+            ns: "".into(),
+            writes,
+            put: Some(put),
+        };
         saver.commit(commit).await.expect("the commit succeeds");
         // One write call a line: a line is either there or not.
-        std::io::stdout().write_all(format!("\nack {thread} {n}\n").as_bytes()).expect("the parent listens");
+        std::io::stdout()
+            .write_all(format!("\nack {thread} {n}\n").as_bytes())
+            .expect("the parent listens");
         last = Some(checkpoint);
         n += 1;
     }
@@ -89,7 +111,10 @@ async fn what_was_acknowledged_survives_kills() {
     let total: u64 = acknowledged.values().map(|newest| newest + 1).sum();
     println!("{kills} kills, {total} acknowledged checkpoints, all there");
     assert!(kills >= 20, "only {kills} kills in the time given");
-    assert!(total > KILLS as u64, "the process hardly got to work: {total} checkpoints");
+    assert!(
+        total > KILLS as u64,
+        "the process hardly got to work: {total} checkpoints"
+    );
 }
 
 /// The commits that the process acknowledged before it was killed.
@@ -104,7 +129,10 @@ fn run_and_kill(file: &Path, after: Duration) -> Vec<(u64, u64)> {
     let output = BufReader::new(child.stdout.take().expect("piped"));
     let reader = std::thread::spawn(move || {
         let parse = |line: String| {
-            let mut words = line.strip_prefix("ack ")?.split(' ').map(|word| word.parse().ok());
+            let mut words = line
+                .strip_prefix("ack ")?
+                .split(' ')
+                .map(|word| word.parse().ok());
             Some((words.next()??, words.next()??))
         };
         output.lines().map_while(Result::ok).filter_map(parse).collect()
@@ -119,31 +147,50 @@ fn run_and_kill(file: &Path, after: Duration) -> Vec<(u64, u64)> {
 /// The file is sound; the newest acknowledged checkpoint of every thread (or all of them) is there and right.
 async fn check(file: &Path, acknowledged: &BTreeMap<u64, u64>, all: bool) {
     if !file.exists() {
-        assert!(acknowledged.is_empty(), "something was acknowledged and there is no file");
+        assert!(
+            acknowledged.is_empty(),
+            "something was acknowledged and there is no file"
+        );
         return;
     }
     let saver = SqliteSaver::open(file).expect("the database opens after a crash");
     for (thread, newest) in acknowledged {
         let name = format!("thread {thread}");
         let limit = if all { None } else { Some(20) };
-        let query = ListQuery { thread: Some(name.as_str().into()), limit, ..ListQuery::default() };
+        let query = ListQuery {
+            thread: Some(name.as_str().into()),
+            limit,
+            ..ListQuery::default()
+        };
         let tuples = saver.list(&query).await.expect("readable");
-        let by_id: BTreeMap<&str, _> = tuples.iter().map(|tuple| (tuple.checkpoint.id.as_str(), tuple)).collect();
+        let by_id: BTreeMap<&str, _> = tuples
+            .iter()
+            .map(|tuple| (tuple.checkpoint.id.as_str(), tuple))
+            .collect();
         // A few may have been stored and killed before they were acknowledged.
         let oldest = if all { 0 } else { newest.saturating_sub(10) };
         for n in oldest..=*newest {
             let tuple = by_id.get(id(n).as_str());
             let tuple = tuple.unwrap_or_else(|| panic!("acknowledged checkpoint {n} of {name} is lost"));
             assert_eq!(tuple.checkpoint.channel_values["n"], json!(n), "{name} {n}");
-            let log = tuple.checkpoint.channel_values["log"].as_array().expect("a list").len() as u64;
+            let log = tuple.checkpoint.channel_values["log"]
+                .as_array()
+                .expect("a list")
+                .len() as u64;
             assert_eq!(log, n + 1, "{name} {n} has its whole list");
             if n < *newest {
-                assert_eq!(tuple.pending_writes.len(), 1, "{name} {n} has the write that led on");
+                assert_eq!(
+                    tuple.pending_writes.len(),
+                    1,
+                    "{name} {n} has the write that led on"
+                );
             }
         }
     }
     drop(saver);
     let conn = rusqlite::Connection::open(file).expect("opens");
-    let integrity: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checks");
+    let integrity: String = conn
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .expect("checks");
     assert_eq!(integrity, "ok");
 }

@@ -14,7 +14,10 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn sql(file: &Path, sql: &str) {
-    rusqlite::Connection::open(file).expect("opens").execute_batch(sql).expect("runs");
+    rusqlite::Connection::open(file)
+        .expect("opens")
+        .execute_batch(sql)
+        .expect("runs");
 }
 
 fn refused(file: &Path) -> String {
@@ -24,13 +27,32 @@ fn refused(file: &Path) -> String {
 #[test]
 fn databases_of_others_are_refused_and_left_alone() {
     let (_folder, file) = folder();
-    sql(&file, "CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('x');");
+    sql(
+        &file,
+        "CREATE TABLE songs (title TEXT); INSERT INTO songs VALUES ('x');",
+    );
     let before = std::fs::read(&file).expect("readable");
-    assert!(refused(&file).contains("belongs to another program"), "{}", refused(&file));
-    assert_eq!(std::fs::read(&file).expect("readable"), before, "the file was changed");
+    assert!(
+        refused(&file).contains("belongs to another program"),
+        "{}",
+        refused(&file)
+    );
+    assert_eq!(
+        std::fs::read(&file).expect("readable"),
+        before,
+        "the file was changed"
+    );
 
-    std::fs::write(&file, "Dear diary, this is not a database, and it is long enough to look at.".repeat(20)).expect("writable");
-    assert!(refused(&file).contains("not a Superstep database"), "{}", refused(&file));
+    std::fs::write(
+        &file,
+        "Dear diary, this is not a database, and it is long enough to look at.".repeat(20),
+    )
+    .expect("writable");
+    assert!(
+        refused(&file).contains("not a Superstep database"),
+        "{}",
+        refused(&file)
+    );
 }
 
 #[test]
@@ -39,7 +61,10 @@ fn newer_schemas_are_refused() {
     drop(SqliteSaver::open(&file).expect("a new database"));
     sql(&file, "PRAGMA user_version = 99");
     let error = SqliteSaver::open(&file).expect_err("must not open");
-    assert!(matches!(error, StorageError::NewerSchema { found: 99, .. }), "{error}");
+    assert!(
+        matches!(error, StorageError::NewerSchema { found: 99, .. }),
+        "{error}"
+    );
     let version: i64 = rusqlite::Connection::open(&file)
         .and_then(|conn| conn.query_row("PRAGMA user_version", [], |row| row.get(0)))
         .expect("readable");
@@ -58,11 +83,19 @@ fn places_that_cannot_be_opened_say_what_to_do() {
 #[tokio::test]
 async fn urls_choose_the_backend() {
     let (_folder, file) = folder();
-    for url in [format!("sqlite:{}", file.display()), file.display().to_string(), "memory:".to_owned()] {
+    for url in [
+        format!("sqlite:{}", file.display()),
+        file.display().to_string(),
+        "memory:".to_owned(),
+    ] {
         let saver = open(&url).expect("opens");
         Draft::root(id(1)).store(&*saver, "t", "").await.expect("stores");
     }
-    for (url, said) in [("oracle:x", "no backend is called"), ("sqlite:", "names no file"), ("", "names no file")] {
+    for (url, said) in [
+        ("oracle:x", "no backend is called"),
+        ("sqlite:", "names no file"),
+        ("", "names no file"),
+    ] {
         let error = open(url).expect_err("must not open").to_string();
         assert!(error.contains(said), "{url}: {error}");
     }
@@ -73,28 +106,86 @@ async fn damage_is_named_and_stays_where_it_is() {
     let (_folder, file) = folder();
     let saver = SqliteSaver::open(&file).expect("a new database");
     for thread in ["sick", "well"] {
-        let first = Draft::root(id(1)).set("x", "first").meta("m", thread).store(&saver, thread, "").await.expect("stores");
-        let second = Draft::after(&first, id(2)).set("x", thread).store(&saver, thread, "").await.expect("stores");
+        let first = Draft::root(id(1))
+            .set("x", "first")
+            .meta("m", thread)
+            .store(&saver, thread, "")
+            .await
+            .expect("stores");
+        let second = Draft::after(&first, id(2))
+            .set("x", thread)
+            .store(&saver, thread, "")
+            .await
+            .expect("stores");
         let task = TaskWrites {
             checkpoint_id: second.id.clone(),
             task_id: TaskId::new("task"),
             task_path: String::new(),
-            writes: vec![Write { idx: 0, channel: "x".into(), value: json!(1) }],
+            writes: vec![Write {
+                idx: 0,
+                channel: "x".into(),
+                value: json!(1),
+            }],
         };
-        saver.commit(Commit { thread: thread.into(), ns: "".into(), writes: vec![task], put: None }).await.expect("stores");
+        saver
+            .commit(Commit {
+                thread: thread.into(),
+                ns: "".into(),
+                writes: vec![task],
+                put: None,
+            })
+            .await
+            .expect("stores");
     }
     drop(saver);
     let newest = "(SELECT max(c.seq) FROM checkpoints c JOIN spaces s ON s.id = c.space JOIN threads t ON t.id = s.thread WHERE t.name = 'sick')";
     let damages = [
-        ("items data", format!("UPDATE items SET data = CAST('{{not json' AS BLOB) WHERE data = CAST('\"sick\"' AS BLOB)"), "Channel x"),
-        ("items gone", "DELETE FROM items WHERE data = CAST('\"sick\"' AS BLOB)".to_owned(), "Channel x"),
-        ("delta", format!("UPDATE checkpoints SET delta = x'ffff' WHERE seq = {newest}"), "Checkpoint"),
-        ("parent", format!("UPDATE checkpoints SET parent = 4711 WHERE seq = {newest}"), "Checkpoint"),
-        ("a cycle", format!("UPDATE checkpoints SET parent = seq, depth = 1 WHERE seq = {newest}"), "Checkpoint"),
-        ("metadata", "UPDATE metas SET json = 'x' WHERE json LIKE '%sick%'".to_owned(), "Checkpoint"),
-        ("source", format!("UPDATE checkpoints SET source = 9 WHERE seq = {newest}"), "Checkpoint"),
-        ("writes", format!("UPDATE writes SET data = x'05' WHERE checkpoint = {newest}"), "writes of task task"),
-        ("id", format!("UPDATE checkpoints SET id = x'ff' WHERE seq = {newest}"), "checkpoint"),
+        (
+            "items data",
+            "UPDATE items SET data = CAST('{not json' AS BLOB) WHERE data = CAST('\"sick\"' AS BLOB)"
+                .to_owned(),
+            "Channel x",
+        ),
+        (
+            "items gone",
+            "DELETE FROM items WHERE data = CAST('\"sick\"' AS BLOB)".to_owned(),
+            "Channel x",
+        ),
+        (
+            "delta",
+            format!("UPDATE checkpoints SET delta = x'ffff' WHERE seq = {newest}"),
+            "Checkpoint",
+        ),
+        (
+            "parent",
+            format!("UPDATE checkpoints SET parent = 4711 WHERE seq = {newest}"),
+            "Checkpoint",
+        ),
+        (
+            "a cycle",
+            format!("UPDATE checkpoints SET parent = seq, depth = 1 WHERE seq = {newest}"),
+            "Checkpoint",
+        ),
+        (
+            "metadata",
+            "UPDATE metas SET json = 'x' WHERE json LIKE '%sick%'".to_owned(),
+            "Checkpoint",
+        ),
+        (
+            "source",
+            format!("UPDATE checkpoints SET source = 9 WHERE seq = {newest}"),
+            "Checkpoint",
+        ),
+        (
+            "writes",
+            format!("UPDATE writes SET data = x'05' WHERE checkpoint = {newest}"),
+            "writes of task task",
+        ),
+        (
+            "id",
+            format!("UPDATE checkpoints SET id = x'ff' WHERE seq = {newest}"),
+            "checkpoint",
+        ),
     ];
     for (name, damage, place) in damages {
         let copy = file.with_file_name(format!("{name}.db"));
@@ -104,16 +195,48 @@ async fn damage_is_named_and_stays_where_it_is() {
         let error = saver.get(&"sick".into(), "", None).await.expect_err(name);
         assert!(matches!(error, StorageError::Corrupt { .. }), "{name}: {error}");
         let text = error.to_string();
-        assert!(text.contains(place) && text.contains("thread sick"), "{name}: {text}");
-        let well = saver.get(&"well".into(), "", None).await.expect("readable").expect("there");
+        assert!(
+            text.contains(place) && text.contains("thread sick"),
+            "{name}: {text}"
+        );
+        let well = saver
+            .get(&"well".into(), "", None)
+            .await
+            .expect("readable")
+            .expect("there");
         assert_eq!(well.checkpoint.channel_values["x"], Value::from("well"), "{name}");
-        assert!(saver.threads().await.expect("lists").iter().any(|t| t.thread.as_str() == "well"), "{name}");
+        assert!(
+            saver
+                .threads()
+                .await
+                .expect("lists")
+                .iter()
+                .any(|t| t.thread.as_str() == "well"),
+            "{name}"
+        );
         if !place.eq_ignore_ascii_case("checkpoint") {
-            let query = ListQuery { thread: Some("sick".into()), ..ListQuery::default() };
-            assert_eq!(saver.heads(&query).await.expect("heads need no values").len(), 2, "{name}");
-            assert!(saver.get(&"sick".into(), "", Some(&id(1))).await.expect("readable").is_some(), "{name}");
+            let query = ListQuery {
+                thread: Some("sick".into()),
+                ..ListQuery::default()
+            };
+            assert_eq!(
+                saver.heads(&query).await.expect("heads need no values").len(),
+                2,
+                "{name}"
+            );
+            assert!(
+                saver
+                    .get(&"sick".into(), "", Some(&id(1)))
+                    .await
+                    .expect("readable")
+                    .is_some(),
+                "{name}"
+            );
         }
-        saver.delete_thread(&"sick".into()).await.expect("a damaged thread can be deleted");
+        saver
+            .delete_thread(&"sick".into())
+            .await
+            .expect("a damaged thread can be deleted");
         assert_eq!(saver.threads().await.expect("lists").len(), 1, "{name}");
     }
 }
@@ -121,26 +244,57 @@ async fn damage_is_named_and_stays_where_it_is() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_locked_file_is_waited_for_and_then_said() {
     let (_folder, file) = folder();
-    let options = SqliteOptions { busy_timeout: Duration::from_millis(200), ..SqliteOptions::default() };
+    let options = SqliteOptions {
+        busy_timeout: Duration::from_millis(200),
+        ..SqliteOptions::default()
+    };
     let saver = SqliteSaver::open_with(&file, options).expect("a new database");
-    let first = Draft::root(id(1)).set("x", 1).store(&saver, "t", "").await.expect("stores");
+    let first = Draft::root(id(1))
+        .set("x", 1)
+        .store(&saver, "t", "")
+        .await
+        .expect("stores");
     let other = rusqlite::Connection::open(&file).expect("opens");
     other.execute_batch("BEGIN IMMEDIATE").expect("locks");
-    let error = Draft::after(&first, id(2)).store(&saver, "t", "").await.expect_err("locked").to_string();
+    let error = Draft::after(&first, id(2))
+        .store(&saver, "t", "")
+        .await
+        .expect_err("locked")
+        .to_string();
     assert!(error.contains("Another program is writing"), "{error}");
-    assert!(saver.get(&"t".into(), "", None).await.expect("readers do not wait").is_some());
+    assert!(
+        saver
+            .get(&"t".into(), "", None)
+            .await
+            .expect("readers do not wait")
+            .is_some()
+    );
     other.execute_batch("ROLLBACK").expect("unlocks");
-    Draft::after(&first, id(2)).store(&saver, "t", "").await.expect("goes on");
+    Draft::after(&first, id(2))
+        .store(&saver, "t", "")
+        .await
+        .expect("goes on");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_programs_on_one_file() {
     let (_folder, file) = folder();
-    let (a, b) = (SqliteSaver::open(&file).expect("opens"), SqliteSaver::open(&file).expect("opens"));
-    let mut last = Draft::root(id(1)).set("log", json!([])).store(&a, "t", "").await.expect("stores");
+    let (a, b) = (
+        SqliteSaver::open(&file).expect("opens"),
+        SqliteSaver::open(&file).expect("opens"),
+    );
+    let mut last = Draft::root(id(1))
+        .set("log", json!([]))
+        .store(&a, "t", "")
+        .await
+        .expect("stores");
     for n in 0..60 {
         let saver = if n % 2 == 0 { &b } else { &a };
-        last = Draft::after(&last, id(2 + n)).append("log", vec![json!(n)]).store(saver, "t", "").await.expect("stores");
+        last = Draft::after(&last, id(2 + n))
+            .append("log", vec![json!(n)])
+            .store(saver, "t", "")
+            .await
+            .expect("stores");
     }
     let line = |saver: &'static str, own: bool| {
         let saver = SqliteSaver::open(&file).map(|s| (s, saver)).expect("opens");
@@ -148,21 +302,53 @@ async fn two_programs_on_one_file() {
             let (saver, name) = saver;
             let thread = if own { name } else { "shared" };
             for n in 0..30 {
-                let n = if own { n } else { n + if name == "left" { 100 } else { 200 } };
-                Draft::root(id(n)).set("x", n).store(&saver, thread, "").await.map_err(|e| e.to_string())?;
+                let n = if own {
+                    n
+                } else {
+                    n + if name == "left" { 100 } else { 200 }
+                };
+                Draft::root(id(n))
+                    .set("x", n)
+                    .store(&saver, thread, "")
+                    .await
+                    .map_err(|e| e.to_string())?;
             }
             Ok::<_, String>(())
         }
     };
-    let outcomes = tokio::join!(line("left", true), line("right", true), line("left", false), line("right", false));
+    let outcomes = tokio::join!(
+        line("left", true),
+        line("right", true),
+        line("left", false),
+        line("right", false)
+    );
     assert_eq!(outcomes, (Ok(()), Ok(()), Ok(()), Ok(())));
-    assert_eq!(a.get(&"t".into(), "", None).await.expect("readable").map(|t| t.checkpoint), Some(last.clone()));
-    let shared = ListQuery { thread: Some("shared".into()), ..ListQuery::default() };
+    assert_eq!(
+        a.get(&"t".into(), "", None)
+            .await
+            .expect("readable")
+            .map(|t| t.checkpoint),
+        Some(last.clone())
+    );
+    let shared = ListQuery {
+        thread: Some("shared".into()),
+        ..ListQuery::default()
+    };
     assert_eq!(b.heads(&shared).await.expect("lists").len(), 60);
     // What one deletes, the other must not build on from memory.
     b.delete_thread(&"t".into()).await.expect("deletes");
-    let late = Draft::after(&last, id(900)).append("log", vec![json!("late")]).store(&a, "t", "").await.expect("stores whole");
-    assert_eq!(b.get(&"t".into(), "", None).await.expect("readable").map(|t| t.checkpoint), Some(late));
+    let late = Draft::after(&last, id(900))
+        .append("log", vec![json!("late")])
+        .store(&a, "t", "")
+        .await
+        .expect("stores whole");
+    assert_eq!(
+        b.get(&"t".into(), "", None)
+            .await
+            .expect("readable")
+            .map(|t| t.checkpoint),
+        Some(late)
+    );
 }
 
 #[tokio::test]
@@ -173,10 +359,26 @@ async fn what_cannot_be_read_back_is_not_accepted() {
     for _ in 0..500 {
         deep = vec![deep].into();
     }
-    let error = Draft::root(id(1)).set("x", deep).store(&saver, "t", "").await.expect_err("too deep").to_string();
+    let error = Draft::root(id(1))
+        .set("x", deep)
+        .store(&saver, "t", "")
+        .await
+        .expect_err("too deep")
+        .to_string();
     assert!(error.contains("nested") && error.contains("flatter"), "{error}");
-    let brackets = Draft::root(id(1)).set("x", "[\"".repeat(500)).store(&saver, "t", "").await.expect("only text");
-    assert_eq!(saver.get(&"t".into(), "", None).await.expect("readable").map(|t| t.checkpoint), Some(brackets));
+    let brackets = Draft::root(id(1))
+        .set("x", "[\"".repeat(500))
+        .store(&saver, "t", "")
+        .await
+        .expect("only text");
+    assert_eq!(
+        saver
+            .get(&"t".into(), "", None)
+            .await
+            .expect("readable")
+            .map(|t| t.checkpoint),
+        Some(brackets)
+    );
 }
 
 #[tokio::test]
@@ -185,13 +387,22 @@ async fn readers_do_not_need_a_file_that_is_there_to_be_written() {
     let saver = SqliteSaver::open(&file).expect("a new database");
     let first = Draft::root(id(1)).store(&saver, "t", "").await.expect("stores");
     drop(saver);
-    assert!(!folder.path().join("threads.db-wal").exists(), "closing folds the log back into the file");
+    assert!(
+        !folder.path().join("threads.db-wal").exists(),
+        "closing folds the log back into the file"
+    );
     let mut permissions = std::fs::metadata(&file).expect("there").permissions();
     permissions.set_readonly(true);
     std::fs::set_permissions(&file, permissions).expect("our file");
     match SqliteSaver::open(&file) {
         Err(error) => assert!(error.to_string().contains("writable"), "{error}"),
         // The superuser may write everything.
-        Ok(saver) => assert!(saver.get(&"t".into(), "", Some(&first.id)).await.expect("readable").is_some()),
+        Ok(saver) => assert!(
+            saver
+                .get(&"t".into(), "", Some(&first.id))
+                .await
+                .expect("readable")
+                .is_some()
+        ),
     }
 }

@@ -10,7 +10,11 @@ use super::{Mismatch, Outcome, same};
 
 /// The n-th checkpoint id of a test: a UUIDv7, so ids sort like their numbers.
 pub fn id(n: u64) -> CheckpointId {
-    CheckpointId::new(format!("0190a000-{:04x}-7000-8000-{:012x}", n >> 32, n & 0xffff_ffff))
+    CheckpointId::new(format!(
+        "0190a000-{:04x}-7000-8000-{:012x}",
+        n >> 32,
+        n & 0xffff_ffff
+    ))
 }
 
 /// A checkpoint in the making.
@@ -35,20 +39,38 @@ impl Draft {
         let checkpoint = Checkpoint {
             parent: parent.map(|parent| parent.id.clone()),
             ts: crate::clock::iso8601(1_795_000_000_000 + (step + 1).unsigned_abs()),
-            channel_values: parent.map(|parent| parent.channel_values.clone()).unwrap_or_default(),
-            channel_versions: parent.map(|parent| parent.channel_versions.clone()).unwrap_or_default(),
-            versions_seen: parent.map(|parent| parent.versions_seen.clone()).unwrap_or_default(),
+            channel_values: parent
+                .map(|parent| parent.channel_values.clone())
+                .unwrap_or_default(),
+            channel_versions: parent
+                .map(|parent| parent.channel_versions.clone())
+                .unwrap_or_default(),
+            versions_seen: parent
+                .map(|parent| parent.versions_seen.clone())
+                .unwrap_or_default(),
             updated_channels: Some(Vec::new()),
             metadata: Metadata {
-                source: if parent.is_some() { Source::Loop } else { Source::Input },
+                source: if parent.is_some() {
+                    Source::Loop
+                } else {
+                    Source::Input
+                },
                 step,
                 parents: Object::new(),
-                user: parent.map(|parent| parent.metadata.user.clone()).unwrap_or_default(),
+                user: parent
+                    .map(|parent| parent.metadata.user.clone())
+                    .unwrap_or_default(),
             },
             next: vec!["node".into()],
             id,
         };
-        Self { put: Put { checkpoint, changes: Vec::new(), seen: Vec::new() } }
+        Self {
+            put: Put {
+                checkpoint,
+                changes: Vec::new(),
+                seen: Vec::new(),
+            },
+        }
     }
 
     fn change(&mut self, channel: &str, appended_from: Option<usize>) -> Name {
@@ -59,7 +81,10 @@ impl Draft {
         if let Some(updated) = &mut checkpoint.updated_channels {
             updated.push(name.clone());
         }
-        self.put.changes.push(Change { channel: name.clone(), appended_from });
+        self.put.changes.push(Change {
+            channel: name.clone(),
+            appended_from,
+        });
         name
     }
 
@@ -76,7 +101,12 @@ impl Draft {
             Some(Value::Array(list)) => list.clone(),
             _ => List::new(),
         };
-        let from = self.put.checkpoint.channel_values.contains_key(channel).then_some(list.len());
+        let from = self
+            .put
+            .checkpoint
+            .channel_values
+            .contains_key(channel)
+            .then_some(list.len());
         list.extend(items);
         let name = self.change(channel, from);
         self.put.checkpoint.channel_values.insert(name, list.into());
@@ -95,7 +125,10 @@ impl Draft {
         let name: Name = channel.into();
         self.put.checkpoint.channel_values.remove(&name);
         self.put.checkpoint.channel_versions.remove(&name);
-        self.put.changes.push(Change { channel: name, appended_from: None });
+        self.put.changes.push(Change {
+            channel: name,
+            appended_from: None,
+        });
         self
     }
 
@@ -103,7 +136,9 @@ impl Draft {
     pub fn sees(mut self, node: &str, channels: &[&str]) -> Self {
         let checkpoint = &mut self.put.checkpoint;
         let versions = &checkpoint.channel_versions;
-        let seen = channels.iter().filter_map(|channel| versions.get_key_value(*channel));
+        let seen = channels
+            .iter()
+            .filter_map(|channel| versions.get_key_value(*channel));
         let seen = seen.map(|(name, version)| (name.clone(), *version)).collect();
         checkpoint.versions_seen.insert(node.into(), seen);
         self.put.seen.push(node.into());
@@ -128,15 +163,27 @@ impl Draft {
     }
 
     /// Stores it and gives the checkpoint back.
-    pub async fn store(self, saver: &dyn Checkpointer, thread: &str, ns: &str) -> Result<Checkpoint, Mismatch> {
+    pub async fn store(
+        self,
+        saver: &dyn Checkpointer,
+        thread: &str,
+        ns: &str,
+    ) -> Result<Checkpoint, Mismatch> {
         let checkpoint = self.put.checkpoint.clone();
-        saver.commit(commit(thread, ns, Vec::new(), Some(self.put))).await?;
+        saver
+            .commit(commit(thread, ns, Vec::new(), Some(self.put)))
+            .await?;
         Ok(checkpoint)
     }
 }
 
 pub(super) fn commit(thread: &str, ns: &str, writes: Vec<TaskWrites>, put: Option<Put>) -> Commit {
-    Commit { thread: thread.into(), ns: ns.into(), writes, put }
+    Commit {
+        thread: thread.into(),
+        ns: ns.into(),
+        writes,
+        put,
+    }
 }
 
 pub(super) fn writes(of: &Checkpoint, task: &str, path: &str, rows: &[(i32, &str, Value)]) -> TaskWrites {
@@ -146,7 +193,11 @@ pub(super) fn writes(of: &Checkpoint, task: &str, path: &str, rows: &[(i32, &str
         task_path: path.to_owned(),
         writes: rows
             .iter()
-            .map(|(idx, channel, value)| Write { idx: *idx, channel: (*channel).into(), value: value.clone() })
+            .map(|(idx, channel, value)| Write {
+                idx: *idx,
+                channel: (*channel).into(),
+                value: value.clone(),
+            })
             .collect(),
     }
 }
@@ -160,7 +211,9 @@ pub(super) async fn write(
     path: &str,
     rows: &[(i32, &str, Value)],
 ) -> Outcome {
-    Ok(saver.commit(commit(thread, "", vec![writes(of, task, path, rows)], None)).await?)
+    Ok(saver
+        .commit(commit(thread, "", vec![writes(of, task, path, rows)], None))
+        .await?)
 }
 
 /// The pending writes of a root checkpoint as (task, idx, channel, value).
@@ -171,10 +224,17 @@ pub(super) async fn pending(
 ) -> Result<Vec<(String, i32, String, Value)>, Mismatch> {
     let tuple = saver.get(&thread.into(), "", Some(&of.id)).await?;
     let rows = tuple.ok_or("the checkpoint is gone")?.pending_writes;
-    Ok(rows.into_iter().map(|PendingWrite { task_id, write, .. }| {
-        (task_id.to_string(), write.idx, write.channel.to_string(), write.value)
-    })
-    .collect())
+    Ok(rows
+        .into_iter()
+        .map(|PendingWrite { task_id, write, .. }| {
+            (
+                task_id.to_string(),
+                write.idx,
+                write.channel.to_string(),
+                write.value,
+            )
+        })
+        .collect())
 }
 
 /// The stored checkpoint is the one that was put.
@@ -185,8 +245,20 @@ pub(super) async fn stored(saver: &dyn Checkpointer, thread: &str, ns: &str, wan
     same("thread", &tuple.thread, &thread)?;
     same("namespace", &*tuple.ns, ns)?;
     let (got, id) = (&tuple.checkpoint, &want.id);
-    same(&format!("values of {id}"), &got.channel_values, &want.channel_values)?;
-    same(&format!("versions of {id}"), &got.channel_versions, &want.channel_versions)?;
-    same(&format!("versions seen of {id}"), &got.versions_seen, &want.versions_seen)?;
+    same(
+        &format!("values of {id}"),
+        &got.channel_values,
+        &want.channel_values,
+    )?;
+    same(
+        &format!("versions of {id}"),
+        &got.channel_versions,
+        &want.channel_versions,
+    )?;
+    same(
+        &format!("versions seen of {id}"),
+        &got.versions_seen,
+        &want.versions_seen,
+    )?;
     same(&format!("checkpoint {id}"), got, want)
 }

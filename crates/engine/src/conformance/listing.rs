@@ -21,12 +21,25 @@ suite! {
 }
 
 fn query() -> ListQuery {
-    ListQuery { thread: Some("t".into()), ..ListQuery::default() }
+    ListQuery {
+        thread: Some("t".into()),
+        ..ListQuery::default()
+    }
 }
 
 async fn ids(saver: &dyn Checkpointer, query: &ListQuery) -> Result<Vec<CheckpointId>, Mismatch> {
-    let heads: Vec<_> = saver.heads(query).await?.into_iter().map(|head| head.id).collect();
-    let listed: Vec<_> = saver.list(query).await?.into_iter().map(|tuple| tuple.checkpoint.id).collect();
+    let heads: Vec<_> = saver
+        .heads(query)
+        .await?
+        .into_iter()
+        .map(|head| head.id)
+        .collect();
+    let listed: Vec<_> = saver
+        .list(query)
+        .await?
+        .into_iter()
+        .map(|tuple| tuple.checkpoint.id)
+        .collect();
     same("heads and list agree", &heads, &listed)?;
     Ok(heads)
 }
@@ -43,11 +56,15 @@ async fn tree(saver: &dyn Checkpointer) -> Result<Vec<Checkpoint>, Mismatch> {
             Some(parent) => Draft::after(parent, id(n)),
             None => Draft::root(id(n)),
         };
-        let draft = draft.set("x", n).meta("run_id", format!("run {}", n / 4)).meta("even", n % 2 == 0).with(|c| {
-            if n == 5 {
-                c.metadata.source = Source::Fork;
-            }
-        });
+        let draft = draft
+            .set("x", n)
+            .meta("run_id", format!("run {}", n / 4))
+            .meta("even", n % 2 == 0)
+            .with(|c| {
+                if n == 5 {
+                    c.metadata.source = Source::Fork;
+                }
+            });
         made.push(draft.store(saver, "t", "").await?);
     }
     Ok(made)
@@ -59,40 +76,118 @@ async fn order(saver: &dyn Checkpointer) -> Outcome {
 }
 
 async fn by_place(saver: &dyn Checkpointer) -> Outcome {
-    for (n, thread, ns) in [(1, "t", ""), (2, "u", ""), (3, "t", "inner"), (4, "t", ""), (5, "u", "inner")] {
+    for (n, thread, ns) in [
+        (1, "t", ""),
+        (2, "u", ""),
+        (3, "t", "inner"),
+        (4, "t", ""),
+        (5, "u", "inner"),
+    ] {
         Draft::root(id(n)).store(saver, thread, ns).await?;
     }
     let inner = Some("inner".into());
     let cases = [
         (ListQuery::default(), numbers(&[5, 4, 3, 2, 1])),
         (query(), numbers(&[4, 3, 1])),
-        (ListQuery { ns: Some("".into()), ..query() }, numbers(&[4, 1])),
-        (ListQuery { ns: inner.clone(), ..query() }, numbers(&[3])),
-        (ListQuery { ns: inner.clone(), ..ListQuery::default() }, numbers(&[5, 3])),
-        (ListQuery { limit: Some(2), ..ListQuery::default() }, numbers(&[5, 4])),
-        (ListQuery { before: Some(id(4)), limit: Some(2), ..ListQuery::default() }, numbers(&[3, 2])),
+        (
+            ListQuery {
+                ns: Some("".into()),
+                ..query()
+            },
+            numbers(&[4, 1]),
+        ),
+        (
+            ListQuery {
+                ns: inner.clone(),
+                ..query()
+            },
+            numbers(&[3]),
+        ),
+        (
+            ListQuery {
+                ns: inner.clone(),
+                ..ListQuery::default()
+            },
+            numbers(&[5, 3]),
+        ),
+        (
+            ListQuery {
+                limit: Some(2),
+                ..ListQuery::default()
+            },
+            numbers(&[5, 4]),
+        ),
+        (
+            ListQuery {
+                before: Some(id(4)),
+                limit: Some(2),
+                ..ListQuery::default()
+            },
+            numbers(&[3, 2]),
+        ),
     ];
     for (query, want) in cases {
         same(&format!("{query:?}"), ids(saver, &query).await?, want)?;
     }
-    let tuples = saver.list(&ListQuery { ns: inner, ..ListQuery::default() }).await?;
-    let places: Vec<_> = tuples.iter().map(|tuple| (tuple.thread.as_str(), &*tuple.ns)).collect();
-    same("threads and namespaces", places, vec![("u", "inner"), ("t", "inner")])
+    let tuples = saver
+        .list(&ListQuery {
+            ns: inner,
+            ..ListQuery::default()
+        })
+        .await?;
+    let places: Vec<_> = tuples
+        .iter()
+        .map(|tuple| (tuple.thread.as_str(), &*tuple.ns))
+        .collect();
+    same(
+        "threads and namespaces",
+        places,
+        vec![("u", "inner"), ("t", "inner")],
+    )
 }
 
 async fn by_id(saver: &dyn Checkpointer) -> Outcome {
     tree(saver).await?;
-    let only = |n| ListQuery { id: Some(id(n)), ..query() };
+    let only = |n| ListQuery {
+        id: Some(id(n)),
+        ..query()
+    };
     same("one", ids(saver, &only(3)).await?, numbers(&[3]))?;
     same("none", ids(saver, &only(99)).await?, numbers(&[]))?;
     let step = Object::from_iter([("step", json!(77))]);
-    same("other filters still count", ids(saver, &ListQuery { filter: step, ..only(3) }).await?, numbers(&[]))?;
-    same("before still counts", ids(saver, &ListQuery { before: Some(id(3)), ..only(3) }).await?, numbers(&[]))
+    same(
+        "other filters still count",
+        ids(
+            saver,
+            &ListQuery {
+                filter: step,
+                ..only(3)
+            },
+        )
+        .await?,
+        numbers(&[]),
+    )?;
+    same(
+        "before still counts",
+        ids(
+            saver,
+            &ListQuery {
+                before: Some(id(3)),
+                ..only(3)
+            },
+        )
+        .await?,
+        numbers(&[]),
+    )
 }
 
 async fn pages(saver: &dyn Checkpointer) -> Outcome {
     tree(saver).await?;
-    let page = |before: Option<u64>, limit| ListQuery { before: before.map(id), limit, ..query() };
+    let page = |before: Option<u64>, limit| ListQuery {
+        before: before.map(id),
+        limit,
+        ..query()
+    };
     let cases = [
         (page(None, Some(0)), numbers(&[])),
         (page(None, Some(2)), numbers(&[6, 5])),
@@ -110,7 +205,10 @@ async fn pages(saver: &dyn Checkpointer) -> Outcome {
 }
 
 fn filter<const N: usize>(entries: [(&str, Value); N]) -> ListQuery {
-    ListQuery { filter: Object::from_iter(entries), ..query() }
+    ListQuery {
+        filter: Object::from_iter(entries),
+        ..query()
+    }
 }
 
 async fn filters(saver: &dyn Checkpointer) -> Outcome {
@@ -123,8 +221,18 @@ async fn filters(saver: &dyn Checkpointer) -> Outcome {
         (filter([("step", json!("1"))]), numbers(&[])),
         (filter([("step", json!(1.5))]), numbers(&[])),
         (filter([("run_id", json!("run 0"))]), numbers(&[3, 2, 1])),
-        (filter([("even", json!(true)), ("run_id", json!("run 1"))]), numbers(&[6, 4])),
-        (filter([("even", json!(true)), ("step", json!(2)), ("source", json!("loop"))]), numbers(&[6, 4])),
+        (
+            filter([("even", json!(true)), ("run_id", json!("run 1"))]),
+            numbers(&[6, 4]),
+        ),
+        (
+            filter([
+                ("even", json!(true)),
+                ("step", json!(2)),
+                ("source", json!("loop")),
+            ]),
+            numbers(&[6, 4]),
+        ),
         (filter([("even", json!(1))]), numbers(&[])),
         (filter([("unknown", Value::Null)]), numbers(&[])),
         (filter([]), numbers(&[6, 5, 4, 3, 2, 1])),
@@ -136,34 +244,92 @@ async fn filters(saver: &dyn Checkpointer) -> Outcome {
 }
 
 async fn filter_keys(saver: &dyn Checkpointer) -> Outcome {
-    let keys = ["a-b", "1st", "a.b", "$", "it's", "\"", "x') OR 1=1 --", "[0]", "", "%", "ключ", "a\\b"];
+    let keys = [
+        "a-b",
+        "1st",
+        "a.b",
+        "$",
+        "it's",
+        "\"",
+        "x') OR 1=1 --",
+        "[0]",
+        "",
+        "%",
+        "ключ",
+        "a\\b",
+    ];
     let mut draft = Draft::root(id(1));
     for key in keys {
         draft = draft.meta(key, format!("value of {key}"));
     }
     let first = draft.store(saver, "t", "").await?;
-    Draft::after(&first, id(2)).with(|c| c.metadata.user = Object::from_iter([("a", json!({"b": 1}))])).store(saver, "t", "").await?;
+    Draft::after(&first, id(2))
+        .with(|c| c.metadata.user = Object::from_iter([("a", json!({"b": 1}))]))
+        .store(saver, "t", "")
+        .await?;
     for key in keys {
-        same(key, ids(saver, &filter([(key, json!(format!("value of {key}")))])).await?, numbers(&[1]))?;
-        same(key, ids(saver, &filter([(key, json!("' OR '1'='1"))])).await?, numbers(&[]))?;
+        same(
+            key,
+            ids(saver, &filter([(key, json!(format!("value of {key}")))])).await?,
+            numbers(&[1]),
+        )?;
+        same(
+            key,
+            ids(saver, &filter([(key, json!("' OR '1'='1"))])).await?,
+            numbers(&[]),
+        )?;
     }
-    same("a whole object", ids(saver, &filter([("a", json!({"b": 1}))])).await?, numbers(&[2]))?;
-    same("a key is not a path", ids(saver, &filter([("a.b", json!(1))])).await?, numbers(&[]))
+    same(
+        "a whole object",
+        ids(saver, &filter([("a", json!({"b": 1}))])).await?,
+        numbers(&[2]),
+    )?;
+    same(
+        "a key is not a path",
+        ids(saver, &filter([("a.b", json!(1))])).await?,
+        numbers(&[]),
+    )
 }
 
 async fn filters_and_pages(saver: &dyn Checkpointer) -> Outcome {
     tree(saver).await?;
     let even = filter([("even", json!(true))]);
-    same("limit counts matches", ids(saver, &ListQuery { limit: Some(2), ..even.clone() }).await?, numbers(&[6, 4]))?;
-    let next = ListQuery { before: Some(id(4)), limit: Some(2), ..even };
+    same(
+        "limit counts matches",
+        ids(
+            saver,
+            &ListQuery {
+                limit: Some(2),
+                ..even.clone()
+            },
+        )
+        .await?,
+        numbers(&[6, 4]),
+    )?;
+    let next = ListQuery {
+        before: Some(id(4)),
+        limit: Some(2),
+        ..even
+    };
     same("next page", ids(saver, &next).await?, numbers(&[2]))
 }
 
 async fn whole(saver: &dyn Checkpointer) -> Outcome {
     let made = tree(saver).await?;
-    write(saver, "t", &made[2], "a", "p", &[(0, "x", json!(1)), (-1, "__error__", json!("e"))]).await?;
+    write(
+        saver,
+        "t",
+        &made[2],
+        "a",
+        "p",
+        &[(0, "x", json!(1)), (-1, "__error__", json!("e"))],
+    )
+    .await?;
     for tuple in saver.list(&query()).await? {
-        let want = made.iter().find(|c| c.id == tuple.checkpoint.id).ok_or("an unknown checkpoint")?;
+        let want = made
+            .iter()
+            .find(|c| c.id == tuple.checkpoint.id)
+            .ok_or("an unknown checkpoint")?;
         same("checkpoint", &tuple.checkpoint, want)?;
         let writes = if want.id == id(3) { 2 } else { 0 };
         same("pending writes", tuple.pending_writes.len(), writes)?;
@@ -172,7 +338,11 @@ async fn whole(saver: &dyn Checkpointer) -> Outcome {
 }
 
 async fn empty(saver: &dyn Checkpointer) -> Outcome {
-    same("empty backend", ids(saver, &ListQuery::default()).await?, numbers(&[]))?;
+    same(
+        "empty backend",
+        ids(saver, &ListQuery::default()).await?,
+        numbers(&[]),
+    )?;
     same("no threads", saver.threads().await?, Vec::new())?;
     Draft::root(id(1)).store(saver, "u", "").await?;
     same("other thread", ids(saver, &query()).await?, numbers(&[]))

@@ -60,11 +60,13 @@ impl From<StorageError> for Mismatch {
     }
 }
 
+type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
 /// One named expectation.
 pub struct Case {
     /// Group and name, e.g. `writes: special slots replace`.
     pub name: &'static str,
-    check: for<'a> fn(&'a dyn Checkpointer) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>,
+    check: for<'a> fn(&'a dyn Checkpointer) -> Running<'a>,
 }
 
 impl Case {
@@ -105,7 +107,12 @@ impl fmt::Display for Report {
         for (name, reason) in &self.failed {
             writeln!(f, "NO   {name}: {reason}")?;
         }
-        write!(f, "{} of {} passed", self.passed.len(), self.passed.len() + self.failed.len())
+        write!(
+            f,
+            "{} of {} passed",
+            self.passed.len(),
+            self.passed.len() + self.failed.len()
+        )
     }
 }
 
@@ -149,7 +156,11 @@ fn same<T: PartialEq + fmt::Debug>(what: &str, got: T, want: T) -> Outcome {
     }
     let short = |value: &T| {
         let text = format!("{value:?}");
-        if text.len() > 600 { text.chars().take(600).chain("…".chars()).collect() } else { text }
+        if text.len() > 600 {
+            text.chars().take(600).chain("…".chars()).collect()
+        } else {
+            text
+        }
     };
     Err(format!("{what}: expected {}, got {}", short(&want), short(&got)).into())
 }

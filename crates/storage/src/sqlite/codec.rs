@@ -55,9 +55,9 @@ pub(super) fn time_column(ts: &str) -> Sql {
 /// The text of a time stamp column.
 pub(super) fn time_text(column: ValueRef<'_>) -> FromSqlResult<String> {
     match column {
-        ValueRef::Integer(ms) => {
-            u64::try_from(ms).map(superstep::iso8601).map_err(|_| FromSqlError::OutOfRange(ms))
-        }
+        ValueRef::Integer(ms) => u64::try_from(ms)
+            .map(superstep::iso8601)
+            .map_err(|_| FromSqlError::OutOfRange(ms)),
         other => Ok(other.as_str()?.to_owned()),
     }
 }
@@ -112,7 +112,11 @@ impl<'a> Cursor<'a> {
     /// A count of things of at least one byte each: more than the bytes left is damage, not a size to reserve.
     pub(super) fn count(&mut self) -> Decoded<usize> {
         let n = usize::try_from(self.number()?).map_err(|_| "a count is too large".to_owned())?;
-        if n > self.0.len() { Err("a count is larger than the record".to_owned()) } else { Ok(n) }
+        if n > self.0.len() {
+            Err("a count is larger than the record".to_owned())
+        } else {
+            Ok(n)
+        }
     }
 
     pub(super) fn bytes(&mut self, len: usize) -> Decoded<&'a [u8]> {
@@ -149,13 +153,16 @@ pub(super) fn read_rows(blob: &[u8]) -> Decoded<Vec<i64>> {
     Ok(rows)
 }
 
+/// Channel name rows and the versions that a node has seen.
+pub(super) type SeenRows = Vec<(i64, u64)>;
+
 /// What a checkpoint changes against its parent, or, as a snapshot, everything.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Delta {
     /// Channel name row, version (`None`: the channel is gone), row of the value in `items` (0: no value).
     pub(super) channels: Vec<(i64, Option<u64>, i64)>,
     /// Node name row, channels it has seen (`None`: the entry is gone).
-    pub(super) seen: Vec<(i64, Option<Vec<(i64, u64)>>)>,
+    pub(super) seen: Vec<(i64, Option<SeenRows>)>,
 }
 
 impl Delta {
@@ -183,7 +190,9 @@ impl Delta {
         let mut cursor = Cursor(blob);
         let mut delta = Delta::default();
         for _ in 0..cursor.count()? {
-            delta.channels.push((cursor.row()?, optional(&mut cursor)?, cursor.row()?));
+            delta
+                .channels
+                .push((cursor.row()?, optional(&mut cursor)?, cursor.row()?));
         }
         for _ in 0..cursor.count()? {
             let node = cursor.row()?;
@@ -199,7 +208,11 @@ impl Delta {
             };
             delta.seen.push((node, versions));
         }
-        if cursor.0.is_empty() { Ok(delta) } else { Err("it is longer than it says".to_owned()) }
+        if cursor.0.is_empty() {
+            Ok(delta)
+        } else {
+            Err("it is longer than it says".to_owned())
+        }
     }
 }
 
@@ -256,7 +269,11 @@ impl Rows {
         for (idx, channel, len) in slots {
             rows.push((idx, channel, cursor.bytes(len)?.to_vec()));
         }
-        if cursor.0.is_empty() { Ok(Rows(rows)) } else { Err("it is longer than it says".to_owned()) }
+        if cursor.0.is_empty() {
+            Ok(Rows(rows))
+        } else {
+            Err("it is longer than it says".to_owned())
+        }
     }
 }
 
@@ -268,25 +285,46 @@ mod tests {
     fn deltas_and_writes_come_back_as_they_were() {
         let delta = Delta {
             channels: vec![(1, Some(0), 0), (300, None, 0), (2, Some(u64::MAX - 1), i64::MAX)],
-            seen: vec![(5, None), (6, Some(vec![])), (7, Some(vec![(1, 9), (2, 1 << 40)]))],
+            seen: vec![
+                (5, None),
+                (6, Some(vec![])),
+                (7, Some(vec![(1, 9), (2, 1 << 40)])),
+            ],
         };
         assert_eq!(Delta::decode(&delta.encode()), Ok(delta));
         let mut rows = Rows::default();
-        for (idx, text) in [(2, "c"), (0, "a"), (-4, "old"), (0, "again"), (-4, "new"), (i32::MAX, "z")] {
+        for (idx, text) in [
+            (2, "c"),
+            (0, "a"),
+            (-4, "old"),
+            (0, "again"),
+            (-4, "new"),
+            (i32::MAX, "z"),
+        ] {
             rows.add(idx, 1, text.as_bytes().to_vec());
         }
         let back = Rows::decode(&rows.encode()).expect("own bytes");
-        let texts: Vec<_> =
-            back.0.iter().map(|(idx, _, json)| (*idx, String::from_utf8_lossy(json).into_owned())).collect();
+        let texts: Vec<_> = back
+            .0
+            .iter()
+            .map(|(idx, _, json)| (*idx, String::from_utf8_lossy(json).into_owned()))
+            .collect();
         let want = [(-4, "new"), (0, "a"), (2, "c"), (i32::MAX, "z")];
         assert_eq!(texts, want.map(|(i, s)| (i, s.to_owned())));
     }
 
     #[test]
     fn damaged_bytes_are_refused() {
-        let good = Delta { channels: vec![(1, Some(4), 7)], seen: vec![(2, Some(vec![(1, 3)]))] }.encode();
+        let good = Delta {
+            channels: vec![(1, Some(4), 7)],
+            seen: vec![(2, Some(vec![(1, 3)]))],
+        }
+        .encode();
         for cut in 0..good.len() {
-            assert!(Delta::decode(&good[..cut]).is_err(), "{cut} bytes of a delta were accepted");
+            assert!(
+                Delta::decode(&good[..cut]).is_err(),
+                "{cut} bytes of a delta were accepted"
+            );
         }
         assert!(Delta::decode(&[0xff; 40]).is_err());
         assert!(Rows::decode(&[0xff; 40]).is_err());
@@ -298,16 +336,33 @@ mod tests {
         for ms in [0, 951_827_696_789, 1_795_224_600_123, 253_402_300_799_999] {
             assert_eq!(time_column(&superstep::iso8601(ms)), Sql::Integer(ms as i64));
         }
-        for odd in ["", "yesterday", "2026-11-21T09:30:00Z", "2026-13-41T09:30:00.123+00:00"] {
-            assert_eq!(time_column(odd), Sql::Text(odd.to_owned()), "{odd:?} is not in the usual form");
+        for odd in [
+            "",
+            "yesterday",
+            "2026-11-21T09:30:00Z",
+            "2026-13-41T09:30:00.123+00:00",
+        ] {
+            assert_eq!(
+                time_column(odd),
+                Sql::Text(odd.to_owned()),
+                "{odd:?} is not in the usual form"
+            );
         }
-        for id in ["0190a000-0000-7000-8000-000000000001", "0190A000-0000-7000-8000-000000000001", "cp-1", ""] {
+        for id in [
+            "0190a000-0000-7000-8000-000000000001",
+            "0190A000-0000-7000-8000-000000000001",
+            "cp-1",
+            "",
+        ] {
             let column = match id_column(id) {
                 ToSqlOutput::Owned(owned) => owned,
                 ToSqlOutput::Borrowed(borrowed) => borrowed.try_into().expect("text"),
                 _ => panic!("an id column is a plain value"),
             };
-            assert_eq!(IdColumn::column_result((&column).into()).expect("own column").0, id);
+            assert_eq!(
+                IdColumn::column_result((&column).into()).expect("own column").0,
+                id
+            );
         }
     }
 }

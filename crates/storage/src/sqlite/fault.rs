@@ -26,7 +26,10 @@ impl From<StorageError> for Fault {
 
 impl Fault {
     pub(super) fn corrupt(place: impl Into<String>, cause: impl ToString) -> Self {
-        Fault::Storage(StorageError::Corrupt { place: place.into(), cause: cause.to_string() })
+        Fault::Storage(StorageError::Corrupt {
+            place: place.into(),
+            cause: cause.to_string(),
+        })
     }
 
     /// Names the place when a column did not hold what it should.
@@ -57,7 +60,10 @@ fn is_damage(error: &rusqlite::Error) -> bool {
 fn worded(error: &rusqlite::Error, what: &str, path: &Path) -> StorageError {
     let file = path.display();
     if is_damage(error) {
-        return StorageError::Corrupt { place: format!("A record met while {what}"), cause: error.to_string() };
+        return StorageError::Corrupt {
+            place: format!("A record met while {what}"),
+            cause: error.to_string(),
+        };
     }
     let remedy = match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "Free some disk space and try again; what was stored before is untouched".to_owned(),
@@ -81,5 +87,9 @@ fn worded(error: &rusqlite::Error, what: &str, path: &Path) -> StorageError {
         Some(ErrorCode::TooBig) => "The value is larger than SQLite can store in a row; split it".to_owned(),
         _ => "Try again; if it stays, report it with this message".to_owned(),
     };
-    StorageError::Backend { what: format!("{what} ({file})"), cause: error.to_string(), remedy }
+    StorageError::Backend {
+        what: format!("{what} ({file})"),
+        cause: error.to_string(),
+        remedy,
+    }
 }

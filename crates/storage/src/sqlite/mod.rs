@@ -53,7 +53,10 @@ pub struct SqliteOptions {
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { synchronous: Synchronous::default(), busy_timeout: Duration::from_secs(10) }
+        Self {
+            synchronous: Synchronous::default(),
+            busy_timeout: Duration::from_secs(10),
+        }
     }
 }
 
@@ -77,7 +80,9 @@ struct Reader {
 
 impl fmt::Debug for SqliteSaver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteSaver").field("path", &self.inner.path).finish_non_exhaustive()
+        f.debug_struct("SqliteSaver")
+            .field("path", &self.inner.path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -108,7 +113,9 @@ impl SqliteSaver {
             requests: Some(requests),
             writer: Some(writer),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
     }
 
     /// The file.
@@ -120,7 +127,11 @@ impl SqliteSaver {
     /// order of the commits, even when the futures are awaited later and in another order.
     fn submit(&self, job: Job) -> impl Future<Output = Result<(), StorageError>> + Send + 'static {
         let (answer, outcome) = oneshot::channel();
-        let sent = self.inner.requests.as_ref().is_some_and(|requests| requests.send((job, answer)).is_ok());
+        let sent = self
+            .inner
+            .requests
+            .as_ref()
+            .is_some_and(|requests| requests.send((job, answer)).is_ok());
         let path = self.inner.path.clone();
         async move {
             let gone = || StorageError::Backend {
@@ -141,7 +152,11 @@ impl SqliteSaver {
         operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StorageError> {
         let inner = self.inner.clone();
-        let work = move || inner.read(operation).map_err(|fault| fault.worded(what, &inner.path));
+        let work = move || {
+            inner
+                .read(operation)
+                .map_err(|fault| fault.worded(what, &inner.path))
+        };
         if tokio::runtime::Handle::try_current().is_err() {
             // Another executor: it has no pool of blocking threads that we know of.
             return work();
@@ -161,12 +176,19 @@ impl Inner {
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut reader = match idle {
             Some(reader) => reader,
-            None => Reader { conn: schema::open_reader(&self.path, self.options)?, names: Names::default() },
+            None => Reader {
+                conn: schema::open_reader(&self.path, self.options)?,
+                names: Names::default(),
+            },
         };
         // One transaction: every statement of the operation sees the same moment.
         let result = {
             let moment = reader.conn.unchecked_transaction()?;
-            operation(&mut View { conn: &moment, names: &mut reader.names, memo: Memo::default() })
+            operation(&mut View {
+                conn: &moment,
+                names: &mut reader.names,
+                memo: Memo::default(),
+            })
         };
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         // A connection that met an error is not used again.
@@ -180,7 +202,10 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         // Readers first, so that the writer is the last to close and folds the log back into the file.
-        self.readers.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.readers
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
         self.requests = None;
         if let Some(writer) = self.writer.take()
             && writer.join().is_err()
@@ -202,7 +227,7 @@ impl Checkpointer for SqliteSaver {
         'life0: 'async_trait,
         Self: 'async_trait,
     {
-        Box::pin(self.submit(Job::Commit(commit)))
+        Box::pin(self.submit(Job::Commit(Box::new(commit))))
     }
 
     async fn get(
@@ -212,21 +237,27 @@ impl Checkpointer for SqliteSaver {
         id: Option<&CheckpointId>,
     ) -> Result<Option<CheckpointTuple>, StorageError> {
         let (thread, ns, id) = (thread.clone(), ns.to_owned(), id.cloned());
-        self.read("reading a checkpoint", move |view| view.get(&thread, &ns, id.as_ref())).await
+        self.read("reading a checkpoint", move |view| {
+            view.get(&thread, &ns, id.as_ref())
+        })
+        .await
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
         let query = query.clone();
-        self.read("reading checkpoints", move |view| view.list(&query)).await
+        self.read("reading checkpoints", move |view| view.list(&query))
+            .await
     }
 
     async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
         let query = query.clone();
-        self.read("reading the history", move |view| view.heads(&query)).await
+        self.read("reading the history", move |view| view.heads(&query))
+            .await
     }
 
     async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError> {
-        self.read("reading the list of threads", |view| view.threads()).await
+        self.read("reading the list of threads", |view| view.threads())
+            .await
     }
 
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
@@ -253,7 +284,8 @@ mod tests {
         let options = saver.inner.options;
         drop(saver);
         let conn = schema::open_writer(path, options).expect("opens");
-        conn.pragma_update(None, "max_page_count", pages).expect("can be limited");
+        conn.pragma_update(None, "max_page_count", pages)
+            .expect("can be limited");
         let (requests, queue) = mpsc::channel();
         let writer = Writer::new(conn, path.to_path_buf());
         let writer = std::thread::spawn(move || writer.run(&queue));
@@ -264,35 +296,60 @@ mod tests {
             requests: Some(requests),
             writer: Some(writer),
         };
-        SqliteSaver { inner: Arc::new(inner) }
+        SqliteSaver {
+            inner: Arc::new(inner),
+        }
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_full_disk_loses_nothing_that_was_acknowledged() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let saver = small(&folder.path().join("small.db"), 60);
-        let mut last = Draft::root(id(1)).set("log", json!([])).store(&saver, "t", "").await.expect("stores");
+        let mut last = Draft::root(id(1))
+            .set("log", json!([]))
+            .store(&saver, "t", "")
+            .await
+            .expect("stores");
         let began = Instant::now();
         let error = loop {
             let n = (last.metadata.step + 3).unsigned_abs();
-            match Draft::after(&last, id(n)).append("log", vec!["x".repeat(2000).into()]).store(&saver, "t", "").await {
+            match Draft::after(&last, id(n))
+                .append("log", vec!["x".repeat(2000).into()])
+                .store(&saver, "t", "")
+                .await
+            {
                 Ok(stored) => last = stored,
                 Err(error) => break error.to_string(),
             }
             assert!(began.elapsed() < Duration::from_secs(20), "the file never filled");
         };
         assert!(error.contains("Free some disk space"), "{error}");
-        let newest = saver.get(&"t".into(), "", None).await.expect("readable").expect("there");
+        let newest = saver
+            .get(&"t".into(), "", None)
+            .await
+            .expect("readable")
+            .expect("there");
         assert_eq!(newest.checkpoint, last, "the last acknowledged checkpoint");
         // A commit that fits, queued together with one that does not, is not lost with it.
-        let big = Draft::after(&last, id(5000)).set("big", "x".repeat(400_000)).put();
+        let big = Draft::after(&last, id(5000))
+            .set("big", "x".repeat(400_000))
+            .put();
         let fits = Draft::root(id(1)).put();
         saver.delete_thread(&"nobody".into()).await.expect("works");
-        let commit = |thread: &str, put| Commit { thread: thread.into(), ns: "".into(), writes: vec![], put: Some(put) };
+        let commit = |thread: &str, put| Commit {
+            thread: thread.into(),
+            ns: "".into(),
+            writes: vec![],
+            put: Some(put),
+        };
         let (big, fits) = tokio::join!(saver.commit(commit("t", big)), saver.commit(commit("u", fits)));
         assert!(big.is_err());
         assert!(fits.is_ok() || fits.is_err_and(|e| e.to_string().contains("Free some disk space")));
         saver.delete_thread(&"t".into()).await.expect("room is made");
-        Draft::root(id(1)).set("x", "again").store(&saver, "v", "").await.expect("there is room again");
+        Draft::root(id(1))
+            .set("x", "again")
+            .store(&saver, "v", "")
+            .await
+            .expect("there is room again");
     }
 }

@@ -6,8 +6,8 @@ use imbl::OrdMap;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use superstep::{
-    ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name, Object,
-    PendingWrite, Source, StorageError, TaskId, ThreadId, ThreadSummary, Value, VersionsSeen, Write,
+    ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name,
+    Object, PendingWrite, Source, StorageError, TaskId, ThreadId, ThreadSummary, Value, VersionsSeen, Write,
 };
 
 use super::codec::{Delta, IdColumn, Rows, id_column, read_rows, time_text};
@@ -35,7 +35,9 @@ impl Names {
             .prepare_cached("SELECT name FROM names WHERE id = ?1")?
             .query_row([row], |row| row.get(0))
             .optional()?;
-        let name: Name = text.ok_or_else(|| Fault::corrupt("The table of names", format!("row {row} is missing")))?.into();
+        let name: Name = text
+            .ok_or_else(|| Fault::corrupt("The table of names", format!("row {row} is missing")))?
+            .into();
         self.keep(row, &name);
         Ok(name)
     }
@@ -51,7 +53,9 @@ impl Names {
             .optional()?;
         let row = match known {
             Some(row) => row,
-            None => conn.prepare_cached("INSERT INTO names (name) VALUES (?1)")?.insert([&**name])?,
+            None => conn
+                .prepare_cached("INSERT INTO names (name) VALUES (?1)")?
+                .insert([&**name])?,
         };
         self.keep(row, name);
         Ok(row)
@@ -100,7 +104,11 @@ struct Space {
 
 impl Space {
     fn place(&self, id: &CheckpointId) -> String {
-        let ns = if self.ns.is_empty() { String::new() } else { format!(" (namespace {})", self.ns) };
+        let ns = if self.ns.is_empty() {
+            String::new()
+        } else {
+            format!(" (namespace {})", self.ns)
+        };
         format!("Checkpoint {id} of thread {}{ns}", self.thread)
     }
 }
@@ -159,12 +167,19 @@ impl View<'_> {
     fn tuples(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, Fault> {
         let spaces = self.spaces(query)?;
         let heads = self.select(query, &spaces)?;
-        heads.into_iter().map(|(space, seq, head)| self.tuple(&spaces[space], seq, head)).collect()
+        heads
+            .into_iter()
+            .map(|(space, seq, head)| self.tuple(&spaces[space], seq, head))
+            .collect()
     }
 
     pub(super) fn heads(&mut self, query: &ListQuery) -> Result<Vec<CheckpointHead>, Fault> {
         let spaces = self.spaces(query)?;
-        Ok(self.select(query, &spaces)?.into_iter().map(|(_, _, head)| head).collect())
+        Ok(self
+            .select(query, &spaces)?
+            .into_iter()
+            .map(|(_, _, head)| head)
+            .collect())
     }
 
     pub(super) fn threads(&mut self) -> Result<Vec<ThreadSummary>, Fault> {
@@ -198,11 +213,24 @@ impl View<'_> {
             .conn
             .prepare_cached("SELECT ts FROM checkpoints WHERE space = ?1 AND id = ?2")?
             .query_row(params![space, oldest], |row| Ok(time_text(row.get_ref(0)?)?))?;
-        let space = Space { row: space, thread, ns: "".into() };
-        let query = ListQuery { id: Some(CheckpointId::new(newest.0)), ..ListQuery::default() };
+        let space = Space {
+            row: space,
+            thread,
+            ns: "".into(),
+        };
+        let query = ListQuery {
+            id: Some(CheckpointId::new(newest.0)),
+            ..ListQuery::default()
+        };
         let head = self.select_in(&query, &space, 1)?.pop();
-        let (_, head) = head.ok_or_else(|| Fault::corrupt(format!("Thread {}", space.thread), "its head is missing"))?;
-        Ok(ThreadSummary { thread: space.thread, head, created, checkpoints: count.unsigned_abs() })
+        let (_, head) =
+            head.ok_or_else(|| Fault::corrupt(format!("Thread {}", space.thread), "its head is missing"))?;
+        Ok(ThreadSummary {
+            thread: space.thread,
+            head,
+            created,
+            checkpoints: count.unsigned_abs(),
+        })
     }
 
     fn spaces(&self, query: &ListQuery) -> Result<Vec<Space>, Fault> {
@@ -221,16 +249,26 @@ impl View<'_> {
         };
         let thread = query.thread.as_ref().map(ThreadId::as_str);
         let mut statement = self.conn.prepare_cached(&sql)?;
-        let spaces = statement.query_map(params![thread, ns], read)?.collect::<Result<_, _>>()?;
+        let spaces = statement
+            .query_map(params![thread, ns], read)?
+            .collect::<Result<_, _>>()?;
         Ok(spaces)
     }
 
     /// Matching heads with the index of their space and their row, newest first.
-    fn select(&mut self, query: &ListQuery, spaces: &[Space]) -> Result<Vec<(usize, i64, CheckpointHead)>, Fault> {
+    fn select(
+        &mut self,
+        query: &ListQuery,
+        spaces: &[Space],
+    ) -> Result<Vec<(usize, i64, CheckpointHead)>, Fault> {
         let limit = query.limit.unwrap_or(usize::MAX);
         let mut found = Vec::new();
         for (index, space) in spaces.iter().enumerate() {
-            found.extend(self.select_in(query, space, limit)?.into_iter().map(|(seq, head)| (index, seq, head)));
+            found.extend(
+                self.select_in(query, space, limit)?
+                    .into_iter()
+                    .map(|(seq, head)| (index, seq, head)),
+            );
         }
         if spaces.len() > 1 {
             // Stable: equal ids of copied threads stay in thread and namespace order.
@@ -273,7 +311,8 @@ impl View<'_> {
         while found.len() < limit {
             let Some(row) = rows.next()? else { break };
             let head = self.head(row, space);
-            let head = head.map_err(|fault| fault.at(|| format!("A checkpoint of thread {}", space.thread)))?;
+            let head =
+                head.map_err(|fault| fault.at(|| format!("A checkpoint of thread {}", space.thread)))?;
             if head.metadata.matches(&query.filter) {
                 found.push((row.get(0)?, head));
             }
@@ -309,7 +348,9 @@ impl View<'_> {
             parent: parent.map(CheckpointId::new),
             ts: time_text(row.get_ref(4)?).map_err(|e| Fault::corrupt(&place, e))?,
             metadata: Metadata {
-                source: *SOURCES.get(usize::from(source)).ok_or_else(|| damaged("its source is unknown"))?,
+                source: *SOURCES
+                    .get(usize::from(source))
+                    .ok_or_else(|| damaged("its source is unknown"))?,
                 step: row.get(6)?,
                 parents,
                 user,
@@ -336,7 +377,9 @@ impl View<'_> {
         let meta: Meta = serde_json::from_str::<Value>(&json)
             .map_err(|e| Fault::corrupt(place, format!("its metadata is not JSON: {e}")))
             .and_then(|value| match (value.at(0), value.at(1)) {
-                (Some(Value::Object(parents)), Some(Value::Object(user))) => Ok((parents.clone(), user.clone())),
+                (Some(Value::Object(parents)), Some(Value::Object(user))) => {
+                    Ok((parents.clone(), user.clone()))
+                }
                 _ => Err(Fault::corrupt(place, "its metadata has an unknown shape")),
             })?;
         self.memo.metas.insert(row, meta.clone());
@@ -350,7 +393,9 @@ impl View<'_> {
         for (channel, row) in &state.values {
             let value = self.value(*row).map_err(|cause| match cause {
                 Unreadable::Fault(fault) => fault,
-                Unreadable::Damaged(cause) => Fault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause),
+                Unreadable::Damaged(cause) => {
+                    Fault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause)
+                }
             })?;
             channel_values.insert(channel.clone(), value);
         }
@@ -375,15 +420,17 @@ impl View<'_> {
 
     fn pending_writes(&mut self, seq: i64, place: &str) -> Result<Vec<PendingWrite>, Fault> {
         let conn = self.conn;
-        let mut statement = conn.prepare_cached("SELECT task, path, data FROM writes WHERE checkpoint = ?1")?;
+        let mut statement =
+            conn.prepare_cached("SELECT task, path, data FROM writes WHERE checkpoint = ?1")?;
         let mut rows = statement.query([seq])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             let unreadable = |e: rusqlite::Error| Fault::from(e).at(|| format!("A task of {}", lower(place)));
             let task_id = TaskId::new(row.get::<_, IdColumn>(0).map_err(unreadable)?.0);
             let task_path: String = row.get(1).map_err(unreadable)?;
-            let damaged =
-                |cause: String| Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause);
+            let damaged = |cause: String| {
+                Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause)
+            };
             let blob = row.get_ref(2)?.as_blob().map_err(|e| damaged(e.to_string()))?;
             for (idx, channel, json) in Rows::decode(blob).map_err(damaged)?.0 {
                 let value = parse(&json).map_err(damaged)?;
@@ -422,12 +469,20 @@ impl View<'_> {
             let Some((parent, depth, blob)) = row else {
                 return Err(Fault::corrupt(place, "a checkpoint that it builds on is missing"));
             };
-            chain.push((at, Delta::decode(&blob).map_err(|cause| Fault::corrupt(place, cause))?));
+            chain.push((
+                at,
+                Delta::decode(&blob).map_err(|cause| Fault::corrupt(place, cause))?,
+            ));
             match parent {
                 _ if depth == 0 => break,
                 // Rows only ever build on earlier ones; anything else would be a cycle.
                 Some(parent) if parent < at => at = parent,
-                _ => return Err(Fault::corrupt(place, "it does not build on an earlier checkpoint")),
+                _ => {
+                    return Err(Fault::corrupt(
+                        place,
+                        "it does not build on an earlier checkpoint",
+                    ));
+                }
             }
         }
         for (at, delta) in chain.into_iter().rev() {
@@ -485,7 +540,11 @@ impl View<'_> {
             match base {
                 None => break None,
                 Some(base) if base < at => at = base,
-                Some(_) => return Err(Unreadable::Damaged("a part of it builds on a later one".to_owned())),
+                Some(_) => {
+                    return Err(Unreadable::Damaged(
+                        "a part of it builds on a later one".to_owned(),
+                    ));
+                }
             }
         };
         for (at, len, data) in chain.into_iter().rev() {
@@ -496,10 +555,18 @@ impl View<'_> {
                     list.extend(more.iter().cloned());
                     Value::Array(list)
                 }
-                _ => return Err(Unreadable::Damaged("items were added to something that is not a list".to_owned())),
+                _ => {
+                    return Err(Unreadable::Damaged(
+                        "items were added to something that is not a list".to_owned(),
+                    ));
+                }
             };
-            if let Some(len) = len && whole.as_array().is_none_or(|list| list.len() != len as usize) {
-                return Err(Unreadable::Damaged("the list has not the length it should have".to_owned()));
+            if let Some(len) = len
+                && whole.as_array().is_none_or(|list| list.len() != len as usize)
+            {
+                return Err(Unreadable::Damaged(
+                    "the list has not the length it should have".to_owned(),
+                ));
             }
             if self.memo.keep {
                 self.memo.values.insert(at, whole.clone());

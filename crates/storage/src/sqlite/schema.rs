@@ -21,7 +21,9 @@ pub(super) fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connect
     let open = || -> Result<Connection, Fault> {
         let mut conn = Connection::open_with_flags(
             path,
-            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+            OpenFlags::SQLITE_OPEN_READ_WRITE
+                | OpenFlags::SQLITE_OPEN_CREATE
+                | OpenFlags::SQLITE_OPEN_NO_MUTEX,
         )?;
         conn.busy_timeout(options.busy_timeout)?;
         // Before anything is changed: another program's file must stay as it is.
@@ -35,10 +37,14 @@ pub(super) fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connect
             .into());
         }
         conn.pragma_update(None, "journal_mode", "WAL")?;
-        conn.pragma_update(None, "synchronous", match options.synchronous {
-            Synchronous::Normal => "NORMAL",
-            Synchronous::Full => "FULL",
-        })?;
+        conn.pragma_update(
+            None,
+            "synchronous",
+            match options.synchronous {
+                Synchronous::Normal => "NORMAL",
+                Synchronous::Full => "FULL",
+            },
+        )?;
         conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
         conn.pragma_update(None, "temp_store", "MEMORY")?;
         migrate(&mut conn, path)?;
@@ -77,7 +83,11 @@ fn check(conn: &Connection, path: &Path) -> Result<i64, Fault> {
     }
     let supported = MIGRATIONS.len() as i64;
     if version > supported {
-        return Err(StorageError::NewerSchema { found: version, supported }.into());
+        return Err(StorageError::NewerSchema {
+            found: version,
+            supported,
+        }
+        .into());
     }
     Ok(version)
 }
@@ -89,7 +99,11 @@ fn migrate(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
     // Again, under the lock: another process may just have done it.
     let version = check(&tx, path)?;
-    for (index, sql) in MIGRATIONS.iter().enumerate().skip(usize::try_from(version).unwrap_or(0)) {
+    for (index, sql) in MIGRATIONS
+        .iter()
+        .enumerate()
+        .skip(usize::try_from(version).unwrap_or(0))
+    {
         tracing::info!(file = %path.display(), schema = index + 1, "migrating the database");
         tx.execute_batch(sql)?;
     }

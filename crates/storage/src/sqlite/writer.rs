@@ -24,7 +24,7 @@ use super::reader::{Memo, Names, SOURCES, View};
 
 /// Most jobs in one transaction: bounds how long the first caller waits for the last.
 const GROUP: usize = 256;
-/// Most deltas between two snapshots of versions.
+/// Most deltas between two snapshots of versions, unless the graph is so wide that a snapshot is long itself.
 const SNAPSHOT_EVERY: i64 = 64;
 /// Rows of one level in a list's chain before they are folded into one row of the next level...
 const RUN: i64 = 64;
@@ -38,7 +38,7 @@ const DEEPEST: usize = 120;
 /// Something for the writer to do.
 #[derive(Debug)]
 pub(super) enum Job {
-    Commit(Commit),
+    Commit(Box<Commit>),
     Delete(ThreadId),
     Copy(ThreadId, ThreadId),
 }
@@ -53,8 +53,10 @@ impl Job {
     }
 }
 
+type Answer = oneshot::Sender<Result<(), StorageError>>;
+
 /// A job and where its outcome goes.
-pub(super) type Request = (Job, oneshot::Sender<Result<(), StorageError>>);
+pub(super) type Request = (Job, Answer);
 
 /// A stored checkpoint as the next commit needs it.
 #[derive(Debug)]
@@ -133,15 +135,22 @@ impl Writer {
         }
     }
 
-    fn group(&mut self, group: Vec<Request>) -> Vec<(oneshot::Sender<Result<(), StorageError>>, Result<(), StorageError>)> {
+    fn group(&mut self, group: Vec<Request>) -> Vec<(Answer, Result<(), StorageError>)> {
         let jobs: Vec<&Job> = group.iter().map(|(job, _)| job).collect();
         let outcomes = match self.together(&jobs) {
             Ok(outcomes) => outcomes,
             // The transaction was undone. Alone, a job cannot spoil another.
-            Err(_) if jobs.len() > 1 => jobs.iter().map(|job| self.together(&[job]).and_then(|mut one| one.remove(0))).collect(),
+            Err(_) if jobs.len() > 1 => jobs
+                .iter()
+                .map(|job| self.together(&[job]).and_then(|mut one| one.remove(0)))
+                .collect(),
             Err(error) => vec![Err(error)],
         };
-        group.into_iter().map(|(_, answer)| answer).zip(outcomes).collect()
+        group
+            .into_iter()
+            .map(|(_, answer)| answer)
+            .zip(outcomes)
+            .collect()
     }
 
     /// Runs jobs in one transaction. A job that fails before it wrote anything fails alone; otherwise everything is
@@ -154,7 +163,9 @@ impl Writer {
         for job in jobs {
             self.wrote = false;
             let outcome = self.job(job).map_err(|fault| fault.worded(&job.what(), &path));
-            if self.wrote && let Err(error) = outcome {
+            if self.wrote
+                && let Err(error) = outcome
+            {
                 self.undo();
                 return Err(error);
             }
@@ -170,7 +181,10 @@ impl Writer {
     fn begin(&mut self) -> Result<(), Fault> {
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         // Another process may have deleted or added what we remember.
-        let version = self.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0));
+        let version = self
+            .conn
+            .prepare_cached("PRAGMA data_version")?
+            .query_row([], |row| row.get(0));
         match version {
             Ok(version) if version == self.data_version => {}
             Ok(version) => {
@@ -187,7 +201,9 @@ impl Writer {
 
     fn undo(&mut self) {
         // SQLite has already rolled back after some errors (disk full); then there is nothing to undo.
-        if !self.conn.is_autocommit() && let Err(error) = self.conn.execute_batch("ROLLBACK") {
+        if !self.conn.is_autocommit()
+            && let Err(error) = self.conn.execute_batch("ROLLBACK")
+        {
             tracing::error!(%error, file = %self.path.display(), "a failed transaction could not be undone");
         }
         self.forget();
@@ -208,7 +224,12 @@ impl Writer {
     }
 
     fn commit(&mut self, commit: &Commit) -> Result<(), Fault> {
-        let Commit { thread, ns, writes, put } = commit;
+        let Commit {
+            thread,
+            ns,
+            writes,
+            put,
+        } = commit;
         if writes.is_empty() && put.is_none() {
             return Ok(());
         }
@@ -253,7 +274,9 @@ impl Writer {
         }
         let space: Option<i64> = self
             .conn
-            .prepare_cached("SELECT s.id FROM threads t JOIN spaces s ON s.thread = t.id WHERE t.name = ?1 AND s.ns = ?2")?
+            .prepare_cached(
+                "SELECT s.id FROM threads t JOIN spaces s ON s.thread = t.id WHERE t.name = ?1 AND s.ns = ?2",
+            )?
             .query_row([thread.as_str(), &**ns], |row| row.get(0))
             .optional()?;
         if let Some(space) = space {
@@ -272,7 +295,9 @@ impl Writer {
     fn make_space(&mut self, thread: &ThreadId, ns: &Name) -> Result<i64, Fault> {
         self.wrote = true;
         let name = thread.as_str();
-        self.conn.prepare_cached("INSERT INTO threads (name) VALUES (?1) ON CONFLICT DO NOTHING")?.execute([name])?;
+        self.conn
+            .prepare_cached("INSERT INTO threads (name) VALUES (?1) ON CONFLICT DO NOTHING")?
+            .execute([name])?;
         let space = self
             .conn
             .prepare_cached("INSERT INTO spaces (thread, ns) SELECT id, ?2 FROM threads WHERE name = ?1")?
@@ -293,7 +318,12 @@ impl Writer {
         Ok(seq)
     }
 
-    fn known(&mut self, space: i64, thread: &ThreadId, id: &CheckpointId) -> Result<Option<Arc<Known>>, Fault> {
+    fn known(
+        &mut self,
+        space: i64,
+        thread: &ThreadId,
+        id: &CheckpointId,
+    ) -> Result<Option<Arc<Known>>, Fault> {
         if let Some(known) = self.known.get(&(space, id.clone())) {
             return Ok(Some(known.clone()));
         }
@@ -304,12 +334,30 @@ impl Writer {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })
             .optional()?;
-        let Some((seq, depth, weight, meta)) = row else { return Ok(None) };
+        let Some((seq, depth, weight, meta)) = row else {
+            return Ok(None);
+        };
         let place = format!("Checkpoint {id} of thread {thread}");
-        let mut view = View { conn: &self.conn, names: &mut self.names, memo: Memo::default() };
+        let mut view = View {
+            conn: &self.conn,
+            names: &mut self.names,
+            memo: Memo::default(),
+        };
         let (parents, user) = view.meta(meta, &place)?;
         let state = view.state(seq, &place)?;
-        let values = state.values.into_iter().map(|(name, row)| (name, Slot { row, shape: Shape::Unread })).collect();
+        let values = state
+            .values
+            .into_iter()
+            .map(|(name, row)| {
+                (
+                    name,
+                    Slot {
+                        row,
+                        shape: Shape::Unread,
+                    },
+                )
+            })
+            .collect();
         let known = Arc::new(Known {
             seq,
             depth,
@@ -339,7 +387,10 @@ impl Writer {
             None => None,
         };
         let (changes, seen) = differences(put, parent.as_deref());
-        let mut values = parent.as_ref().map(|parent| parent.values.clone()).unwrap_or_default();
+        let mut values = parent
+            .as_ref()
+            .map(|parent| parent.values.clone())
+            .unwrap_or_default();
         let mut delta = Delta::default();
         for (channel, appended_from) in changes {
             let version = checkpoint.channel_versions.get(&channel).copied();
@@ -347,7 +398,12 @@ impl Writer {
             let value = version.and_then(|_| checkpoint.channel_values.get(&channel));
             let row = match value {
                 Some(value) => {
-                    let slot = self.store(&channel, value, appended_from.zip(values.get(&channel).copied()), thread)?;
+                    let slot = self.store(
+                        &channel,
+                        value,
+                        appended_from.zip(values.get(&channel).copied()),
+                        thread,
+                    )?;
                     values.insert(channel.clone(), slot);
                     slot.row
                 }
@@ -367,19 +423,27 @@ impl Writer {
         if let Some(parent) = &parent {
             (depth, weight) = (parent.depth + 1, parent.weight + blob.len() as i64);
             // A snapshot is due when it costs little against the deltas since the last one, and at the latest
-            // after so many that reading them would take time.
+            // after so many that reading them would take longer than reading a snapshot: more in a wide graph,
+            // so that a snapshot's share of each commit does not grow with the graph.
             let snapshot = 6 * checkpoint.channel_versions.len() + 8 * checkpoint.versions_seen.len();
-            if depth >= SNAPSHOT_EVERY || weight > 3 * snapshot as i64 {
+            let entries = checkpoint.channel_versions.len() + checkpoint.versions_seen.len();
+            if depth >= SNAPSHOT_EVERY.max(entries as i64 / 8) || weight > 3 * snapshot as i64 {
                 blob = self.snapshot(checkpoint, &values)?.encode();
                 (depth, weight) = (0, 0);
             }
         }
         let metadata = &checkpoint.metadata;
-        let shared = parent.as_ref().filter(|known| known.parents == metadata.parents && known.user == metadata.user);
+        let shared = parent
+            .as_ref()
+            .filter(|known| known.parents == metadata.parents && known.user == metadata.user);
         let meta = match shared {
             Some(known) => known.meta,
             None => {
-                let pair: Value = vec![Value::Object(metadata.parents.clone()), Value::Object(metadata.user.clone())].into();
+                let pair: Value = vec![
+                    Value::Object(metadata.parents.clone()),
+                    Value::Object(metadata.user.clone()),
+                ]
+                .into();
                 let json = String::from_utf8(json(&pair, "the metadata", thread)?).unwrap_or_default();
                 self.insert("INSERT INTO metas (json) VALUES (?1)", &[&json])?
             }
@@ -389,9 +453,18 @@ impl Writer {
             (None, Some(id)) => id_column(id.as_str()),
             (None, None) => Null.into(),
         };
-        let next = (!checkpoint.next.is_empty()).then(|| self.name_list(&checkpoint.next)).transpose()?;
-        let updated = checkpoint.updated_channels.as_deref().map(|names| self.name_list(names)).transpose()?;
-        let source = SOURCES.iter().position(|source| *source == metadata.source).unwrap_or(0) as i64;
+        let next = (!checkpoint.next.is_empty())
+            .then(|| self.name_list(&checkpoint.next))
+            .transpose()?;
+        let updated = checkpoint
+            .updated_channels
+            .as_deref()
+            .map(|names| self.name_list(names))
+            .transpose()?;
+        let source = SOURCES
+            .iter()
+            .position(|source| *source == metadata.source)
+            .unwrap_or(0) as i64;
         let seq = self.insert(
             "INSERT INTO checkpoints (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
@@ -436,13 +509,20 @@ impl Writer {
     }
 
     fn name_list(&mut self, names: &[Name]) -> Result<Vec<u8>, Fault> {
-        let rows: Vec<i64> = names.iter().map(|name| self.name(name)).collect::<Result<_, _>>()?;
+        let rows: Vec<i64> = names
+            .iter()
+            .map(|name| self.name(name))
+            .collect::<Result<_, _>>()?;
         Ok(rows_blob(&rows))
     }
 
     fn seen_entry(&mut self, checkpoint: &Checkpoint, node: &Name) -> Result<Option<Vec<(i64, u64)>>, Fault> {
-        let Some(versions) = checkpoint.versions_seen.get(node) else { return Ok(None) };
-        let entry = versions.iter().map(|(channel, version)| Ok((self.name(channel)?, *version)));
+        let Some(versions) = checkpoint.versions_seen.get(node) else {
+            return Ok(None);
+        };
+        let entry = versions
+            .iter()
+            .map(|(channel, version)| Ok((self.name(channel)?, *version)));
         entry.collect::<Result<_, Fault>>().map(Some)
     }
 
@@ -481,7 +561,10 @@ impl Writer {
                 "INSERT INTO items (base, len, level, run, data) VALUES (?1, ?2, ?3, ?4, ?5)",
                 &[&base, &(len as i64), &level, &run, &data],
             )?;
-            return Ok(Slot { row, shape: Shape::List(Link { len, level, run }) });
+            return Ok(Slot {
+                row,
+                shape: Shape::List(Link { len, level, run }),
+            });
         }
         let data = json(value, &place(), thread)?;
         let len = value.as_array().map(superstep::List::len);
@@ -489,7 +572,13 @@ impl Writer {
             "INSERT INTO items (base, len, level, run, data) VALUES (NULL, ?1, 0, 0, ?2)",
             &[&len.map(|len| len as i64), &data],
         )?;
-        let shape = len.map_or(Shape::Plain, |len| Shape::List(Link { len, level: 0, run: 0 }));
+        let shape = len.map_or(Shape::Plain, |len| {
+            Shape::List(Link {
+                len,
+                level: 0,
+                run: 0,
+            })
+        });
         Ok(Slot { row, shape })
     }
 
@@ -502,13 +591,26 @@ impl Writer {
         }
     }
 
+    #[expect(clippy::type_complexity, reason = "a row, column by column")]
     fn read_link(&self, row: i64) -> Result<Option<(Link, Option<i64>, i64)>, Fault> {
         let found: Option<(Option<u32>, i64, i64, Option<i64>, i64)> = self
             .conn
             .prepare_cached("SELECT len, level, run, base, length(data) FROM items WHERE id = ?1")?
-            .query_row([row], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+            .query_row([row], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+            })
             .optional()?;
-        Ok(found.and_then(|(len, level, run, base, bytes)| Some((Link { len: len? as usize, level, run }, base, bytes))))
+        Ok(found.and_then(|(len, level, run, base, bytes)| {
+            Some((
+                Link {
+                    len: len? as usize,
+                    level,
+                    run,
+                },
+                base,
+                bytes,
+            ))
+        }))
     }
 
     /// Where the next row goes: its base, the length it starts from, its level and its position in the run.
@@ -529,7 +631,9 @@ impl Writer {
             }
             let (mut at, mut bytes, mut boundary) = (base, 0, None);
             for _ in 0..link.run {
-                let Some((_, Some(before), size)) = self.read_link(at)? else { break };
+                let Some((_, Some(before), size)) = self.read_link(at)? else {
+                    break;
+                };
                 bytes += size;
                 at = before;
                 boundary = Some(before);
@@ -557,7 +661,10 @@ impl Writer {
         let (row, mut rows) = match stored {
             Some((row, blob)) => {
                 let rows = Rows::decode(&blob).map_err(|cause| {
-                    Fault::corrupt(format!("The stored writes of task {} of thread {thread}", task.task_id), cause)
+                    Fault::corrupt(
+                        format!("The stored writes of task {} of thread {thread}", task.task_id),
+                        cause,
+                    )
                 })?;
                 (Some(row), rows)
             }
@@ -586,17 +693,22 @@ impl Writer {
     }
 
     fn status(&mut self, task: &TaskId, rows: &Rows) -> Result<i64, Fault> {
-        let channels: Vec<Name> =
-            rows.0.iter().map(|(_, channel, _)| self.names.name(&self.conn, *channel)).collect::<Result<_, _>>()?;
+        let channels: Vec<Name> = rows
+            .0
+            .iter()
+            .map(|(_, channel, _)| self.names.name(&self.conn, *channel))
+            .collect::<Result<_, _>>()?;
         let status = TaskStatus::of(task, channels.iter().map(|name| &**name));
         Ok(i64::from(status.interrupted) | i64::from(status.failed) << 1)
     }
 
     fn spaces_of(&self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT s.id, s.ns FROM threads t JOIN spaces s ON s.thread = t.id WHERE t.name = ?1")?;
-        let spaces = statement.query_map([thread.as_str()], |row| Ok((row.get(0)?, row.get::<_, String>(1)?.into())))?;
+        let mut statement = self.conn.prepare_cached(
+            "SELECT s.id, s.ns FROM threads t JOIN spaces s ON s.thread = t.id WHERE t.name = ?1",
+        )?;
+        let spaces = statement.query_map([thread.as_str()], |row| {
+            Ok((row.get(0)?, row.get::<_, String>(1)?.into()))
+        })?;
         Ok(spaces.collect::<Result<_, _>>()?)
     }
 
@@ -605,7 +717,9 @@ impl Writer {
         self.wrote = true;
         let (mut items, mut metas) = (HashSet::new(), HashSet::new());
         for (space, _) in &spaces {
-            let mut statement = self.conn.prepare_cached("SELECT meta, delta FROM checkpoints WHERE space = ?1")?;
+            let mut statement = self
+                .conn
+                .prepare_cached("SELECT meta, delta FROM checkpoints WHERE space = ?1")?;
             let mut rows = statement.query([space])?;
             while let Some(row) = rows.next()? {
                 metas.insert(row.get::<_, i64>(0)?);
@@ -618,15 +732,21 @@ impl Writer {
         }
         let mut open: Vec<i64> = items.iter().copied().collect();
         while let Some(item) = open.pop() {
-            if let Some((_, Some(base), _)) = self.read_link(item)? && items.insert(base) {
+            if let Some((_, Some(base), _)) = self.read_link(item)?
+                && items.insert(base)
+            {
                 open.push(base);
             }
         }
         for item in items {
-            self.conn.prepare_cached("DELETE FROM items WHERE id = ?1")?.execute([item])?;
+            self.conn
+                .prepare_cached("DELETE FROM items WHERE id = ?1")?
+                .execute([item])?;
         }
         for meta in metas {
-            self.conn.prepare_cached("DELETE FROM metas WHERE id = ?1")?.execute([meta])?;
+            self.conn
+                .prepare_cached("DELETE FROM metas WHERE id = ?1")?
+                .execute([meta])?;
         }
         for (space, _) in &spaces {
             for sql in [
@@ -637,7 +757,9 @@ impl Writer {
                 self.conn.prepare_cached(sql)?.execute([space])?;
             }
         }
-        self.conn.prepare_cached("DELETE FROM threads WHERE name = ?1")?.execute([thread.as_str()])?;
+        self.conn
+            .prepare_cached("DELETE FROM threads WHERE name = ?1")?
+            .execute([thread.as_str()])?;
         self.spaces.clear();
         self.known.clear();
         Ok(())
@@ -658,7 +780,13 @@ impl Writer {
         Ok(())
     }
 
-    fn copy_space(&mut self, source: i64, target: i64, from: &ThreadId, copied: &mut Copied) -> Result<(), Fault> {
+    fn copy_space(
+        &mut self,
+        source: i64,
+        target: i64,
+        from: &ThreadId,
+        copied: &mut Copied,
+    ) -> Result<(), Fault> {
         self.wrote = true;
         let seqs: Vec<i64> = self
             .conn
@@ -671,7 +799,9 @@ impl Writer {
             let (id, parent, meta, blob): (IdColumn, Sql, i64, Vec<u8>) = self
                 .conn
                 .prepare_cached("SELECT id, parent, meta, delta FROM checkpoints WHERE seq = ?1")?
-                .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+                .query_row([seq], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                })?;
             if let Some(there) = self.seq(target, &CheckpointId::new(id.0.as_str()))? {
                 new_seqs.insert(seq, there);
                 continue;
@@ -770,26 +900,45 @@ fn differences(put: &Put, parent: Option<&Known>) -> Differences {
     let checkpoint = &put.checkpoint;
     let Some(parent) = parent else {
         return (
-            checkpoint.channel_versions.keys().map(|channel| (channel.clone(), None)).collect(),
+            checkpoint
+                .channel_versions
+                .keys()
+                .map(|channel| (channel.clone(), None))
+                .collect(),
             checkpoint.versions_seen.keys().cloned().collect(),
         );
     };
     let grown = |named: &mut dyn Iterator<Item = (bool, bool)>, before: usize| {
-        named.fold(before as i64, |len, (then, now)| len + i64::from(now) - i64::from(then))
+        named.fold(before as i64, |len, (then, now)| {
+            len + i64::from(now) - i64::from(then)
+        })
     };
     let versions = grown(
         &mut put.changes.iter().map(|change| {
-            (parent.versions.contains_key(&change.channel), checkpoint.channel_versions.contains_key(&change.channel))
+            (
+                parent.versions.contains_key(&change.channel),
+                checkpoint.channel_versions.contains_key(&change.channel),
+            )
         }),
         parent.versions.len(),
     );
     let changes = if versions == checkpoint.channel_versions.len() as i64 {
-        put.changes.iter().map(|change| (change.channel.clone(), change.appended_from)).collect()
+        put.changes
+            .iter()
+            .map(|change| (change.channel.clone(), change.appended_from))
+            .collect()
     } else {
-        different(&parent.versions, &checkpoint.channel_versions).map(|channel| (channel, None)).collect()
+        different(&parent.versions, &checkpoint.channel_versions)
+            .map(|channel| (channel, None))
+            .collect()
     };
     let entries = grown(
-        &mut put.seen.iter().map(|node| (parent.seen.contains_key(node), checkpoint.versions_seen.contains_key(node))),
+        &mut put.seen.iter().map(|node| {
+            (
+                parent.seen.contains_key(node),
+                checkpoint.versions_seen.contains_key(node),
+            )
+        }),
         parent.seen.len(),
     );
     let seen = if entries == checkpoint.versions_seen.len() as i64 {
@@ -805,7 +954,10 @@ fn different<'a, V: Clone + PartialEq>(
     now: &'a OrdMap<Name, V>,
 ) -> impl Iterator<Item = Name> + 'a {
     let gone = before.keys().filter(move |key| !now.contains_key(*key));
-    let new = now.iter().filter(move |(key, value)| before.get(*key) != Some(*value)).map(|(key, _)| key);
+    let new = now
+        .iter()
+        .filter(move |(key, value)| before.get(*key) != Some(*value))
+        .map(|(key, _)| key);
     gone.chain(new).cloned()
 }
 
