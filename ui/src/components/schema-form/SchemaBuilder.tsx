@@ -80,7 +80,7 @@ export function TypeSelect({ schema, onChange, label, disabled }: TypeSelectProp
         ...TYPES.map(([value, key]) => ({ value, label: t(key) })),
       ]}
       onChange={(next) => {
-        if (next !== "custom") onChange(withType(typeof schema === "object" && schema !== null ? schema : {}, next));
+        if (next !== "custom") onChange(withType(typeof schema === "object" && schema !== null ? schema : {}, next as SchemaType));
       }}
     />
   );

@@ -1,0 +1,88 @@
+/** Shows what is selected, and puts the cursor into a field when somebody asks for it. */
+import { useEffect, useRef } from "react";
+import { useRecord } from "../../document/store";
+import { END, sectionOf, START } from "../../document/types";
+import { formsIds } from "../../lib/testIds";
+import { useSession } from "../../state/session";
+import { EdgeInspector } from "./EdgeInspector";
+import { GraphInspector } from "./GraphInspector";
+import { ManyInspector } from "./ManyInspector";
+import { NodeInspector, TerminalInspector } from "./NodeInspector";
+import "./inspector.css";
+
+/** How long a field is looked for: editors are loaded on first use. */
+const PATIENCE_MS = 1500;
+
+export function Inspector() {
+  const selection = useSession((state) => state.selection);
+  const place = useRef<HTMLDivElement>(null);
+  useFieldFocus(place);
+
+  const { nodes, edges } = selection;
+  const single = nodes.length + edges.length === 1;
+  return (
+    <div className="inspector" ref={place} data-testid={formsIds.inspector}>
+      {nodes.length + edges.length > 1 ? (
+        <ManyInspector nodes={nodes} edges={edges} />
+      ) : single && nodes[0] !== undefined ? (
+        <OneNode key={nodes[0]} name={nodes[0]} />
+      ) : single && edges[0] !== undefined ? (
+        <EdgeInspector key={edges[0]} id={edges[0]} />
+      ) : (
+        <GraphInspector />
+      )}
+    </div>
+  );
+}
+
+function OneNode({ name }: { name: string }) {
+  const record = useRecord(`node:${name}`);
+  if (name === START || name === END) return <TerminalInspector name={name} />;
+  // Deleted or undone while it was selected.
+  if (record === undefined) return <GraphInspector />;
+  return <NodeInspector name={name} />;
+}
+
+/** Follows `focusField`: finds the field of a pointer, or the nearest one above it, and focuses what is in it. */
+function useFieldFocus(place: React.RefObject<HTMLDivElement | null>): void {
+  const pending = useSession((state) => state.pendingFocus);
+  useEffect(() => {
+    if (pending === null) return;
+    const section = sectionOf(pending.record)?.section;
+    if (section === "key") return;
+    const began = performance.now();
+    let frame = 0;
+    const look = () => {
+      const field = findField(place.current, pending.pointer ?? "");
+      const target = field?.querySelector<HTMLElement>(
+        "input:not([type=hidden]):not([aria-hidden=true]), textarea, .cm-content, [role=combobox], [role=switch], button",
+      );
+      const waiting = field?.querySelector(".ss-code-waiting") !== null && field !== null;
+      if ((target && !waiting) || performance.now() - began > PATIENCE_MS) {
+        target?.focus({ preventScroll: true });
+        field?.scrollIntoView({ block: "nearest" });
+        flash(field);
+        useSession.getState().clearPendingFocus();
+        return;
+      }
+      frame = requestAnimationFrame(look);
+    };
+    frame = requestAnimationFrame(look);
+    return () => cancelAnimationFrame(frame);
+  }, [pending, place]);
+}
+
+function findField(root: HTMLElement | null, pointer: string): HTMLElement | null {
+  if (root === null || pointer === "") return null;
+  for (let at = pointer; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
+    const found = root.querySelector<HTMLElement>(`[data-pointer="${CSS.escape(at)}"]`);
+    if (found) return found;
+  }
+  return null;
+}
+
+function flash(field: HTMLElement | null): void {
+  if (field === null) return;
+  field.dataset["flash"] = "";
+  setTimeout(() => delete field.dataset["flash"], 1200);
+}

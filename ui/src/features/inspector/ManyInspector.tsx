@@ -1,0 +1,99 @@
+/** Several things at once: put them in line, delete them. */
+import {
+  AlignCenterHorizontal,
+  AlignCenterVertical,
+  AlignEndHorizontal,
+  AlignEndVertical,
+  AlignHorizontalSpaceAround,
+  AlignStartHorizontal,
+  AlignStartVertical,
+  AlignVerticalSpaceAround,
+  Trash2,
+} from "lucide-react";
+import { cardHeight, cardRows, NODE_WIDTH, PILL_HEIGHT, PILL_WIDTH, type Rect } from "../../canvas/geometry";
+import { Button } from "../../components/Button";
+import { IconButton } from "../../components/IconButton";
+import { deleteThings, moveNodes } from "../../document/edits";
+import { doc, edit } from "../../document/store";
+import { END, nodeOf, positionOf, START } from "../../document/types";
+import { t, tn } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { arrange, type Arrangement } from "./arrange";
+import { nodeText } from "./describe";
+
+const WAYS: [Arrangement, typeof AlignStartVertical][] = [
+  ["left", AlignStartVertical],
+  ["center", AlignCenterVertical],
+  ["right", AlignEndVertical],
+  ["top", AlignStartHorizontal],
+  ["middle", AlignCenterHorizontal],
+  ["bottom", AlignEndHorizontal],
+  ["across", AlignHorizontalSpaceAround],
+  ["down", AlignVerticalSpaceAround],
+];
+
+export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edges: readonly string[] }) {
+  const kinds = useSession((state) => state.appInfo?.kinds);
+  const boxes = () => {
+    const found = new Map<string, Rect>();
+    for (const name of nodes) {
+      const place = positionOf(doc.get(`layout:${name}`));
+      if (place === null) continue;
+      if (name === START || name === END) {
+        found.set(name, { ...place, width: PILL_WIDTH, height: PILL_HEIGHT });
+        continue;
+      }
+      const node = nodeOf(doc.get(`node:${name}`));
+      const card = kinds?.find((kind) => kind.kind === node.kind)?.card ?? [];
+      found.set(name, { ...place, width: NODE_WIDTH, height: cardHeight(cardRows(node, card).length) });
+    }
+    return found;
+  };
+  const count = [
+    nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
+    edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),
+  ]
+    .filter((part) => part !== false)
+    .join(", ");
+  return (
+    <div>
+      <section className="ss-section">
+        <h2 className="inspector-edge-name">{t("forms.many.title", { count })}</h2>
+        {nodes.length > 0 && <p className="inspector-sentence">{nodes.map(nodeText).slice(0, 12).join(", ")}{nodes.length > 12 ? " …" : ""}</p>}
+      </section>
+      {nodes.length > 1 && (
+        <section className="ss-section">
+          <h3 className="ss-section-title">{t("forms.many.arrange")}</h3>
+          <div className="ss-enum-row" role="group" aria-label={t("forms.many.arrange")}>
+            {WAYS.map(([way, Icon]) => (
+              <IconButton
+                key={way}
+                variant="secondary"
+                label={t(`forms.many.${way}`)}
+                onClick={() =>
+                  edit(t(`forms.many.${way}`), (document) => moveNodes(document, arrange(boxes(), way)))
+                }
+              >
+                <Icon size={15} />
+              </IconButton>
+            ))}
+          </div>
+        </section>
+      )}
+      <section className="ss-section">
+        <div>
+          <Button
+            variant="danger"
+            icon={<Trash2 size={14} aria-hidden />}
+            shortcut="Delete"
+            onClick={() => {
+              if (edit(t("forms.many.delete", { count }), (document) => deleteThings(document, { nodes, edges }))) useSession.getState().select({});
+            }}
+          >
+            {t("forms.many.delete", { count })}
+          </Button>
+        </div>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,286 @@
+/** One node: its name, its settings from the kind's schema, breakpoints, its last run. */
+import { Copy, MoreHorizontal, Trash2 } from "lucide-react";
+import { useEffect, useId, useMemo, useState, type ComponentType } from "react";
+import { Badge } from "../../components/Badge";
+import { EmptyState } from "../../components/EmptyState";
+import { Field, type FieldProblem } from "../../components/Field";
+import { IconButton } from "../../components/IconButton";
+import { JsonEditor } from "../../components/JsonEditor";
+import { KindIcon } from "../../components/KindIcon";
+import { Menu } from "../../components/Menu";
+import type { Schema } from "../../components/schema-form/schema";
+import { SchemaForm } from "../../components/SchemaForm";
+import { Switch } from "../../components/Switch";
+import { TextArea, TextField } from "../../components/TextField";
+import { deleteThings, nodeNameProblem, renameNode, setField, setRecord } from "../../document/edits";
+import { doc, edit, sealHistory, useDiagnostics, useRecord } from "../../document/store";
+import { isObject, nodeOf, type Json } from "../../document/types";
+import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
+import { formsIds } from "../../lib/testIds";
+import { t, type TextKey } from "../../lib/texts";
+import { runCommand } from "../../state/commands";
+import { KEYMAP } from "../../state/keymap";
+import { useSession } from "../../state/session";
+import { EDITORS } from "./editors";
+import { useKeyInfos } from "./keys";
+
+const NAME_PROBLEMS: Record<"empty" | "reserved" | "sign" | "taken", TextKey> = {
+  empty: "forms.outline.nameEmpty",
+  reserved: "forms.outline.nameReserved",
+  sign: "forms.outline.nameSign",
+  taken: "forms.outline.nameTaken",
+};
+
+/** The problems at a pointer, as a field shows them. */
+export function problemsOf(diagnostics: readonly Diagnostic[], matches: (pointer: string) => boolean): FieldProblem[] {
+  return diagnostics
+    .filter((each) => matches(each.pointer ?? ""))
+    .map((each) => ({ message: each.message, remedy: each.remedy, severity: each.severity }));
+}
+
+// The last run is the debugger's; it is found by name, so that this folder does not depend on that one.
+const lastRuns = import.meta.glob<Record<string, unknown>>("../last-run/*.tsx", { eager: true });
+function findLastRun(): ComponentType<{ nodeId: string }> | null {
+  for (const module of Object.values(lastRuns)) {
+    if (typeof module["LastRun"] === "function") return module["LastRun"] as ComponentType<{ nodeId: string }>;
+  }
+  return null;
+}
+
+export function NodeInspector({ name }: { name: string }) {
+  const recordId = `node:${name}`;
+  const record = useRecord(recordId);
+  const diagnostics = useDiagnostics(recordId);
+  const kinds = useSession((state) => state.appInfo?.kinds);
+  const keys = useKeyInfos(name);
+  const node = nodeOf(record);
+  const kind = kinds?.find((each) => each.kind === node.kind);
+  const LastRun = useMemo(findLastRun, []);
+
+  const errors = useMemo(
+    () =>
+      diagnostics
+        .filter((each) => each.pointer?.startsWith("/config") === true)
+        .map((each) => ({
+          pointer: (each.pointer ?? "").slice("/config".length),
+          message: each.message,
+          remedy: each.remedy,
+          severity: each.severity,
+        })),
+    [diagnostics],
+  );
+  const others = problemsOf(diagnostics, (pointer) => !pointer.startsWith("/config/") && pointer !== "/title" && pointer !== "/description");
+
+  if (record === undefined) return null;
+  const set = (pointer: string, value: Json | undefined, what: string) =>
+    edit(t("forms.edit.field", { what, name }), (document) => setField(document, recordId, pointer, value), {
+      merge: `${recordId}${pointer}`,
+    });
+  const title = isObject(record) && typeof record["title"] === "string" ? record["title"] : "";
+  const description = isObject(record) && typeof record["description"] === "string" ? record["description"] : "";
+
+  return (
+    <div onBlur={sealHistory}>
+      <section className="ss-section">
+        <header className="inspector-head">
+          <span className="inspector-glyph">
+            <KindIcon icon={kind?.icon ?? "box"} size={18} />
+          </span>
+          <NodeName name={name} />
+          <IconButton
+            size="small"
+            label={t("forms.inspector.duplicate")}
+            shortcut={KEYMAP["edit.duplicate"]?.keys[0] ?? ""}
+            onClick={() => {
+              useSession.getState().select({ nodes: [name] });
+              runCommand("edit.duplicate");
+            }}
+          >
+            <Copy size={14} />
+          </IconButton>
+          <IconButton
+            size="small"
+            variant="danger"
+            label={t("forms.inspector.delete")}
+            shortcut="Delete"
+            data-testid="inspector-delete"
+            onClick={() => {
+              if (edit(t("forms.edit.delete", { name }), (document) => deleteThings(document, { nodes: [name] }))) {
+                useSession.getState().select({});
+              }
+            }}
+          >
+            <Trash2 size={14} />
+          </IconButton>
+          {kinds !== undefined && (
+            <Menu
+              align="end"
+              trigger={
+                <IconButton size="small" label={t("forms.inspector.changeKind")}>
+                  <MoreHorizontal size={14} />
+                </IconButton>
+              }
+              entries={[
+                { id: "heading", heading: t("forms.inspector.changeKind") },
+                ...kinds.map((each) => ({
+                  id: each.kind,
+                  label: each.title,
+                  icon: <KindIcon icon={each.icon} size={14} />,
+                  checked: each.kind === node.kind,
+                  run: () => {
+                    if (each.kind === node.kind || !isObject(record)) return;
+                    const config = carried(node.config, each.defaults, each.configSchema);
+                    edit(t("forms.edit.kind", { name }), (document) =>
+                      setRecord(document, recordId, { ...record, kind: each.kind, config }),
+                    );
+                  },
+                })),
+              ]}
+            />
+          )}
+        </header>
+        <p className="inspector-kind">
+          <Badge>{kind?.title ?? node.kind}</Badge>
+          <span>{kind?.summary ?? t("forms.inspector.unknownKind", { kind: node.kind })}</span>
+        </p>
+        {others.length > 0 && (
+          <Field error={others} pointer="">
+            {null}
+          </Field>
+        )}
+        <Field label={t("forms.inspector.title")} pointer="/title">
+          <TextField
+            value={title}
+            placeholder={name}
+            onChange={(next) => set("/title", next === "" ? undefined : next, t("forms.inspector.title"))}
+          />
+        </Field>
+        <Field label={t("forms.inspector.description")} pointer="/description">
+          <TextArea
+            value={description}
+            minRows={1}
+            placeholder={t("forms.inspector.descriptionPlaceholder")}
+            onChange={(next) => set("/description", next === "" ? undefined : next, t("forms.inspector.description"))}
+          />
+        </Field>
+      </section>
+
+      <section className="ss-section" data-testid="inspector-config">
+        {kind === undefined ? (
+          <Field label={t("forms.inspector.config")} description={t("forms.inspector.unknownKindHelp")} pointer="/config">
+            <JsonEditor value={node.config} onChange={(next) => set("/config", next ?? {}, t("forms.inspector.config"))} />
+          </Field>
+        ) : (
+          <SchemaForm
+            schema={kind.configSchema as Schema}
+            value={node.config}
+            onChange={(next: Json | undefined) => set("/config", next ?? {}, changedField(node.config, next) ?? t("forms.inspector.config"))}
+            errors={errors}
+            stateKeys={keys}
+            editors={EDITORS}
+            check="never"
+            title={t("forms.inspector.config")}
+            pointerPrefix="/config"
+          />
+        )}
+      </section>
+
+      <Breakpoints node={name} />
+
+      {LastRun !== null && (
+        <section className="ss-section">
+          <h3 className="ss-section-title">{t("forms.inspector.lastRun")}</h3>
+          <LastRun nodeId={name} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** Settings for another kind: its defaults, and what the old settings have under the same names. */
+function carried(config: Record<string, Json>, defaults: Json, schema: Json): Record<string, Json> {
+  const names = isObject(schema) && isObject(schema["properties"]) ? Object.keys(schema["properties"]) : [];
+  const kept = Object.fromEntries(Object.entries(config).filter(([name]) => names.includes(name)));
+  return { ...(isObject(defaults) ? defaults : {}), ...kept };
+}
+
+/** The field that differs, for the name of the undo step. */
+function changedField(before: Record<string, Json>, after: Json | undefined): string | null {
+  if (!isObject(after)) return null;
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  for (const name of names) if (before[name] !== after[name]) return name;
+  return null;
+}
+
+function NodeName({ name }: { name: string }) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const errorId = useId();
+  useEffect(() => setDraft(null), [name]);
+  const problem = draft === null ? null : nodeNameProblem(doc, draft.trim(), name);
+  const finish = () => {
+    const next = draft?.trim() ?? name;
+    setDraft(null);
+    if (next === name || nodeNameProblem(doc, next, name) !== null) return;
+    if (edit(t("forms.edit.rename", { from: name, to: next }), (document) => renameNode(document, name, next))) {
+      const session = useSession.getState();
+      session.renameBreakpoints(name, next);
+      session.select({ nodes: [next] });
+    }
+  };
+  return (
+    <div className="inspector-name">
+      <input
+        className="inspector-name-input"
+        aria-label={t("forms.inspector.name")}
+        aria-invalid={problem !== null || undefined}
+        aria-describedby={problem === null ? undefined : errorId}
+        data-testid={formsIds.inspectorName}
+        spellCheck={false}
+        value={draft ?? name}
+        onChange={(event) => setDraft(event.target.value)}
+        onBlur={finish}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") {
+            event.preventDefault();
+            finish();
+          } else if (event.key === "Escape") {
+            event.stopPropagation();
+            setDraft(null);
+          }
+        }}
+      />
+      {problem !== null && (
+        <p className="inspector-name-problem" id={errorId} role="alert">
+          {t(NAME_PROBLEMS[problem])}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Breakpoints({ node }: { node: string }) {
+  const list = useSession((state) => (state.graphKey === null ? undefined : state.breakpoints[state.graphKey]));
+  const toggle = useSession((state) => state.toggleBreakpoint);
+  const has = (when: "before" | "after") => list?.some((each) => each.node === node && each.when === when) ?? false;
+  return (
+    <section className="ss-section">
+      <h3 className="ss-section-title">{t("forms.inspector.breakpoints")}</h3>
+      <Field label={t("forms.inspector.breakBefore")} className="ss-field-switch">
+        <Switch checked={has("before")} onChange={() => toggle(node, "before")} data-testid={formsIds.breakBefore} />
+      </Field>
+      <Field label={t("forms.inspector.breakAfter")} className="ss-field-switch">
+        <Switch checked={has("after")} onChange={() => toggle(node, "after")} data-testid={formsIds.breakAfter} />
+      </Field>
+    </section>
+  );
+}
+
+/** What is shown for the entry and the exit, which have no settings. */
+export function TerminalInspector({ name }: { name: string }) {
+  const start = name === "__start__";
+  return (
+    <EmptyState compact icon={<KindIcon icon={name} size={20} />} title={start ? t("forms.start") : t("forms.end")}>
+      {start ? t("forms.inspector.startHelp") : t("forms.inspector.endHelp")}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,318 @@
+/** Editors for the `x-editor` hints of node kinds: key names, assignments, code, schemas, folders. */
+import { Plus, X } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import { Button } from "../../components/Button";
+import { Checkbox } from "../../components/Checkbox";
+import { CodeEditor } from "../../components/CodeEditor";
+import { Combobox } from "../../components/Combobox";
+import { ExpressionField } from "../../components/ExpressionField";
+import { IconButton } from "../../components/IconButton";
+import { JsonEditor } from "../../components/JsonEditor";
+import { escapeToken } from "../../components/schema-form/schema";
+import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
+import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/SchemaForm";
+import { Tabs } from "../../components/Tabs";
+import { edit, doc, useDocumentState } from "../../document/store";
+import { addKey } from "../../document/edits";
+import { isObject } from "../../document/types";
+import { rpc } from "../../ipc/client";
+import { t } from "../../lib/texts";
+
+/** A button that makes the key that was named; a name is often written before the key exists. */
+function MakeKey({ name, keys }: { name: string; keys: FieldEditorProps["stateKeys"] }) {
+  if (!/^[A-Za-z_]\w*$/.test(name) || keys.some((key) => key.name === name)) return null;
+  return (
+    <Button
+      size="small"
+      icon={<Plus size={13} aria-hidden />}
+      onClick={() => edit(t("forms.edit.addKey", { name }), (document) => addKey(document, name, { type: "string" }))}
+    >
+      {t("forms.editor.makeKey", { name })}
+    </Button>
+  );
+}
+
+function StateKeyEditor({ value, onChange, stateKeys, readOnly, onBlur }: FieldEditorProps) {
+  const name = typeof value === "string" ? value : "";
+  const [left, setLeft] = useState(true);
+  return (
+    <div
+      className="ss-items"
+      onFocus={() => setLeft(false)}
+      onBlur={() => {
+        setLeft(true);
+        onBlur();
+      }}
+    >
+      <Combobox
+        mono
+        value={name}
+        disabled={readOnly}
+        onChange={(next) => onChange(next === "" ? undefined : next)}
+        placeholder={t("forms.editor.chooseKey")}
+        emptyText={t("forms.editor.noKey")}
+        items={stateKeys.map((key) => ({ value: key.name, hint: key.type, description: key.description }))}
+      />
+      {left && !readOnly && (
+        <div className="ss-none-row">
+          <MakeKey name={name} keys={stateKeys} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function StateKeysEditor({ value, onChange, stateKeys, readOnly }: FieldEditorProps) {
+  const chosen: string[] = Array.isArray(value) ? value.filter((key): key is string => typeof key === "string") : [];
+  // Names that are no keys (any more) stay visible, to be taken out.
+  const all = [...stateKeys.map((key) => key.name), ...chosen.filter((name) => !stateKeys.some((key) => key.name === name))];
+  if (all.length === 0) return <p className="ss-none">{t("forms.editor.noKeys")}</p>;
+  return (
+    <div className="ss-flags inspector-keys" role="group">
+      {all.map((name) => (
+        <Checkbox
+          key={name}
+          checked={chosen.includes(name)}
+          disabled={readOnly}
+          onChange={(on) => {
+            const next = on ? [...chosen, name] : chosen.filter((other) => other !== name);
+            onChange(next.length === 0 ? undefined : next);
+          }}
+        >
+          <span className="ss-mono">{name}</span>{" "}
+          <span className="ss-muted">{stateKeys.find((key) => key.name === name)?.type ?? t("forms.editor.gone")}</span>
+        </Checkbox>
+      ))}
+    </div>
+  );
+}
+
+/** Key → expression, or a literal. */
+const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
+  value,
+  onChange,
+  stateKeys,
+  variables,
+  readOnly,
+  problemsAt,
+  pointer,
+  onBlur,
+}: FieldEditorProps) {
+  const set = isObject(value) ? value : {};
+  const names = Object.keys(set);
+  const free = stateKeys.filter((key) => !(key.name in set));
+  const put = (name: string, next: unknown) => onChange({ ...set, [name]: next });
+  const rename = (from: string, to: string) => {
+    if (to === from || to in set || to === "") return;
+    onChange(Object.fromEntries(Object.entries(set).map(([key, item]) => [key === from ? to : key, item])));
+  };
+  return (
+    <div className="ss-items">
+      {names.length === 0 && <p className="ss-none">{t("forms.editor.noAssignments")}</p>}
+      {names.map((name, index) => {
+        const item = set[name];
+        const literal = typeof item !== "string";
+        const problems = problemsAt(`${pointer}/${escapeToken(name)}`);
+        return (
+          <div key={index} className="ss-card inspector-assignment" data-pointer={`/config${pointer}/${escapeToken(name)}`}>
+            <div className="ss-card-head">
+              <KeyName name={name} keys={stateKeys} taken={(other) => other in set} readOnly={readOnly} onRename={(to) => rename(name, to)} />
+              <Tabs
+                look="segmented"
+                label={t("forms.editor.valueOf", { name })}
+                value={literal ? "value" : "expression"}
+                onChange={(next) => {
+                  if (next === "value" && !literal) put(name, literalOf(item));
+                  if (next === "expression" && literal) put(name, JSON.stringify(item) ?? "none");
+                }}
+                tabs={[
+                  { id: "expression", label: t("forms.editor.expression"), disabled: readOnly },
+                  { id: "value", label: t("forms.editor.value"), disabled: readOnly },
+                ]}
+              />
+              {!readOnly && (
+                <IconButton
+                  size="small"
+                  label={t("forms.schema.removeEntry", { name })}
+                  onClick={() => onChange(Object.fromEntries(Object.entries(set).filter(([key]) => key !== name)))}
+                >
+                  <X size={13} />
+                </IconButton>
+              )}
+            </div>
+            <div className="ss-card-body">
+              {literal ? (
+                <JsonEditor
+                  value={item}
+                  onChange={(next) => {
+                    // A text would be taken for an expression; as a literal it has to be one.
+                    if (next !== undefined) put(name, typeof next === "string" ? JSON.stringify(next) : next);
+                  }}
+                  readOnly={readOnly}
+                  minLines={1}
+                  aria-label={t("forms.editor.valueOf", { name })}
+                />
+              ) : (
+                <ExpressionField
+                  value={item}
+                  onChange={(next) => put(name, next)}
+                  keys={stateKeys}
+                  variables={variables}
+                  readOnly={readOnly}
+                  error={problems[0]?.message}
+                  onBlur={onBlur}
+                  aria-label={t("forms.editor.valueOf", { name })}
+                />
+              )}
+              {problems.length > 0 && (
+                <ul className="ss-problems">
+                  {problems.map((problem) => (
+                    <li key={problem.message} data-severity={problem.severity ?? "error"}>
+                      <span>
+                        {problem.message} <span className="ss-remedy">{problem.remedy}</span>
+                      </span>
+                    </li>
+                  ))}
+                </ul>
+              )}
+              <MakeKey name={name} keys={stateKeys} />
+            </div>
+          </div>
+        );
+      })}
+      {!readOnly && (
+        <div>
+          <Button
+            size="small"
+            icon={<Plus size={13} aria-hidden />}
+            onClick={() => {
+              let name = free[0]?.name ?? "key";
+              for (let n = 2; name in set; n += 1) name = `key_${n}`;
+              put(name, "");
+            }}
+          >
+            {t("forms.editor.addAssignment")}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+};
+AssignmentsEditor.nested = true;
+
+/** An expression that is plain data, as that data; anything else begins as null. */
+function literalOf(expression: unknown): unknown {
+  if (typeof expression !== "string") return expression ?? null;
+  try {
+    return JSON.parse(expression);
+  } catch {
+    return null;
+  }
+}
+
+function KeyName({
+  name,
+  keys,
+  taken,
+  readOnly,
+  onRename,
+}: {
+  name: string;
+  keys: FieldEditorProps["stateKeys"];
+  taken(name: string): boolean;
+  readOnly: boolean;
+  onRename(to: string): void;
+}) {
+  const [draft, setDraft] = useState<string | null>(null);
+  return (
+    <div
+      className="ss-item-body"
+      onBlur={() => {
+        if (draft !== null) onRename(draft.trim());
+        setDraft(null);
+      }}
+    >
+      <Combobox
+        mono
+        aria-label={t("forms.editor.keyToSet")}
+        value={draft ?? name}
+        disabled={readOnly}
+        onChange={(next) => {
+          setDraft(next);
+          // Chosen from the list: at once. Typed: when the field is left.
+          if (keys.some((key) => key.name === next) && !taken(next)) {
+            onRename(next);
+            setDraft(null);
+          }
+        }}
+        items={keys.filter((key) => key.name === name || !taken(key.name)).map((key) => ({ value: key.name, hint: key.type }))}
+      />
+    </div>
+  );
+}
+
+function CodeFieldEditor({ value, onChange, stateKeys, readOnly, problems, onBlur }: FieldEditorProps) {
+  return (
+    <CodeEditor
+      mode="javascript"
+      lineNumbers
+      minLines={8}
+      maxLines={28}
+      value={typeof value === "string" ? value : ""}
+      onChange={onChange}
+      keys={stateKeys}
+      readOnly={readOnly}
+      invalid={problems.some((problem) => problem.severity !== "warning")}
+      onBlur={onBlur}
+    />
+  );
+}
+
+function SchemaEditor({ value, onChange, readOnly }: FieldEditorProps) {
+  return <SchemaBuilder value={value} onChange={onChange} readOnly={readOnly} />;
+}
+
+/** A folder beside the graph file; the ones that are there are offered. */
+function FolderEditor({ value, onChange, readOnly }: FieldEditorProps) {
+  const path = useDocumentState((state) => state.path);
+  const [folders, setFolders] = useState<string[]>([]);
+  const dir = useMemo(() => path?.replace(/[\\/][^\\/]*$/, "") ?? null, [path]);
+  useEffect(() => {
+    if (dir === null) {
+      setFolders([]);
+      return;
+    }
+    const abort = new AbortController();
+    rpc("files.list", { dir }, abort.signal).then(
+      (listing) => setFolders(listing.entries.filter((entry) => entry.isDir).map((entry) => entry.name)),
+      () => {
+        // The name can still be written; whether it exists is said by the diagnostics.
+      },
+    );
+    return () => abort.abort();
+  }, [dir]);
+  return (
+    <Combobox
+      mono
+      value={typeof value === "string" ? value : ""}
+      disabled={readOnly}
+      onChange={(next) => onChange(next === "" ? undefined : next)}
+      items={folders.map((folder) => ({ value: folder }))}
+      emptyText={dir === null ? t("forms.editor.saveFirst") : t("forms.editor.noFolder")}
+    />
+  );
+}
+
+export const EDITORS: FormEditors = {
+  "state-key": StateKeyEditor,
+  "state-keys": StateKeysEditor,
+  assignments: AssignmentsEditor,
+  code: CodeFieldEditor,
+  schema: SchemaEditor,
+  folder: FolderEditor,
+};
+
+/** Names of the nodes that an edge may lead to. */
+export function targetNames(): string[] {
+  return [...doc.names("node")];
+}

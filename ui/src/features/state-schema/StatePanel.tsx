@@ -1,0 +1,407 @@
+/** The keys of the state: what they hold, how updates join, and which nodes and edges use them. */
+import { ArrowDownToLine, ArrowUpFromLine, ChevronDown, ChevronRight, MoveDown, MoveUp, Plus, Trash2 } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { focusEdge, focusNode } from "../../canvas/actions";
+import { Badge } from "../../components/Badge";
+import { Button } from "../../components/Button";
+import { ConfirmDialog } from "../../components/Dialog";
+import { EmptyState } from "../../components/EmptyState";
+import { Field } from "../../components/Field";
+import { IconButton } from "../../components/IconButton";
+import { JsonEditor } from "../../components/JsonEditor";
+import { initialValue, typeText, type Schema } from "../../components/schema-form/schema";
+import { builderType, NameField, TypeDetails, TypeSelect } from "../../components/schema-form/SchemaBuilder";
+import { SchemaForm } from "../../components/SchemaForm";
+import { Select } from "../../components/Select";
+import { Switch } from "../../components/Switch";
+import { TextArea } from "../../components/TextField";
+import { addKey, deleteThings, renameKey, setField, setRecord, uniqueName } from "../../document/edits";
+import { doc, edit, sealHistory, useDiagnostics, useDocumentVersion, useIds, useRecord } from "../../document/store";
+import { isObject, sectionOf, type Json, type JsonObject } from "../../document/types";
+import { formsIds } from "../../lib/testIds";
+import { t, tn, type TextKey } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { moveKey } from "./reorder";
+import { usageOf, type Usage } from "./usage";
+import "./state-schema.css";
+
+const NO_USE: Usage = { readers: [], writers: [] };
+
+/** Reducers, with the types they can join. */
+const REDUCERS: readonly [name: string, types: readonly string[] | null][] = [
+  ["overwrite", null],
+  ["add", ["number", "integer", "string", "array"]],
+  ["multiply", ["number", "integer"]],
+  ["min", ["number", "integer"]],
+  ["max", ["number", "integer"]],
+  ["and", ["boolean"]],
+  ["or", ["boolean"]],
+  ["append", ["array"]],
+  ["union", ["array"]],
+  ["add_messages", ["array"]],
+  ["merge", ["object"]],
+];
+
+export function StatePanel() {
+  const names = useIds("key");
+  const selected = useSession((state) => state.selection.key);
+  const select = useSession((state) => state.select);
+  const kinds = useSession((state) => state.appInfo?.kinds);
+  const pending = useSession((state) => state.pendingFocus);
+  const version = useDocumentVersion();
+  const usage = useMemo(() => {
+    void version;
+    return usageOf(doc, kinds ?? []);
+  }, [version, kinds]);
+  const panel = useRef<HTMLDivElement>(null);
+
+  useEffect(() => {
+    const place = pending === null ? null : sectionOf(pending.record);
+    if (pending === null || place?.section !== "key") return;
+    const session = useSession.getState();
+    if (session.selection.key !== place.name) session.select({ key: place.name });
+    const frame = requestAnimationFrame(() => {
+      const card = panel.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(place.name)}"]`);
+      const field = card?.querySelector<HTMLElement>(`[data-pointer="${CSS.escape(pending.pointer ?? "")}"]`) ?? card;
+      field?.querySelector<HTMLElement>("input, textarea, [role=combobox], .cm-content, button")?.focus({ preventScroll: true });
+      card?.scrollIntoView({ block: "nearest" });
+      session.clearPendingFocus();
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [pending]);
+
+  const add = () => {
+    const name = uniqueName(doc, "key", t("forms.state.newName"));
+    if (!edit(t("forms.edit.addKey", { name }), (document) => addKey(document, name, { type: "string" }))) return;
+    select({ key: name });
+    requestAnimationFrame(() => {
+      const input = panel.current?.querySelector<HTMLInputElement>(`[data-key="${CSS.escape(name)}"] input`);
+      input?.focus();
+      input?.select();
+    });
+  };
+
+  if (names.length === 0) {
+    return (
+      <EmptyState
+        compact
+        title={t("forms.state.none")}
+        action={
+          <Button variant="primary" icon={<Plus size={14} aria-hidden />} onClick={add} data-testid={formsIds.addKey}>
+            {t("forms.state.add")}
+          </Button>
+        }
+      >
+        {t("forms.state.noneHelp")}
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="ss-panel" ref={panel} data-testid={formsIds.statePanel} onBlur={sealHistory}>
+      <div className="ss-panel-bar">
+        <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={add} data-testid={formsIds.addKey}>
+          {t("forms.state.add")}
+        </Button>
+      </div>
+      <ul className="ss-panel-scroll state-list" aria-label={t("forms.state.keys")}>
+        {names.map((name, index) => (
+          <KeyRow
+            key={index}
+            name={name}
+            first={index === 0}
+            last={index === names.length - 1}
+            open={selected === name}
+            usage={usage.get(name) ?? NO_USE}
+            onToggle={() => select({ key: selected === name ? null : name })}
+          />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface KeyRowProps {
+  name: string;
+  first: boolean;
+  last: boolean;
+  open: boolean;
+  usage: Usage;
+  onToggle(): void;
+}
+
+function typeBadge(key: JsonObject): string {
+  const type = builderType(key);
+  if (type === "enum") return t("forms.builder.enum");
+  if (typeof key["type"] === "string") return typeText(key["type"]);
+  return t("forms.type.any");
+}
+
+function KeyRow({ name, first, last, open, usage, onToggle }: KeyRowProps) {
+  const recordId = `key:${name}`;
+  const record = useRecord(recordId);
+  const problems = useDiagnostics(recordId);
+  const key = isObject(record) ? record : {};
+  const reducer = typeof key["reducer"] === "string" ? key["reducer"] : "overwrite";
+  const users = usage.readers.length + usage.writers.length;
+  const failed = problems.some((problem) => problem.severity === "error");
+  return (
+    <li className="state-key" data-key={name} data-open={open || undefined}>
+      <button type="button" className="state-row" aria-expanded={open} onClick={onToggle} data-testid={formsIds.stateKey(name)}>
+        {open ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
+        <span className="state-name">{name}</span>
+        {problems.length > 0 && (
+          <Badge tone={failed ? "failed" : "warning"} title={problems.map((problem) => problem.message).join("\n")}>
+            {problems.length}
+          </Badge>
+        )}
+        <span className="state-type">{typeBadge(key)}</span>
+        {reducer !== "overwrite" && <Badge mono>{reducer}</Badge>}
+        {key["channel"] === "ephemeral" && <Badge tone="paused">{t("forms.state.ephemeralShort")}</Badge>}
+        {users === 0 && <Badge title={t("forms.state.unusedHelp")}>{t("forms.state.unused")}</Badge>}
+      </button>
+      {open && <KeyEditor name={name} record={key} usage={usage} first={first} last={last} problems={problems} />}
+    </li>
+  );
+}
+
+function KeyEditor({
+  name,
+  record,
+  usage,
+  first,
+  last,
+  problems,
+}: {
+  name: string;
+  record: JsonObject;
+  usage: Usage;
+  first: boolean;
+  last: boolean;
+  problems: ReturnType<typeof useDiagnostics>;
+}) {
+  const recordId = `key:${name}`;
+  const kinds = useSession((state) => state.appInfo?.kinds);
+  const [deleting, setDeleting] = useState(false);
+  const set = (pointer: string, value: Json | undefined, what: string) =>
+    edit(t("forms.edit.field", { what, name }), (document) => setField(document, recordId, pointer, value), {
+      merge: `${recordId}${pointer}`,
+    });
+  const put = (next: JsonObject, what: string) =>
+    edit(t("forms.edit.field", { what, name }), (document) => setRecord(document, recordId, next));
+  const at = (...pointers: string[]) =>
+    problems
+      .filter((problem) => pointers.includes(problem.pointer ?? ""))
+      .map(({ message, remedy, severity }) => ({ message, remedy, severity }));
+  const rest = problems
+    .filter((problem) => !["/type", "/reducer", "/default", "/enum", "/channel"].includes(problem.pointer ?? ""))
+    .map(({ message, remedy, severity }) => ({ message, remedy, severity }));
+
+  const reducer = typeof record["reducer"] === "string" ? record["reducer"] : "overwrite";
+  const type = typeof record["type"] === "string" ? record["type"] : null;
+  const { reducer: _reducer, channel: _channel, default: _default, description: _description, ...schema } = record;
+  const reducers = REDUCERS.filter(([value, types]) => value === reducer || types === null || type === null || types.includes(type));
+  const rename = (to: string) => {
+    if (edit(t("forms.edit.rename", { from: name, to }), (document) => renameKey(document, name, to, kinds ?? []))) {
+      useSession.getState().select({ key: to });
+    }
+  };
+  const users = [...new Set([...usage.writers, ...usage.readers])];
+  const remove = () => {
+    setDeleting(false);
+    edit(t("forms.edit.delete", { name }), (document) => deleteThings(document, { keys: [name] }));
+    useSession.getState().select({});
+  };
+
+  return (
+    <div className="state-editor">
+      {rest.length > 0 && (
+        <Field error={rest} pointer="">
+          {null}
+        </Field>
+      )}
+      <Field label={t("forms.state.name")} description={users.length > 0 ? t("forms.state.renameHelp") : undefined}>
+        <NameField name={name} taken={(other) => other !== name && doc.has(`key:${other}`)} onRename={rename} label={t("forms.state.name")} />
+      </Field>
+      <Field label={t("forms.state.type")} error={at("/type", "/enum")} pointer="/type">
+        <div className="ss-items">
+          <TypeSelect
+            schema={schema}
+            onChange={(next) => {
+              const wasMessages = reducer === "add_messages";
+              const fits = REDUCERS.find(([value]) => value === reducer)?.[1];
+              const joins = fits === null || fits === undefined || next.type === undefined || fits.includes(String(next.type));
+              put(
+                {
+                  ...(next as JsonObject),
+                  ...(record["description"] !== undefined && { description: record["description"] }),
+                  // A reducer that cannot join the new type would be an error that nobody asked for.
+                  ...(record["reducer"] !== undefined && joins && !(wasMessages && next.type !== "array") && { reducer: record["reducer"] }),
+                  ...(record["channel"] !== undefined && { channel: record["channel"] }),
+                },
+                t("forms.state.type"),
+              );
+            }}
+          />
+          <TypeDetails schema={schema as Schema} onChange={(next) => put({ ...(next as JsonObject), ...picked(record) }, t("forms.state.type"))} />
+        </div>
+      </Field>
+      <Field label={t("forms.state.reducer")} description={t(`forms.reducer.${reducer}.help` as TextKey)} error={at("/reducer")} pointer="/reducer">
+        <Select
+          value={reducer}
+          options={reducers.map(([value]) => ({
+            value,
+            label: t(`forms.reducer.${value}` as TextKey),
+            description: t(`forms.reducer.${value}.help` as TextKey),
+          }))}
+          onChange={(next) => set("/reducer", next === "overwrite" ? undefined : next, t("forms.state.reducer"))}
+        />
+      </Field>
+      <DefaultField record={record} schema={schema as Schema} error={at("/default")} onChange={(next) => set("/default", next, t("forms.state.default"))} />
+      <Field label={t("forms.state.description")} pointer="/description">
+        <TextArea
+          minRows={1}
+          value={typeof record["description"] === "string" ? record["description"] : ""}
+          placeholder={t("forms.state.descriptionPlaceholder")}
+          onChange={(next) => set("/description", next === "" ? undefined : next, t("forms.state.description"))}
+        />
+      </Field>
+      <Field label={t("forms.state.ephemeral")} description={t("forms.state.ephemeralHelp")} className="ss-field-switch" error={at("/channel")} pointer="/channel">
+        <Switch
+          checked={record["channel"] === "ephemeral"}
+          onChange={(on) => set("/channel", on ? "ephemeral" : undefined, t("forms.state.ephemeral"))}
+        />
+      </Field>
+      <Users title={t("forms.state.writers")} records={usage.writers} none={t("forms.state.noWriters")} icon={<ArrowDownToLine size={13} aria-hidden />} />
+      <Users title={t("forms.state.readers")} records={usage.readers} none={t("forms.state.noReaders")} icon={<ArrowUpFromLine size={13} aria-hidden />} />
+      <div className="state-tools">
+        <IconButton size="small" label={t("forms.state.up", { name })} disabled={first} onClick={() => edit(t("forms.state.move"), (document) => moveKey(document, name, -1))}>
+          <MoveUp size={13} />
+        </IconButton>
+        <IconButton size="small" label={t("forms.state.down", { name })} disabled={last} onClick={() => edit(t("forms.state.move"), (document) => moveKey(document, name, 1))}>
+          <MoveDown size={13} />
+        </IconButton>
+        <Button
+          size="small"
+          variant="danger"
+          icon={<Trash2 size={13} aria-hidden />}
+          onClick={() => (users.length > 0 ? setDeleting(true) : remove())}
+        >
+          {t("forms.state.delete")}
+        </Button>
+      </div>
+      <ConfirmDialog
+        open={deleting}
+        title={t("forms.state.deleteTitle", { name })}
+        text={
+          <>
+            <p>{tn("forms.state.deleteText.one", "forms.state.deleteText.many", users.length)}</p>
+            <ul className="state-doomed">
+              {users.slice(0, 12).map((user) => (
+                <li key={user}>{recordText(user)}</li>
+              ))}
+              {users.length > 12 && <li>…</li>}
+            </ul>
+          </>
+        }
+        confirm={t("forms.state.delete")}
+        onCancel={() => setDeleting(false)}
+        onConfirm={remove}
+      />
+    </div>
+  );
+}
+
+/** The parts of a key that are not its type. */
+function picked(record: JsonObject): JsonObject {
+  return Object.fromEntries(
+    ["description", "reducer", "channel", "default"].flatMap((field) => (record[field] === undefined ? [] : [[field, record[field]]])),
+  );
+}
+
+function DefaultField({
+  record,
+  schema,
+  error,
+  onChange,
+}: {
+  record: JsonObject;
+  schema: Schema;
+  error: { message: string; remedy: string; severity: "error" | "warning" }[];
+  onChange(value: Json | undefined): void;
+}) {
+  const has = record["default"] !== undefined;
+  const simple = ["string", "integer", "number", "boolean", "enum"].includes(builderType(schema) ?? "");
+  return (
+    <Field
+      label={t("forms.state.default")}
+      description={has ? undefined : t("forms.state.noDefault")}
+      error={error}
+      pointer="/default"
+      aside={
+        <Switch
+          aria-label={t("forms.state.hasDefault")}
+          checked={has}
+          onChange={(on) => onChange(on ? (initialValue(schema) as Json) : undefined)}
+        />
+      }
+    >
+      {has &&
+        (simple ? (
+          <SchemaForm schema={{ ...schema, title: t("forms.state.default"), description: "" }} value={record["default"]} jsonSwitch={false} onChange={(next: Json | undefined) => onChange(next ?? (schema.type === "string" ? "" : 0))} />
+        ) : (
+          <JsonEditor
+            aria-label={t("forms.state.default")}
+            value={record["default"]}
+            onChange={(next: Json | undefined) => {
+              if (next !== undefined) onChange(next);
+            }}
+          />
+        ))}
+    </Field>
+  );
+}
+
+function recordText(record: string): string {
+  const place = sectionOf(record);
+  if (place === null) return record;
+  return place.section === "edge" ? t("forms.problems.edge", { name: place.name }) : place.name;
+}
+
+function Users({ title, records, none, icon }: { title: string; records: readonly string[]; none: string; icon: React.ReactNode }) {
+  return (
+    <div className="state-users">
+      <h4>
+        {icon} {title}
+      </h4>
+      {records.length === 0 ? (
+        <span className="ss-none">{none}</span>
+      ) : (
+        <ul>
+          {records.map((record) => {
+            const place = sectionOf(record);
+            return (
+              <li key={record}>
+                <button
+                  type="button"
+                  className="ss-link"
+                  onClick={() => {
+                    const session = useSession.getState();
+                    if (place?.section === "node") {
+                      session.select({ nodes: [place.name], key: session.selection.key });
+                      focusNode(place.name);
+                    } else if (place?.section === "edge") {
+                      session.select({ edges: [place.name], key: session.selection.key });
+                      focusEdge(place.name);
+                    }
+                  }}
+                >
+                  {recordText(record)}
+                </button>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </div>
+  );
+}
