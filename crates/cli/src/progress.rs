@@ -49,7 +49,14 @@ impl Progress {
             }
             Payload::Custom(value) => {
                 self.end_speech();
-                out::note(&format!("      {}", short(&json(value), SUMMARY)));
+                let log = value.get("log").and_then(Value::as_str);
+                let node = value.get("node").and_then(Value::as_str);
+                match (node, log) {
+                    (Some(node), Some(log)) => {
+                        out::note(&format!("      {node}: {}", log.replace('\n', "\n      ")))
+                    }
+                    _ => out::note(&format!("      {}", short(&json(value), SUMMARY))),
+                }
             }
             Payload::Message(chunk, metadata) => self.speak(chunk, metadata),
             _ => {}

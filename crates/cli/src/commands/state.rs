@@ -2,7 +2,7 @@
 
 use superstep::{CheckpointHead, Graph, ListQuery, StateRef, StateSnapshot, ThreadId};
 
-use crate::args::{HistoryArgs, StateArgs};
+use crate::args::{HistoryArgs, StateArgs, Status};
 use crate::commands::threads::{next_of, status_of, word};
 use crate::fault::Fault;
 use crate::graph::GraphFile;
@@ -111,7 +111,11 @@ pub(crate) async fn history(args: &HistoryArgs) -> Result<(), Fault> {
                 checkpoint.metadata.step.to_string(),
                 checkpoint.metadata.source.as_str().to_owned(),
                 checkpoint.ts.clone(),
-                word(status_of(checkpoint)).to_owned(),
+                // What follows a past checkpoint is in the rows above; only what went wrong or waits is worth a word.
+                match status_of(checkpoint) {
+                    status @ (Status::Asking | Status::Failed) => word(status).to_owned(),
+                    _ => String::new(),
+                },
                 next_of(checkpoint),
                 parent,
             ]

@@ -1,0 +1,97 @@
+//! The real program in temporary folders: what it prints, where, and how it exits.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod check;
+mod run;
+#[cfg(unix)]
+mod serve;
+mod threads;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+/// A user with an empty data folder.
+struct User {
+    dir: TempDir,
+}
+
+/// What a call came to.
+struct Done {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl User {
+    fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_superstep"));
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null());
+        command
+            .env("SUPERSTEP_DATA", self.dir.path().join("data"))
+            .env("HOME", self.dir.path());
+        command.env_remove("SUPERSTEP_LOG");
+        command
+    }
+
+    fn call(&self, args: &[&str]) -> Done {
+        let output = self.command(args).output().unwrap();
+        Done {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Calls and insists on the exit code.
+    #[track_caller]
+    fn expect(&self, code: i32, args: &[&str]) -> Done {
+        let done = self.call(args);
+        assert_eq!(
+            done.code, code,
+            "{args:?}\nstdout: {}\nstderr: {}",
+            done.out, done.err
+        );
+        done
+    }
+
+    /// Writes a graph file and gives its path.
+    fn graph(&self, name: &str, graph: &Json) -> String {
+        let path = self.dir.path().join(name);
+        std::fs::write(&path, serde_json::to_string_pretty(graph).unwrap()).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+impl Done {
+    fn json(&self) -> Json {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
+    }
+
+    /// The lines of NDJSON.
+    fn events(&self) -> Vec<Json> {
+        self.out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+/// A folder of the repository's `graphs`.
+fn example(name: &str) -> String {
+    let root: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../graphs")
+        .join(name);
+    root.canonicalize().unwrap().to_str().unwrap().to_owned()
+}

@@ -1,0 +1,409 @@
+//! `run` and `resume`: results, questions, streams, failures, exit codes.
+
+use serde_json::{Value as Json, json};
+
+use crate::{User, example};
+
+#[test]
+fn a_run_prints_its_result_and_tells_what_happened() {
+    let user = User::new();
+    let done = user.expect(
+        0,
+        &[
+            "run",
+            &example("counter"),
+            "--input",
+            r#"{"limit": 3}"#,
+            "--thread",
+            "t",
+        ],
+    );
+    assert_eq!(done.json()["result"], "Reached 3 in 3 turns.");
+    assert!(
+        done.err.starts_with("thread t\n   1  increment  "),
+        "{}",
+        done.err
+    );
+    assert_eq!(done.err.lines().count(), 5, "{}", done.err);
+    let by_number = user.expect(
+        0,
+        &["run", &example("counter"), "--example", "2", "--db", "memory:"],
+    );
+    let by_name = user.expect(
+        0,
+        &[
+            "run",
+            &example("counter"),
+            "--example",
+            "In strides of seven",
+            "--db",
+            "memory:",
+        ],
+    );
+    assert_eq!(by_number.json(), by_name.json());
+    assert_eq!(by_number.json()["count"], 42);
+    let threads = user.expect(0, &["threads", "--json"]).json();
+    assert_eq!(
+        threads.as_array().unwrap().len(),
+        1,
+        "memory: leaves nothing behind"
+    );
+}
+
+#[test]
+fn input_is_checked_before_anything_runs() {
+    let user = User::new();
+    let counter = example("counter");
+    let err = |args: &[&str]| user.expect(2, &[&["run", counter.as_str()], args].concat()).err;
+    assert!(err(&["--input", "limit"]).contains(r#"a text has quotes of its own: '"limit"'"#));
+    assert!(err(&["--input", "[1]"]).contains("takes an object of state keys"));
+    let unknown = err(&["--input", r#"{"limt": 3}"#]);
+    assert!(
+        unknown.contains("sets `limt`, which is no state key") && unknown.contains("limit"),
+        "{unknown}"
+    );
+    assert!(err(&["--input", r#"{"limit": 0}"#]).contains("does not fit the state key `limit`"));
+    let nothing = err(&[]);
+    assert!(
+        nothing.contains("--input JSON") && nothing.contains("1  'Count to five'"),
+        "{nothing}"
+    );
+    assert!(err(&["--thread", "new"]).contains("There is no thread new yet"));
+    assert!(err(&["--example", "9"]).contains("It has:\n  1  'Count to five'"));
+    assert!(err(&["--input", "{}", "--stream", "value"]).contains("known are values, updates"));
+    assert!(err(&["--input", "{}", "--interrupt-before", "nobody"]).contains("nobody"));
+    assert!(err(&["--input", "{}", "--thread", "t", "--checkpoint", "x"]).contains("has no checkpoint x"));
+    assert_eq!(user.expect(0, &["threads", "--json"]).json(), json!([]));
+}
+
+#[test]
+fn a_question_stops_the_run_and_an_answer_goes_on() {
+    let user = User::new();
+    let asked = user.expect(
+        3,
+        &[
+            "run",
+            &example("refund-desk"),
+            "--example",
+            "1",
+            "--thread",
+            "case 1",
+        ],
+    );
+    assert_eq!(asked.json()["amount"], 40);
+    let choice = r#"  Approve:  superstep resume 'case 1' --answer '{"decision":"approve"}'"#;
+    assert!(
+        asked.err.contains("Refund 40 EUR of 40 EUR?") && asked.err.contains(choice),
+        "{}",
+        asked.err
+    );
+    let waits = user.expect(3, &["resume", "case 1"]);
+    assert!(
+        waits.err.contains(choice),
+        "without an answer the question is shown again: {}",
+        waits.err
+    );
+    let refused = user.expect(3, &["resume", "case 1", "--text", "maybe"]);
+    assert!(
+        refused.err.contains("The last answer was not accepted"),
+        "{}",
+        refused.err
+    );
+    let revised = user.expect(
+        3,
+        &[
+            "resume",
+            "case 1",
+            "--answer",
+            r#"{"decision": "revise", "note": "less", "amount": 20}"#,
+        ],
+    );
+    assert_eq!(revised.json()["attempts"], 2);
+    let done = user.expect(0, &["resume", "case 1", "--answer", r#"{"decision": "approve"}"#]);
+    assert_eq!(done.json()["payment"]["amount"], 20);
+    let late = user.expect(2, &["resume", "case 1", "--answer", r#"{"decision": "approve"}"#]);
+    assert!(late.err.contains("asks no question"), "{}", late.err);
+    assert!(user.expect(2, &["resume", "case 1"]).err.contains("is done"));
+}
+
+#[test]
+fn events_are_ndjson_with_one_shape() {
+    let user = User::new();
+    let args = [
+        "run",
+        &example("refund-desk"),
+        "--example",
+        "1",
+        "--thread",
+        "t",
+        "--stream",
+        "updates,values,messages",
+    ];
+    let events = user.expect(3, &args).events();
+    for event in &events {
+        let names: Vec<&String> = event.as_object().unwrap().keys().collect();
+        assert_eq!(names, ["event", "ns", "data"]);
+        assert_eq!(event["ns"], json!([]));
+    }
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|event| event["event"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds[0], "metadata");
+    assert_eq!(events[0]["data"]["thread_id"], "t");
+    for kind in ["values", "updates", "messages"] {
+        assert!(kinds.contains(&kind), "{kinds:?}");
+    }
+    let updates: Vec<&Json> = events
+        .iter()
+        .filter(|event| event["event"] == "updates")
+        .map(|event| &event["data"])
+        .collect();
+    let nodes: Vec<&String> = updates
+        .iter()
+        .map(|update| update.as_object().unwrap().keys().next().unwrap())
+        .collect();
+    assert_eq!(nodes, ["classify", "propose", "draft", "__interrupt__"]);
+    let result = &events.last().unwrap()["data"];
+    assert_eq!(
+        (
+            events.last().unwrap()["event"].as_str(),
+            result["status"].as_str()
+        ),
+        (Some("result"), Some("interrupted"))
+    );
+    let id = result["interrupts"][0]["id"].as_str().unwrap();
+    assert_eq!(updates[3]["__interrupt__"][0]["id"], id);
+
+    let answers = json!({ id: { "decision": "reject" } }).to_string();
+    let events = user
+        .expect(0, &["resume", "t", "--answers", &answers, "--json"])
+        .events();
+    assert_eq!(events.last().unwrap()["data"]["status"], "done");
+    assert_eq!(events.last().unwrap()["data"]["values"]["outcome"], "declined");
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|event| event["event"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["metadata", "updates", "updates", "updates", "result"]);
+}
+
+fn two_questions() -> Json {
+    json!({
+        "format": "superstep/1",
+        "name": "Two questions",
+        "state": { "a": { "type": "string" }, "b": { "type": "string" } },
+        "nodes": {
+            "ask_a": { "kind": "ask", "config": { "question": "A?", "answer": { "type": "string" }, "into": "a" } },
+            "ask_b": { "kind": "ask", "config": { "question": "B?", "answer": { "type": "string" }, "into": "b" } }
+        },
+        "edges": [ { "from": "__start__", "to": "ask_a" }, { "from": "__start__", "to": "ask_b" } ]
+    })
+}
+
+#[test]
+fn several_questions_are_answered_by_id() {
+    let user = User::new();
+    let path = user.graph("two.json", &two_questions());
+    let asked = user.expect(3, &["run", &path, "--input", "{}", "--thread", "t"]);
+    assert_eq!(asked.err.matches(" --id ").count(), 2, "{}", asked.err);
+    let one_for_two = user.expect(2, &["resume", "t", "--text", "x"]);
+    assert!(
+        one_for_two.err.contains("2 questions wait"),
+        "{}",
+        one_for_two.err
+    );
+    let state = user.expect(0, &["state", "t", "--json"]).json();
+    let question = |text: &str| {
+        let all = state["interrupts"].as_array().unwrap();
+        let found = all
+            .iter()
+            .find(|interrupt| interrupt["value"]["question"] == text)
+            .unwrap();
+        found["id"].as_str().unwrap().to_owned()
+    };
+    let unknown = user.expect(2, &["resume", "t", "--id", &"0".repeat(32), "--text", "x"]);
+    assert!(unknown.err.contains("These do: "), "{}", unknown.err);
+    user.expect(3, &["resume", "t", "--id", &question("B?"), "--text", "bee"]);
+    let done = user.expect(0, &["resume", "t", "--text", "ay"]);
+    assert_eq!(done.json(), json!({ "a": "ay", "b": "bee" }));
+}
+
+#[test]
+fn breakpoints_stop_and_resume_goes_on() {
+    let user = User::new();
+    let counter = example("counter");
+    let stopped = user.expect(
+        3,
+        &[
+            "run",
+            &counter,
+            "--input",
+            r#"{"limit": 2}"#,
+            "--thread",
+            "t",
+            "--interrupt-before",
+            "finish",
+        ],
+    );
+    assert!(
+        stopped
+            .err
+            .contains("Stopped at a breakpoint. Go on with: superstep resume t"),
+        "{}",
+        stopped.err
+    );
+    assert_eq!(stopped.json()["count"], 2);
+    assert_eq!(
+        user.expect(0, &["resume", "t"]).json()["result"],
+        "Reached 2 in 2 turns."
+    );
+    let every = user.expect(
+        3,
+        &[
+            "run",
+            &counter,
+            "--input",
+            "{}",
+            "--thread",
+            "u",
+            "--interrupt-after",
+            "*",
+            "--json",
+        ],
+    );
+    assert_eq!(every.events().last().unwrap()["data"]["status"], "breakpoint");
+}
+
+#[test]
+fn a_failure_keeps_the_thread_resumable() {
+    let user = User::new();
+    let mut graph = json!({
+        "format": "superstep/1",
+        "state": { "n": { "type": "integer" } },
+        "nodes": {
+            "ok": { "kind": "assign", "config": { "set": { "n": 1 } } },
+            "bad": { "kind": "code", "config": { "source": "throw new Error('no such customer')" } }
+        },
+        "edges": [ { "from": "__start__", "to": "ok" }, { "from": "ok", "to": "bad" } ]
+    });
+    let path = user.graph("bad.json", &graph);
+    let failed = user.expect(1, &["run", &path, "--input", "{}", "--thread", "t"]);
+    assert!(
+        failed.err.contains("no such customer") && failed.err.contains("superstep resume t"),
+        "{}",
+        failed.err
+    );
+    assert_eq!(failed.out, "");
+    assert_eq!(
+        user.expect(0, &["threads", "--status", "failed", "--json"])
+            .json()[0]["thread_id"],
+        "t"
+    );
+    let again = user.expect(1, &["resume", "t", "--json"]).events();
+    let last = again.last().unwrap();
+    assert_eq!(
+        (last["event"].as_str(), last["data"]["code"].as_str()),
+        (Some("error"), Some("node-failed"))
+    );
+    assert_eq!(last["data"]["node"], "bad");
+    graph["nodes"]["bad"]["config"]["source"] = json!("return { n: state.n + 1 }");
+    user.graph("bad.json", &graph);
+    assert_eq!(user.expect(0, &["resume", "t"]).json(), json!({ "n": 2 }));
+}
+
+#[test]
+fn the_recursion_limit_is_a_failure_with_a_way_on() {
+    let user = User::new();
+    let counter = example("counter");
+    let args = [
+        "run",
+        &counter,
+        "--input",
+        r#"{"limit": 9}"#,
+        "--thread",
+        "t",
+        "--recursion-limit",
+        "4",
+    ];
+    let failed = user.expect(1, &args);
+    assert!(failed.err.contains("Recursion limit of 4"), "{}", failed.err);
+    assert_eq!(user.expect(0, &["resume", "t"]).json()["count"], 9);
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_stops_and_the_thread_goes_on() {
+    use std::io::BufRead;
+    let user = User::new();
+    let counter = example("counter");
+    let input = r#"{"limit": 1000000}"#;
+    let args = [
+        "run",
+        &counter,
+        "--input",
+        input,
+        "--thread",
+        "t",
+        "--json",
+        "--recursion-limit",
+        "1000000",
+    ];
+    let mut child = user
+        .command(&args)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+    // The third event shows that the loop is on its way and that the handler is there.
+    for _ in 0..3 {
+        lines.next().unwrap().unwrap();
+    }
+    let pid = child.id().to_string();
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let last = lines.map(Result::unwrap).last().unwrap();
+    assert_eq!(
+        serde_json::from_str::<Json>(&last).unwrap()["data"]["code"],
+        "cancelled"
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let before = user.expect(0, &["state", "t", "--json"]).json();
+    assert_eq!(before["next"], json!(["increment"]));
+    let on = user.expect(3, &["resume", "t", "--interrupt-after", "increment"]);
+    assert_eq!(
+        on.json()["count"].as_i64().unwrap(),
+        before["values"]["count"].as_i64().unwrap() + 1
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_crash() {
+    let user = User::new();
+    let counter = example("counter");
+    let args = [
+        "run",
+        &counter,
+        "--input",
+        r#"{"limit": 100}"#,
+        "--thread",
+        "t",
+        "--stream",
+        "debug",
+    ];
+    let mut child = user
+        .command(&args)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    let err = String::from_utf8(done.stderr).unwrap();
+    assert!(!err.contains("panicked"), "{err}");
+}

@@ -1,0 +1,355 @@
+//! Threads over time: list, state, history, edits, forks, replay, deletion, places.
+
+use serde_json::{Value as Json, json};
+
+use crate::{User, example};
+
+/// Runs the refund desk to its question and gives the id of the checkpoint that asks.
+fn asking(user: &User) -> String {
+    user.expect(
+        3,
+        &["run", &example("refund-desk"), "--example", "1", "--thread", "t"],
+    );
+    let history = user.expect(0, &["history", "t", "--json"]).json();
+    history[0]["config"]["configurable"]["checkpoint_id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn threads_say_how_they_stand() {
+    let user = User::new();
+    assert!(
+        user.expect(0, &["threads"])
+            .err
+            .contains("There are no threads yet.")
+    );
+    asking(&user);
+    user.expect(
+        0,
+        &["run", &example("counter"), "--example", "1", "--thread", "u"],
+    );
+    let table = user.expect(0, &["threads"]).out;
+    let lines: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(lines[0], ["THREAD", "STATUS", "STEP", "GRAPH", "UPDATED", "NEXT"]);
+    assert_eq!(lines[1][..4], ["u", "done", "6", "Counter"]);
+    assert_eq!(
+        (lines[2][..5].to_vec(), lines[2].last()),
+        (vec!["t", "asking", "3", "Refund", "desk"], Some(&"review"))
+    );
+    let list = user
+        .expect(0, &["threads", "--json", "--status", "asking"])
+        .json();
+    assert_eq!(list.as_array().unwrap().len(), 1);
+    assert_eq!(
+        list[0]["graph_path"],
+        format!("{}/graph.json", example("refund-desk"))
+    );
+    assert_eq!(
+        (&list[0]["checkpoints"], &list[0]["next"]),
+        (&json!(5), &json!(["review"]))
+    );
+    let of_graph = user
+        .expect(0, &["threads", "--json", "--graph", &example("counter")])
+        .json();
+    assert_eq!(of_graph[0]["thread_id"], "u");
+    assert_eq!(
+        user.expect(0, &["threads", "--json", "--limit", "1"])
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn state_now_and_then() {
+    let user = User::new();
+    let checkpoint = asking(&user);
+    let shown = user.expect(0, &["state", "t"]);
+    assert_eq!(shown.json()["amount"], 40);
+    assert!(
+        shown.err.contains("next: review") && shown.err.contains("superstep resume t --answer"),
+        "{}",
+        shown.err
+    );
+    let snapshot = user.expect(0, &["state", "t", "--json"]).json();
+    let names: Vec<&String> = snapshot.as_object().unwrap().keys().collect();
+    assert_eq!(
+        names,
+        [
+            "values",
+            "next",
+            "config",
+            "metadata",
+            "created_at",
+            "parent_config",
+            "tasks",
+            "interrupts"
+        ]
+    );
+    user.expect(0, &["resume", "t", "--answer", r#"{"decision": "approve"}"#]);
+    assert_eq!(
+        user.expect(0, &["state", "t", "--json"]).json()["next"],
+        json!([])
+    );
+    let then = user
+        .expect(0, &["state", "t", "--checkpoint", &checkpoint, "--json"])
+        .json();
+    assert_eq!(
+        (&then["next"], &then["values"]["payment"]),
+        (&json!(["review"]), &Json::Null)
+    );
+    assert!(
+        user.expect(2, &["state", "nobody"])
+            .err
+            .contains("There is no thread nobody in sqlite:")
+    );
+    assert!(
+        user.expect(2, &["state", "t", "--checkpoint", "x"])
+            .err
+            .contains("superstep history t")
+    );
+}
+
+#[test]
+fn history_shows_steps_and_forks() {
+    let user = User::new();
+    let checkpoint = asking(&user);
+    let table = user.expect(0, &["history", "t"]).out;
+    let steps: Vec<Vec<&str>> = table
+        .lines()
+        .skip(1)
+        .map(|line| line.trim_start_matches('*').split_whitespace().collect())
+        .collect();
+    let column = |index: usize| steps.iter().map(|step| step[index]).collect::<Vec<_>>();
+    assert_eq!(column(1), ["3", "2", "1", "0", "-1"]);
+    assert_eq!(column(2), ["loop", "loop", "loop", "loop", "input"]);
+    assert_eq!(steps[0][4..], ["asking", "review"]);
+    assert_eq!(steps[1][4..], ["draft"]);
+    assert!(table.lines().nth(1).unwrap().starts_with('*'));
+    assert_eq!(
+        user.expect(0, &["history", "t", "--limit", "2", "--json"])
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    let older = user
+        .expect(0, &["history", "t", "--before", &checkpoint, "--json"])
+        .json();
+    assert_eq!(older[0]["next"], json!(["draft"]));
+    assert_eq!(
+        older[0]["tasks"][0]["result"]["draft"].as_str().unwrap()[..5],
+        *"Dear "
+    );
+}
+
+#[test]
+fn an_edit_in_the_past_is_a_fork_that_runs_on() {
+    let user = User::new();
+    let checkpoint = asking(&user);
+    user.expect(0, &["resume", "t", "--answer", r#"{"decision": "approve"}"#]);
+    let values = r#"{"amount": 5}"#;
+    let preview = user.expect(
+        0,
+        &[
+            "update",
+            "t",
+            "--values",
+            values,
+            "--checkpoint",
+            &checkpoint,
+            "--preview",
+        ],
+    );
+    assert_eq!(
+        preview.out,
+        "nothing stored; as draft the next would be: review\n"
+    );
+    assert_eq!(
+        user.expect(0, &["state", "t", "--json"]).json()["values"]["amount"],
+        40
+    );
+
+    let args = [
+        "update",
+        "t",
+        "--values",
+        values,
+        "--as-node",
+        "draft",
+        "--checkpoint",
+        &checkpoint,
+        "--json",
+    ];
+    let made = user.expect(0, &args).json();
+    assert_eq!(
+        (&made["as_node"], &made["next"]),
+        (&json!("draft"), &json!(["review"]))
+    );
+    let asked = user.expect(3, &["resume", "t"]);
+    assert!(asked.err.contains("Refund 5 EUR of 40 EUR?"), "{}", asked.err);
+    let done = user.expect(0, &["resume", "t", "--answer", r#"{"decision": "approve"}"#]);
+    assert_eq!(done.json()["payment"]["amount"], 5);
+    let fork = made["checkpoint_id"].as_str().unwrap();
+    let table = user.expect(0, &["history", "t"]).out;
+    let row = table.lines().find(|line| line.contains(fork)).unwrap();
+    assert!(
+        row.trim_end().ends_with(&checkpoint),
+        "the fork shows where it begins: {row}"
+    );
+
+    let wrong = user.expect(2, &["update", "t", "--values", r#"{"amount": -3}"#]);
+    assert!(
+        wrong.err.contains("does not fit the state key `amount`"),
+        "{}",
+        wrong.err
+    );
+    assert!(
+        user.expect(2, &["update", "t", "--values", r#"{"amont": 3}"#])
+            .err
+            .contains("no state key")
+    );
+    user.call(&["update", "t", "--values", "null", "--as-node", "nobody"]);
+    let unknown = user.call(&["update", "t", "--values", "null", "--as-node", "nobody"]);
+    assert!(
+        unknown.code != 0 && unknown.err.contains("nobody"),
+        "{} {}",
+        unknown.code,
+        unknown.err
+    );
+}
+
+#[test]
+fn a_replay_runs_again_from_a_checkpoint() {
+    let user = User::new();
+    let counter = example("counter");
+    user.expect(
+        0,
+        &["run", &counter, "--input", r#"{"limit": 3}"#, "--thread", "t"],
+    );
+    let history = user.expect(0, &["history", "t", "--json"]).json();
+    let second = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|snapshot| snapshot["metadata"]["step"] == 2)
+        .unwrap();
+    let id = second["config"]["configurable"]["checkpoint_id"]
+        .as_str()
+        .unwrap();
+    let replay = user
+        .expect(
+            0,
+            &["run", &counter, "--thread", "t", "--checkpoint", id, "--json"],
+        )
+        .events();
+    let updates: Vec<&Json> = replay
+        .iter()
+        .filter(|event| event["event"] == "updates")
+        .collect();
+    assert_eq!(updates.len(), 2, "one turn and the end: {replay:?}");
+    let longer = user.expect(0, &["history", "t", "--json"]).json();
+    assert!(
+        longer.as_array().unwrap().len() > history.as_array().unwrap().len(),
+        "nothing overwrites history"
+    );
+}
+
+#[test]
+fn the_graph_is_found_from_the_thread_or_named() {
+    let user = User::new();
+    std::fs::create_dir(user.dir.path().join("g")).unwrap();
+    let text = std::fs::read_to_string(format!("{}/graph.json", example("refund-desk"))).unwrap();
+    let path = user.dir.path().join("g/graph.json");
+    std::fs::write(&path, text).unwrap();
+    user.expect(
+        3,
+        &[
+            "run",
+            "g",
+            "--example",
+            "1",
+            "--thread",
+            "t",
+            "--db",
+            "sqlite:other.db",
+        ],
+    );
+    let asked = user.expect(0, &["state", "t", "--db", "sqlite:other.db"]);
+    assert!(
+        asked
+            .err
+            .contains("superstep resume t --db sqlite:other.db --answer"),
+        "{}",
+        asked.err
+    );
+    assert!(user.dir.path().join("other.db").exists());
+    assert!(!user.dir.path().join("data").exists());
+    std::fs::rename(&path, user.dir.path().join("moved.json")).unwrap();
+    let gone = user.expect(2, &["resume", "t", "--db", "sqlite:other.db", "--text", "x"]);
+    assert!(
+        gone.err
+            .contains("not there any more. Name its file with --graph."),
+        "{}",
+        gone.err
+    );
+    user.expect(0, &["history", "t", "--db", "sqlite:other.db"]);
+    let answer = r#"{"decision": "reject"}"#;
+    let args = [
+        "resume",
+        "t",
+        "--db",
+        "sqlite:other.db",
+        "--graph",
+        "moved.json",
+        "--answer",
+        answer,
+    ];
+    assert_eq!(user.expect(0, &args).json()["outcome"], "declined");
+    let refused = user.expect(1, &["threads", "--db", "postgres:x"]);
+    assert!(
+        refused.err.contains("no backend is called \"postgres\"") && refused.err.contains("sqlite:PATH"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn deleting_asks_first_and_is_all_or_nothing() {
+    let user = User::new();
+    for thread in ["a", "b"] {
+        user.expect(
+            0,
+            &["run", &example("counter"), "--example", "1", "--thread", thread],
+        );
+    }
+    let unasked = user.expect(2, &["delete", "a"]);
+    assert!(unasked.err.contains("--yes"), "{}", unasked.err);
+    assert!(
+        user.expect(2, &["delete", "a", "x", "--yes"])
+            .err
+            .contains("Nothing was deleted.")
+    );
+    assert_eq!(
+        user.expect(0, &["threads", "--json"])
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    user.expect(0, &["delete", "a", "--yes"]);
+    let left = user.expect(0, &["threads", "--json"]).json();
+    assert_eq!(
+        (left.as_array().unwrap().len(), &left[0]["thread_id"]),
+        (1, &json!("b"))
+    );
+}
