@@ -12,6 +12,16 @@ async function start(): Promise<void> {
     const files = import.meta.glob<Json>("../../graphs/*/graph.json", { eager: true, import: "default" });
     replaceHost(fakeHost(new Map(Object.entries(files).map(([path, file]) => [path.split("/").at(-2) ?? path, file]))));
   }
+  if (import.meta.env.DEV) {
+    // For looking at what is going on from the console and from scripts that drive the page.
+    const [store, session, canvas, files] = await Promise.all([
+      import("./document/store"),
+      import("./state/session"),
+      import("./canvas/scene"),
+      import("./shell/files"),
+    ]);
+    Object.assign(window, { superstep: { ...store, ...session, ...canvas, ...files } });
+  }
   const root = document.getElementById("root");
   if (!root) throw new Error("index.html has no #root");
   if (query.has("bench")) {

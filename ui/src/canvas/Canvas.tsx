@@ -19,7 +19,7 @@ import {
   type OnNodeDrag,
   type OnReconnect,
 } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent as ReactMouseEvent } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent as ReactMouseEvent, type PointerEvent as ReactPointerEvent } from "react";
 import { readOverlay } from "../debugger/overlay";
 import { canConnect, connect, moveNodes, reconnect, spliceIntoEdge, type Point } from "../document/edits";
 import { doc, edit, mark, squashFrom } from "../document/store";
@@ -38,7 +38,7 @@ import { EmptyCanvas, Ghost, WireGhost } from "./extras";
 import { union, type Rect } from "./geometry";
 import { GraphLine, type LineEdge } from "./GraphLine";
 import { lineNear } from "./interactions/hit";
-import { Knife } from "./interactions/knife";
+import { beginsCut, Knife } from "./interactions/knife";
 import { Dots, Minimap, Overview } from "./layers";
 import { EndPill, FarNode, NodeCard } from "./NodeCard";
 import { scene } from "./scene";
@@ -47,13 +47,12 @@ import { setCanvas, STILL, useCanvas } from "./store";
 import { NodeSearchSlot } from "./NodeSearchSlot";
 import { useWindow } from "./useWindow";
 import { ViewHub } from "./view";
-import { fitView, MAX_ZOOM, MIN_ZOOM, OVERVIEW_ZOOM, windowArea, type Viewport } from "./window";
+import { firstView, fitView, MAX_ZOOM, MIN_ZOOM, OVERVIEW_ZOOM, windowArea, type Viewport } from "./window";
 
 const NODE_TYPES: NodeTypes = { card: NodeCard, pill: EndPill, far: FarNode };
 const EDGE_TYPES: EdgeTypes = { line: GraphLine };
 const MULTI_KEYS = ["Shift", "Control", "Meta"];
 const SNAP: [number, number] = [4, 4];
-const PRO = { hideAttribution: true };
 /** Middle button; with Space held the left one too. */
 const PAN_BUTTONS = [1];
 const PAN_BUTTONS_OVERVIEW = [0, 1];
@@ -84,6 +83,8 @@ function Flow() {
   const graphId = useSession((state) => state.graphId);
   const { nodes, edges } = useWindow(area, overview);
   const settled = useRef<string | null>(null);
+  const [ready, setReady] = useState(false);
+  const onInit = useCallback(() => setReady(true), []);
 
   // The view: React Flow keeps it, the hub tells it on, the window follows in cells.
   useEffect(() => {
@@ -118,13 +119,14 @@ function Flow() {
 
   // A graph that is opened is shown whole, or as it was left.
   useEffect(() => {
-    if (graphId === null) return;
+    if (graphId === null || !ready) return;
     settled.current = null;
     const show = () => {
       if (hub.size.width === 0) return false;
       const kept = views.get(graphId);
+      const bounds = scene.bounds();
       if (kept) hub.move(kept);
-      else fit();
+      else if (bounds) hub.move(firstView(bounds, hub.size));
       settled.current = graphId;
       return true;
     };
@@ -133,7 +135,7 @@ function Flow() {
       if (show()) stop();
     });
     return stop;
-  }, [graphId, hub, fit]);
+  }, [graphId, ready, hub]);
 
   const place = useCallback(
     (screen: Point): Point => flow.screenToFlowPosition(screen, { snapToGrid: false }),
@@ -143,8 +145,9 @@ function Flow() {
   const autoLayout = useCallback(async () => {
     const positions = await arrange(scene);
     edit(t("canvas.edit.arrange"), (document) => moveNodes(document, positions));
-    fit();
-  }, [fit]);
+    const bounds = scene.bounds();
+    if (bounds && hub.size.width > 0) hub.move(firstView(bounds, hub.size));
+  }, [hub]);
 
   const focusNode = useCallback(
     (name: string) => {
@@ -369,6 +372,20 @@ function Flow() {
     [place],
   );
 
+  // Taken on the way down, before React Flow sees the press and begins a marquee.
+  const [knife, setKnife] = useState<Point | null>(null);
+  const endKnife = useCallback(() => setKnife(null), []);
+  const onDownCapture = useCallback((event: ReactPointerEvent) => {
+    if (!beginsCut(event)) return;
+    event.stopPropagation();
+    setKnife({ x: event.clientX, y: event.clientY });
+  }, []);
+  const onMouseDownCapture = useCallback((event: ReactMouseEvent) => {
+    if (!beginsCut(event)) return;
+    event.stopPropagation();
+    event.preventDefault();
+  }, []);
+
   const defaultViewport = useMemo(() => ({ x: 0, y: 0, zoom: 1 }), []);
   return (
     <div
@@ -381,6 +398,8 @@ function Flow() {
       aria-label={t("canvas.label")}
       data-testid={shellIds.canvas}
       onDoubleClick={onDoubleClick}
+      onPointerDownCapture={onDownCapture}
+      onMouseDownCapture={onMouseDownCapture}
     >
       <Dots hub={hub} />
       {overview && <Overview hub={hub} />}
@@ -428,12 +447,13 @@ function Flow() {
         autoPanOnNodeFocus={false}
         elevateNodesOnSelect
         connectOnClick={false}
-        proOptions={PRO}
+        attributionPosition="top-right"
+        onInit={onInit}
       >
         <Ghost />
         <WireGhost />
       </ReactFlow>
-      <Knife root={root} />
+      {knife && <Knife root={root} from={knife} onEnd={endKnife} />}
       <EmptyCanvas />
       {minimap && <Minimap hub={hub} />}
       <CanvasTools hub={hub} />

@@ -1,4 +1,5 @@
 /** The search over the canvas, while there is one. */
+import { createPortal } from "react-dom";
 import { NodeSearch } from "../features/palette/NodeSearch";
 import { setCanvas, useCanvas, type Search } from "./store";
 
@@ -12,7 +13,7 @@ export function NodeSearchSlot({ onPick, onConnectTo }: Props) {
   if (!search) return null;
   const close = () => setCanvas({ search: null });
   const { wire } = search;
-  return (
+  return createPortal(
     <NodeSearch
       at={search.screen}
       fromWire={wire ? { node: wire.node, end: wire.side === "out" ? "from" : "to" } : undefined}
@@ -29,6 +30,7 @@ export function NodeSearchSlot({ onPick, onConnectTo }: Props) {
           : undefined
       }
       onClose={close}
-    />
+    />,
+    document.body,
   );
 }

@@ -141,8 +141,10 @@ export function detour(from: Point, to: Point, laneY: number, inset = 0): string
   ].join(" ");
 }
 
-/** Do the segments ab and cd cross? */
+/** Do the segments ab and cd meet? Touching counts; lying along each other does not. */
 export function crosses(a: Point, b: Point, c: Point, d: Point): boolean {
-  const side = (p: Point, q: Point, r: Point) => (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
-  return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+  const side = (p: Point, q: Point, r: Point) => Math.sign((q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x));
+  const abc = side(a, b, c);
+  const abd = side(a, b, d);
+  return abc !== abd && side(c, d, a) !== side(c, d, b);
 }

@@ -434,7 +434,8 @@ export class Scene {
     const above = search(-1);
     const middle = (portOf(from, "out").y + portOf(to, "in").y) / 2;
     // Below is where a reader expects a loop; above only when that is much nearer.
-    const lane = below - middle <= (middle - above) * 1.6 ? below : above;
+    const patience = line.fan > 0 ? 3 : 1.6;
+    const lane = below - middle <= (middle - above) * patience ? below : above;
     return { lane, inset: rank * 6 };
   }
 
@@ -507,6 +508,24 @@ export function fitView(bounds: Rect, size: Size, padding = 48, maxZoom = 1): Vi
     x: size.width / 2 - (bounds.x + bounds.width / 2) * clamped,
     y: size.height / 2 - (bounds.y + bounds.height / 2) * clamped,
     zoom: clamped,
+  };
+}
+
+/** Smaller than this, the words on the cards cannot be read comfortably. */
+const READABLE_ZOOM = 0.6;
+
+/** The first view of a graph: whole when it can be read so, else its beginning. */
+export function firstView(bounds: Rect, size: Size): Viewport {
+  const whole = fitView(bounds, size);
+  if (whole.zoom >= READABLE_ZOOM) return whole;
+  const zoom = READABLE_ZOOM + 0.1;
+  const fitsDown = bounds.height * zoom <= size.height - 96;
+  const middle = size.height / 2 - (bounds.y + bounds.height / 2) * zoom;
+  const wide = bounds.width * zoom > size.width - 96;
+  return {
+    x: wide ? 40 - bounds.x * zoom : size.width / 2 - (bounds.x + bounds.width / 2) * zoom,
+    y: fitsDown ? middle : 48 - bounds.y * zoom,
+    zoom,
   };
 }
 

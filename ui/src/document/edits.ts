@@ -299,15 +299,15 @@ export function deleteAndJoin(doc: GraphDocument, nodes: readonly string[]): Pat
       if (view.form === "route") {
         for (const path of view.paths) if (path.to === node) retarget(draft, edge, path.part, first);
       } else {
-        // A fan-out behind the node becomes one edge for each branch.
-        for (const to of [first, ...others]) {
-          const source = view.sources[0];
-          const exists =
-            view.form === "plain" && source !== undefined && findPlain(scratch, source, to) !== undefined;
-          if (!exists) {
-            const { id: _own, ...rest } = record;
-            addEdge(draft, { ...rest, to });
-          }
+        // A fan-out behind the node becomes one edge for each branch; the first takes the place of the old one.
+        const source = view.sources[0];
+        const known = (to: string) =>
+          view.form === "plain" && source !== undefined && findPlain(scratch, source, to) !== undefined;
+        const { id: _own, ...rest } = record;
+        for (const to of others) if (!known(to)) addEdge(draft, { ...rest, to });
+        if (!known(first)) {
+          draft.set(`edge:${edge}`, { ...record, to: first });
+          continue;
         }
         draft.remove(`edge:${edge}`);
       }

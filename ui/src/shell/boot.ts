@@ -18,7 +18,10 @@ async function start(): Promise<void> {
   useSession.getState().setInboxCount(inbox.questions.length);
   // A window that was reloaded finds the document it had.
   const last = info.open.at(-1);
-  if (last && useDocumentState.getState().graphId === null) openGraph(await rpc("graph.get", last));
+  const none = () => useDocumentState.getState().graphId === null;
+  if (!last || !none()) return;
+  const view = await rpc("graph.get", last);
+  if (none()) openGraph(view);
 }
 
 export function useBoot(): Boot {

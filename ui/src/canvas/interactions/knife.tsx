@@ -1,61 +1,53 @@
 /** Alt and drag over the empty canvas cuts every line that the stroke crosses, as one undo step. */
-import { useEffect, useState, type RefObject } from "react";
+import { useEffect, useRef, useState, type RefObject } from "react";
 import { deleteThings, type Point } from "../../document/edits";
 import { edit } from "../../document/store";
 import { tn } from "../../lib/texts";
 import { scene } from "../scene";
 import { linesCut } from "./hit";
 
-export function Knife({ root }: { root: RefObject<HTMLDivElement | null> }) {
-  const [stroke, setStroke] = useState<readonly Point[] | null>(null);
+interface KnifeProps {
+  readonly root: RefObject<HTMLDivElement | null>;
+  /** Where the stroke begins, in screen pixels. */
+  readonly from: Point;
+  readonly onEnd: () => void;
+}
+
+/** Does this press begin a cut? */
+export function beginsCut(event: { altKey: boolean; button: number; target: EventTarget }): boolean {
+  return event.altKey && event.button === 0 && event.target instanceof Element && event.target.closest(".react-flow__pane") !== null;
+}
+
+/** One stroke, from the press to the release; Escape gives it up. */
+export function Knife({ root, from, onEnd }: KnifeProps) {
+  const [stroke, setStroke] = useState<readonly Point[]>([from]);
+  const end = useRef(onEnd);
+  end.current = onEnd;
   useEffect(() => {
-    const element = root.current;
-    if (!element) return;
-    let points: Point[] | null = null;
-    const down = (event: PointerEvent) => {
-      const target = event.target as Element;
-      if (!event.altKey || event.button !== 0 || !target.closest(".react-flow__pane")) return;
-      // React Flow must not begin a marquee for the same press.
-      event.stopPropagation();
-      event.preventDefault();
-      points = [{ x: event.clientX, y: event.clientY }];
-      window.addEventListener("pointermove", move);
-      window.addEventListener("pointerup", up, { once: true });
-      window.addEventListener("keydown", escape);
-    };
+    let points: readonly Point[] = [from];
     const move = (event: PointerEvent) => {
-      if (!points) return;
       points = [...points, { x: event.clientX, y: event.clientY }];
       setStroke(points);
     };
-    const escape = (event: KeyboardEvent) => {
-      if (event.key === "Escape") end();
+    const up = () => {
+      if (root.current) cut(linesCut(root.current, points));
+      end.current();
     };
-    const end = () => {
-      points = null;
-      setStroke(null);
+    const escape = (event: KeyboardEvent) => {
+      if (event.key === "Escape") end.current();
+    };
+    window.addEventListener("pointermove", move);
+    window.addEventListener("pointerup", up);
+    window.addEventListener("keydown", escape);
+    return () => {
       window.removeEventListener("pointermove", move);
       window.removeEventListener("pointerup", up);
       window.removeEventListener("keydown", escape);
     };
-    const up = () => {
-      if (points && points.length > 1) cut(linesCut(element, points));
-      end();
-    };
-    const block = (event: MouseEvent) => {
-      if (event.altKey && (event.target as Element).closest(".react-flow__pane")) event.stopPropagation();
-    };
-    element.addEventListener("pointerdown", down, true);
-    element.addEventListener("mousedown", block, true);
-    return () => {
-      end();
-      element.removeEventListener("pointerdown", down, true);
-      element.removeEventListener("mousedown", block, true);
-    };
-  }, [root]);
+  }, [root, from]);
 
-  if (!stroke || !root.current) return null;
-  const box = root.current.getBoundingClientRect();
+  const box = root.current?.getBoundingClientRect();
+  if (!box) return null;
   const points = stroke.map((point) => `${point.x - box.left},${point.y - box.top}`).join(" ");
   return (
     <svg className="knife" aria-hidden>
