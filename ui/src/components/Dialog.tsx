@@ -1,10 +1,9 @@
 /** A dialog, for what can't be undone and for choosing files. It names what will happen; Escape is always "no". */
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import type { ReactNode } from "react";
+import type { ReactNode, RefObject } from "react";
 import { t } from "../lib/texts";
 import { Button } from "./Button";
-import { IconButton } from "./IconButton";
 
 export interface DialogProps {
   open: boolean;
@@ -14,11 +13,13 @@ export interface DialogProps {
   /** Buttons, the safe one first. */
   actions?: ReactNode;
   size?: "small" | "medium" | "large";
+  /** What takes the focus; the first control otherwise. */
+  initialFocus?: RefObject<HTMLElement | null>;
   children?: ReactNode;
   "data-testid"?: string;
 }
 
-export function Dialog({ open, onClose, title, description, actions, size = "small", children, ...rest }: DialogProps) {
+export function Dialog({ open, onClose, title, description, actions, size = "small", initialFocus, children, ...rest }: DialogProps) {
   return (
     <Base.Root
       open={open}
@@ -29,16 +30,13 @@ export function Dialog({ open, onClose, title, description, actions, size = "sma
       <Base.Portal>
         <Base.Backdrop className="ss-backdrop" />
         <Base.Viewport className="ss-dialog-viewport">
-          <Base.Popup className="ss-dialog" data-size={size} {...rest}>
+          <Base.Popup className="ss-dialog" data-size={size} initialFocus={initialFocus} {...rest}>
             <header className="ss-dialog-head">
               <Base.Title className="ss-dialog-title">{title}</Base.Title>
-              <Base.Close
-                render={
-                  <IconButton label={t("forms.close")} size="small" shortcut="Esc">
-                    <X size={15} />
-                  </IconButton>
-                }
-              />
+              {/* Without a tooltip: it would open with the dialog, and take the first Escape. */}
+              <Base.Close className="ss-icon-button" data-size="small" data-variant="ghost" aria-label={t("forms.close")}>
+                <X size={15} aria-hidden />
+              </Base.Close>
             </header>
             {description !== undefined && <Base.Description className="ss-dialog-text" render={<div />}>{description}</Base.Description>}
             {children !== undefined && <div className="ss-dialog-body">{children}</div>}

@@ -5,6 +5,7 @@
 import { createContext, useContext, useId, useMemo, type ReactNode } from "react";
 import { CircleAlert, TriangleAlert } from "lucide-react";
 import { cx } from "./cx";
+import { InlineCode } from "./InlineCode";
 
 export interface FieldProblem {
   message: string;
@@ -112,7 +113,7 @@ export function Field({
         <div className="ss-field-control">{children}</div>
         {hasDescription && (
           <div id={`${id}help`} className="ss-help">
-            {description}
+            {typeof description === "string" ? <InlineCode text={description} /> : description}
           </div>
         )}
         {problems.length > 0 && (
@@ -121,8 +122,13 @@ export function Field({
               <li key={index} data-severity={problem.severity ?? "error"}>
                 {problem.severity === "warning" ? <TriangleAlert size={13} aria-hidden /> : <CircleAlert size={13} aria-hidden />}
                 <span>
-                  {problem.message}
-                  {problem.remedy !== undefined && problem.remedy !== "" && <span className="ss-remedy"> {problem.remedy}</span>}
+                  <InlineCode text={problem.message} />
+                  {problem.remedy !== undefined && problem.remedy !== "" && (
+                    <span className="ss-remedy">
+                      {" "}
+                      <InlineCode text={problem.remedy} />
+                    </span>
+                  )}
                 </span>
               </li>
             ))}

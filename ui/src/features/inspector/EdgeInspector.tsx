@@ -5,6 +5,7 @@ import { Button } from "../../components/Button";
 import { ExpressionField } from "../../components/ExpressionField";
 import { Field } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
+import { InlineCode } from "../../components/InlineCode";
 import { NameField } from "../../components/schema-form/SchemaBuilder";
 import { Select } from "../../components/Select";
 import { TextField } from "../../components/TextField";
@@ -66,7 +67,7 @@ export function EdgeInspector({ id }: { id: string }) {
           </IconButton>
         </header>
         <p className="inspector-sentence" data-testid="edge-sentence">
-          {edgeSentence(record)}
+          <InlineCode text={edgeSentence(record)} />
         </p>
         {rest.length > 0 && (
           <Field error={rest} pointer="">

@@ -14,7 +14,7 @@ import { setField } from "../../document/edits";
 import { edit, openGraph, sealHistory, useDiagnostics, useDocumentState, useDocumentVersion, useIds, useRecord, doc, forgetGraph } from "../../document/store";
 import { isObject, type Json, type JsonObject } from "../../document/types";
 import { rpc } from "../../ipc/client";
-import { t } from "../../lib/texts";
+import { t, tn } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
 import { problemsOf } from "./NodeInspector";
 
@@ -64,7 +64,8 @@ export function GraphInspector() {
           </Field>
         )}
         <p className="ss-help">
-          {t("forms.graph.counts", { nodes: nodes.length, edges: edges.length })} {path === null ? t("forms.graph.draft") : path}
+          {tn("forms.many.node", "forms.many.nodes", nodes.length)}, {tn("forms.many.edge", "forms.many.edges", edges.length)}.{" "}
+          {path === null ? t("forms.graph.draft") : path}
         </p>
       </section>
       <Examples head={head} problems={diagnostics} />

@@ -7,6 +7,7 @@ import { CodeEditor } from "../../components/CodeEditor";
 import { Combobox } from "../../components/Combobox";
 import { ExpressionField } from "../../components/ExpressionField";
 import { IconButton } from "../../components/IconButton";
+import { InlineCode } from "../../components/InlineCode";
 import { JsonEditor } from "../../components/JsonEditor";
 import { escapeToken } from "../../components/schema-form/schema";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
@@ -169,7 +170,10 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
                   {problems.map((problem) => (
                     <li key={problem.message} data-severity={problem.severity ?? "error"}>
                       <span>
-                        {problem.message} <span className="ss-remedy">{problem.remedy}</span>
+                        <InlineCode text={problem.message} />{" "}
+                        <span className="ss-remedy">
+                          <InlineCode text={problem.remedy ?? ""} />
+                        </span>
                       </span>
                     </li>
                   ))}

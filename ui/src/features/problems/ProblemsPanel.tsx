@@ -4,6 +4,7 @@ import { useRef, type KeyboardEvent } from "react";
 import { focusEdge, focusNode } from "../../canvas/actions";
 import { Badge } from "../../components/Badge";
 import { EmptyState } from "../../components/EmptyState";
+import { InlineCode } from "../../components/InlineCode";
 import { useDiagnostics } from "../../document/store";
 import { sectionOf } from "../../document/types";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
@@ -112,7 +113,10 @@ export function ProblemsPanel() {
                     aria-label={t(problem.severity === "error" ? "forms.problems.error" : "forms.problems.warning")}
                   />
                   <span className="problems-texts">
-                    <span className="problems-message">{problem.message}</span> <span className="problems-remedy">{problem.remedy}</span>
+                    <InlineCode text={problem.message} />{" "}
+                    <span className="problems-remedy">
+                      <InlineCode text={problem.remedy} />
+                    </span>
                   </span>
                   <code className="problems-code">{problem.code}</code>
                 </button>

@@ -53,11 +53,13 @@ export function pictureOf(records: readonly Record[]): { boxes: Map<string, Box>
     }
   }
   const each = [...boxes.values()];
+  if (each.length === 0) return { boxes, lines, view: "0 0 100 60" };
+  const loops = edges.some((edge) => edge.paths.some((path) => (boxes.get(path.to)?.x ?? 0) <= (boxes.get(path.from)?.x ?? 0)));
   const box = {
-    left: Math.min(...each.map((one) => one.x), 0) - 24,
-    top: Math.min(...each.map((one) => one.y), 0) - 40,
-    right: Math.max(...each.map((one) => one.x + one.width), 100) + 24,
-    bottom: Math.max(...each.map((one) => one.y + one.height), 60) + 40,
+    left: Math.min(...each.map((one) => one.x)) - 16,
+    top: Math.min(...each.map((one) => one.y)) - 16,
+    right: Math.max(...each.map((one) => one.x + one.width)) + 16,
+    bottom: Math.max(...each.map((one) => one.y + one.height)) + (loops ? 56 : 16),
   };
   return { boxes, lines, view: `${box.left} ${box.top} ${box.right - box.left} ${box.bottom - box.top}` };
 }

@@ -8,7 +8,7 @@ import { flush, replaceDocument, useGraphMeta } from "../../document/store";
 import type { Autosave } from "../../ipc/bindings/Autosave";
 import { rpc, RpcProblem } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
-import { t } from "../../lib/texts";
+import { t, tn } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
 import "./versions.css";
 
@@ -95,7 +95,7 @@ export function VersionsPanel() {
                 {time}
               </time>
               <span className="versions-counts tabular">
-                {t("forms.versions.counts", { nodes: autosave.nodes, edges: autosave.edges })}
+                {tn("forms.many.node", "forms.many.nodes", autosave.nodes)}, {tn("forms.many.edge", "forms.many.edges", autosave.edges)}
               </span>
             </span>
             <Button
