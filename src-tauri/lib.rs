@@ -1,1 +1,112 @@
-//! The desktop host.
+//! The desktop host: a window around the workbench, and nothing that could run without one.
+//!
+//! Two commands carry everything: `rpc` for the workbench's commands, `subscribe` for its events. Native file dialogs
+//! come from the dialog plugin and are called by the interface itself.
+
+mod place;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use superstep_workbench::wire::{EventBatch, Json, Problem};
+use superstep_workbench::{Options, Workbench, default_data_dir};
+use tauri::async_runtime::{self, JoinHandle};
+use tauri::ipc::Channel;
+use tauri::{AppHandle, Manager, State, WebviewWindow, Window, WindowEvent};
+
+/// What the commands share.
+struct Host {
+    /// A workbench that could not be opened answers every command with the reason: the window shows it.
+    workbench: Result<Arc<Workbench>, Problem>,
+    /// The events of each window go to its newest subscriber; a page that was loaded again leaves none behind.
+    streams: Mutex<HashMap<String, JoinHandle<()>>>,
+}
+
+#[tauri::command]
+async fn rpc(host: State<'_, Host>, command: String, request: Json) -> Result<Json, Problem> {
+    host.workbench.clone()?.call(&command, request).await
+}
+
+#[tauri::command]
+fn subscribe(host: State<'_, Host>, window: WebviewWindow, channel: Channel<EventBatch>) -> Result<(), Problem> {
+    let mut subscription = host.workbench.as_ref().map_err(Clone::clone)?.subscribe();
+    let stream = async_runtime::spawn(async move {
+        while let Some(batch) = subscription.next().await {
+            if channel.send(batch).is_err() {
+                break;
+            }
+        }
+    });
+    let mut streams = host.streams.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(old) = streams.insert(window.label().to_owned(), stream) {
+        old.abort();
+    }
+    Ok(())
+}
+
+/// The examples: in the repository while developing, else beside the program.
+fn examples_dir(app: &AppHandle) -> Option<PathBuf> {
+    let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("graphs");
+    if cfg!(debug_assertions) && repository.is_dir() {
+        return Some(repository);
+    }
+    app.path().resource_dir().ok().map(|dir| dir.join("graphs")).filter(|dir| dir.is_dir())
+}
+
+fn open_workbench(app: &AppHandle) -> Result<Arc<Workbench>, Problem> {
+    let data_dir = default_data_dir().ok_or_else(|| {
+        Problem::new("no-data-folder", "There is no home folder to keep data in.")
+            .remedy("Set SUPERSTEP_DATA to a folder and start again.")
+    })?;
+    let options = Options { data_dir, examples_dir: examples_dir(app), ..Options::default() };
+    async_runtime::block_on(Workbench::open(options))
+}
+
+/// Closing keeps what is not saved before the window goes.
+fn on_window_event(window: &Window, event: &WindowEvent) {
+    let WindowEvent::CloseRequested { api, .. } = event else { return };
+    api.prevent_close();
+    place::remember(window);
+    let window = window.clone();
+    async_runtime::spawn(async move {
+        if let Ok(workbench) = &window.state::<Host>().workbench {
+            workbench.shutdown().await;
+        }
+        if let Err(error) = window.destroy() {
+            tracing::error!(%error, "the window did not close");
+            window.app_handle().exit(1);
+        }
+    });
+}
+
+/// Opens the window and runs until it is closed.
+pub fn run() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let built = tauri::Builder::default()
+        .plugin(tauri_plugin_dialog::init())
+        .invoke_handler(tauri::generate_handler![rpc, subscribe])
+        .setup(|app| {
+            let workbench = open_workbench(app.handle());
+            if let Err(problem) = &workbench {
+                tracing::error!(%problem, remedy = problem.remedy, "the workbench could not be opened");
+            }
+            app.manage(Host { workbench, streams: Mutex::default() });
+            if let Some(window) = app.get_webview_window("main") {
+                place::restore(&window);
+                window.show()?;
+            }
+            Ok(())
+        })
+        .on_window_event(on_window_event)
+        .build(tauri::generate_context!());
+    match built {
+        Ok(app) => app.run(|_, _| {}),
+        Err(error) => {
+            tracing::error!(%error, "the window could not be opened");
+            std::process::exit(1);
+        }
+    }
+}

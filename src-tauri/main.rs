@@ -1,1 +1,7 @@
-fn main() {}
+//! The desktop window's entry point.
+// Without this, Windows opens a console beside the window.
+#![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
+
+fn main() {
+    superstep_desktop::run();
+}

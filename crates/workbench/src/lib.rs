@@ -9,6 +9,7 @@ pub mod commands;
 mod compare;
 mod documents;
 mod files;
+mod folders;
 mod graphs;
 mod hub;
 mod inbox;
@@ -30,6 +31,7 @@ use superstep::Checkpointer;
 use superstep_document::Document;
 use superstep_nodes::{Environment, Registry};
 
+pub use folders::default_data_dir;
 pub use hub::Subscription;
 use wire::*;
 

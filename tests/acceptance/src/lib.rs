@@ -1,1 +1,105 @@
-//! Acceptance tests: all crates together.
+//! Acceptance tests: all crates together. Here is what they share: a workbench on a folder of its own, driven as a host
+//! drives it, by command names and JSON.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use superstep_workbench::wire::{AppEvent, Problem};
+use superstep_workbench::{Options, Subscription, Workbench};
+
+/// The repository.
+pub fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A workbench under test.
+pub struct App {
+    /// The workbench.
+    pub workbench: Arc<Workbench>,
+    events: Subscription,
+}
+
+impl App {
+    /// Opens a workbench on a data folder.
+    pub async fn open(data_dir: &Path) -> Self {
+        let options = Options {
+            data_dir: data_dir.to_path_buf(),
+            examples_dir: Some(repository().join("graphs")),
+            ..Options::default()
+        };
+        let workbench = Workbench::open(options).await.expect("the workbench opens");
+        let events = workbench.subscribe();
+        App { workbench, events }
+    }
+
+    /// Calls a command that must succeed.
+    pub async fn ok(&self, command: &str, request: Value) -> Value {
+        match self.workbench.call(command, request.clone()).await {
+            Ok(answer) => answer,
+            Err(problem) => panic!("{command} {request} failed: {problem:?}"),
+        }
+    }
+
+    /// Calls a command that must be refused.
+    pub async fn refused(&self, command: &str, request: Value) -> Problem {
+        match self.workbench.call(command, request.clone()).await {
+            Ok(answer) => panic!("{command} {request} was not refused: {answer}"),
+            Err(problem) => {
+                assert!(!problem.message.is_empty(), "a problem says what happened");
+                problem
+            }
+        }
+    }
+
+    /// Starts a run and reads events until it has ended; the run and everything that happened.
+    pub async fn run(&mut self, request: Value) -> (Value, Vec<AppEvent>) {
+        let started = self.ok("run.start", request).await;
+        let run_id = started["runId"].as_str().expect("a run id").to_owned();
+        let mut happened = Vec::new();
+        loop {
+            let batch = tokio::time::timeout(Duration::from_secs(30), self.events.next())
+                .await
+                .expect("the run ends within 30 seconds")
+                .expect("the workbench is open");
+            let mut ended = None;
+            for event in batch.events {
+                if let AppEvent::Run { run } = &event
+                    && run.run_id == run_id
+                    && run.ended_at.is_some()
+                {
+                    ended = Some(serde_json::to_value(run).expect("JSON"));
+                }
+                happened.push(event);
+            }
+            if let Some(run) = ended {
+                return (run, happened);
+            }
+        }
+    }
+
+    /// The live state of a thread, by key.
+    pub async fn state(&self, thread: &str, checkpoint: Option<&str>) -> Value {
+        let mut request = json!({"threadId": thread, "pointer": ""});
+        if let Some(id) = checkpoint {
+            request["checkpointId"] = id.into();
+        }
+        self.ok("thread.value", request).await["value"].clone()
+    }
+
+    /// A new draft with these records.
+    pub async fn draft(&self, name: &str, records: Value) -> String {
+        let graph = self.ok("graph.new", json!({"name": name})).await;
+        let id = graph["graphId"].as_str().expect("an id").to_owned();
+        let ops: Vec<Value> = records
+            .as_object()
+            .expect("records by id")
+            .iter()
+            .map(|(id, value)| json!({"id": id, "from": null, "to": value}))
+            .collect();
+        let applied = self.ok("graph.apply", json!({"graphId": id, "baseRev": 0, "ops": ops})).await;
+        assert_eq!(applied["diagnostics"], json!([]), "the graph of a test has no problems");
+        id
+    }
+}

@@ -1,0 +1,87 @@
+//! Who may know whom. The rules are in ARCHITECTURE.md; here they are held.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use superstep_acceptance::repository;
+
+/// Names in the dependency tables of a manifest, those for tests included.
+fn dependencies(manifest: &Path) -> BTreeSet<String> {
+    let text = fs::read_to_string(manifest).unwrap_or_else(|e| panic!("{}: {e}", manifest.display()));
+    let mut inside = false;
+    let mut names = BTreeSet::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(table) = line.strip_prefix('[') {
+            let table = table.trim_end_matches(']');
+            // The list of versions at the root is no dependency of anybody.
+            inside = table.ends_with("dependencies") && !table.starts_with("workspace.");
+            continue;
+        }
+        if inside && let Some((name, _)) = line.split_once(['.', '=', ' ']) {
+            names.insert(name.to_owned());
+        }
+    }
+    names
+}
+
+fn of(folder: &str) -> BTreeSet<String> {
+    dependencies(&repository().join(folder).join("Cargo.toml"))
+}
+
+#[test]
+fn crates_depend_in_one_direction() {
+    let ours = |folder: &str| -> Vec<String> {
+        of(folder).into_iter().filter(|name| name == "superstep" || name.starts_with("superstep-")).collect()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(ours("crates/engine"), none, "the engine is a library on its own");
+    assert_eq!(ours("crates/document"), none, "the document knows nobody");
+    assert_eq!(ours("crates/storage"), ["superstep"]);
+    assert_eq!(ours("crates/nodes"), ["superstep", "superstep-document"]);
+    let below = ["superstep", "superstep-document", "superstep-nodes", "superstep-storage"];
+    assert_eq!(ours("crates/workbench"), below, "the workbench knows what is below it and no host");
+    assert_eq!(ours("crates/server"), ["superstep-workbench"], "a host knows the workbench");
+    assert_eq!(ours("."), ["superstep-workbench"], "a host knows the workbench");
+}
+
+#[test]
+fn only_the_window_names_tauri_and_only_hosts_serve() {
+    let crates = fs::read_dir(repository().join("crates")).unwrap().flatten().map(|e| e.path());
+    for folder in crates.filter(|path| path.join("Cargo.toml").exists()) {
+        let names = dependencies(&folder.join("Cargo.toml"));
+        let called = folder.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(!names.iter().any(|name| name.starts_with("tauri")), "{called} names tauri");
+        assert!(called == "server" || !names.contains("axum"), "{called} names axum");
+    }
+    assert!(of(".").contains("tauri"));
+    let document = of("crates/document");
+    for io in ["tokio", "futures", "rusqlite", "async-trait"] {
+        assert!(!document.contains(io), "the document has no async and no IO, and names {io}");
+    }
+    assert!(!of("crates/engine").contains("rusqlite"), "the engine knows no backend");
+}
+
+fn typescript(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            typescript(&path, found);
+        } else if path.extension().is_some_and(|e| e == "ts" || e == "tsx") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn only_the_door_of_the_interface_names_tauri() {
+    let source = repository().join("ui/src");
+    let mut files = Vec::new();
+    typescript(&source, &mut files);
+    assert!(files.len() > 20, "the interface was not found");
+    for file in files.iter().filter(|file| !file.starts_with(source.join("ipc"))) {
+        let text = fs::read_to_string(file).unwrap();
+        let imports = text.lines().any(|line| line.contains("@tauri-apps/") && line.contains("from \""));
+        assert!(!imports, "{} imports @tauri-apps", file.display());
+    }
+}

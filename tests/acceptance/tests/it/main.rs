@@ -1,0 +1,8 @@
+//! One test binary: building several would link everything several times.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod boundaries;
+mod crash;
+mod documents;
+mod runs;
+mod two_minutes;
