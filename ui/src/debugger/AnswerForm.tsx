@@ -19,7 +19,7 @@ import { debugIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { answer as sendAnswer } from "./actions";
 import { isObject, sameJson } from "./diff";
-import { preview } from "./format";
+import { nodeList, preview } from "./format";
 import { leadsTo } from "./leads-to";
 import { type ShownProblem, useRuns } from "./runStore";
 
@@ -92,8 +92,8 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
   };
   const context = isObject(question.context) ? Object.entries(question.context) : [];
   return (
-    <div ref={box} className="flex flex-col gap-3" onKeyDown={onKeyDown} data-testid={debugIds.answerForm} data-question={question.interruptId}>
-      <p className={`selectable font-medium whitespace-pre-wrap [overflow-wrap:anywhere] ${compact ? "text-sm" : "text-base"}`}>{question.text}</p>
+    <div ref={box} className={`flex flex-col ${compact ? "gap-2.5" : "gap-4"}`} onKeyDown={onKeyDown} data-testid={debugIds.answerForm} data-question={question.interruptId}>
+      <QuestionText text={question.text} compact={compact} />
       {question.refused !== undefined && !problem && (
         <Note tone="asking">
           {t("debug.answer.refused")} {question.refused}
@@ -106,7 +106,7 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
       )}
       {context.length > 0 && <Context entries={context} compact={compact} />}
       {choices.length > 0 && (
-        <div className={`grid gap-2 ${compact ? "" : "sm:grid-cols-2"}`}>
+        <div className={`grid gap-2 ${choices.length > 2 ? "sm:grid-cols-2 xl:grid-cols-3" : "sm:grid-cols-2"}`}>
           {choices.map((choice, index) => {
             const leads = paths[index];
             return (
@@ -127,7 +127,7 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
                   {leads !== undefined && (
                     <span className="mt-0.5 flex items-center gap-1 text-xs text-text-2">
                       <MoveRight size={12} aria-hidden />
-                      {leads.length > 0 ? leads.map((node) => (node === "__end__" ? t("debug.end") : node)).join(", ") : t("debug.nothingNext")}
+                      {leads.length > 0 ? nodeList(leads) : t("debug.nothingNext")}
                     </span>
                   )}
                 </span>
@@ -204,6 +204,18 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
   );
 }
 
+/** The first line says what is asked; what follows explains. */
+function QuestionText({ text, compact }: { text: string; compact: boolean }) {
+  const [first = "", ...rest] = text.split("\n");
+  const more = rest.join("\n").trim();
+  return (
+    <div className={`selectable [overflow-wrap:anywhere] ${compact ? "max-h-28 shrink-0 overflow-y-auto" : ""}`}>
+      <p className={`font-semibold ${compact ? "text-sm" : "text-lg"}`}>{first}</p>
+      {more !== "" && <p className={`text-sm whitespace-pre-wrap ${compact ? "mt-1 text-text-2" : "mt-2"}`}>{more}</p>}
+    </div>
+  );
+}
+
 function Note({ tone, children }: { tone: "asking" | "failed"; children: React.ReactNode }) {
   return (
     <div className={`flex gap-2 rounded-md px-3 py-2 text-sm ${tone === "failed" ? "bg-failed-soft" : "bg-asking-soft"}`} role="alert">
@@ -213,14 +225,30 @@ function Note({ tone, children }: { tone: "asking" | "failed"; children: React.R
   );
 }
 
-/** The state that the question was asked about. */
+/** The state that the question was asked about; one line of it where there is little room. */
 function Context({ entries, compact }: { entries: [string, unknown][]; compact: boolean }) {
+  if (compact) {
+    return (
+      <dl className="flex max-h-20 flex-wrap gap-x-4 gap-y-0.5 overflow-y-auto text-xs">
+        {entries.map(([key, value]) => (
+          <div key={key} className="flex max-w-full gap-1.5">
+            <dt className="shrink-0 font-mono text-text-2">{key}</dt>
+            <dd className="selectable truncate" title={typeof value === "string" ? value : JSON.stringify(value)}>
+              {typeof value === "string" ? value : preview(value)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    );
+  }
   return (
-    <dl className={`flex flex-col gap-2 rounded-md bg-surface-1 px-3 py-2 ${compact ? "max-h-32 overflow-y-auto" : ""}`}>
+    <dl className="grid grid-cols-[fit-content(30%)_1fr] gap-x-4 gap-y-1.5 rounded-md bg-surface-1 px-3 py-2.5">
       {entries.map(([key, value]) => (
-        <div key={key}>
-          <dt className="font-mono text-2xs text-text-2">{key}</dt>
-          <dd className="selectable max-h-64 overflow-y-auto text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
+        <div key={key} className="contents">
+          <dt className="truncate font-mono text-xs leading-5 text-text-2" title={key}>
+            {key}
+          </dt>
+          <dd className="selectable max-h-64 min-w-0 overflow-y-auto text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
             {typeof value === "string" ? value : typeof value === "object" && value !== null ? <pre>{JSON.stringify(value, null, 2)}</pre> : preview(value)}
           </dd>
         </div>

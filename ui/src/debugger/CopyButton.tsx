@@ -1,5 +1,5 @@
 /** Copies a text and says so on itself, without a note elsewhere. */
-import { Check, Copy } from "lucide-react";
+import { Check, Copy, Link2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { IconButton } from "../components/IconButton";
 import { showToast } from "../state/toasts";
@@ -24,7 +24,16 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-export function CopyButton({ text, label, size = 13 }: { text: string | (() => string); label: string; size?: number }) {
+interface Props {
+  text: string | (() => string);
+  label: string;
+  size?: number;
+  /** A path has another icon than a value: the two often stand side by side. */
+  path?: boolean;
+}
+
+export function CopyButton({ text, label, size = 13, path = false }: Props) {
+  const Icon = path ? Link2 : Copy;
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -40,7 +49,7 @@ export function CopyButton({ text, label, size = 13 }: { text: string | (() => s
         void copyText(typeof text === "function" ? text() : text).then(setCopied);
       }}
     >
-      {copied ? <Check size={size} /> : <Copy size={size} />}
+      {copied ? <Check size={size} /> : <Icon size={size} />}
     </IconButton>
   );
 }

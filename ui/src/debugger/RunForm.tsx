@@ -11,11 +11,11 @@ import { SchemaForm } from "../components/SchemaForm";
 import { Tabs } from "../components/Tabs";
 import { doc, useDocumentVersion } from "../document/store";
 import { debugIds } from "../lib/testIds";
-import { t } from "../lib/texts";
+import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
 import { isPast, startWithInput } from "./actions";
 import { isObject } from "./diff";
-import { inputFor, inputSchema, isConversation, isEmptyInput, samplesOf, useRunInput } from "./run-input";
+import { inputFor, inputSchema, isConversation, isEmptyInput, mainKeys, samplesOf, useRunInput } from "./run-input";
 import { useRuns, useStatus, useThread } from "./runStore";
 import { useControls } from "./useControls";
 
@@ -31,7 +31,8 @@ export function RunForm() {
   const [valid, setValid] = useState(true);
   const [busy, setBusy] = useState(false);
 
-  const { schema, samples, keys } = useMemo(() => {
+  const [all, setAll] = useState(false);
+  const { whole, samples, keys, input } = useMemo(() => {
     void version;
     const keys = doc.names("key").map((name) => {
       const value = doc.get(`key:${name}`);
@@ -39,9 +40,17 @@ export function RunForm() {
     });
     const declared = doc.head["input"];
     const input = Array.isArray(declared) ? declared.filter((key): key is string => typeof key === "string") : undefined;
-    return { schema: inputSchema(keys, input), samples: samplesOf(doc.head), keys };
+    return { whole: inputSchema(keys, input), samples: samplesOf(doc.head), keys, input };
   }, [version]);
   const value = inputFor(drafts, graph, samples);
+  const names = keys.map(([name]) => name);
+  const first = mainKeys(names, input, samples, value);
+  const hidden = names.length - first.length;
+  const shownKeys = all || input ? undefined : first.join("\n");
+  const schema = useMemo(
+    () => (shownKeys === undefined ? whole : inputSchema(keys, shownKeys.split("\n"))),
+    [whole, keys, shownKeys],
+  );
 
   // A conversation goes on with the thread; anything else usually starts anew.
   const conversation = isConversation(keys);
@@ -116,6 +125,11 @@ export function RunForm() {
             )
           }
         />
+        {hidden > 0 && !input && (
+          <Button size="small" variant="ghost" className="mt-3" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? t("debug.input.fewer") : tn("debug.input.moreOne", "debug.input.more", hidden)}
+          </Button>
+        )}
       </div>
       <div className="flex flex-col gap-2 border-t border-line px-3 py-2">
         {thread && (

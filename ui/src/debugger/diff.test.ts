@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { appendedCount, changesBetween, readablePath, sameJson, valueAt, withValueAt, wordDiff } from "./diff";
+import { appendedCount, changesBetween, likeness, readablePath, sameJson, valueAt, withValueAt, wordDiff } from "./diff";
 
 const draw = (before: string, after: string) =>
   wordDiff(before, after)
@@ -25,6 +25,11 @@ describe("word diff", () => {
     const pieces = wordDiff(before, after);
     expect(pieces.filter((piece) => piece.kind !== "added").map((piece) => piece.text).join("")).toBe(before);
     expect(pieces.filter((piece) => piece.kind !== "removed").map((piece) => piece.text).join("")).toBe(after);
+  });
+  it("tells how much two texts have in common", () => {
+    expect(likeness(wordDiff("a b c d", "a b c e"))).toBeCloseTo(0.75);
+    expect(likeness(wordDiff("one two", "three four"))).toBe(0);
+    expect(likeness(wordDiff("same", "same"))).toBe(1);
   });
   it("does not hang on two long texts that share nothing", () => {
     const before = Array.from({ length: 20_000 }, (_, index) => `a${index}`).join(" ");

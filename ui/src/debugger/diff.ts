@@ -53,6 +53,18 @@ export function wordDiff(before: string, after: string): Piece[] {
   return pieces;
 }
 
+/** How much of two texts is the same, from 0 to 1. Below a third, a word diff is harder to read than both texts. */
+export function likeness(pieces: readonly Piece[]): number {
+  let same = 0;
+  let all = 0;
+  for (const { kind, text } of pieces) {
+    const length = text.trim().length;
+    all += kind === "same" ? 2 * length : length;
+    if (kind === "same") same += 2 * length;
+  }
+  return all === 0 ? 1 : same / all;
+}
+
 function longestCommon(a: readonly string[], b: readonly string[]): Piece[] {
   const columns = b.length + 1;
   const table = new Uint32Array((a.length + 1) * columns);

@@ -59,6 +59,18 @@ export function bytes(count: number): string {
 
 export const count = (value: number): string => value.toLocaleString("en-US").replaceAll(",", NARROW);
 
+/** A node's name for people: the two ends of a graph have words. */
+export function nodeName(id: string): string {
+  return id === "__start__" ? t("debug.start") : id === "__end__" ? t("debug.end") : id;
+}
+
+/** Names with how often each stands there: `work ×3`. */
+export function nodeList(ids: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return [...counts].map(([id, times]) => (times > 1 ? `${nodeName(id)} ×${times}` : nodeName(id))).join(", ");
+}
+
 /** The last part of an id, enough to tell two apart by eye: the random end of a time-sorted id. */
 export const shortId = (id: string): string => (id.length <= 12 ? id : id.slice(-8));
 

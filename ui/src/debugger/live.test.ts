@@ -63,6 +63,12 @@ describe("folding the event stream", () => {
     expect(second.get("t")?.tasks.size).toBe(0);
   });
 
+  it("does not begin a run again that is known to be over", () => {
+    const over = foldEvents(EMPTY, [run("running"), run("done")]);
+    expect(foldEvents(over, [run("running")])).toBe(over);
+    expect(isRunning(foldEvents(over, [run("running", "r2")]).get("t"))).toBe(true);
+  });
+
   it("leaves nothing running when the run is over", () => {
     const threads = foldEvents(EMPTY, [run("running"), started("a", "plan", 1), token("plan", "hel"), run("stopped")]);
     expect(threads.get("t")?.tasks.get("a")?.status).toBe("waiting");

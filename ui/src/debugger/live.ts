@@ -63,6 +63,9 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
   for (const event of events) {
     switch (event.type) {
       case "run": {
+        const known = (drafts.get(event.run.threadId) ?? threads.get(event.run.threadId))?.run;
+        // The answer to `run.start` may come after the event that the run is over.
+        if (known?.runId === event.run.runId && known.status !== "running" && event.run.status === "running") break;
         const thread = draft(event.run.threadId);
         if (thread.run?.runId !== event.run.runId) {
           thread.era += 1;
@@ -165,7 +168,9 @@ export function pruneTo(threads: LiveThreads, threadId: string, era: number, ste
 export function forgetTasks(threads: LiveThreads): LiveThreads {
   const next = new Map<string, LiveThread>();
   for (const [id, thread] of threads) {
-    next.set(id, { ...(thread.run && { run: thread.run }), era: thread.era + 1, tasks: new Map(), text: new Map() });
+    // The end of a run may be among what was lost; the thread's row tells how it stands.
+    const over = thread.run && thread.run.status !== "running" ? { run: thread.run } : {};
+    next.set(id, { ...over, era: thread.era + 1, tasks: new Map(), text: new Map() });
   }
   return next;
 }

@@ -47,6 +47,8 @@ export interface Moment {
   readonly live?: LiveThread;
   /** True when the cursor is at "now"; the past never mixes with live events. */
   readonly now: boolean;
+  /** The thread is running; known from its row when this window has not seen the run begin. */
+  readonly running?: boolean;
   readonly breakpoints: readonly Breakpoint[];
 }
 
@@ -81,7 +83,7 @@ interface Task {
 export function computeOverlay(moment: Moment): Overlay {
   const { snapshot, now } = moment;
   const live = now ? moment.live : undefined;
-  const running = live?.run?.status === "running";
+  const running = now && (moment.running ?? live?.run?.status === "running");
   const nodes = new Map<string, MutableNode>();
   const edges = new Map<string, MutableEdge>();
   const node = (id: string): MutableNode => {

@@ -15,7 +15,7 @@ import {
   type Overlay,
 } from "./overlay-model";
 import { currentBreakpoints } from "./breakpoints";
-import { ensureStarted, useRuns } from "./runStore";
+import { ensureStarted, statusOf, useRuns } from "./runStore";
 
 export type { EdgeOverlay, NodeOverlay, NodeState } from "./overlay-model";
 
@@ -29,7 +29,8 @@ function recompute(): void {
   scheduled = false;
   const session = useSession.getState();
   const { cursor } = session;
-  const { shown, live } = useRuns.getState();
+  const store = useRuns.getState();
+  const { shown, live } = store;
   const now = cursor.checkpointId === null;
   const here = shown !== null && shown.place.threadId === cursor.threadId && (shown.place.checkpointId === null) === now;
   const thread = cursor.threadId === null ? undefined : live.get(cursor.threadId);
@@ -37,6 +38,7 @@ function recompute(): void {
     ...(here && cursor.threadId !== null && { snapshot: shown.view, snapshotEra: shown.era }),
     ...(thread && { live: thread }),
     now,
+    running: statusOf(store, cursor.threadId) === "running",
     breakpoints: currentBreakpoints(session),
   });
   const kept = keepIdentities(overlay, next);
@@ -58,7 +60,7 @@ function wire(): void {
   wired = true;
   ensureStarted();
   useRuns.subscribe((now, before) => {
-    if (now.shown !== before.shown || now.live !== before.live) schedule();
+    if (now.shown !== before.shown || now.live !== before.live || now.threads !== before.threads) schedule();
   });
   useSession.subscribe((now, before) => {
     if (now.cursor !== before.cursor || now.breakpoints !== before.breakpoints || now.graphId !== before.graphId) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inputFor, inputSchema, isConversation, isEmptyInput, samplesOf } from "./run-input";
+import { inputFor, inputSchema, isConversation, isEmptyInput, mainKeys, samplesOf } from "./run-input";
 
 describe("the input form's schema", () => {
   const keys = [
@@ -20,6 +20,17 @@ describe("the input form's schema", () => {
     expect(properties.messages?.["x-editor"]).toBe("messages");
     expect(isConversation(keys)).toBe(true);
     expect(isConversation([["a", {}]])).toBe(false);
+  });
+});
+
+describe("which keys come first", () => {
+  const names = ["a", "b", "c"];
+  it("follows the document, then its samples and what is filled in", () => {
+    expect(mainKeys(names, ["c"], [], {})).toEqual(["c"]);
+    expect(mainKeys(names, undefined, [{ name: "s", input: { b: 1 } }], {})).toEqual(["b"]);
+    expect(mainKeys(names, undefined, [{ name: "s", input: { b: 1 } }], { c: 0 })).toEqual(["b", "c"]);
+    expect(mainKeys(names, undefined, [{ name: "s", input: { other: 1 } }], {})).toEqual(names);
+    expect(mainKeys(names, undefined, [], {})).toEqual(names);
   });
 });
 

@@ -40,6 +40,22 @@ export function samplesOf(doc: Readonly<Record<string, unknown>> | undefined): S
   });
 }
 
+/**
+ * The keys to show first: those that the document names as its input, or that its samples give, or that already have a
+ * value; the rest are mostly filled by nodes. Without such a hint all keys come first.
+ */
+export function mainKeys(
+  names: readonly string[],
+  inputKeys: readonly string[] | undefined,
+  samples: readonly Sample[],
+  value: Readonly<Record<string, unknown>>,
+): string[] {
+  if (inputKeys) return names.filter((name) => inputKeys.includes(name));
+  const given = new Set(samples.flatMap((sample) => Object.keys(sample.input)));
+  if (!names.some((name) => given.has(name))) return [...names];
+  return names.filter((name) => given.has(name) || value[name] !== undefined);
+}
+
 /** Does a second input on the same thread make sense as "the next turn"? It does where messages are kept. */
 export function isConversation(keys: readonly (readonly [string, StateKey])[]): boolean {
   return keys.some(([, key]) => key.reducer === "add_messages");

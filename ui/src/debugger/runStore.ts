@@ -159,7 +159,8 @@ export function receive(events: readonly AppEvent[]): void {
       case "checkpoint": {
         touched.add(event.threadId);
         const pages = checkpoints.get(event.threadId);
-        if (pages && pages.state === "ready") {
+        // Also while the list is on its way: what comes meanwhile is joined with it.
+        if (pages && pages.state !== "failed") {
           checkpoints = new Map(checkpoints).set(event.threadId, withCheckpoint(pages, event.checkpoint));
         }
         break;
@@ -226,7 +227,11 @@ export function withCheckpoint(pages: CheckpointPages, checkpoint: CheckpointVie
   // Ids sort by time, and events come in order; a late one is put in its place all the same.
   let at = 0;
   while (at < pages.list.length && (pages.list[at]?.id ?? "") > checkpoint.id) at += 1;
-  return { ...pages, list: [...pages.list.slice(0, at), checkpoint, ...pages.list.slice(at)] };
+  // A step that went on from a checkpoint has its questions answered and its failures overcome.
+  const parent = checkpoint.source === "loop" ? checkpoint.parent : undefined;
+  const settle = (known: CheckpointView) =>
+    known.id === parent && (known.questions > 0 || known.failed > 0) ? { ...known, questions: 0, failed: 0 } : known;
+  return { ...pages, list: [...pages.list.slice(0, at), checkpoint, ...pages.list.slice(at).map(settle)] };
 }
 
 function sortThreads(threads: ReadonlyMap<string, ThreadView>): string[] {
@@ -443,20 +448,37 @@ export function ensureStarted(): void {
       set({ threads: new Map(), order: [], total: 0, threadsState: "idle", filter: { search: "", status: null } });
       void loadThreads();
     }
-    const { cursor } = session;
-    if (force || cursor.threadId !== last.cursor.threadId || cursor.checkpointId !== last.cursor.checkpointId) {
-      snapshots.want(cursor.threadId === null ? undefined : { threadId: cursor.threadId, checkpointId: cursor.checkpointId });
-      if (cursor.threadId !== null) void loadCheckpoints(cursor.threadId);
-    }
+    const before = last;
     last = session;
+    const { cursor } = session;
+    if (force || cursor.threadId !== before.cursor.threadId || cursor.checkpointId !== before.cursor.checkpointId) {
+      snapshots.want(cursor.threadId === null ? undefined : { threadId: cursor.threadId, checkpointId: cursor.checkpointId });
+      if (cursor.threadId !== null) {
+        void loadCheckpoints(cursor.threadId);
+        if (cursor.threadId !== before.cursor.threadId) showTimelineOnce();
+      }
+    }
   };
   useSession.subscribe((session) => follow(session, false));
   follow(last, true);
   void loadInbox();
 }
 
+/** The first thread shows where its checkpoints are; after that the panel stays as it was left. */
+function showTimelineOnce(): void {
+  const key = "superstep.timeline-shown";
+  try {
+    if (localStorage.getItem(key) !== null) return;
+    localStorage.setItem(key, "1");
+  } catch {
+    return;
+  }
+  useSession.getState().showTab("bottom", "timeline", "debug");
+}
+
 /** A run's answer to `run.start` says the same as the event that will follow; taking it now makes the button react at once. */
 export function noteRun(run: RunView): void {
+  if (get().live.get(run.threadId)?.run?.runId === run.runId) return;
   receive([{ type: "run", run }]);
 }
 

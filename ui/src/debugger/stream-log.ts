@@ -114,7 +114,8 @@ export class StreamLog {
       case "run": {
         const log = this.#log(event.run.threadId);
         const message = event.run.problem?.message;
-        log.push({ type: "run", at: this.#now(), status: event.run.status, ...(message !== undefined && { message }) });
+        const at = Date.parse(event.run.endedAt ?? event.run.startedAt);
+        log.push({ type: "run", at: Number.isNaN(at) ? this.#now() : at, status: event.run.status, ...(message !== undefined && { message }) });
         return log;
       }
       case "taskStarted": {
@@ -164,14 +165,21 @@ export class StreamLog {
       }
       case "checkpoint": {
         const log = this.#log(event.threadId);
-        log.push({
-          type: "checkpoint",
-          at: this.#now(),
-          checkpointId: event.checkpoint.id,
-          step: event.checkpoint.step,
-          source: event.checkpoint.source,
-          next: event.checkpoint.next,
-        });
+        const key = `checkpoint/${event.checkpoint.id}`;
+        // Said again when its questions or failures have changed; it was stored once.
+        if (log.find(key)) return undefined;
+        const at = Date.parse(event.checkpoint.at);
+        log.push(
+          {
+            type: "checkpoint",
+            at: Number.isNaN(at) ? this.#now() : at,
+            checkpointId: event.checkpoint.id,
+            step: event.checkpoint.step,
+            source: event.checkpoint.source,
+            next: event.checkpoint.next,
+          },
+          key,
+        );
         return log;
       }
       case "threadDeleted":

@@ -10,8 +10,8 @@ import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
-import { readablePath } from "../../debugger/diff";
-import { preview } from "../../debugger/format";
+import { likeness, readablePath, wordDiff } from "../../debugger/diff";
+import { nodeList, preview } from "../../debugger/format";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { asProblem, type ShownProblem, useCheckpoints } from "../../debugger/runStore";
 import { WordDiff } from "../../debugger/WordDiff";
@@ -141,7 +141,7 @@ function describe(checkpoint: CheckpointView): string {
     checkpoint.source === "update"
       ? t("debug.editedAs", { node: checkpoint.asNode ?? "?" })
       : checkpoint.next.length > 0
-        ? t("debug.next", { nodes: [...new Set(checkpoint.next)].join(", ") })
+        ? t("debug.next", { nodes: nodeList(checkpoint.next) })
         : t("debug.end");
   return `${t("debug.stepN", { n: checkpoint.step })} · ${what}`;
 }
@@ -191,7 +191,12 @@ function Row({ difference, threadId, left, right }: SideProps & { difference: Di
   const before = whole && "left" in whole ? whole.left : difference.left?.value;
   const after = whole && "right" in whole ? whole.right : difference.right?.value;
   const cut = (difference.left !== undefined && before === undefined) || (difference.right !== undefined && after === undefined);
-  const texts = typeof before === "string" && typeof after === "string";
+  // Two texts that have little in common are easier to read side by side.
+  const alike = useMemo(
+    () =>
+      typeof before === "string" && typeof after === "string" && (before.length > 40 || after.length > 40) && likeness(wordDiff(before, after)) > 0.33,
+    [before, after],
+  );
   const load = async () => {
     const read = async (side: ValueView | undefined, checkpointId: string | null) =>
       side === undefined
@@ -215,8 +220,8 @@ function Row({ difference, threadId, left, right }: SideProps & { difference: Di
           </Button>
         )}
       </div>
-      {texts && (before.length > 40 || after.length > 40) ? (
-        <WordDiff before={before} after={after} />
+      {alike ? (
+        <WordDiff before={String(before)} after={String(after)} />
       ) : (
         <div className="grid grid-cols-2 gap-2">
           <Side view={difference.left} value={before} tone="removed" />

@@ -146,9 +146,10 @@ const Row = memo(function Row({ question, selected, now, onSelect }: { question:
     >
       <MessageCircleQuestionMark size={16} className="mt-0.5 shrink-0 text-asking" aria-hidden />
       <div className="min-w-0 flex-1">
-        <p className="line-clamp-2 text-sm leading-[18px]">{question.text}</p>
-        <p className="mt-0.5 truncate text-2xs text-text-2">
-          {question.graphName} · {question.node} · {question.threadTitle}
+        <p className="truncate text-sm font-medium">{question.text.split("\n", 1)[0]}</p>
+        <p className="truncate text-xs text-text-2">{question.threadTitle}</p>
+        <p className="truncate text-2xs text-text-3">
+          {question.graphName} · {question.node}
         </p>
       </div>
       <span className="tabular shrink-0 text-2xs text-text-3" title={fullTime(question.since)}>

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { Switch } from "../../components/Switch";
 import { useBreakpoints } from "../../debugger/breakpoints";
 import { CopyButton } from "../../debugger/CopyButton";
-import { duration } from "../../debugger/format";
+import { duration, nodeList } from "../../debugger/format";
 import { useNodeOverlay } from "../../debugger/overlay";
 import { useRuns } from "../../debugger/runStore";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
@@ -60,7 +60,7 @@ export function LastRun({ nodeId }: { nodeId: string }) {
               </div>
             )}
             {task.targets.length > 0 && (
-              <p className="mt-1 text-xs text-text-2">{t("debug.lastRun.ledTo", { nodes: [...new Set(task.targets)].join(", ") })}</p>
+              <p className="mt-1 text-xs text-text-2">{t("debug.lastRun.ledTo", { nodes: nodeList(task.targets) })}</p>
             )}
           </div>
         ))}

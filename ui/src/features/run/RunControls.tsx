@@ -8,8 +8,8 @@ import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { Tooltip } from "../../components/Tooltip";
 import { isPast, primary, showRunForm, step, stop } from "../../debugger/actions";
-import { elapsed } from "../../debugger/format";
-import { ensureStarted, useLive, useRuns, useStatus, useThread } from "../../debugger/runStore";
+import { elapsed, nodeList } from "../../debugger/format";
+import { ensureStarted, statusOf, useLive, useRuns, useStatus, useThread } from "../../debugger/runStore";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
 import { useControls } from "../../debugger/useControls";
 import { useNow } from "../../debugger/useNow";
@@ -119,9 +119,9 @@ function RunStatusText() {
     );
   }
   const parts = [statusText(status)];
-  if (status === "paused" && thread && thread.next.length > 0) parts.push(t("debug.beforeNodes", { nodes: thread.next.join(", ") }));
+  if (status === "paused" && thread && thread.next.length > 0) parts.push(t("debug.beforeNodes", { nodes: nodeList(thread.next) }));
   else if (status === "failed" || status === "asking") {
-    const where = thread?.next.join(", ");
+    const where = thread && nodeList(thread.next);
     if (where) parts.push(t("debug.inNodes", { nodes: where }));
   } else if (running) parts.push(t("debug.stepN", { n: step }));
   if (running && live?.run) parts.push(elapsed(now - Date.parse(live.run.startedAt)));
@@ -182,7 +182,4 @@ function useRunCommands() {
 
 const hasGraph = () => useSession.getState().graphId !== null;
 const inThread = () => useSession.getState().use === "debug" && useSession.getState().cursor.threadId !== null;
-const runsNow = () => {
-  const { threadId } = useSession.getState().cursor;
-  return threadId !== null && useRuns.getState().live.get(threadId)?.run?.status === "running";
-};
+const runsNow = () => statusOf(useRuns.getState(), useSession.getState().cursor.threadId) === "running";

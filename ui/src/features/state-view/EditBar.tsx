@@ -11,7 +11,7 @@ import { Select } from "../../components/Select";
 import { Tabs } from "../../components/Tabs";
 import { applyEdits, isPast, isProblem, previewEdits } from "../../debugger/actions";
 import { hasReducer, toUpdate, useEdits } from "../../debugger/edits";
-import { preview } from "../../debugger/format";
+import { nodeList, preview } from "../../debugger/format";
 import { useRuns, type ShownProblem, useStatus } from "../../debugger/runStore";
 import type { Loaded } from "../../debugger/snapshots";
 import { useIds } from "../../document/store";
@@ -138,7 +138,7 @@ export function EditBar({ shown }: { shown: Loaded }) {
           ) : (
             <span className="text-text-2">
               {answer.next.length > 0
-                ? t("debug.edit.preview", { node: answer.asNode, nodes: [...new Set(answer.next)].join(", ") })
+                ? t("debug.edit.preview", { node: answer.asNode, nodes: nodeList(answer.next) })
                 : t("debug.edit.previewNothing", { node: answer.asNode })}
             </span>
           )}

@@ -360,7 +360,7 @@ const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdi
       data-testid={debugIds.stateKey}
       data-key={view.key}
       data-change={view.change}
-      className={`group border-t border-line px-1 py-1 ${focused ? "bg-surface-3" : "hover:bg-surface-3"} ${edit ? "border-l-2 border-l-asking" : view.change !== "same" ? "border-l-2 border-l-done" : "border-l-2 border-l-transparent"}`}
+      className={`group border-t border-line pr-2 pl-1 py-0.5 ${focused ? "bg-surface-3" : "hover:bg-surface-3"} ${edit ? "border-l-2 border-l-asking" : view.change !== "same" ? "border-l-2 border-l-done" : "border-l-2 border-l-transparent"}`}
       onClick={() => onToggle(row.id)}
     >
       <div className="flex h-6 items-center gap-1.5">
@@ -380,6 +380,7 @@ const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdi
             {t("debug.by", { nodes: view.writers.join(", ") })}
           </span>
         )}
+        {absent && !removed && <span className="text-2xs text-text-3">{t("debug.state.notSet")}</span>}
         <span className="tabular ml-auto shrink-0 truncate text-2xs text-text-3 group-focus-within:hidden group-hover:hidden">
           {view.declared}
           {view.reducer !== "overwrite" && ` · ${view.reducer}`}
@@ -392,7 +393,7 @@ const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdi
               <MessagesSquare size={13} aria-hidden />
             </IconButton>
           )}
-          <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} />
+          <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} path />
           {here && !absent && <CopyButton text={() => textOfValue(value)} label={t("debug.copyValue")} />}
           {edit ? (
             <IconButton size="small" label={t("debug.edit.revert")} onClick={() => useEdits.getState().revert(view.key)}>
@@ -404,12 +405,10 @@ const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdi
           </IconButton>
         </span>
       </div>
-      {!(row.open && here && (isContainer(value) || (typeof value === "string" && value.length > 60))) && (
-        <div className="selectable truncate pl-5 font-mono text-xs" onDoubleClick={() => onEdit(view.key, "")}>
+      {!(absent && !removed) && !(row.open && here && (isContainer(value) || (typeof value === "string" && value.length > 60))) && (
+        <div className="truncate pb-0.5 pl-5 font-mono text-xs" onDoubleClick={() => onEdit(view.key, "")}>
           {removed ? (
             <del className="text-text-2 line-through decoration-failed">{preview(view.previous?.value ?? view.previous?.head ?? "")}</del>
-          ) : absent ? (
-            <span className="text-text-3">{t("debug.state.notSet")}</span>
           ) : (
             <OldNew view={view} edit={edit} value={value} here={here} />
           )}
@@ -419,6 +418,9 @@ const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdi
   );
 });
 
+/** A longer old value would push the new one out of the line; opening the key shows both. */
+const SHORT = 28;
+
 /** One line: the value, or old → new when it changed and both are short. */
 function OldNew({ view, edit, value, here }: { view: KeyView; edit: KeyEdit | undefined; value: unknown; here: boolean }) {
   const text = here ? preview(value, 200) : `${view.value?.head ?? ""}…`;
@@ -427,7 +429,7 @@ function OldNew({ view, edit, value, here }: { view: KeyView; edit: KeyEdit | un
       ? tn(view.value.kind === "array" ? "debug.itemsOne" : "debug.fieldsOne", view.value.kind === "array" ? "debug.items" : "debug.fields", view.value.length)
       : undefined;
   const old = edit ? edit.base : view.change === "changed" ? view.previous?.value : undefined;
-  if (old !== undefined && !isContainer(old)) {
+  if (old !== undefined && !isContainer(old) && preview(old).length <= SHORT) {
     return (
       <>
         <del className="bg-diff-remove line-through decoration-failed">{preview(old, 60)}</del>
@@ -487,7 +489,7 @@ const NodeRow = memo(function NodeRow({ row, focused, onToggle, onEdit }: Pick<R
         {!row.open && preview(row.value, 160)}
       </span>
       <span className="hidden shrink-0 group-hover:inline-flex" onClick={(event) => event.stopPropagation()}>
-        <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} />
+        <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} path />
         <CopyButton text={() => textOfValue(row.value)} label={t("debug.copyValue")} />
         <IconButton size="small" label={t("debug.edit.value")} onClick={() => onEdit(row.key, row.pointer)}>
           <Pencil size={12} aria-hidden />

@@ -2,7 +2,7 @@
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { CopyButton } from "../../debugger/CopyButton";
-import { duration, preview, shortId } from "../../debugger/format";
+import { duration, nodeList, nodeName, preview, shortId } from "../../debugger/format";
 import { useLive } from "../../debugger/runStore";
 import type { Loaded } from "../../debugger/snapshots";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
@@ -59,8 +59,8 @@ function Task({ task }: { task: TaskView }) {
         <button type="button" className="flex min-w-0 flex-1 items-center gap-1.5 text-left" aria-expanded={open} onClick={() => setOpen(!open)}>
           <Chevron size={14} className="shrink-0 text-text-3" aria-hidden />
           <StatusMark status={task.status} size={14} />
-          <span className="truncate text-sm font-medium">{task.node}</span>
-          {task.targets.length > 0 && <span className="min-w-0 truncate text-xs text-text-2">→ {[...new Set(task.targets)].join(", ")}</span>}
+          <span className="truncate text-sm font-medium">{nodeName(task.node)}</span>
+          {task.targets.length > 0 && <span className="min-w-0 truncate text-xs text-text-2">→ {nodeList(task.targets)}</span>}
         </button>
         {task.millis !== undefined && <span className="tabular shrink-0 text-2xs text-text-3">{duration(task.millis)}</span>}
       </div>

@@ -54,7 +54,7 @@ export function ValueEditor({ view, pointer, value, onDone, onCancel }: Props) {
       </div>
       <div ref={box}>
         {look === "field" && schema ? (
-          <SchemaForm schema={schema} value={draft} onChange={setDraft} />
+          <SchemaForm schema={schema} value={draft} onChange={setDraft} jsonSwitch={false} />
         ) : look === "text" ? (
           <TextArea mono value={typeof draft === "string" ? draft : ""} onChange={setDraft} minRows={1} maxRows={12} aria-label={view.key} />
         ) : (

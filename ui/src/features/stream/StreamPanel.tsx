@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Switch } from "../../components/Switch";
-import { clock, duration, preview } from "../../debugger/format";
+import { clock, duration, nodeList, preview } from "../../debugger/format";
 import { ensureStarted, streamLog } from "../../debugger/runStore";
 import type { LogEntry } from "../../debugger/stream-log";
 import { type AnyStatus, StatusMark, statusText } from "../../debugger/StatusMark";
@@ -99,7 +99,7 @@ function lineOf(entry: LogEntry): Line {
     case "checkpoint":
       return {
         mark: <Milestone size={13} className={quiet} aria-hidden />,
-        text: `${t("debug.checkpointN", { n: entry.step })}${entry.next.length > 0 ? ` → ${[...new Set(entry.next)].join(", ")}` : ""}`,
+        text: `${t("debug.checkpointN", { n: entry.step })}${entry.next.length > 0 ? ` → ${nodeList(entry.next)}` : ""}`,
       };
     case "run":
       return {

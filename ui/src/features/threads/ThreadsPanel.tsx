@@ -14,7 +14,7 @@ import { Menu, type MenuEntry } from "../../components/Menu";
 import { TextField } from "../../components/TextField";
 import { showRunForm } from "../../debugger/actions";
 import { copyText } from "../../debugger/CopyButton";
-import { fullTime, since } from "../../debugger/format";
+import { fullTime, nodeList, since } from "../../debugger/format";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import {
   ensureStarted,
@@ -260,7 +260,7 @@ const ThreadRow = memo(function ThreadRow({ threadId, selected, renaming, now, o
             <div className="tabular flex items-center gap-1.5 text-2xs text-text-2">
               <span className="truncate">
                 {t("debug.stepN", { n: Math.max(0, thread.step) })}
-                {thread.next.length > 0 && status !== "done" && ` · ${thread.next.join(", ")}`}
+                {thread.next.length > 0 && status !== "done" && ` · ${nodeList(thread.next)}`}
               </span>
               {thread.questions > 0 && (
                 <span

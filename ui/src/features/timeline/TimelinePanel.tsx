@@ -12,7 +12,7 @@ import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { replay } from "../../debugger/actions";
 import { copyText } from "../../debugger/CopyButton";
-import { fullTime, when } from "../../debugger/format";
+import { fullTime, nodeList, when } from "../../debugger/format";
 import { branchThrough, pathTo } from "../../debugger/lanes";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { loadCheckpoints, loadOlderCheckpoints, snapshots, useCheckpoints, useLive, useStatus } from "../../debugger/runStore";
@@ -23,7 +23,7 @@ import { debugIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { Lanes } from "./Lanes";
-import { counted, type Timeline, timelineOf, type TimelineRow } from "./rows";
+import { type Timeline, timelineOf, type TimelineRow } from "./rows";
 import { Scrubber } from "./Scrubber";
 
 const ROW = 28;
@@ -180,7 +180,7 @@ function NowMark({ threadId }: { threadId: string }) {
   return (
     <span className="inline-flex shrink-0 items-center gap-1 text-2xs font-medium text-text" data-testid={debugIds.nowRow}>
       {status && <StatusMark status={status} size={13} />}
-      {running.length > 0 && <span className="text-running">{counted(running)}</span>}
+      {running.length > 0 && <span className="text-running">{nodeList(running)}</span>}
       {t("debug.now")}
     </span>
   );
@@ -212,7 +212,7 @@ const Row = memo(function Row({ row, threadId, width, selected, compared, onPath
     checkpoint.source === "update"
       ? t("debug.editedAs", { node: checkpoint.asNode ?? "?" })
       : checkpoint.source === "loop" && ran.length > 0
-        ? counted(ran)
+        ? nodeList(ran)
         : t(SOURCE[checkpoint.source] ?? "debug.source.loop");
   const entries: MenuEntry[] = [
     {
@@ -274,7 +274,7 @@ const Row = memo(function Row({ row, threadId, width, selected, compared, onPath
         tone={checkpoint.failed > 0 ? "failed" : checkpoint.questions > 0 ? "asking" : undefined}
       />
       <span className="tabular w-12 shrink-0 text-xs text-text-2" title={t("debug.stepN", { n: checkpoint.step })}>
-        {checkpoint.step}
+        {checkpoint.step < 0 ? "–" : checkpoint.step}
       </span>
       <span className="w-[34%] min-w-28 truncate" title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}>
         {what}
@@ -296,7 +296,7 @@ const Row = memo(function Row({ row, threadId, width, selected, compared, onPath
         {checkpoint.updated.join(", ")}
       </span>
       <span className="hidden min-w-0 max-w-[26%] truncate text-xs text-text-2 md:block">
-        {checkpoint.next.length > 0 ? `→ ${counted(checkpoint.next)}` : t("debug.end")}
+        {checkpoint.next.length > 0 ? `→ ${nodeList(checkpoint.next)}` : t("debug.end")}
       </span>
       {compared && <span className="shrink-0 text-2xs font-medium text-accent-text">{t("debug.compared")}</span>}
       {isHead ? (

@@ -27,11 +27,4 @@ export function timelineOf(list: readonly CheckpointView[]): Timeline {
   return { rows, width: layout.width, indexOf: new Map(list.map((checkpoint, index) => [checkpoint.id, index])) };
 }
 
-/** Names with how often each stands there: `work ×3`. */
-export function counted(names: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts].map(([name, times]) => (times > 1 ? `${name} ×${times}` : name)).join(", ");
-}
-
 const unique = (names: readonly string[]): string[] => [...new Set(names)];

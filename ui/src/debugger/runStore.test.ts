@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { AppEvent } from "../ipc/bindings/AppEvent";
+import type { CheckpointView } from "../ipc/bindings/CheckpointView";
+import type { Question } from "../ipc/bindings/Question";
+import type { ThreadView } from "../ipc/bindings/ThreadView";
+
+const calls: { command: string; request: unknown }[] = [];
+const answers = new Map<string, (request: never) => unknown>();
+
+vi.mock("../ipc/client", () => ({
+  rpc: async (command: string, request: never) => {
+    calls.push({ command, request });
+    const answer = answers.get(command);
+    if (!answer) throw Object.assign(new Error(`${command} is not expected`), { code: "unexpected" });
+    return answer(request);
+  },
+  subscribe: () => () => {},
+  RpcProblem: class RpcProblem extends Error {},
+}));
+
+const { loadCheckpoints, loadInbox, noteRun, receive, recover, setAnswering, statusOf, useRuns, withCheckpoint } = await import("./runStore");
+const { useSession } = await import("../state/session");
+
+const store = () => useRuns.getState();
+const checkpoint = (id: string, more: Partial<CheckpointView> = {}): CheckpointView => ({
+  id, at: "", source: "loop", step: 0, next: [], updated: [], questions: 0, failed: 0, ...more,
+});
+const thread = (threadId: string, more: Partial<ThreadView> = {}): ThreadView => ({
+  threadId, title: threadId, graphName: "g", status: "done", next: [], questions: 0, checkpoints: 1, step: 0,
+  createdAt: "2026-01-01T00:00:00Z", updatedAt: "2026-01-01T00:00:00Z", ...more,
+});
+const question = (interruptId: string): Question => ({
+  interruptId, threadId: "t", threadTitle: "", graphName: "g", node: "n", text: interruptId, choices: [], context: {}, value: null,
+  checkpointId: "c", since: "",
+});
+const run = (status: "running" | "asking", runId = "r"): AppEvent & { type: "run" } => ({
+  type: "run", run: { runId, threadId: "t", status, startedAt: "" },
+});
+
+beforeEach(() => {
+  calls.length = 0;
+  answers.clear();
+  useRuns.setState(useRuns.getInitialState());
+  useSession.setState({ cursor: { threadId: null, checkpointId: null }, graphId: "g" });
+});
+
+describe("receiving events", () => {
+  it("keeps known threads up to date, newest change first", () => {
+    useRuns.setState({ threads: new Map([["a", thread("a")], ["b", thread("b")]]), order: ["a", "b"], total: 2 });
+    receive([{ type: "thread", thread: thread("b", { status: "running", updatedAt: "2026-01-02T00:00:00Z" }) }]);
+    expect(store().order).toEqual(["b", "a"]);
+    expect(statusOf(store(), "b")).toBe("running");
+  });
+
+  it("moves the cursor away from a thread that was deleted", () => {
+    useRuns.setState({ threads: new Map([["a", thread("a")]]), order: ["a"], total: 1 });
+    useSession.setState({ cursor: { threadId: "a", checkpointId: "c" } });
+    receive([{ type: "threadDeleted", threadId: "a" }]);
+    expect(store().order).toEqual([]);
+    expect(useSession.getState().cursor).toEqual({ threadId: null, checkpointId: null });
+  });
+
+  it("trusts a live run more than the thread's row", () => {
+    useRuns.setState({ threads: new Map([["t", thread("t", { status: "paused" })]]), order: ["t"] });
+    receive([run("running")]);
+    expect(statusOf(store(), "t")).toBe("running");
+    receive([run("asking")]);
+    expect(statusOf(store(), "t")).toBe("paused");
+  });
+
+  it("ignores the late answer to run.start when the run is over", () => {
+    receive([run("running"), run("asking")]);
+    noteRun(run("running").run);
+    expect(store().live.get("t")?.run?.status).toBe("asking");
+  });
+});
+
+describe("checkpoints", () => {
+  it("joins what came while the list was on its way", async () => {
+    answers.set("thread.checkpoints", () => {
+      receive([{ type: "checkpoint", threadId: "t", checkpoint: checkpoint("c3") }]);
+      return { checkpoints: [checkpoint("c2"), checkpoint("c1")], more: false };
+    });
+    await loadCheckpoints("t");
+    expect(store().checkpoints.get("t")?.list.map(({ id }) => id)).toEqual(["c3", "c2", "c1"]);
+  });
+
+  it("puts a late checkpoint in its place and replaces one that is known", () => {
+    const pages = { list: [checkpoint("c3"), checkpoint("c1")], more: false, state: "ready" as const };
+    expect(withCheckpoint(pages, checkpoint("c2")).list.map(({ id }) => id)).toEqual(["c3", "c2", "c1"]);
+    expect(withCheckpoint(pages, checkpoint("c1", { questions: 2 })).list[1]?.questions).toBe(2);
+  });
+
+  it("takes the questions off a checkpoint that was gone on from, not off one that was forked by an edit", () => {
+    const pages = { list: [checkpoint("c1", { questions: 1 })], more: false, state: "ready" as const };
+    expect(withCheckpoint(pages, checkpoint("c2", { parent: "c1" })).list[1]?.questions).toBe(0);
+    expect(withCheckpoint(pages, checkpoint("c2", { parent: "c1", source: "update" })).list[1]?.questions).toBe(1);
+  });
+});
+
+describe("after lost events", () => {
+  it("forgets live tasks and asks again for everything that is shown", async () => {
+    answers.set("thread.list", () => ({ threads: [thread("t", { status: "failed" })], total: 1 }));
+    answers.set("thread.checkpoints", () => ({ checkpoints: [checkpoint("c9")], more: false }));
+    answers.set("inbox.list", () => ({ questions: [] }));
+    useSession.setState({ cursor: { threadId: "t", checkpointId: null } });
+    receive([run("running"), { type: "taskStarted", threadId: "t", taskId: "x", node: "n", step: 1, at: 0 }]);
+    recover();
+    expect(store().live.get("t")?.tasks.size).toBe(0);
+    await vi.waitFor(() => expect(store().threadsState).toBe("ready"));
+    expect(calls.map(({ command }) => command).sort()).toEqual(["inbox.list", "thread.checkpoints", "thread.list"]);
+    await vi.waitFor(() => expect(store().checkpoints.get("t")?.list[0]?.id).toBe("c9"));
+    expect(statusOf(store(), "t"), "a run whose end was lost is not shown as running for ever").toBe("failed");
+  });
+});
+
+describe("the inbox", () => {
+  it("tells what was answered here from what was answered elsewhere", async () => {
+    let waiting = [question("a"), question("b"), question("c")];
+    answers.set("inbox.list", () => ({ questions: waiting }));
+    await loadInbox();
+    setAnswering(["a"], true);
+    waiting = [question("c")];
+    await loadInbox();
+    expect(store().goneQuestions.map((gone) => [gone.question.interruptId, gone.byUs])).toEqual([["a", true], ["b", false]]);
+    expect(store().answering.size).toBe(0);
+    expect(useSession.getState().inboxCount).toBe(1);
+  });
+
+  it("lets a question be answered again when the run has ended and it still waits", async () => {
+    answers.set("inbox.list", () => ({ questions: [question("a")] }));
+    await loadInbox();
+    setAnswering(["a"], true);
+    receive([run("running")]);
+    expect(store().answering.has("a")).toBe(true);
+    receive([run("asking")]);
+    expect(store().answering.has("a")).toBe(false);
+  });
+});
