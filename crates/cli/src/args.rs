@@ -22,12 +22,11 @@ Threads live in a SQLite file, threads.db in the user's data folder, together wi
 #[command(
     name = "superstep",
     version,
-    about,
     after_help = "A first tour:\n  \
         superstep check graphs/counter\n  \
         superstep run graphs/refund-desk --example 1\n  \
         superstep threads\n  \
-        superstep resume THREAD --answer '\"approve\"'\n  \
+        superstep resume THREAD --answer '{\"decision\": \"approve\"}'\n  \
         superstep history THREAD\n\n\
         `superstep COMMAND --help` has examples for each command.",
     after_long_help = EXIT_CODES,
@@ -390,6 +389,8 @@ pub(crate) struct ServeArgs {
     /// The token [default: a new one at each start]
     #[arg(long)]
     pub(crate) token: Option<String>,
+    #[command(flatten)]
+    pub(crate) db: Db,
     /// The built interface [default: ui/dist beside the program or in this folder]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) ui: Option<PathBuf>,

@@ -100,11 +100,18 @@ impl GraphFile {
     /// What is stored with every checkpoint, so that a thread can be continued without naming its graph.
     pub(crate) fn metadata(&self) -> Object {
         let name = match self.document.name() {
-            "" => self
-                .path
-                .file_stem()
-                .map(|stem| stem.to_string_lossy().into_owned())
-                .unwrap_or_default(),
+            "" => {
+                // A `graph.json` is known by its folder.
+                let named = match self.path.file_stem() {
+                    Some(stem) if stem == "graph" => {
+                        self.path.parent().and_then(Path::file_name).or(Some(stem))
+                    }
+                    stem => stem,
+                };
+                named
+                    .map(|name| name.to_string_lossy().into_owned())
+                    .unwrap_or_default()
+            }
             name => name.to_owned(),
         };
         let mut metadata = Object::new();

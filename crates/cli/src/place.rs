@@ -8,28 +8,13 @@ use superstep::{CheckpointHead, Checkpointer, ListQuery, ThreadId};
 use crate::args::Db;
 use crate::fault::Fault;
 
-/// The user's data folder: `SUPERSTEP_DATA`, or `superstep` in the place where the system keeps data of programs.
+/// The user's data folder, the same as the app's.
 pub(crate) fn data_dir() -> Result<PathBuf, Fault> {
-    data_dir_of(|name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)).ok_or_else(|| {
-        Fault::usage("There is no home folder to keep data in. Set SUPERSTEP_DATA to a folder, or use --db sqlite:PATH.")
+    superstep_workbench::default_data_dir().ok_or_else(|| {
+        Fault::usage(
+            "There is no home folder to keep data in. Set SUPERSTEP_DATA to a folder, or use --db sqlite:PATH.",
+        )
     })
-}
-
-fn data_dir_of(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    if let Some(dir) = variable("SUPERSTEP_DATA") {
-        return Some(dir);
-    }
-    let base = if cfg!(windows) {
-        variable("APPDATA")?
-    } else if cfg!(target_os = "macos") {
-        variable("HOME")?.join("Library/Application Support")
-    } else {
-        // A relative XDG path is to be ignored, says the specification.
-        variable("XDG_DATA_HOME")
-            .filter(|dir| dir.is_absolute())
-            .or_else(|| Some(variable("HOME")?.join(".local/share")))?
-    };
-    Some(base.join("superstep"))
 }
 
 /// The opened database and how to name it in a command.
@@ -141,39 +126,8 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-
-    #[test]
-    #[cfg(all(unix, not(target_os = "macos")))]
-    fn the_data_folder_follows_the_environment() {
-        let with = |variables: &[(&str, &str)]| {
-            let variables: Vec<(String, String)> = variables
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect();
-            data_dir_of(move |name| {
-                variables
-                    .iter()
-                    .find(|(other, _)| other == name)
-                    .map(|(_, value)| value.into())
-            })
-        };
-        assert_eq!(
-            with(&[("SUPERSTEP_DATA", "/s"), ("HOME", "/h")]).unwrap(),
-            Path::new("/s")
-        );
-        assert_eq!(
-            with(&[("XDG_DATA_HOME", "/x"), ("HOME", "/h")]).unwrap(),
-            Path::new("/x/superstep")
-        );
-        assert_eq!(
-            with(&[("XDG_DATA_HOME", "x"), ("HOME", "/h")]).unwrap(),
-            Path::new("/h/.local/share/superstep")
-        );
-        assert_eq!(with(&[]), None);
-    }
 
     #[test]
     fn arguments_are_quoted_for_a_shell() {

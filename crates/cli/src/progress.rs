@@ -41,11 +41,7 @@ impl Progress {
                     (None, false) => "asks".to_owned(),
                     (None, true) => summary(&task.result),
                 };
-                out::note(
-                    &format!("{:>4}  {}  {millis} ms  {what}", task.step, task.name)
-                        .trim_end()
-                        .to_owned(),
-                );
+                out::note(format!("{:>4}  {}  {millis} ms  {what}", task.step, task.name).trim_end());
             }
             Payload::Custom(value) => {
                 self.end_speech();
@@ -93,8 +89,8 @@ impl Progress {
 /// The keys that a task wrote.
 fn summary(result: &Value) -> String {
     match result.as_object() {
-        Some(keys) if keys.len() > 0 => {
-            let each = SUMMARY / keys.len().max(1);
+        Some(keys) if !keys.is_empty() => {
+            let each = SUMMARY / keys.len();
             let parts = keys
                 .iter()
                 .map(|(key, value)| format!("{key} = {}", short(&json(value), each.max(20))));

@@ -106,7 +106,7 @@ async fn waits_for(graph: &Graph, store: &Store, thread: &ThreadId, input: &Inpu
             // An object whose names are all ids of questions is a map of answers; anything else is one answer.
             let looks_like_id = |name: &str| name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit());
             let unknown = answers
-                .filter(|answers| answers.len() > 0 && answers.keys().all(|name| looks_like_id(name)))
+                .filter(|answers| !answers.is_empty() && answers.keys().all(|name| looks_like_id(name)))
                 .and_then(|answers| answers.keys().find(|name| !ids.contains(&&***name)).cloned());
             match unknown {
                 Some(name) => Err(Fault::usage(format!(

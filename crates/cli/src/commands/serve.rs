@@ -22,6 +22,7 @@ pub(crate) async fn serve(args: ServeArgs) -> Result<(), Fault> {
             None => place::data_dir()?,
         },
         examples_dir: folder(args.examples, "graphs", "", "--examples")?,
+        storage: args.db.db,
         ..Options::default()
     };
     let workbench = Workbench::open(folders).await.map_err(|problem| {

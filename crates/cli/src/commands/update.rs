@@ -1,7 +1,7 @@
 //! `superstep update`: an edit of a thread's state, as a node.
 
 use serde_json::json;
-use superstep::{StateRef, StateUpdate, ThreadId};
+use superstep::{RunError, StateRef, StateUpdate, ThreadId};
 
 use crate::args::UpdateArgs;
 use crate::commands::run::check_values;
@@ -30,9 +30,14 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
         ..StateUpdate::default()
     };
     let updated = match args.preview {
-        true => graph.preview_update(&at, update).await?,
-        false => graph.update_state(&at, update).await?,
+        true => graph.preview_update(&at, update).await,
+        false => graph.update_state(&at, update).await,
     };
+    let updated = updated.map_err(|error| match error {
+        // Here an update that cannot be taken is what was typed, not what a node did.
+        RunError::InvalidUpdate { message } => Fault::usage(message),
+        other => other.into(),
+    })?;
     let checkpoint = (!args.preview).then_some(&updated.checkpoint_id);
     if args.json {
         let made = json!({

@@ -217,14 +217,8 @@ fn an_edit_in_the_past_is_a_fork_that_runs_on() {
             .err
             .contains("no state key")
     );
-    user.call(&["update", "t", "--values", "null", "--as-node", "nobody"]);
-    let unknown = user.call(&["update", "t", "--values", "null", "--as-node", "nobody"]);
-    assert!(
-        unknown.code != 0 && unknown.err.contains("nobody"),
-        "{} {}",
-        unknown.code,
-        unknown.err
-    );
+    let unknown = user.expect(2, &["update", "t", "--values", "null", "--as-node", "nobody"]);
+    assert!(unknown.err.contains("The nodes are classify"), "{}", unknown.err);
 }
 
 #[test]
