@@ -179,8 +179,8 @@ impl Loop {
 
     /// Loads the thread and turns the input into the state that the first step starts from.
     async fn begin(&mut self, input: Input) -> Result<(), RunError> {
-        let mut replaying = false;
         let mut has_checkpoint = false;
+        let mut superseded = false;
         if let (Some(saver), Some(thread)) = (self.graph.saver.clone(), self.config.thread.clone()) {
             let wanted = self.config.checkpoint_id.as_ref();
             let tuple = saver.get(&thread, "", wanted).await?;
@@ -199,35 +199,51 @@ impl Loop {
                         ..ListQuery::default()
                     };
                     let head = saver.heads(&query).await?.into_iter().next();
-                    let is_head = head.is_some_and(|head| head.id == tuple.checkpoint.id);
-                    let made_by_edit =
-                        matches!(tuple.checkpoint.metadata.source, Source::Update | Source::Fork);
-                    replaying = !(is_head && made_by_edit);
-                    self.keep_finished = is_head;
+                    superseded = head.is_none_or(|head| head.id != tuple.checkpoint.id);
                 }
                 self.load(tuple);
             }
         }
+        let answers = matches!(&input, Input::Command(command) if command.resume.is_some());
+        let travels = self.config.checkpoint_id.is_some() && !answers;
+        self.keep_finished = !travels && !superseded;
+        if travels {
+            // Going back asks again: what was answered then does not count now.
+            self.pending
+                .retain(|write| &*write.write.channel != reserved::RESUME);
+            self.given.clear();
+        }
+        let edited = matches!(self.metadata.source, Source::Update | Source::Fork);
+        let forks = has_checkpoint && travels && (!edited || superseded);
         match input {
             Input::Value(value) if !value.is_null() => self.begin_input(value).await,
-            Input::Command(command) => self.begin_command(command, has_checkpoint).await,
+            Input::Command(command) => self.begin_command(command, has_checkpoint, forks).await,
             _ if !has_checkpoint => Err(RunError::EmptyInput {
                 message: "Received no input for __start__: the thread has no checkpoint to go on from."
                     .into(),
             }),
-            _ => {
-                self.apply_null_writes()?;
-                self.live.pass_breakpoints();
-                self.emit_values(Vec::new()).await;
-                if replaying {
-                    self.keep_finished = false;
-                    self.pending.clear();
-                    self.given.clear();
-                    self.put(Source::Fork).await?;
-                }
-                Ok(())
-            }
+            _ => self.begin_resumed(&[], forks).await,
         }
+    }
+
+    /// Goes on from the loaded checkpoint, on a branch of its own when it is a past one. `carried` are the writes of
+    /// a command that belong to the new branch.
+    async fn begin_resumed(&mut self, carried: &[PendingWrite], forks: bool) -> Result<(), RunError> {
+        let writes: Vec<PendingWrite> = self.pending.iter().chain(carried).cloned().collect();
+        let updated = self.live.apply_null_writes(&writes, true)?;
+        if let Some(known) = &mut self.updated {
+            known.extend(updated);
+        }
+        self.live.pass_breakpoints();
+        if forks {
+            // The new checkpoint gives its tasks other ids, so nothing stored for the old ones is theirs.
+            self.pending.clear();
+            let updated = self.updated.take();
+            self.put(Source::Fork).await?;
+            self.updated = updated;
+        }
+        self.emit_values(Vec::new()).await;
+        Ok(())
     }
 
     fn load(&mut self, tuple: CheckpointTuple) {
@@ -250,16 +266,12 @@ impl Loop {
         self.pending = tuple.pending_writes;
     }
 
-    fn apply_null_writes(&mut self) -> Result<(), RunError> {
-        let updated = self.live.apply_null_writes(&self.pending, true)?;
+    async fn begin_input(&mut self, value: Value) -> Result<(), RunError> {
+        let pending = std::mem::take(&mut self.pending);
+        let updated = self.live.apply_null_writes(&pending, true)?;
         if let Some(known) = &mut self.updated {
             known.extend(updated);
         }
-        Ok(())
-    }
-
-    async fn begin_input(&mut self, value: Value) -> Result<(), RunError> {
-        self.apply_null_writes()?;
         // Whatever waited is abandoned: its triggers are consumed, its stored writes are not used.
         let open = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
         let start = [(Channel::Known(self.plan.start_channel), value)];
@@ -273,11 +285,15 @@ impl Loop {
         });
         let is_step = !open.is_empty();
         self.updated = Some(self.live.apply(&mut applied, is_step, true)?);
-        self.pending.clear();
         self.put(Source::Input).await
     }
 
-    async fn begin_command(&mut self, command: Command, has_checkpoint: bool) -> Result<(), RunError> {
+    async fn begin_command(
+        &mut self,
+        command: Command,
+        has_checkpoint: bool,
+        forks: bool,
+    ) -> Result<(), RunError> {
         if self.persister.is_none() && command.resume.is_some() {
             return Err(RunError::NotPersistent {
                 message: "Cannot use Command(resume=...) without checkpointer".into(),
@@ -350,16 +366,52 @@ impl Loop {
             self.updated = Some(self.live.apply(&mut task, false, true)?);
             return self.put(Source::Input).await;
         }
+        if forks {
+            let carried: Vec<PendingWrite> = writes
+                .iter()
+                .enumerate()
+                .map(|(i, write)| self.null_write(i, write))
+                .collect();
+            return self.begin_resumed(&carried, true).await;
+        }
         if !writes.is_empty() {
-            let stored = self.record(TaskId::null(), String::new(), &writes);
+            // Writes of earlier commands on this checkpoint stay: these are numbered after them.
+            let taken = self
+                .pending
+                .iter()
+                .filter(|w| w.task_id.is_null() && w.write.idx >= 0)
+                .count();
+            let stored: Vec<PendingWrite> = writes
+                .iter()
+                .enumerate()
+                .map(|(i, write)| self.null_write(taken + i, write))
+                .collect();
+            self.pending.retain(|w| !(w.task_id.is_null() && w.write.idx < 0));
+            self.pending.extend(stored.iter().cloned());
+            let record = TaskWrites {
+                checkpoint_id: self.current.clone(),
+                task_id: TaskId::null(),
+                task_path: String::new(),
+                writes: stored.into_iter().map(|w| w.write).collect(),
+            };
             if let Some(persister) = &mut self.persister {
-                persister.task(stored, true).await?;
+                persister.task(record, true).await?;
             }
         }
-        self.apply_null_writes()?;
-        self.live.pass_breakpoints();
-        self.emit_values(Vec::new()).await;
-        Ok(())
+        self.begin_resumed(&[], false).await
+    }
+
+    fn null_write(&self, position: usize, (channel, value): &(Channel, Value)) -> PendingWrite {
+        let channel = channel_name(&self.plan, channel);
+        PendingWrite {
+            task_id: TaskId::null(),
+            task_path: String::new(),
+            write: Write {
+                idx: write_index(&channel, position),
+                channel,
+                value: value.clone(),
+            },
+        }
     }
 
     /// The namespace of a stored task, found among the tasks of the current checkpoint.
@@ -373,7 +425,8 @@ impl Loop {
     async fn steps(&mut self) -> Result<Stop, RunError> {
         loop {
             if self.step > self.stop {
-                self.emit_checkpoint(&[]).await;
+                let next = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
+                self.emit_checkpoint(&next).await;
                 return Err(RunError::Recursion {
                     limit: self.config.recursion_limit,
                 });
@@ -414,6 +467,8 @@ impl Loop {
             self.updated = Some(updated);
             self.pending.clear();
             self.keep_finished = true;
+            // A single answer is for the step that asked; nobody later takes it by accident.
+            self.scalar = Arc::default();
             self.put(Source::Loop).await?;
             if self.breaks(&self.config.interrupt_after) {
                 if self.wants_checkpoints() {

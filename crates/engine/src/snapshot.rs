@@ -260,9 +260,10 @@ fn snapshot(plan: &Arc<Plan>, tuple: &CheckpointTuple, live: bool) -> Result<Sta
     let checkpoint = &tuple.checkpoint;
     let mut state = Live::load(plan.clone(), checkpoint);
     state.tracked = false;
-    state.apply_null_writes(&tuple.pending_writes, false)?;
     let step = checkpoint.metadata.step + 1;
     let mut tasks = task::prepare(&state, &checkpoint.id, step, None);
+    // What a command wrote belongs to the values; where it jumped is not a task of this checkpoint.
+    state.apply_null_writes(&tuple.pending_writes, false)?;
     let mut shown = Vec::with_capacity(tasks.len());
     for task in &mut tasks {
         let stored = stored(plan, &task.id, &tuple.pending_writes);

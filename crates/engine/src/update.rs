@@ -260,7 +260,7 @@ fn last_node(live: &Live) -> Result<NodeIx, RunError> {
     for (version, node) in live.seen_versions() {
         newest = match newest {
             Some((best, owner, unique)) if version < best => Some((best, owner, unique)),
-            Some((best, owner, unique)) if version == best => Some((best, owner, unique && owner == node)),
+            Some((best, owner, _)) if version == best => Some((best, owner, false)),
             _ => Some((version, node, true)),
         };
     }
@@ -268,7 +268,7 @@ fn last_node(live: &Live) -> Result<NodeIx, RunError> {
         None => Ok(0),
         Some((_, node, true)) => Ok(node),
         Some(_) => Err(RunError::invalid_update(
-            "Ambiguous update, specify as_node: several nodes ran last, in parallel.",
+            "Ambiguous update, specify as_node\nSeveral nodes ran last, in parallel: name the one to act as.",
         )),
     }
 }
