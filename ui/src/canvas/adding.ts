@@ -1,7 +1,9 @@
 /** New nodes: where they go, what they are called, what they are connected to. Each way of adding is one undo step. */
-import { addConnectedNode, addNode, addNodeIntoEdge, connect, uniqueName, type NewNode, type Point } from "../document/edits";
+import { addConnectedNode, addNode, addNodeIntoEdge, connect, moveNodes, uniqueName, type NewNode, type Point } from "../document/edits";
 import { doc, edit } from "../document/store";
-import { isObject, type JsonObject } from "../document/types";
+import type { GraphDocument } from "../document/document";
+import type { Patch } from "../document/patch";
+import { END, isObject, START, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { GRID, HEAD, NODE_WIDTH, PORT_Y } from "./geometry";
@@ -25,6 +27,13 @@ function newNode(kind: string, place: Point): NewNode {
 
 function titleOf(kind: string): string {
   return kindOf(kind)?.title ?? kind;
+}
+
+/** The start and the end stay where they are seen, also when the file did not say where. */
+function withEnds(document: GraphDocument, patch: Patch): Patch {
+  const ends = [START, END].filter((end) => !document.has(`layout:${end}`));
+  const places = new Map(ends.map((end) => [end, scene.position(end)]));
+  return { ops: [...patch.ops, ...moveNodes(document, places).ops] };
 }
 
 /** The card's corner when the pointer is at the middle of its head. */
@@ -52,9 +61,9 @@ export function placeNode(kind: string, place: Point, lineId: string | null = nu
   const node = newNode(kind, place);
   const line = lineId === null ? undefined : scene.line(lineId);
   const name = t("canvas.edit.add", { kind: titleOf(kind) });
-  const done = line
-    ? edit(name, (document) => addNodeIntoEdge(document, node, line.edge, line.part))
-    : edit(name, (document) => addNode(document, node));
+  const done = edit(name, (document) =>
+    withEnds(document, line ? addNodeIntoEdge(document, node, line.edge, line.part) : addNode(document, node)),
+  );
   if (!done) return null;
   setCanvas({ lines: [] });
   useSession.getState().select({ nodes: [node.name] });
@@ -72,7 +81,7 @@ export function addFromSearch(search: Search, kind: string): void {
   const corner = wire.side === "out" ? { x: place.x, y: place.y - PORT_Y } : { x: place.x - NODE_WIDTH, y: place.y - PORT_Y };
   const node = newNode(kind, corner);
   const ends = wire.side === "out" ? { from: wire.node } : { to: wire.node };
-  if (edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) => addConnectedNode(document, node, ends))) {
+  if (edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) => withEnds(document, addConnectedNode(document, node, ends)))) {
     useSession.getState().select({ nodes: [node.name] });
   }
 }

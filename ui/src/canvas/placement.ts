@@ -40,6 +40,12 @@ export function placeMissing(
     const x = name === START ? all.x - 80 - size.width : all.x + all.width + 80;
     rects.set(name, { x, y, ...size });
   };
+  if (rects.size === 0 && inner.length === 0) {
+    // An empty graph: room between the two for the first nodes.
+    rects.set(START, { x: -360, y: 0, ...sizeOf(START) });
+    rects.set(END, { x: 288, y: 0, ...sizeOf(END) });
+    return;
+  }
   if (missing.includes(START)) {
     besides(
       START,

@@ -415,6 +415,15 @@ export class Scene {
     const left = Math.min(from.x, to.x) - 24;
     const right = Math.max(from.x + from.width, to.x + to.width) + LABEL_X + line.lead + 24;
     const rank = this.#backRank(line);
+    const free = (y: number) => this.#nodes.search({ minX: left, maxX: right, minY: y - 8, maxY: y + 8 }).length === 0;
+    // One lies wholly under the other: the way between them is the shortest.
+    const gap =
+      from.y + from.height + 16 < to.y
+        ? (from.y + from.height + to.y) / 2
+        : to.y + to.height + 16 < from.y
+          ? (to.y + to.height + from.y) / 2
+          : null;
+    if (gap !== null && line.label === null && free(gap)) return { lane: gap, inset: rank * 6 };
     const search = (direction: 1 | -1): number => {
       let lane =
         direction === 1

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { GraphDocument } from "../document/document";
+import * as edits from "../document/edits";
+import { reversed } from "../document/patch";
+import type { Json } from "../document/types";
+import { crosses, intersects } from "./geometry";
+import { shapeOf } from "./line-path";
+import { walk } from "./walk";
+import { firstView, fitView, Scene, windowArea } from "./window";
+
+function grid(columns: number, rows: number): GraphDocument {
+  const doc = new GraphDocument();
+  const records: { id: string; value: Json }[] = [{ id: "doc", value: {} }];
+  for (let index = 0; index < columns * rows; index += 1) {
+    records.push({ id: `node:n${index}`, value: { kind: "assign", config: { set: { x: "1" } } } });
+  }
+  for (let index = 1; index < columns * rows; index += 1) {
+    records.push({ id: `edge:n${index - 1}->n${index}`, value: { from: `n${index - 1}`, to: `n${index}` } });
+  }
+  for (let index = 0; index < columns * rows; index += 1) {
+    records.push({ id: `layout:n${index}`, value: [(index % columns) * 320, Math.floor(index / columns) * 160] });
+  }
+  records.push({ id: "layout:__start__", value: [-200, 0] }, { id: "layout:__end__", value: [columns * 320, 0] });
+  doc.reset(records);
+  return doc;
+}
+
+describe("Scene", () => {
+  it("finds the nodes and lines near a view, and only those", () => {
+    const doc = grid(100, 100);
+    const scene = new Scene(doc);
+    const area = windowArea({ x: -8000, y: -4000, zoom: 1 }, { width: 1200, height: 800 });
+    const found = scene.nodesIn(area);
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.length).toBeLessThan(80);
+    const near = [...scene.rects()].filter(([, rect]) => intersects(rect, area)).map(([name]) => name);
+    expect(near.filter((name) => !found.includes(name)), "nothing in view is left out").toEqual([]);
+    expect(scene.linesIn(area).length).toBeLessThan(200);
+    expect(scene.nodeAt({ x: 8010, y: 4010 })).toBe("n2525");
+  });
+
+  it("follows patches: it is as if it were built anew", () => {
+    const doc = grid(6, 4);
+    const scene = new Scene(doc);
+    const steps = [
+      (d: GraphDocument) => edits.moveNodes(d, new Map([["n3", { x: 5000, y: 20 }]])),
+      (d: GraphDocument) => edits.renameNode(d, "n5", "five"),
+      (d: GraphDocument) => edits.deleteThings(d, { nodes: ["n7", "n8"] }),
+      (d: GraphDocument) => edits.setEdgeForm(d, "n0->n1", "route"),
+      (d: GraphDocument) => edits.addPath(d, "n0->n1", "other", "n10"),
+      (d: GraphDocument) => edits.connect(d, "n20", "n2"),
+      (d: GraphDocument) => edits.addNode(d, { name: "new", kind: "assign", config: {}, position: { x: 10, y: 900 } }),
+    ];
+    const check = () => {
+      const fresh = new Scene(doc);
+      expect(new Map([...scene.rects()].sort())).toEqual(new Map([...fresh.rects()].sort()));
+      expect([...scene.lines().keys()].sort()).toEqual([...fresh.lines().keys()].sort());
+      const strip = (all: Scene) =>
+        [...all.lines().values()].map(({ lane: _lane, inset: _inset, ...line }) => line).sort((a, b) => (a.id < b.id ? -1 : 1));
+      expect(strip(scene)).toEqual(strip(fresh));
+      expect(scene.bounds()).toEqual(fresh.bounds());
+    };
+    const done = steps.map((step) => {
+      const patch = doc.apply(step(doc));
+      check();
+      return patch;
+    });
+    for (const patch of done.reverse()) doc.apply(reversed(patch));
+    check();
+  });
+
+  it("leads a loop round the nodes that are in its way", () => {
+    const doc = grid(4, 1);
+    doc.apply(edits.connect(doc, "n3", "n0"));
+    const scene = new Scene(doc);
+    const line = scene.line("n3->n0");
+    expect(line?.lane).not.toBeNull();
+    for (const rect of scene.rects().values()) {
+      const lane = line?.lane ?? 0;
+      expect(lane > rect.y && lane < rect.y + rect.height, "the lane crosses no node").toBe(false);
+    }
+  });
+
+  it("spreads labels of one node and keeps the rest of the lines in their middle", () => {
+    const doc = grid(3, 3);
+    doc.apply({
+      ops: [
+        {
+          id: "edge:r",
+          from: null,
+          to: { from: "n3", route: "state.x", paths: { up: "n1", down: "n7" }, default: "n5" },
+        },
+      ],
+    });
+    const scene = new Scene(doc);
+    const fans = scene.linesOf("r").map((line) => line.fan);
+    expect(new Set(fans).size).toBe(3);
+    const [up, down] = scene.linesOf("r");
+    expect((up?.fan ?? 0) < (down?.fan ?? 0)).toBe(true);
+  });
+
+  it("places nodes without a position beside the others, and never on top of each other", () => {
+    const doc = new GraphDocument();
+    doc.reset([
+      { id: "doc", value: {} },
+      ...["a", "b", "c"].map((name) => ({ id: `node:${name}`, value: { kind: "x" } as Json })),
+      { id: "edge:1", value: { from: "__start__", to: "a" } },
+      { id: "edge:2", value: { from: "a", to: "b" } },
+      { id: "edge:3", value: { from: "a", to: "c" } },
+    ]);
+    const scene = new Scene(doc);
+    const rects = [...scene.rects().values()];
+    rects.forEach((a, i) => rects.slice(i + 1).forEach((b) => expect(intersects(a, b)).toBe(false)));
+    expect(scene.position("a").x).toBeLessThan(scene.position("b").x);
+  });
+});
+
+describe("views", () => {
+  const size = { width: 1000, height: 600 };
+
+  it("mounts the same part for views that differ by less than a cell", () => {
+    const a = windowArea({ x: -30, y: -10, zoom: 1 }, size);
+    const b = windowArea({ x: -150, y: -10, zoom: 1 }, size);
+    expect(a).toEqual(b);
+    expect(windowArea({ x: -400, y: -10, zoom: 1 }, size)).not.toEqual(a);
+  });
+
+  it("fits bounds into the view", () => {
+    const view = fitView({ x: 100, y: 100, width: 4000, height: 500 }, size);
+    expect(100 * view.zoom + view.x).toBeGreaterThanOrEqual(47);
+    expect(4100 * view.zoom + view.x).toBeLessThanOrEqual(953);
+  });
+
+  it("begins a graph that is too large to be read at its start", () => {
+    const view = firstView({ x: 100, y: 0, width: 20000, height: 300 }, size);
+    expect(view.zoom).toBeGreaterThan(0.5);
+    expect(100 * view.zoom + view.x).toBeCloseTo(40);
+  });
+});
+
+describe("lines", () => {
+  it("begin and end at the ports, whatever is between", () => {
+    const doc = grid(3, 2);
+    doc.apply(edits.setEdgeForm(doc, "n0->n1", "each"));
+    doc.apply(edits.connect(doc, "n2", "n0"));
+    const scene = new Scene(doc);
+    for (const line of scene.lines().values()) {
+      const shape = shapeOf(line, { x: 10, y: 20 }, { x: 300, y: 40 }, false);
+      expect(shape.path.startsWith("M10,20")).toBe(true);
+      expect(shape.path.endsWith("300,40")).toBe(true);
+      expect(shape.path).not.toMatch(/NaN|undefined/);
+    }
+  });
+
+  it("are cut by a stroke that meets them, also at a corner", () => {
+    const [a, b] = [{ x: 0, y: 0 }, { x: 10, y: 0 }];
+    expect(crosses(a, b, { x: 5, y: -5 }, { x: 5, y: 5 })).toBe(true);
+    expect(crosses(a, b, { x: 5, y: -5 }, { x: 5, y: 0 })).toBe(true);
+    expect(crosses(a, b, { x: 5, y: 1 }, { x: 5, y: 5 })).toBe(false);
+  });
+});
+
+describe("walking", () => {
+  it("follows lines to the right and left, and looks around up and down", () => {
+    const doc = grid(3, 3);
+    const scene = new Scene(doc);
+    expect(walk(scene, "n3", "right")).toBe("n4");
+    expect(walk(scene, "n4", "left")).toBe("n3");
+    expect(walk(scene, "n4", "down")).toBe("n7");
+    expect(walk(scene, "n4", "up")).toBe("n1");
+    expect(walk(scene, null, "down")).not.toBeNull();
+  });
+});
