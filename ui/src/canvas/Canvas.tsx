@@ -60,10 +60,11 @@ const PAN_BUTTONS_OVERVIEW = [0, 1];
 /** Where each graph was looked at last, while the window is open. */
 const views = new Map<string, Viewport>();
 
-export function Canvas() {
+/** `onView` gives the view away, to what measures the canvas. */
+export function Canvas({ onView }: { onView?: (hub: ViewHub) => void }) {
   return (
     <ReactFlowProvider>
-      <Flow />
+      <Flow {...(onView && { onView })} />
     </ReactFlowProvider>
   );
 }
@@ -72,7 +73,7 @@ function sameArea(a: Rect | null, b: Rect): boolean {
   return a !== null && a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
 }
 
-function Flow() {
+function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
   const root = useRef<HTMLDivElement>(null);
   const flow = useReactFlow();
   const store = useStoreApi();
@@ -202,6 +203,7 @@ function Flow() {
   useEffect(() => registerCanvasCommands({ hub, fit, autoLayout, flow }), [hub, fit, autoLayout, flow]);
   useEffect(() => followClipboard(() => cornerAt(hub.middle())), [hub]);
   useFollow(hub);
+  useEffect(() => onView?.(hub), [onView, hub]);
 
   // Selection and drags come back from React Flow as changes.
   const onNodesChange = useCallback((changes: NodeChange[]) => {

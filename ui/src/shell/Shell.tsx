@@ -6,6 +6,23 @@ import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
 import { IconButton } from "../components/IconButton";
 import { useDiagnostics } from "../document/store";
+import { CommandPalette } from "../features/command-palette/CommandPalette";
+import { ComparePanel } from "../features/compare";
+import { FileDialogs } from "../features/files/FileDialogs";
+import { AnswerBanner, InboxPage } from "../features/inbox";
+import { Inspector } from "../features/inspector/Inspector";
+import { OutlinePanel } from "../features/outline/OutlinePanel";
+import { Palette } from "../features/palette/Palette";
+import { ProblemsPanel } from "../features/problems/ProblemsPanel";
+import { RunPanel } from "../features/run";
+import { SettingsDialog } from "../features/settings/SettingsDialog";
+import { StartScreen } from "../features/start/StartScreen";
+import { StatePanel } from "../features/state-schema/StatePanel";
+import { StateInspector } from "../features/state-view";
+import { MessagesPanel, StreamPanel } from "../features/stream";
+import { ThreadsPanel } from "../features/threads";
+import { TimelinePanel } from "../features/timeline";
+import { VersionsPanel } from "../features/versions/VersionsPanel";
 import { host, type Connection } from "../ipc/client";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -16,7 +33,6 @@ import { Panel, type PanelTab } from "./Panel";
 import { PanelBoundary } from "./PanelBoundary";
 import { PastFrame } from "./PastFrame";
 import "./shell.css";
-import { Slot } from "./slots";
 import { Splitter } from "./Splitter";
 import { TitleBar } from "./TitleBar";
 
@@ -44,9 +60,9 @@ export function Shell() {
         )}
       </main>
       <PanelBoundary name="dialogs">
-        <Slot name="CommandPalette" />
-        <Slot name="FileDialogs" />
-        <Slot name="SettingsDialog" />
+        <CommandPalette />
+        <FileDialogs />
+        <SettingsDialog />
       </PanelBoundary>
     </div>
   );
@@ -55,8 +71,8 @@ export function Shell() {
 function Uses() {
   const use = useSession((state) => state.use);
   const graphId = useSession((state) => state.graphId);
-  if (use === "approve") return <Slot name="InboxPage" />;
-  if (graphId === null) return <Slot name="StartScreen" />;
+  if (use === "approve") return <PanelBoundary name="InboxPage"><InboxPage /></PanelBoundary>;
+  if (graphId === null) return <PanelBoundary name="StartScreen"><StartScreen /></PanelBoundary>;
   return <GraphUse />;
 }
 
@@ -72,7 +88,7 @@ function ProblemCount() {
 }
 
 function problemsTab(): PanelTab {
-  return { id: "problems", label: t("shell.tab.problems"), badge: <ProblemCount />, content: <Slot name="ProblemsPanel" /> };
+  return { id: "problems", label: t("shell.tab.problems"), badge: <ProblemCount />, content: <ProblemsPanel /> };
 }
 
 /** Design and debug share one workspace, so that the canvas stays what and where it is when the use changes. */
@@ -80,34 +96,34 @@ function GraphUse() {
   const use = useSession((state) => state.use);
   const threadId = useSession((state) => state.cursor.threadId);
   const compareWith = useSession((state) => state.compareWith);
-  const settings: PanelTab = { id: "inspector", label: t("shell.tab.inspector"), content: <Slot name="Inspector" /> };
+  const settings: PanelTab = { id: "inspector", label: t("shell.tab.inspector"), content: <Inspector /> };
   if (use === "design") {
     return (
       <Workspace
         left={[
-          { id: "palette", label: t("shell.tab.palette"), content: <Slot name="Palette" /> },
-          { id: "outline", label: t("shell.tab.outline"), content: <Slot name="OutlinePanel" /> },
-          { id: "keys", label: t("shell.tab.keys"), content: <Slot name="StatePanel" /> },
+          { id: "palette", label: t("shell.tab.palette"), content: <Palette /> },
+          { id: "outline", label: t("shell.tab.outline"), content: <OutlinePanel /> },
+          { id: "keys", label: t("shell.tab.keys"), content: <StatePanel /> },
         ]}
-        right={[settings, { id: "versions", label: t("shell.tab.versions"), content: <Slot name="VersionsPanel" /> }]}
+        right={[settings, { id: "versions", label: t("shell.tab.versions"), content: <VersionsPanel /> }]}
         bottom={[problemsTab()]}
       />
     );
   }
   const moment: PanelTab =
     threadId === null
-      ? { id: "run", label: t("shell.tab.run"), content: <Slot name="RunPanel" /> }
-      : { id: "state", label: t("shell.tab.state"), content: <Slot name="StateInspector" /> };
-  const compare: PanelTab = { id: "compare", label: t("shell.tab.compare"), content: <Slot name="ComparePanel" /> };
+      ? { id: "run", label: t("shell.tab.run"), content: <RunPanel /> }
+      : { id: "state", label: t("shell.tab.state"), content: <StateInspector /> };
+  const compare: PanelTab = { id: "compare", label: t("shell.tab.compare"), content: <ComparePanel /> };
   return (
     <Workspace
-      over={<Slot name="AnswerBanner" />}
-      left={[{ id: "threads", label: t("shell.tab.threads"), content: <Slot name="ThreadsPanel" /> }]}
+      over={<PanelBoundary name="AnswerBanner"><AnswerBanner /></PanelBoundary>}
+      left={[{ id: "threads", label: t("shell.tab.threads"), content: <ThreadsPanel /> }]}
       right={[moment, settings]}
       bottom={[
-        { id: "timeline", label: t("shell.tab.timeline"), content: <Slot name="TimelinePanel" /> },
-        { id: "stream", label: t("shell.tab.stream"), content: <Slot name="StreamPanel" /> },
-        { id: "messages", label: t("shell.tab.messages"), content: <Slot name="MessagesPanel" /> },
+        { id: "timeline", label: t("shell.tab.timeline"), content: <TimelinePanel /> },
+        { id: "stream", label: t("shell.tab.stream"), content: <StreamPanel /> },
+        { id: "messages", label: t("shell.tab.messages"), content: <MessagesPanel /> },
         ...(compareWith === null ? [] : [compare]),
         problemsTab(),
       ]}

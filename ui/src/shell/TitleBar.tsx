@@ -6,12 +6,13 @@ import { Menu, type MenuEntry } from "../components/Menu";
 import { Tooltip } from "../components/Tooltip";
 import { setField } from "../document/edits";
 import { edit, useGraphMeta, useHistory } from "../document/store";
+import { RunControls } from "../features/run";
 import { shellIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
 import { runCommand } from "../state/commands";
 import { KEYMAP } from "../state/keymap";
 import { useSession, type Use } from "../state/session";
-import { Slot } from "./slots";
+import { PanelBoundary } from "./PanelBoundary";
 
 const key = (id: string) => KEYMAP[id]?.keys[0] ?? "";
 
@@ -32,7 +33,11 @@ export function TitleBar() {
       <UseSwitch />
       <div className="title-right">
         {graphId !== null && use === "design" && <UndoButtons />}
-        {graphId !== null && use !== "approve" && <Slot name="RunControls" />}
+        {graphId !== null && use !== "approve" && (
+          <PanelBoundary name="RunControls">
+            <RunControls />
+          </PanelBoundary>
+        )}
         <IconButton
           label={t("shell.palette")}
           shortcut={key("palette.open")}

@@ -1,15 +1,10 @@
 /** Opening, saving and leaving graphs. Native dialogs where the host has them, ours otherwise. */
 import { closeGraph, doc, flush, markSaved, openGraph, useDocumentState } from "../document/store";
+import { openFileDialog, saveFileDialog } from "../features/files/dialogs";
 import { host, rpc, RpcProblem } from "../ipc/client";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
-import { featureFunction } from "./slots";
-
-const openFileDialog = async () => (await featureFunction<() => Promise<string | null>>("openFileDialog")?.()) ?? null;
-const saveFileDialog = async (suggested: string) =>
-  (await featureFunction<(suggested: string) => Promise<string | null>>("saveFileDialog")?.(suggested)) ?? null;
-
 async function guarded(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -60,7 +55,8 @@ export function saveAs(): Promise<void> {
 async function saveSomewhere(graphId: string): Promise<void> {
   const suggested = `${useSession.getState().appInfo?.graphsDir ?? ""}/${fileName(doc.name)}.json`;
   const path = await (host.pickSave ? host.pickSave(suggested) : saveFileDialog(suggested));
-  if (path !== null) await store(graphId, path);
+  // Both kinds of dialog have asked before they answer with a file that is there.
+  if (path !== null) await store(graphId, path, true);
 }
 
 function fileName(name: string): string {
@@ -92,7 +88,7 @@ async function store(graphId: string, path: string | undefined, overwrite = fals
 }
 
 /** Refusals to save that the person may overrule. */
-const OVERWRITABLE = new Set(["file-exists", "changed-outside", "file-changed", "exists"]);
+const OVERWRITABLE = new Set(["file-exists", "changed-on-disk"]);
 
 export function goHome(): Promise<void> {
   return guarded(async () => {
