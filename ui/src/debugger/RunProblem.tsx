@@ -11,6 +11,7 @@ import { t } from "../lib/texts";
 import { continueThread, isPast } from "./actions";
 import { CopyButton } from "./CopyButton";
 import { useEdits } from "./edits";
+import { readableError } from "./format";
 import { useLive, useRuns, useStatus } from "./runStore";
 
 export function RunProblem() {
@@ -36,7 +37,7 @@ export function RunProblem() {
   const threadId = cursor.threadId;
   const problem = live?.run?.status === "failed" ? live.run.problem : undefined;
   const [first] = failures;
-  const message = first?.error || problem?.message || t("debug.failure.unknown");
+  const message = readableError(first?.error || problem?.message || t("debug.failure.unknown"));
   const remedy = problem?.remedy;
   return (
     <div className="max-h-[45%] shrink-0 overflow-y-auto border-b border-line bg-failed-soft px-3 py-2" role="alert" data-testid={debugIds.runProblem}>
@@ -49,7 +50,7 @@ export function RunProblem() {
       </div>
       <pre className="selectable mt-1 max-h-32 overflow-y-auto font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{message}</pre>
       {failures.length > 1 && <p className="mt-1 text-xs text-text-2">{t("debug.failure.others", { nodes: failures.slice(1).map((each) => each.node).join(", ") })}</p>}
-      <p className="mt-1 text-xs text-text-2">{remedy !== undefined ? `${remedy} ${t("debug.failure.then")}` : t("debug.failure.how")}</p>
+      <p className="mt-1 text-xs text-text-2">{remedy ?? t("debug.failure.how")}</p>
       <div className="mt-2 flex flex-wrap gap-2">
         <Button size="small" icon={<RotateCcw size={13} aria-hidden />} disabled={pending} onClick={() => void continueThread(threadId)}>
           {t("debug.failure.retry")}

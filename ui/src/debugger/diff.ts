@@ -58,7 +58,7 @@ export function likeness(pieces: readonly Piece[]): number {
   let same = 0;
   let all = 0;
   for (const { kind, text } of pieces) {
-    const length = text.trim().length;
+    const length = text.replace(/\s+/g, "").length;
     all += kind === "same" ? 2 * length : length;
     if (kind === "same") same += 2 * length;
   }

@@ -71,6 +71,13 @@ export function nodeList(ids: readonly string[]): string {
   return [...counts].map(([id, times]) => (times > 1 ? `${nodeName(id)} ×${times}` : nodeName(id))).join(", ");
 }
 
+/** An error as stored is written like Python's `CodeError('…')`; people want what is inside. */
+export function readableError(text: string): string {
+  const match = /^[A-Za-z_][\w.]*\((['"])([\s\S]*)\1,?\)$/.exec(text.trim());
+  if (!match?.[2]) return text;
+  return match[2].replace(/\\(['"\\nt])/g, (_whole, sign: string) => (sign === "n" ? "\n" : sign === "t" ? "\t" : sign));
+}
+
 /** The last part of an id, enough to tell two apart by eye: the random end of a time-sorted id. */
 export const shortId = (id: string): string => (id.length <= 12 ? id : id.slice(-8));
 

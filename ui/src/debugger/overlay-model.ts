@@ -4,6 +4,7 @@
  */
 import type { SnapshotView } from "../ipc/bindings/SnapshotView";
 import type { TaskStatus } from "../ipc/bindings/TaskStatus";
+import { readableError } from "./format";
 import type { LiveThread } from "./live";
 
 export type NodeState = "idle" | "next" | "waiting" | "running" | "done" | "failed" | "asking";
@@ -162,7 +163,7 @@ export function computeOverlay(moment: Moment): Overlay {
     } else if (task.status === "failed") {
       if (current) {
         raise(task.node, "failed");
-        if (task.error !== undefined) node(task.node).error = task.error;
+        if (task.error !== undefined) node(task.node).error = readableError(task.error);
       }
     } else if (task.status === "asking") {
       if (current) raise(task.node, "asking");

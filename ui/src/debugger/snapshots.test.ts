@@ -80,7 +80,7 @@ describe("loading the moment under the cursor", () => {
     const { loader, open, failures, advance } = host();
     loader.want(at("a"));
     const slow = open[0];
-    advance(500);
+    advance(900);
     loader.want(at("b"));
     expect(slow?.signal.aborted).toBe(true);
     await Promise.resolve();

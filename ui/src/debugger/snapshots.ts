@@ -29,8 +29,11 @@ export interface SnapshotHost {
 }
 
 const CACHE = 300;
-/** A request older than this that is no longer wanted is cancelled; a younger one is nearly there and fills the cache. */
-const PATIENCE_MS = 120;
+/**
+ * A request older than this that is no longer wanted is cancelled. A younger one is left alone: it fills the cache, and
+ * cancelling each one for the next would show nothing as long as the key is held.
+ */
+const PATIENCE_MS = 600;
 /** While a run is live the moment "now" is loaded again, at most this often. */
 const REFRESH_MS = 180;
 
@@ -44,6 +47,7 @@ export class SnapshotLoader {
   #shownKey: string | undefined;
   #stale = false;
   #lastLoad = Number.NEGATIVE_INFINITY;
+  #lastCost = 0;
   #timer = false;
 
   constructor(host: SnapshotHost) {
@@ -101,7 +105,8 @@ export class SnapshotLoader {
 
   #schedule(): void {
     if (this.#timer || this.#inFlight) return;
-    const wait = this.#lastLoad + REFRESH_MS - this.#host.now();
+    // A busy machine or a very long thread must not be kept busy by looking at it.
+    const wait = this.#lastLoad + Math.max(REFRESH_MS, 3 * this.#lastCost) - this.#host.now();
     if (wait <= 0) {
       this.#next();
       return;
@@ -169,6 +174,7 @@ export class SnapshotLoader {
       if (this.#inFlight === flight) {
         this.#inFlight = undefined;
         this.#lastLoad = this.#host.now();
+        this.#lastCost = this.#lastLoad - flight.since;
         const wanted = this.#wanted;
         if (wanted && keyOf(wanted) !== this.#shownKey) this.#next();
         else if (this.#stale) this.#schedule();

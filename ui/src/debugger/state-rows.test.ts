@@ -24,6 +24,8 @@ const closed: TreeState = {
   shown: new Map(),
   loaded: new Map(),
   edits: {},
+  tails: new Map(),
+  fromStart: new Set(),
   chat: new Set(),
   search: "",
   onlyChanged: false,
@@ -67,6 +69,18 @@ describe("the state as rows", () => {
     const keys = [key("log", ["a", "b", "c"], { change: "appended", previous: whole(["a"]) })];
     expect(draw(flattenState(keys, { ...closed, open: new Set(["/log"]) }))).toEqual(["▾ log", "  0: string", "  +1: string", "  +2: string"]);
     expect(changeText(keys[0]!)).toEqual({ kind: "appended", items: 2 });
+  });
+
+  it("shows the new end of a long list first, whether it is here or not", () => {
+    const items = Array.from({ length: 40 }, (_, index) => index);
+    const open = new Set(["/log"]);
+    const view = key("log", items, { change: "appended", previous: { kind: "array", bytes: 1, length: 38 } });
+    expect(draw(flattenState([view], { ...closed, open }))).toEqual(["▾ log", "before", "  +38: integer", "  +39: integer"]);
+    expect(draw(flattenState([view], { ...closed, open, fromStart: new Set(["log"]) }))).toHaveLength(41);
+    const remote = { ...view, value: { kind: "array", bytes: 90_000, length: 40, head: "[0" } };
+    expect(draw(flattenState([remote], { ...closed, open }))).toEqual(["▾ log", "before", "wait"]);
+    const tails = new Map([["log", { value: [38, 39], complete: true, loading: false }]]);
+    expect(draw(flattenState([remote], { ...closed, open, tails }))).toEqual(["▾ log", "before", "  +38: integer", "  +39: integer"]);
   });
 
   it("lists what changed inside an object, and marks it in the tree", () => {

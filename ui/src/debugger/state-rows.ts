@@ -36,6 +36,8 @@ export type StateRow =
   | { readonly type: "diff"; readonly id: string; readonly key: string; readonly before: string; readonly after: string }
   | { readonly type: "changes"; readonly id: string; readonly key: string; readonly changes: readonly PathChange[]; readonly cut: boolean }
   | { readonly type: "more"; readonly id: string; readonly key: string; readonly pointer: string; readonly depth: number; readonly shown: number; readonly total: number; readonly remote: boolean }
+  /** What stands before the new items of a list, out of the way until asked for. */
+  | { readonly type: "before"; readonly id: string; readonly key: string; readonly count: number }
   | { readonly type: "wait"; readonly id: string; readonly key: string; readonly problem: string | undefined }
   | { readonly type: "chat"; readonly id: string; readonly key: string; readonly messages: readonly unknown[]; readonly fresh: number };
 
@@ -46,6 +48,10 @@ export interface TreeState {
   readonly shown: ReadonlyMap<string, number>;
   readonly loaded: ReadonlyMap<string, LoadedValue>;
   readonly edits: Readonly<Record<string, KeyEdit>>;
+  /** Ends of lists that gained items and are too long to be here. */
+  readonly tails: ReadonlyMap<string, LoadedValue>;
+  /** Lists shown from their beginning although they gained items. */
+  readonly fromStart: ReadonlySet<string>;
   /** Keys shown as a conversation. */
   readonly chat: ReadonlySet<string>;
   readonly search: string;
@@ -59,6 +65,15 @@ const LONG_TEXT = 60;
 const MAX_CHANGES = 30;
 
 const RANK: Record<KeyView["change"], number> = { added: 0, changed: 0, appended: 0, removed: 1, same: 2 };
+
+/** A list with more items than this that only grew shows what it gained; the rest is one press away. */
+const LONG_LIST = 12;
+
+/** How many items a key's list gained, when that is the way to show it. */
+export function gained(view: KeyView): number | undefined {
+  if (view.change !== "appended" || view.value?.kind !== "array" || view.value.length <= LONG_LIST) return undefined;
+  return Math.min(PAGE, Math.max(0, view.value.length - (view.previous?.length ?? 0)));
+}
 
 /** Changed keys first, otherwise in the order of the declaration. */
 export function orderKeys(keys: readonly KeyView[]): KeyView[] {
@@ -95,6 +110,21 @@ export function flattenState(keys: readonly KeyView[], state: TreeState): StateR
     const open = state.open.has(id) || (hits !== undefined && [...hits].some((pointer) => pointer !== ""));
     rows.push({ type: "key", id, view, open, edit, value, here });
     if (!open) continue;
+    let marks: Marks = NO_MARKS;
+
+    const fresh = edit || needle !== "" || state.fromStart.has(view.key) || state.chat.has(view.key) ? undefined : gained(view);
+    if (fresh !== undefined && view.value) {
+      const length = view.value.length;
+      const tail = state.tails.get(view.key);
+      const items = stored.complete && Array.isArray(stored.value) ? stored.value.slice(length - fresh) : tail?.value;
+      rows.push({ type: "before", id: `${id}#before`, key: view.key, count: length - fresh });
+      if (!Array.isArray(items)) {
+        rows.push({ type: "wait", id: `${id}#wait`, key: view.key, problem: tail?.problem });
+        continue;
+      }
+      items.forEach((item: unknown, index) => child(String(length - fresh + index), item, `/${length - fresh + index}`, 1, "added"));
+      continue;
+    }
 
     const before = edit ? edit.base : view.previous?.value;
     const after = value;
@@ -118,7 +148,7 @@ export function flattenState(keys: readonly KeyView[], state: TreeState): StateR
       rows.push({ type: "chat", id: `${id}#chat`, key: view.key, messages: value, fresh: appended ?? 0 });
       continue;
     }
-    const marks = marksOf(value, appended, changes);
+    marks = marksOf(value, appended, changes);
     const total = Array.isArray(value) && !stored.complete && !edit ? (view.value?.length ?? value.length) : undefined;
     if (isContainer(value)) children(value, "", 1, total);
     else if (typeof value === "string" && value.length > LONG_TEXT) {
@@ -128,6 +158,29 @@ export function flattenState(keys: readonly KeyView[], state: TreeState): StateR
       }
     }
 
+    function child(name: string, item: unknown, childPointer: string, depth: number, mark: "added" | "changed" | undefined): void {
+      const childId = id + childPointer;
+      const isOpen = state.open.has(childId) || (hits !== undefined && [...hits].some((hit) => hit.startsWith(`${childPointer}/`)));
+      const long = typeof item === "string" && (item.length > LONG_TEXT || item.includes("\n"));
+      rows.push({
+        type: "node",
+        id: childId,
+        key: view.key,
+        pointer: childPointer,
+        name,
+        depth,
+        value: item,
+        kind: kindOf(item),
+        children: isContainer(item) ? Object.keys(item as object).length : long ? 1 : 0,
+        open: isOpen,
+        mark,
+        hit: hits?.has(childPointer) ?? false,
+      });
+      if (!isOpen) return;
+      if (isContainer(item)) children(item, childPointer, depth + 1);
+      else if (long) rows.push({ type: "text", id: `${childId}#text`, key: view.key, pointer: childPointer, depth: depth + 1, text: item });
+    }
+
     function children(container: unknown, pointer: string, depth: number, remoteTotal?: number): void {
       const entries: [string, unknown][] = Array.isArray(container)
         ? container.map((item, index) => [String(index), item])
@@ -135,34 +188,14 @@ export function flattenState(keys: readonly KeyView[], state: TreeState): StateR
       const at = id + pointer;
       const limit = needle !== "" ? entries.length : (state.shown.get(at) ?? PAGE);
       let shown = 0;
-      for (const [name, child] of entries) {
+      for (const [name, item] of entries) {
         if (shown >= limit) break;
         const childPointer = `${pointer}/${escapePointer(name)}`;
         if (hits && !hits.has(childPointer) && ![...hits].some((hit) => hit.startsWith(`${childPointer}/`))) {
           if (!insideHit(hits, childPointer)) continue;
         }
         shown += 1;
-        const childId = id + childPointer;
-        const isOpen = state.open.has(childId) || (hits !== undefined && [...hits].some((hit) => hit.startsWith(`${childPointer}/`)));
-        const kind = kindOf(child);
-        const long = typeof child === "string" && (child.length > LONG_TEXT || child.includes("\n"));
-        rows.push({
-          type: "node",
-          id: childId,
-          key: view.key,
-          pointer: childPointer,
-          name,
-          depth,
-          value: child,
-          kind,
-          children: isContainer(child) ? Object.keys(child as object).length : long ? 1 : 0,
-          open: isOpen,
-          mark: markAt(marks, childPointer),
-          hit: hits?.has(childPointer) ?? false,
-        });
-        if (!isOpen) continue;
-        if (isContainer(child)) children(child, childPointer, depth + 1);
-        else if (long) rows.push({ type: "text", id: `${childId}#text`, key: view.key, pointer: childPointer, depth: depth + 1, text: child });
+        child(name, item, childPointer, depth, markAt(marks, childPointer));
       }
       const have = entries.length;
       const all = remoteTotal ?? have;
@@ -213,6 +246,8 @@ interface Marks {
   readonly from: number;
   readonly paths: readonly PathChange[];
 }
+
+const NO_MARKS: Marks = { from: Number.POSITIVE_INFINITY, paths: [] };
 
 function marksOf(value: unknown, appended: number | undefined, changes: readonly PathChange[]): Marks {
   const from = appended !== undefined && Array.isArray(value) ? value.length - appended : Number.POSITIVE_INFINITY;

@@ -36,6 +36,30 @@ function put(id: string, value: LoadedValue): void {
   useValues.setState({ entries });
 }
 
+/** Where the end of a list that gained items is kept. */
+export const tailId = (id: string): string => `${id}#tail`;
+
+/** Fetches the last `items` of a list: what it gained. */
+export async function loadTail(place: Place, snapshot: SnapshotView, view: KeyView, items: number): Promise<void> {
+  const length = view.value?.length;
+  if (length === undefined) return;
+  const id = tailId(valueId(place, snapshot, view));
+  if (useValues.getState().entries.has(id)) return;
+  put(id, { value: undefined, complete: false, loading: true });
+  try {
+    const answer = await rpc("thread.value", {
+      threadId: place.threadId,
+      ...(place.checkpointId !== null && { checkpointId: place.checkpointId }),
+      pointer: `/${escapePointer(view.key)}`,
+      offset: length - items,
+      limit: items,
+    });
+    put(id, { value: answer.value as unknown, complete: true, loading: false });
+  } catch (problem) {
+    put(id, { value: undefined, complete: false, loading: false, problem: asProblem(problem).message });
+  }
+}
+
 /** Fetches the first part of a value, the next part, or all of it. Answers what is there afterwards. */
 export async function loadValue(
   place: Place,

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { Switch } from "../../components/Switch";
 import { useBreakpoints } from "../../debugger/breakpoints";
 import { CopyButton } from "../../debugger/CopyButton";
-import { duration, nodeList } from "../../debugger/format";
+import { duration, nodeList, readableError } from "../../debugger/format";
 import { useNodeOverlay } from "../../debugger/overlay";
 import { useRuns } from "../../debugger/runStore";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
@@ -48,7 +48,7 @@ export function LastRun({ nodeId }: { nodeId: string }) {
                   {t("debug.tasks.error")}
                   <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
                 </div>
-                <pre className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{task.error}</pre>
+                <pre className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{readableError(task.error)}</pre>
               </div>
             )}
             {task.result && (

@@ -86,7 +86,6 @@ export function RunControls() {
 /** "Running · step 4 · 12 s", or where the thread stands, or that the moment is in the past. */
 function RunStatusText() {
   const cursor = useSession((session) => session.cursor);
-  const setCursor = useSession((session) => session.setCursor);
   const thread = useThread(cursor.threadId);
   const status = useStatus(cursor.threadId);
   const live = useLive(cursor.threadId);
@@ -104,17 +103,9 @@ function RunStatusText() {
   if (cursor.threadId === null || status === undefined) return null;
   if (past) {
     return (
-      <span className="flex items-center gap-1.5 rounded-md bg-past-soft px-2 py-0.5 text-xs text-past" data-testid={debugIds.status}>
+      <span className="flex items-center gap-1.5 rounded-md bg-past-soft px-2 py-0.5 text-xs whitespace-nowrap text-past" data-testid={debugIds.status}>
         <History size={14} aria-hidden />
         <span className="tabular">{t("debug.past", { step: pastStep ?? "?" })}</span>
-        <button
-          type="button"
-          className="rounded-sm px-1 font-medium underline underline-offset-2 hover:text-text"
-          onClick={() => setCursor({ checkpointId: null })}
-          data-testid={debugIds.backToNow}
-        >
-          {t("debug.backToNow")}
-        </button>
       </span>
     );
   }
@@ -129,7 +120,7 @@ function RunStatusText() {
   return (
     <span className="flex min-w-0 items-center gap-1.5 px-2 text-xs text-text-2" data-testid={debugIds.status} data-status={status}>
       <StatusMark status={status} />
-      <span className="tabular max-w-72 truncate" aria-live="polite">
+      <span className="tabular max-w-[clamp(80px,18vw,288px)] truncate" aria-live="polite">
         {parts.join(" · ")}
       </span>
     </span>

@@ -18,13 +18,14 @@ import { bytes, count, preview } from "../../debugger/format";
 import { pathTo } from "../../debugger/lanes";
 import { useRuns } from "../../debugger/runStore";
 import type { Loaded } from "../../debugger/snapshots";
-import { changeText, flattenState, hereValue, isContainer, PAGE, type StateRow } from "../../debugger/state-rows";
-import { loadValue, useValues, valueId } from "../../debugger/values";
+import { changeText, flattenState, gained, hereValue, isContainer, PAGE, type StateRow } from "../../debugger/state-rows";
+import { loadTail, loadValue, tailId, useValues, valueId } from "../../debugger/values";
 import { WordDiff } from "../../debugger/WordDiff";
 import type { KeyView } from "../../ipc/bindings/KeyView";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { showToast } from "../../state/toasts";
 import { ValueEditor } from "./ValueEditor";
 
 const NO_EDITS: Readonly<Record<string, KeyEdit>> = {};
@@ -40,6 +41,7 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [shown, setShown] = useState<ReadonlyMap<string, number>>(new Map());
   const [chat, setChat] = useState<ReadonlySet<string>>(new Set());
+  const [fromStart, setFromStart] = useState<ReadonlySet<string>>(new Set());
   const [search, setSearch] = useState("");
   const [onlyChanged, setOnlyChanged] = useState(false);
   const [focused, setFocused] = useState<string | null>(null);
@@ -55,18 +57,29 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
     [entries, view, place],
   );
 
+  const tails = useMemo(
+    () => new Map(view.keys.flatMap((key) => {
+      const found = entries.get(tailId(valueId(place, view, key)));
+      return found ? [[key.key, found] as const] : [];
+    })),
+    [entries, view, place],
+  );
+
   // An open key whose value is not here is fetched.
   useEffect(() => {
     for (const key of view.keys) {
       if (!open.has(`/${escapePointer(key.key)}`)) continue;
       const have = loadedValues.get(key.key);
-      if (!hereValue(key, have).here && !have) void loadValue(place, view, key);
+      if (hereValue(key, have).complete) continue;
+      const fresh = fromStart.has(key.key) || chat.has(key.key) ? undefined : gained(key);
+      if (fresh !== undefined) void loadTail(place, view, key, fresh);
+      else if (!have) void loadValue(place, view, key);
     }
-  }, [open, view, place, loadedValues]);
+  }, [open, view, place, loadedValues, fromStart, chat]);
 
   const rows = useMemo(
-    () => flattenState(view.keys, { open, shown, loaded: loadedValues, edits, chat, search, onlyChanged }),
-    [view.keys, open, shown, loadedValues, edits, chat, search, onlyChanged],
+    () => flattenState(view.keys, { open, shown, loaded: loadedValues, tails, fromStart, edits, chat, search, onlyChanged }),
+    [view.keys, open, shown, loadedValues, tails, fromStart, edits, chat, search, onlyChanged],
   );
 
   const scroller = useRef<HTMLDivElement>(null);
@@ -234,6 +247,7 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
                       return next;
                     })
                   }
+                  onFromStart={(name) => setFromStart((old) => new Set(old).add(name))}
                   onMore={(more) => {
                     if (more.remote) void loadValue(place, view, key);
                     setShown((old) => new Map(old).set(more.id.slice(0, -"#more".length), more.shown + PAGE));
@@ -265,7 +279,7 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
   );
 }
 
-const ESTIMATE: Record<StateRow["type"], number> = { key: 46, node: 24, text: 80, diff: 60, changes: 60, more: 32, wait: 28, chat: 120 };
+const ESTIMATE: Record<StateRow["type"], number> = { key: 46, node: 24, text: 80, diff: 60, changes: 60, more: 32, before: 28, wait: 28, chat: 120 };
 
 const domId = (id: string): string => `state${id}`;
 
@@ -282,11 +296,12 @@ interface RowProps {
   onEdit(key: string, pointer: string): void;
   onChat(key: string): void;
   onMore(row: Extract<StateRow, { type: "more" }>): void;
+  onFromStart(key: string): void;
 }
 
 const indent = (depth: number) => ({ paddingLeft: 12 + depth * 14 });
 
-function Row({ row, place, focused, chat, onToggle, onEdit, onChat, onMore }: RowProps) {
+function Row({ row, place, focused, chat, onToggle, onEdit, onChat, onMore, onFromStart }: RowProps) {
   switch (row.type) {
     case "key":
       return <KeyRow row={row} place={place} focused={focused} chat={chat} onToggle={onToggle} onEdit={onEdit} onChat={onChat} />;
@@ -329,6 +344,14 @@ function Row({ row, place, focused, chat, onToggle, onEdit, onChat, onMore }: Ro
           </Button>
         </div>
       );
+    case "before":
+      return (
+        <div style={indent(1)} className="py-0.5">
+          <Button size="small" variant="ghost" onClick={() => onFromStart(row.key)}>
+            {t("debug.state.before", { n: count(row.count) })}
+          </Button>
+        </div>
+      );
     case "wait":
       return (
         <p style={indent(1)} className={`py-1 pr-3 text-xs ${row.problem === undefined ? "text-text-2" : "text-failed"}`}>
@@ -344,7 +367,7 @@ function Row({ row, place, focused, chat, onToggle, onEdit, onChat, onMore }: Ro
   }
 }
 
-const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdit, onChat }: Omit<RowProps, "row" | "onMore"> & { row: Extract<StateRow, { type: "key" }> }) {
+const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdit, onChat }: Omit<RowProps, "row" | "onMore" | "onFromStart"> & { row: Extract<StateRow, { type: "key" }> }) {
   const { view, edit, value, here } = row;
   const change = changeText(view);
   const Chevron = row.open ? ChevronDown : ChevronRight;
@@ -448,19 +471,15 @@ function OldNew({ view, edit, value, here }: { view: KeyView; edit: KeyEdit | un
 
 /** Leads to the checkpoint that gave an unchanged key its value. */
 function LastWrite({ place, name }: { place: Loaded["place"]; name: string }) {
-  const target = useRuns((store) => {
-    const list = store.checkpoints.get(place.threadId)?.list;
-    if (!list) return undefined;
+  const go = () => {
+    const list = useRuns.getState().checkpoints.get(place.threadId)?.list ?? [];
     const path = pathTo(list, place.checkpointId ?? list[0]?.id);
-    return list.find((checkpoint) => path.has(checkpoint.id) && checkpoint.updated.includes(name));
-  });
-  if (!target) return null;
+    const target = list.find((checkpoint) => path.has(checkpoint.id) && checkpoint.updated.includes(name));
+    if (target) useSession.getState().setCursor({ checkpointId: target.id });
+    else showToast({ tone: "info", text: t("debug.state.neverWritten", { key: name }) });
+  };
   return (
-    <IconButton
-      size="small"
-      label={t("debug.state.lastWrite", { step: target.step })}
-      onClick={() => useSession.getState().setCursor({ checkpointId: target.id })}
-    >
+    <IconButton size="small" label={t("debug.state.lastWrite")} onClick={go}>
       <History size={13} aria-hidden />
     </IconButton>
   );

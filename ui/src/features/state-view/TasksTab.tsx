@@ -2,7 +2,7 @@
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { CopyButton } from "../../debugger/CopyButton";
-import { duration, nodeList, nodeName, preview, shortId } from "../../debugger/format";
+import { duration, nodeList, nodeName, preview, readableError, shortId } from "../../debugger/format";
 import { useLive } from "../../debugger/runStore";
 import type { Loaded } from "../../debugger/snapshots";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
@@ -81,7 +81,7 @@ function Task({ task }: { task: TaskView }) {
                 <span className="font-semibold text-failed">{t("debug.tasks.error")}</span>
                 <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
               </div>
-              <pre className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{task.error}</pre>
+              <pre className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{readableError(task.error)}</pre>
             </div>
           )}
           {task.interrupts.map((interrupt) => (

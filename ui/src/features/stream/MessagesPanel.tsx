@@ -7,7 +7,7 @@ import { useEffect, useMemo, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
 import { MessageBubble } from "../../debugger/Conversation";
 import { isObject } from "../../debugger/diff";
-import { ensureStarted, useRuns, useStatus } from "../../debugger/runStore";
+import { ensureStarted, useRuns } from "../../debugger/runStore";
 import { hereValue } from "../../debugger/state-rows";
 import { useStreamLog } from "../../debugger/useStreamLog";
 import { loadValue, useValues, valueId } from "../../debugger/values";
@@ -30,7 +30,6 @@ export function MessagesPanel() {
   const cursor = useSession((session) => session.cursor);
   const shown = useRuns((store) => store.shown);
   const log = useStreamLog(cursor.threadId);
-  const running = useStatus(cursor.threadId) === "running";
   const [follow, setFollow] = useState(true);
   const here = shown && shown.place.threadId === cursor.threadId ? shown : null;
   const view = here?.view.keys.find((key) => key.reducer === "add_messages");
@@ -52,18 +51,17 @@ export function MessagesPanel() {
       list.push({ id: name ?? `#${index}`, message, fresh: index >= old, live: false });
     });
     if (cursor.checkpointId === null) {
+      const running = new Set(log.flatMap((entry) => (entry.type === "task" && entry.status === "running" ? [entry.taskId] : [])));
       for (const entry of log) {
         if (entry.type !== "text" || known.has(entry.messageId)) continue;
         // With messages in the state, a text that is not among them is one that is still being written.
-        if (view && !running) continue;
-        const task = log.findLast((other) => other.type === "task" && other.taskId === entry.taskId);
-        const live = task?.type === "task" && task.status === "running";
+        const live = running.has(entry.taskId);
         if (view && !live) continue;
         list.push({ id: `${entry.taskId}/${entry.messageId}`, message: { type: "ai", content: entry.text }, node: entry.node, fresh: false, live });
       }
     }
     return list;
-  }, [value?.value, view, log, cursor.checkpointId, running]);
+  }, [value?.value, view, log, cursor.checkpointId]);
 
   if (cursor.threadId === null || items.length === 0) {
     return (

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Switch } from "../../components/Switch";
-import { clock, duration, nodeList, preview } from "../../debugger/format";
+import { clock, duration, nodeList, preview, readableError } from "../../debugger/format";
 import { ensureStarted, streamLog } from "../../debugger/runStore";
 import type { LogEntry } from "../../debugger/stream-log";
 import { type AnyStatus, StatusMark, statusText } from "../../debugger/StatusMark";
@@ -88,7 +88,7 @@ function lineOf(entry: LogEntry): Line {
       return {
         mark: <StatusMark status={entry.status} size={13} />,
         who: entry.node,
-        text: entry.error ?? (entry.cached ? t("debug.stream.kept") : t("debug.stepN", { n: entry.step })),
+        text: (entry.error === undefined ? undefined : readableError(entry.error)) ?? (entry.cached ? t("debug.stream.kept") : t("debug.stepN", { n: entry.step })),
         ...(entry.millis !== undefined && { end: duration(entry.millis) }),
         ...(entry.error !== undefined && { more: entry.error }),
       };

@@ -131,7 +131,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
       </div>
       <div
         ref={scroller}
-        className="relative min-h-0 flex-1 overflow-auto focus-visible:outline-offset-[-2px]"
+        className="@container relative min-h-0 flex-1 overflow-auto focus-visible:outline-offset-[-2px]"
         role="listbox"
         aria-label={t("debug.timeline")}
         aria-activedescendant={`checkpoint-${cursor.checkpointId ?? head ?? ""}`}
@@ -178,7 +178,7 @@ function NowMark({ threadId }: { threadId: string }) {
     [live],
   );
   return (
-    <span className="inline-flex shrink-0 items-center gap-1 text-2xs font-medium text-text" data-testid={debugIds.nowRow}>
+    <span className="inline-flex shrink-0 items-center justify-end gap-1 text-2xs font-medium text-text @lg:min-w-16" data-testid={debugIds.nowRow}>
       {status && <StatusMark status={status} size={13} />}
       {running.length > 0 && <span className="text-running">{nodeList(running)}</span>}
       {t("debug.now")}
@@ -273,10 +273,10 @@ const Row = memo(function Row({ row, threadId, width, selected, compared, onPath
         path={path}
         tone={checkpoint.failed > 0 ? "failed" : checkpoint.questions > 0 ? "asking" : undefined}
       />
-      <span className="tabular w-12 shrink-0 text-xs text-text-2" title={t("debug.stepN", { n: checkpoint.step })}>
+      <span className="tabular w-9 shrink-0 text-xs text-text-2" title={t("debug.stepN", { n: checkpoint.step })}>
         {checkpoint.step < 0 ? "–" : checkpoint.step}
       </span>
-      <span className="w-[34%] min-w-28 truncate" title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}>
+      <span className="min-w-24 flex-1 truncate" title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}>
         {what}
         {lane.children > 1 && <span className="ml-2 text-2xs text-text-3">{t("debug.timeline.forks", { n: lane.children })}</span>}
       </span>
@@ -292,17 +292,17 @@ const Row = memo(function Row({ row, threadId, width, selected, compared, onPath
           </span>
         )}
       </span>
-      <span className="min-w-0 flex-1 truncate text-xs text-text-2" title={t("debug.changedKeys", { keys: checkpoint.updated.join(", ") })}>
+      <span className="hidden min-w-0 flex-[1.2] truncate text-xs text-text-2 @lg:block" title={t("debug.changedKeys", { keys: checkpoint.updated.join(", ") })}>
         {checkpoint.updated.join(", ")}
       </span>
-      <span className="hidden min-w-0 max-w-[26%] truncate text-xs text-text-2 md:block">
+      <span className="w-[22%] min-w-16 shrink-0 truncate text-xs text-text-2 @lg:text-right">
         {checkpoint.next.length > 0 ? `→ ${nodeList(checkpoint.next)}` : t("debug.end")}
       </span>
       {compared && <span className="shrink-0 text-2xs font-medium text-accent-text">{t("debug.compared")}</span>}
       {isHead ? (
         <NowMark threadId={threadId} />
       ) : (
-        <span className="tabular hidden shrink-0 text-2xs text-text-3 lg:block" title={fullTime(checkpoint.at)}>
+        <span className="tabular hidden w-16 shrink-0 text-right text-2xs text-text-3 @lg:block" title={fullTime(checkpoint.at)}>
           {when(checkpoint.at, now)}
         </span>
       )}

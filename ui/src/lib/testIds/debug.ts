@@ -5,7 +5,6 @@ export const debugIds = {
   step: "run-step",
   stop: "run-stop",
   status: "run-status",
-  backToNow: "back-to-now",
   runForm: "run-form",
   samples: "run-samples",
   inputJson: "run-input-json",
