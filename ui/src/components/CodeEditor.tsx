@@ -4,7 +4,7 @@
  */
 import { useEffect, useLayoutEffect, useRef, useState, type Ref } from "react";
 import { t } from "../lib/texts";
-import type { EditorHandle, EditorOptions, Mode } from "./code/editor";
+import type { createEditor, EditorHandle, EditorOptions, Mode } from "./code/editor";
 import type { KeyInfo } from "./code/jinja";
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";
@@ -46,7 +46,7 @@ export interface CodeEditorProps {
 const NO_KEYS: readonly KeyInfo[] = [];
 const NO_NAMES: readonly string[] = [];
 
-type EditorModule = typeof import("./code/editor");
+type EditorModule = { createEditor: typeof createEditor };
 let loaded: EditorModule | null = null;
 let loading: Promise<EditorModule> | null = null;
 
@@ -104,7 +104,8 @@ export function CodeEditor(props: CodeEditorProps) {
     "aria-multiline": String(!singleLine),
     ...(label !== undefined && { "aria-label": label }),
     ...(aria.id !== undefined && { id: aria.id }),
-    ...(aria["aria-labelledby"] !== undefined && label === undefined && { "aria-labelledby": aria["aria-labelledby"] }),
+    ...(aria["aria-labelledby"] !== undefined &&
+      label === undefined && { "aria-labelledby": aria["aria-labelledby"] }),
     ...(aria["aria-describedby"] !== undefined && { "aria-describedby": aria["aria-describedby"] }),
     ...((invalid || aria["aria-invalid"]) && { "aria-invalid": "true" }),
     ...(readOnly && { "aria-readonly": "true" }),
@@ -179,7 +180,10 @@ export function CodeEditor(props: CodeEditorProps) {
       data-mode={mode}
     >
       {module === null && (
-        <div className="ss-code-waiting" style={{ minHeight: minLines * 18 + 8, maxHeight: maxLines * 18 + 8 }}>
+        <div
+          className="ss-code-waiting"
+          style={{ minHeight: minLines * 18 + 8, maxHeight: maxLines * 18 + 8 }}
+        >
           {value === "" ? placeholder : value}
         </div>
       )}

@@ -27,7 +27,17 @@ export interface ComboboxProps {
   "data-testid"?: string;
 }
 
-export function Combobox({ value, items, onChange, placeholder, emptyText, mono = false, disabled, className, ...rest }: ComboboxProps) {
+export function Combobox({
+  value,
+  items,
+  onChange,
+  placeholder,
+  emptyText,
+  mono = false,
+  disabled,
+  className,
+  ...rest
+}: ComboboxProps) {
   const aria = useFieldAria();
   // When the text is exactly one of the items, the list shows them all: opening it means "another one".
   const exact = items.some((item) => item.value === value);
@@ -38,12 +48,18 @@ export function Combobox({ value, items, onChange, placeholder, emptyText, mono 
       items={items}
       itemToStringValue={(item: ComboboxItem) => item.value}
       filter={
-        exact ? null : (item: ComboboxItem, query: string) => `${item.value} ${item.description ?? ""}`.toLowerCase().includes(query.trim().toLowerCase())
+        exact
+          ? null
+          : (item: ComboboxItem, query: string) =>
+              `${item.value} ${item.description ?? ""}`.toLowerCase().includes(query.trim().toLowerCase())
       }
       openOnInputClick
       disabled={disabled}
     >
-      <Autocomplete.InputGroup className={cx("ss-input ss-combobox", className)} data-mono={mono || undefined}>
+      <Autocomplete.InputGroup
+        className={cx("ss-input ss-combobox", className)}
+        data-mono={mono || undefined}
+      >
         <Autocomplete.Input {...aria} {...rest} placeholder={placeholder} spellCheck={false} />
         <Autocomplete.Trigger className="ss-select-icon" tabIndex={-1} aria-hidden>
           <ChevronsUpDown size={13} aria-hidden />
@@ -52,7 +68,9 @@ export function Combobox({ value, items, onChange, placeholder, emptyText, mono 
       <Autocomplete.Portal>
         <Autocomplete.Positioner className="ss-layer-popup" sideOffset={4}>
           <Autocomplete.Popup className="ss-popup ss-list-popup">
-            {emptyText !== undefined && <Autocomplete.Empty className="ss-list-empty">{emptyText}</Autocomplete.Empty>}
+            {emptyText !== undefined && (
+              <Autocomplete.Empty className="ss-list-empty">{emptyText}</Autocomplete.Empty>
+            )}
             <Autocomplete.List className="ss-list">
               {(item: ComboboxItem) => (
                 <Autocomplete.Item key={item.value} value={item} className="ss-option">
@@ -61,7 +79,9 @@ export function Combobox({ value, items, onChange, placeholder, emptyText, mono 
                     <span className="ss-option-label" data-mono={mono || undefined}>
                       {item.value}
                     </span>
-                    {item.description !== undefined && <span className="ss-option-text">{item.description}</span>}
+                    {item.description !== undefined && (
+                      <span className="ss-option-text">{item.description}</span>
+                    )}
                   </span>
                   {item.hint !== undefined && <span className="ss-option-hint">{item.hint}</span>}
                 </Autocomplete.Item>

@@ -19,7 +19,17 @@ export interface DialogProps {
   "data-testid"?: string;
 }
 
-export function Dialog({ open, onClose, title, description, actions, size = "small", initialFocus, children, ...rest }: DialogProps) {
+export function Dialog({
+  open,
+  onClose,
+  title,
+  description,
+  actions,
+  size = "small",
+  initialFocus,
+  children,
+  ...rest
+}: DialogProps) {
   return (
     <Base.Root
       open={open}
@@ -31,16 +41,23 @@ export function Dialog({ open, onClose, title, description, actions, size = "sma
         <Base.Backdrop className="ss-backdrop" />
         <Base.Viewport className="ss-dialog-viewport">
           <Base.Popup className="ss-dialog" data-size={size} initialFocus={initialFocus} {...rest}>
-            <header className="ss-dialog-head">
-              <Base.Title className="ss-dialog-title">{title}</Base.Title>
-              {/* Without a tooltip: it would open with the dialog, and take the first Escape. */}
-              <Base.Close className="ss-icon-button" data-size="small" data-variant="ghost" aria-label={t("forms.close")}>
-                <X size={15} aria-hidden />
-              </Base.Close>
-            </header>
-            {description !== undefined && <Base.Description className="ss-dialog-text" render={<div />}>{description}</Base.Description>}
+            <Base.Title className="ss-dialog-title">{title}</Base.Title>
+            {description !== undefined && (
+              <Base.Description className="ss-dialog-text" render={<div />}>
+                {description}
+              </Base.Description>
+            )}
             {children !== undefined && <div className="ss-dialog-body">{children}</div>}
             {actions !== undefined && <footer className="ss-dialog-actions">{actions}</footer>}
+            {/* Last, so that the first control gets the focus; without a tooltip, which would take the first Escape. */}
+            <Base.Close
+              className="ss-icon-button ss-dialog-close"
+              data-size="small"
+              data-variant="ghost"
+              aria-label={t("forms.close")}
+            >
+              <X size={15} aria-hidden />
+            </Base.Close>
           </Base.Popup>
         </Base.Viewport>
       </Base.Portal>
@@ -62,7 +79,17 @@ export interface ConfirmProps {
 }
 
 /** Asks before something is lost. */
-export function ConfirmDialog({ open, title, text, confirm, cancel, danger = true, onConfirm, onCancel, busy }: ConfirmProps) {
+export function ConfirmDialog({
+  open,
+  title,
+  text,
+  confirm,
+  cancel,
+  danger = true,
+  onConfirm,
+  onCancel,
+  busy,
+}: ConfirmProps) {
   return (
     <Dialog
       open={open}
@@ -72,7 +99,12 @@ export function ConfirmDialog({ open, title, text, confirm, cancel, danger = tru
       actions={
         <>
           <Button onClick={onCancel}>{cancel ?? t("forms.cancel")}</Button>
-          <Button variant={danger ? "danger" : "primary"} onClick={onConfirm} busy={busy ?? false} data-testid="confirm">
+          <Button
+            variant={danger ? "danger" : "primary"}
+            onClick={onConfirm}
+            busy={busy ?? false}
+            data-testid="confirm"
+          >
             {confirm}
           </Button>
         </>

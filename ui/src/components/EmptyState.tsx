@@ -12,9 +12,20 @@ export interface EmptyStateProps {
   compact?: boolean;
 }
 
-export function EmptyState({ icon, title, children, action, tone = "neutral", compact = false }: EmptyStateProps) {
+export function EmptyState({
+  icon,
+  title,
+  children,
+  action,
+  tone = "neutral",
+  compact = false,
+}: EmptyStateProps) {
   return (
-    <div className={cx("ss-empty", compact && "ss-empty-compact")} data-tone={tone} role={tone === "failed" ? "alert" : undefined}>
+    <div
+      className={cx("ss-empty", compact && "ss-empty-compact")}
+      data-tone={tone}
+      role={tone === "failed" ? "alert" : undefined}
+    >
       {icon !== undefined && <div className="ss-empty-icon">{icon}</div>}
       <p className="ss-empty-title">{title}</p>
       {children !== undefined && <div className="ss-empty-text">{children}</div>}

@@ -5,7 +5,16 @@ import type { KeyInfo } from "./code/jinja";
 
 export interface ExpressionFieldProps extends Pick<
   CodeEditorProps,
-  "onCommit" | "onFocus" | "onBlur" | "placeholder" | "readOnly" | "variables" | "autoFocus" | "ref" | "aria-label" | "data-testid"
+  | "onCommit"
+  | "onFocus"
+  | "onBlur"
+  | "placeholder"
+  | "readOnly"
+  | "variables"
+  | "autoFocus"
+  | "ref"
+  | "aria-label"
+  | "data-testid"
 > {
   value: string;
   onChange(value: string): void;
@@ -14,7 +23,14 @@ export interface ExpressionFieldProps extends Pick<
   error?: string | undefined;
 }
 
-export function ExpressionField({ value, onChange, keys, error, placeholder, ...rest }: ExpressionFieldProps) {
+export function ExpressionField({
+  value,
+  onChange,
+  keys,
+  error,
+  placeholder,
+  ...rest
+}: ExpressionFieldProps) {
   return (
     <CodeEditor
       {...rest}

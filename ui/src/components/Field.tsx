@@ -78,23 +78,30 @@ export function Field({
   children,
 }: FieldProps) {
   const id = useId();
-  const problems: FieldProblem[] = typeof error === "string" ? (error === "" ? [] : [{ message: error }]) : (error ?? []);
+  const problems: FieldProblem[] =
+    typeof error === "string" ? (error === "" ? [] : [{ message: error }]) : (error ?? []);
   const invalid = problems.some((problem) => problem.severity !== "warning");
   const hasDescription = description !== undefined && description !== "";
+  const hasLabel = label !== undefined;
+  const hasProblems = problems.length > 0;
   const ids = useMemo<FieldIds>(
     () => ({
       controlId: `${id}control`,
-      labelId: label === undefined ? undefined : `${id}label`,
+      labelId: hasLabel ? `${id}label` : undefined,
       describedBy:
-        [hasDescription && `${id}help`, problems.length > 0 && `${id}problem`].filter(Boolean).join(" ") || undefined,
+        [hasDescription && `${id}help`, hasProblems && `${id}problem`].filter(Boolean).join(" ") || undefined,
       invalid,
       required,
     }),
-    [id, label === undefined, hasDescription, problems.length > 0, invalid, required],
+    [id, hasLabel, hasDescription, hasProblems, invalid, required],
   );
   return (
     <FieldContext value={ids}>
-      <div className={cx("ss-field", inline && "ss-field-inline", className)} data-pointer={pointer} data-invalid={invalid || undefined}>
+      <div
+        className={cx("ss-field", inline && "ss-field-inline", className)}
+        data-pointer={pointer}
+        data-invalid={invalid || undefined}
+      >
         {(label !== undefined || aside !== undefined) && (
           <div className="ss-field-head">
             {label !== undefined && (
@@ -120,7 +127,11 @@ export function Field({
           <ul id={`${id}problem`} className="ss-problems" aria-live="polite">
             {problems.map((problem, index) => (
               <li key={index} data-severity={problem.severity ?? "error"}>
-                {problem.severity === "warning" ? <TriangleAlert size={13} aria-hidden /> : <CircleAlert size={13} aria-hidden />}
+                {problem.severity === "warning" ? (
+                  <TriangleAlert size={13} aria-hidden />
+                ) : (
+                  <CircleAlert size={13} aria-hidden />
+                )}
                 <span>
                   <InlineCode text={problem.message} />
                   {problem.remedy !== undefined && problem.remedy !== "" && (

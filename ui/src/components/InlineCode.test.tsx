@@ -4,7 +4,12 @@ import { afterEach, expect, it } from "vitest";
 import { InlineCode } from "./InlineCode";
 
 afterEach(cleanup);
-const html = (text: string) => render(<p><InlineCode text={text} /></p>).container.querySelector("p")!.innerHTML;
+const html = (text: string) =>
+  render(
+    <p>
+      <InlineCode text={text} />
+    </p>,
+  ).container.querySelector("p")!.innerHTML;
 
 it("sets what is between backticks as code", () => {
   expect(html("no key `a.b` or `c`.")).toBe("no key <code>a.b</code> or <code>c</code>.");

@@ -74,7 +74,8 @@ export function JsonEditor({
       onValidity?.(false);
     }
   };
-  const complaints = broken === null && schema !== undefined && value !== undefined ? validate(schema, value).slice(0, 5) : [];
+  const complaints =
+    broken === null && schema !== undefined && value !== undefined ? validate(schema, value).slice(0, 5) : [];
   return (
     <div className="ss-json">
       <CodeEditor

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Markdown, parseMarkdown } from "./Markdown";
 
 afterEach(cleanup);
-const html = (text: string) => render(<Markdown text={text} />).container.querySelector(".ss-markdown")!.innerHTML;
+const html = (text: string) =>
+  render(<Markdown text={text} />).container.querySelector(".ss-markdown")!.innerHTML;
 
 describe("Markdown", () => {
   it("draws the usual blocks", () => {
@@ -19,12 +20,17 @@ describe("Markdown", () => {
         kind: "list",
         ordered: true,
         items: [
-          [{ kind: "text", text: "one" }, { kind: "list", ordered: false, items: [[{ kind: "text", text: "deep" }]] }],
+          [
+            { kind: "text", text: "one" },
+            { kind: "list", ordered: false, items: [[{ kind: "text", text: "deep" }]] },
+          ],
           [{ kind: "text", text: "two" }],
         ],
       },
     ]);
-    expect(parseMarkdown("| a | b |\n|---|---|\n| 1 | 2 |")).toEqual([{ kind: "table", head: ["a", "b"], rows: [["1", "2"]] }]);
+    expect(parseMarkdown("| a | b |\n|---|---|\n| 1 | 2 |")).toEqual([
+      { kind: "table", head: ["a", "b"], rows: [["1", "2"]] },
+    ]);
   });
   it("never makes elements of what it is given", () => {
     expect(html("<img src=x onerror=alert(1)>")).toBe("<p>&lt;img src=x onerror=alert(1)&gt;</p>");
@@ -32,7 +38,17 @@ describe("Markdown", () => {
     expect(html("[site](https://example.org)")).toContain('href="https://example.org"');
   });
   it("ends on any input", () => {
-    for (const text of ["- ", "- a\n\n\n", "> ", "```", "|\n|-", "1.", "* a\n\n  b\n\n* c", "#", "- a\n  - b\n    - c\nd"]) {
+    for (const text of [
+      "- ",
+      "- a\n\n\n",
+      "> ",
+      "```",
+      "|\n|-",
+      "1.",
+      "* a\n\n  b\n\n* c",
+      "#",
+      "- a\n  - b\n    - c\nd",
+    ]) {
       expect(Array.isArray(parseMarkdown(text))).toBe(true);
     }
   });

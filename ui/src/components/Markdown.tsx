@@ -59,14 +59,25 @@ export function parseMarkdown(text: string): Block[] {
       const items: Block[][] = [];
       while (at < lines.length) {
         const next = ITEM.exec(lines[at]!);
-        if (!next || next[1]!.length > indent + 1 || next[1]!.length < indent || /\d/.test(next[2]!) !== ordered) break;
+        if (
+          !next ||
+          next[1]!.length > indent + 1 ||
+          next[1]!.length < indent ||
+          /\d/.test(next[2]!) !== ordered
+        )
+          break;
         const body = [next[3]!];
         const inner = next[0].length - next[3]!.length;
         at += 1;
         while (at < lines.length) {
           const follow = lines[at]!;
           const deeper = /^\s*/.exec(follow)![0].length > indent;
-          if (follow.trim() === "" ? !/^\s{2,}\S/.test(lines[at + 1] ?? "") : !deeper && (ITEM.test(follow) || startsBlock(follow))) break;
+          if (
+            follow.trim() === ""
+              ? !/^\s{2,}\S/.test(lines[at + 1] ?? "")
+              : !deeper && (ITEM.test(follow) || startsBlock(follow))
+          )
+            break;
           if (follow.trim() === "" && lines[at + 1] === undefined) break;
           body.push(follow.slice(Math.min(inner, /^\s*/.exec(follow)![0].length)));
           at += 1;
@@ -81,12 +92,14 @@ export function parseMarkdown(text: string): Block[] {
       const head = cells(line);
       at += 2;
       const rows: string[][] = [];
-      while (at < lines.length && lines[at]!.includes("|") && lines[at]!.trim() !== "") rows.push(cells(lines[at++]!));
+      while (at < lines.length && lines[at]!.includes("|") && lines[at]!.trim() !== "")
+        rows.push(cells(lines[at++]!));
       blocks.push({ kind: "table", head, rows });
       continue;
     }
     const body: string[] = [];
-    while (at < lines.length && lines[at]!.trim() !== "" && !(body.length > 0 && startsBlock(lines[at]!))) body.push(lines[at++]!.trim());
+    while (at < lines.length && lines[at]!.trim() !== "" && !(body.length > 0 && startsBlock(lines[at]!)))
+      body.push(lines[at++]!.trim());
     blocks.push({ kind: "text", text: body.join(" ") });
   }
   return blocks;
@@ -127,7 +140,8 @@ function inline(text: string): ReactNode[] {
           <Fragment key={key}>{inline(label)}</Fragment>
         ),
       );
-    } else if ((bold ?? bold2) !== undefined) parts.push(<strong key={key}>{inline(bold ?? bold2 ?? "")}</strong>);
+    } else if ((bold ?? bold2) !== undefined)
+      parts.push(<strong key={key}>{inline(bold ?? bold2 ?? "")}</strong>);
     else parts.push(<em key={key}>{inline(italic ?? italic2 ?? "")}</em>);
   }
   if (from < text.length) parts.push(text.slice(from));
@@ -161,7 +175,13 @@ function Blocks({ blocks }: { blocks: readonly Block[] }) {
         return (
           <List key={index}>
             {block.items.map((item, at) => (
-              <li key={at}>{item.length === 1 && item[0]?.kind === "text" ? inline(item[0].text) : <Blocks blocks={item} />}</li>
+              <li key={at}>
+                {item.length === 1 && item[0]?.kind === "text" ? (
+                  inline(item[0].text)
+                ) : (
+                  <Blocks blocks={item} />
+                )}
+              </li>
             ))}
           </List>
         );

@@ -53,7 +53,9 @@ function Entries({ entries }: { entries: MenuEntry[] }) {
         }
         const inside = (
           <>
-            <span className="ss-menu-icon">{entry.checked === true ? <Check size={14} aria-hidden /> : entry.icon}</span>
+            <span className="ss-menu-icon">
+              {entry.checked === true ? <Check size={14} aria-hidden /> : entry.icon}
+            </span>
             <span className="ss-menu-label">{entry.label}</span>
             {entry.shortcut !== undefined && <Kbd keys={entry.shortcut} />}
           </>

@@ -76,7 +76,11 @@ export function NumberField({
   };
   const bad = text.trim() !== "" && parseNumber(text, integer) === null;
   return (
-    <div className={cx("ss-input ss-number", className)} data-disabled={disabled || undefined} data-invalid={bad || undefined}>
+    <div
+      className={cx("ss-input ss-number", className)}
+      data-disabled={disabled || undefined}
+      data-invalid={bad || undefined}
+    >
       <input
         type="text"
         inputMode={integer ? "numeric" : "decimal"}

@@ -14,7 +14,16 @@ export interface PopoverProps {
   className?: string;
 }
 
-export function Popover({ trigger, label, children, open, onOpenChange, side = "bottom", align = "start", className }: PopoverProps) {
+export function Popover({
+  trigger,
+  label,
+  children,
+  open,
+  onOpenChange,
+  side = "bottom",
+  align = "start",
+  className,
+}: PopoverProps) {
   return (
     <Base.Root {...(open !== undefined && { open })} onOpenChange={(next) => onOpenChange?.(next)}>
       <Base.Trigger render={trigger} />

@@ -7,7 +7,7 @@ import type { Json, Schema } from "./schema-form/schema";
 
 afterEach(cleanup);
 // jsdom has no pointer events, which Base UI makes its clicks from.
-window.PointerEvent ??= MouseEvent as unknown as typeof PointerEvent;
+Object.defineProperty(window, "PointerEvent", { value: MouseEvent, configurable: true });
 
 let last: Json;
 
@@ -70,7 +70,10 @@ describe("SchemaForm", () => {
   });
 
   it("adds, changes, moves and removes items of a list", () => {
-    show({ type: "object", properties: { tags: { type: "array", items: { type: "string" } } } }, { tags: ["a"] });
+    show(
+      { type: "object", properties: { tags: { type: "array", items: { type: "string" } } } },
+      { tags: ["a"] },
+    );
     fireEvent.click(screen.getByRole("button", { name: "Add" }));
     expect(last).toEqual({ tags: ["a", ""] });
     type(screen.getByLabelText("tags 2"), "b");
@@ -82,7 +85,10 @@ describe("SchemaForm", () => {
   });
 
   it("does not offer more items than allowed", () => {
-    show({ type: "object", properties: { tags: { type: "array", maxItems: 1, items: { type: "string" } } } }, { tags: ["a"] });
+    show(
+      { type: "object", properties: { tags: { type: "array", maxItems: 1, items: { type: "string" } } } },
+      { tags: ["a"] },
+    );
     expect(screen.queryByRole("button", { name: "Add" })).toBeNull();
   });
 
@@ -113,7 +119,10 @@ describe("SchemaForm", () => {
   });
 
   it("sets and removes a nullable", () => {
-    show({ type: "object", required: ["note"], properties: { note: { type: ["string", "null"] } } }, { note: null });
+    show(
+      { type: "object", required: ["note"], properties: { note: { type: ["string", "null"] } } },
+      { note: null },
+    );
     fireEvent.click(screen.getByRole("button", { name: "Set a value" }));
     expect(last).toEqual({ note: "" });
     type(screen.getByRole("textbox"), "hi");
@@ -142,9 +151,13 @@ describe("SchemaForm", () => {
   });
 
   it("shows errors from elsewhere at their field, with the remedy", () => {
-    show({ type: "object", properties: { a: { type: "object", properties: { b: { type: "string" } } } } }, { a: { b: "x" } }, {
-      errors: [{ pointer: "/a/b", message: "No such folder.", remedy: "Choose another." }],
-    });
+    show(
+      { type: "object", properties: { a: { type: "object", properties: { b: { type: "string" } } } } },
+      { a: { b: "x" } },
+      {
+        errors: [{ pointer: "/a/b", message: "No such folder.", remedy: "Choose another." }],
+      },
+    );
     const group = screen.getByRole("group", { name: "a" });
     expect(within(group).getByText("No such folder.")).toBeTruthy();
     expect(within(group).getByText("Choose another.")).toBeTruthy();
@@ -171,8 +184,18 @@ describe("SchemaForm", () => {
     show(
       {
         oneOf: [
-          { title: "Mail", type: "object", required: ["to"], properties: { kind: { const: "mail" }, to: { type: "string" } } },
-          { title: "Call", type: "object", required: ["kind", "to"], properties: { kind: { const: "call" }, to: { type: "string" } } },
+          {
+            title: "Mail",
+            type: "object",
+            required: ["to"],
+            properties: { kind: { const: "mail" }, to: { type: "string" } },
+          },
+          {
+            title: "Call",
+            type: "object",
+            required: ["kind", "to"],
+            properties: { kind: { const: "call" }, to: { type: "string" } },
+          },
         ],
       },
       { kind: "mail", to: "Ada" },
@@ -197,7 +220,14 @@ describe("SchemaForm", () => {
   });
 
   it("is not editable when read only", () => {
-    show({ type: "object", properties: { a: { type: "string" }, l: { type: "array", items: { type: "string" } } } }, { a: "x", l: ["y"] }, { readOnly: true });
+    show(
+      {
+        type: "object",
+        properties: { a: { type: "string" }, l: { type: "array", items: { type: "string" } } },
+      },
+      { a: "x", l: ["y"] },
+      { readOnly: true },
+    );
     expect((screen.getByLabelText("a") as HTMLInputElement).readOnly).toBe(true);
     expect(screen.queryByRole("button", { name: "Add" })).toBeNull();
   });

@@ -82,13 +82,20 @@ export function SchemaForm({
       problemsBelow: (pointer) =>
         errors
           .filter((error) => error.pointer.startsWith(`${pointer}/`))
-          .map(({ message, remedy, severity = "error" }) => ({ message, severity, ...(remedy !== undefined && { remedy }) })),
+          .map(({ message, remedy, severity = "error" }) => ({
+            message,
+            severity,
+            ...(remedy !== undefined && { remedy }),
+          })),
       problemsAt: (pointer) => {
         const own = found.filter(
           (error) => error.pointer === pointer && (check === "always" || touched.has(pointer)),
         );
         const given = errors.filter((error) => error.pointer === pointer);
-        const all = [...given, ...own.filter((error) => !given.some((other) => other.message === error.message))];
+        const all = [
+          ...given,
+          ...own.filter((error) => !given.some((other) => other.message === error.message)),
+        ];
         return all.map(({ message, ...problem }: FormError) => ({
           message,
           ...(problem.remedy !== undefined && { remedy: problem.remedy }),
@@ -145,7 +152,15 @@ export function SchemaForm({
         json
       ) : (
         <FormContext value={settings}>
-          <SchemaField schema={root} value={value} onChange={onChange} pointer="" name="" required={false} bare />
+          <SchemaField
+            schema={root}
+            value={value}
+            onChange={onChange}
+            pointer=""
+            name=""
+            required={false}
+            bare
+          />
         </FormContext>
       )}
     </div>

@@ -71,7 +71,9 @@ export function Select<V>({
                   {option.icon}
                   <span className="ss-option-texts">
                     <Base.ItemText className="ss-option-label">{option.label}</Base.ItemText>
-                    {option.description !== undefined && <span className="ss-option-text">{option.description}</span>}
+                    {option.description !== undefined && (
+                      <span className="ss-option-text">{option.description}</span>
+                    )}
                   </span>
                 </Base.Item>
               ))}

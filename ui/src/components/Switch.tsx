@@ -14,7 +14,13 @@ export interface SwitchProps {
 export function Switch({ checked, onChange, ...rest }: SwitchProps) {
   const aria = useFieldAria();
   return (
-    <Base.Root {...aria} {...rest} checked={checked} onCheckedChange={(next) => onChange(next)} className="ss-switch">
+    <Base.Root
+      {...aria}
+      {...rest}
+      checked={checked}
+      onCheckedChange={(next) => onChange(next)}
+      className="ss-switch"
+    >
       <Base.Thumb className="ss-switch-thumb" />
     </Base.Root>
   );

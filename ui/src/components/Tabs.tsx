@@ -27,7 +27,16 @@ export interface TabsProps {
   keepMounted?: boolean;
 }
 
-export function Tabs({ value, onChange, tabs, label, look = "line", aside, className, keepMounted = false }: TabsProps) {
+export function Tabs({
+  value,
+  onChange,
+  tabs,
+  label,
+  look = "line",
+  aside,
+  className,
+  keepMounted = false,
+}: TabsProps) {
   return (
     <Base.Root
       value={value}
@@ -58,7 +67,13 @@ export function Tabs({ value, onChange, tabs, label, look = "line", aside, class
       </div>
       {tabs.some((tab) => tab.content !== undefined) &&
         tabs.map((tab) => (
-          <Base.Panel key={tab.id} value={tab.id} className="ss-tab-panel" keepMounted={keepMounted} tabIndex={-1}>
+          <Base.Panel
+            key={tab.id}
+            value={tab.id}
+            className="ss-tab-panel"
+            keepMounted={keepMounted}
+            tabIndex={-1}
+          >
             {tab.content}
           </Base.Panel>
         ))}

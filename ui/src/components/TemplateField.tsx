@@ -9,7 +9,16 @@ import { Menu } from "./Menu";
 
 export interface TemplateFieldProps extends Pick<
   CodeEditorProps,
-  "onCommit" | "onFocus" | "onBlur" | "placeholder" | "readOnly" | "variables" | "minLines" | "maxLines" | "aria-label" | "data-testid"
+  | "onCommit"
+  | "onFocus"
+  | "onBlur"
+  | "placeholder"
+  | "readOnly"
+  | "variables"
+  | "minLines"
+  | "maxLines"
+  | "aria-label"
+  | "data-testid"
 > {
   value: string;
   onChange(value: string): void;

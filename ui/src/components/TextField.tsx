@@ -3,8 +3,10 @@ import { useLayoutEffect, useRef, type ComponentProps, type ReactNode, type Ref 
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";
 
-export interface TextFieldProps
-  extends Omit<ComponentProps<"input">, "value" | "onChange" | "size" | "prefix" | "ref"> {
+export interface TextFieldProps extends Omit<
+  ComponentProps<"input">,
+  "value" | "onChange" | "size" | "prefix" | "ref"
+> {
   value: string;
   onChange(value: string): void;
   /** Called on Enter. */
@@ -17,10 +19,24 @@ export interface TextFieldProps
   ref?: Ref<HTMLInputElement>;
 }
 
-export function TextField({ value, onChange, onCommit, mono = false, prefix, suffix, className, onKeyDown, ...rest }: TextFieldProps) {
+export function TextField({
+  value,
+  onChange,
+  onCommit,
+  mono = false,
+  prefix,
+  suffix,
+  className,
+  onKeyDown,
+  ...rest
+}: TextFieldProps) {
   const aria = useFieldAria();
   return (
-    <div className={cx("ss-input", className)} data-mono={mono || undefined} data-disabled={rest.disabled || undefined}>
+    <div
+      className={cx("ss-input", className)}
+      data-mono={mono || undefined}
+      data-disabled={rest.disabled || undefined}
+    >
       {prefix !== undefined && <span className="ss-input-prefix">{prefix}</span>}
       <input
         type="text"
@@ -32,7 +48,12 @@ export function TextField({ value, onChange, onCommit, mono = false, prefix, suf
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => {
           onKeyDown?.(event);
-          if (event.key === "Enter" && !event.nativeEvent.isComposing && onCommit && !event.defaultPrevented) {
+          if (
+            event.key === "Enter" &&
+            !event.nativeEvent.isComposing &&
+            onCommit &&
+            !event.defaultPrevented
+          ) {
             event.preventDefault();
             onCommit(event.currentTarget.value);
           }
@@ -51,7 +72,15 @@ export interface TextAreaProps extends Omit<ComponentProps<"textarea">, "value" 
   mono?: boolean;
 }
 
-export function TextArea({ value, onChange, minRows = 2, maxRows = 14, mono = false, className, ...rest }: TextAreaProps) {
+export function TextArea({
+  value,
+  onChange,
+  minRows = 2,
+  maxRows = 14,
+  mono = false,
+  className,
+  ...rest
+}: TextAreaProps) {
   const aria = useFieldAria();
   const element = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
@@ -59,7 +88,7 @@ export function TextArea({ value, onChange, minRows = 2, maxRows = 14, mono = fa
     if (area === null) return;
     area.style.height = "auto";
     const line = 18;
-    const wanted = Math.min(Math.max(area.scrollHeight + 2, minRows * line + 10), maxRows * line + 10);
+    const wanted = Math.min(Math.max(area.scrollHeight + 2, minRows * line + 8), maxRows * line + 8);
     area.style.height = `${wanted}px`;
   }, [value, minRows, maxRows]);
   return (

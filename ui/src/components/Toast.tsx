@@ -89,7 +89,12 @@ function ToastList() {
           <Base.Description className="ss-toast-text" />
           <Base.Action className="ss-toast-action" />
         </Base.Content>
-        <Base.Close className="ss-icon-button" data-size="small" data-variant="ghost" aria-label={t("forms.close")}>
+        <Base.Close
+          className="ss-icon-button"
+          data-size="small"
+          data-variant="ghost"
+          aria-label={t("forms.close")}
+        >
           <X size={14} aria-hidden />
         </Base.Close>
       </Base.Root>

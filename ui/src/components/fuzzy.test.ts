@@ -16,7 +16,10 @@ describe("fuzzy", () => {
     expect(fuzzyFilter(["b", "a"], " ", (item) => [item])).toEqual(["b", "a"]);
   });
   it("finds by a second text when it is really there", () => {
-    const items = [{ name: "Ask", text: "A question to a person" }, { name: "Code", text: "Runs JavaScript" }];
+    const items = [
+      { name: "Ask", text: "A question to a person, " },
+      { name: "Code", text: "Runs JavaScript" },
+    ];
     expect(fuzzyFilter(items, "java", (item) => [item.name, item.text])).toEqual([items[1]]);
     expect(fuzzyFilter(items, "qtp", (item) => [item.name, item.text])).toEqual([]);
   });

@@ -59,14 +59,19 @@ function fits(text: string, letters: string, from: number): boolean {
 }
 
 /** The items that fit, best first; ties keep their order. */
-export function fuzzyFilter<T>(items: readonly T[], query: string, textOf: (item: T) => readonly string[]): T[] {
+export function fuzzyFilter<T>(
+  items: readonly T[],
+  query: string,
+  textOf: (item: T) => readonly string[],
+): T[] {
   if (query.trim() === "") return [...items];
   return items
     .map((item, index) => {
       // The first text is the name; others (summary, kind) count for less.
       const scores = textOf(item).map((text, place) => {
         const match = fuzzy(text, query);
-        if (match === null || (place > 0 && match.score < 500)) return -Infinity;
+        // In those, only the beginning of a word is a find.
+        if (match === null || (place > 0 && match.score < 1200 - text.length)) return -Infinity;
         return match.score - place * 400;
       });
       return { item, index, score: Math.max(...scores) };

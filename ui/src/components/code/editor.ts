@@ -17,7 +17,14 @@ import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
 import { json } from "@codemirror/lang-json";
 import { markdown } from "@codemirror/lang-markdown";
-import { HighlightStyle, StreamLanguage, bracketMatching, indentUnit, syntaxHighlighting, type StreamParser } from "@codemirror/language";
+import {
+  HighlightStyle,
+  StreamLanguage,
+  bracketMatching,
+  indentUnit,
+  syntaxHighlighting,
+  type StreamParser,
+} from "@codemirror/language";
 import { linter, type Diagnostic as Mark } from "@codemirror/lint";
 import { Annotation, Compartment, EditorState, Transaction, type Extension } from "@codemirror/state";
 import {
@@ -63,7 +70,10 @@ export interface EditorHandle {
 const fromOutside = Annotation.define<boolean>();
 
 const highlight = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.bool, tags.null], color: "var(--paused)" },
+  {
+    tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.bool, tags.null],
+    color: "var(--paused)",
+  },
   { tag: [tags.string, tags.special(tags.string), tags.regexp], color: "var(--done)" },
   { tag: [tags.number], color: "var(--asking)" },
   { tag: [tags.propertyName, tags.attributeName], color: "var(--running)" },
@@ -81,7 +91,12 @@ const highlight = HighlightStyle.define([
 const theme = EditorView.theme({
   "&": { fontSize: "12px", color: "var(--text)", backgroundColor: "transparent" },
   "&.cm-focused": { outline: "none" },
-  ".cm-scroller": { fontFamily: "var(--font-mono, monospace)", lineHeight: "18px", overflow: "auto" },
+  ".cm-scroller": {
+    fontFamily: "var(--font-mono, monospace)",
+    lineHeight: "18px",
+    overflow: "auto",
+    fontVariantLigatures: "none",
+  },
   ".cm-content": { padding: "4px 0", caretColor: "var(--text)" },
   ".cm-line": { padding: "0 8px" },
   ".cm-gutters": { backgroundColor: "transparent", color: "var(--text-3)", border: "none", fontSize: "11px" },
@@ -119,7 +134,10 @@ const theme = EditorView.theme({
     borderRadius: "4px",
     lineHeight: "18px",
   },
-  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent-soft)", color: "var(--text)" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": {
+    backgroundColor: "var(--accent-soft)",
+    color: "var(--text)",
+  },
   ".cm-completionLabel": { flex: "1" },
   ".cm-completionMatchedText": { textDecoration: "none", color: "var(--accent-text)", fontWeight: "600" },
   ".cm-completionDetail": { fontStyle: "normal", color: "var(--text-3)", fontSize: "11px", marginLeft: "0" },
@@ -132,8 +150,19 @@ const theme = EditorView.theme({
     fontFamily: "var(--font-sans, inherit)",
   },
   ".cm-tooltip-lint": { padding: "2px 0" },
-  ".cm-diagnostic": { padding: "4px 8px", fontSize: "12px", lineHeight: "16px", borderLeft: "none", fontFamily: "var(--font-sans, inherit)" },
-  ".cm-lintRange": { backgroundImage: "none", textDecoration: "underline wavy", textUnderlineOffset: "3px", textDecorationThickness: "1px" },
+  ".cm-diagnostic": {
+    padding: "4px 8px",
+    fontSize: "12px",
+    lineHeight: "16px",
+    borderLeft: "none",
+    fontFamily: "var(--font-sans, inherit)",
+  },
+  ".cm-lintRange": {
+    backgroundImage: "none",
+    textDecoration: "underline wavy",
+    textUnderlineOffset: "3px",
+    textDecorationThickness: "1px",
+  },
   ".cm-lintRange-error": { textDecorationColor: "var(--failed)" },
   ".cm-lintRange-warning": { textDecorationColor: "var(--asking)" },
   ".cm-lintRange-active": { backgroundColor: "transparent" },
@@ -148,7 +177,11 @@ interface JinjaState {
   afterDot: boolean;
 }
 
-const KEYWORDS = new Set("and or not in is if else elif for endif endfor set with endwith true false none True False None raw endraw".split(" "));
+const KEYWORDS = new Set(
+  "and or not in is if else elif for endif endfor set with endwith true false none True False None raw endraw".split(
+    " ",
+  ),
+);
 
 function jinja(template: boolean): StreamParser<JinjaState> {
   return {
@@ -258,7 +291,9 @@ function completions(options: EditorOptions): Extension {
   };
   return [
     autocompletion({
-      ...(mode === "javascript" || mode === "expression" || mode === "template" ? { override: [source] } : { override: [] }),
+      ...(mode === "javascript" || mode === "expression" || mode === "template"
+        ? { override: [source] }
+        : { override: [] }),
       icons: false,
       activateOnTyping: true,
       closeOnBlur: true,
@@ -269,17 +304,26 @@ function completions(options: EditorOptions): Extension {
       if (!update.docChanged || !update.transactions.some((tr) => tr.isUserEvent("input.type"))) return;
       const head = update.state.selection.main.head;
       const tail = update.state.doc.sliceString(Math.max(0, head - 6), head);
-      if (mode !== "json" && mode !== "text" && mode !== "markdown" && tail.endsWith("state.")) startCompletion(update.view);
+      if (mode !== "json" && mode !== "text" && mode !== "markdown" && tail.endsWith("state."))
+        startCompletion(update.view);
     }),
   ];
 }
 
-function javascriptCompletions(context: CompletionContext, keys: readonly KeyInfo[]): CompletionResult | null {
+function javascriptCompletions(
+  context: CompletionContext,
+  keys: readonly KeyInfo[],
+): CompletionResult | null {
   const member = context.matchBefore(/\bstate\.\w*/);
   if (member) {
     return {
       from: member.from + "state.".length,
-      options: keys.map((key) => ({ label: key.name, detail: key.type, type: "property", ...(key.description && { info: key.description }) })),
+      options: keys.map((key) => ({
+        label: key.name,
+        detail: key.type,
+        type: "property",
+        ...(key.description && { info: key.description }),
+      })),
       validFor: /^\w*$/,
     };
   }
@@ -287,7 +331,20 @@ function javascriptCompletions(context: CompletionContext, keys: readonly KeyInf
   if (!word && !context.explicit) return null;
   return {
     from: word?.from ?? context.pos,
-    options: ["state", "return", "const", "let", "if", "else", "for", "of", "function", "null", "true", "false"].map((label) => ({
+    options: [
+      "state",
+      "return",
+      "const",
+      "let",
+      "if",
+      "else",
+      "for",
+      "of",
+      "function",
+      "null",
+      "true",
+      "false",
+    ].map((label) => ({
       label,
       type: label === "state" ? "variable" : "keyword",
       ...(label === "state" && { boost: 2 }),
@@ -306,17 +363,28 @@ function marks(options: EditorOptions): Extension {
       if (mode === "json") {
         const problem = jsonProblem(text);
         if (problem) {
-          found.push({ from: problem.from, to: problem.to, severity: "error", message: words.badJson(problem.message) });
+          found.push({
+            from: problem.from,
+            to: problem.to,
+            severity: "error",
+            message: words.badJson(problem.message),
+          });
         }
         return found;
       }
       const open = openBracket(text, mode === "template");
-      if (open) found.push({ from: open.from, to: open.to, severity: "error", message: words.unclosed(open.what) });
+      if (open)
+        found.push({ from: open.from, to: open.to, severity: "error", message: words.unclosed(open.what) });
       const known = new Set(options.keys.map((key) => key.name));
       if (known.size > 0) {
         for (const use of keyUses(text, mode === "template")) {
           if (!known.has(use.key)) {
-            found.push({ from: use.from, to: use.to, severity: "warning", message: words.unknownKey(use.key) });
+            found.push({
+              from: use.from,
+              to: use.to,
+              severity: "warning",
+              message: words.unknownKey(use.key),
+            });
           }
         }
       }
@@ -337,7 +405,11 @@ export function jsonProblem(text: string): { from: number; to: number; message: 
     const position = /position (\d+)/.exec(message)?.[1];
     const at = position === undefined ? text.length : Math.min(Number(position), text.length);
     const from = Math.max(0, Math.min(at, text.length - 1));
-    return { from, to: Math.min(text.length, from + 1), message: message.replace(/ in JSON at position.*$/, "").replace(/^JSON\.parse: /, "") };
+    return {
+      from,
+      to: Math.min(text.length, from + 1),
+      message: message.replace(/ in JSON at position.*$/, "").replace(/^JSON\.parse: /, ""),
+    };
   }
 }
 
@@ -452,10 +524,18 @@ export function createEditor(parent: HTMLElement, first: EditorOptions): EditorH
       options = next;
       const effects = [];
       if (next.mode !== previous.mode) effects.push(slots.language.reconfigure(language(next.mode)));
-      if (next.mode !== previous.mode || next.keys !== previous.keys || next.variables !== previous.variables) {
+      if (
+        next.mode !== previous.mode ||
+        next.keys !== previous.keys ||
+        next.variables !== previous.variables
+      ) {
         effects.push(slots.completions.reconfigure(completions(next)), slots.marks.reconfigure(marks(next)));
       }
-      if (next.minLines !== previous.minLines || next.maxLines !== previous.maxLines || next.lineNumbers !== previous.lineNumbers) {
+      if (
+        next.minLines !== previous.minLines ||
+        next.maxLines !== previous.maxLines ||
+        next.lineNumbers !== previous.lineNumbers
+      ) {
         effects.push(slots.shape.reconfigure(shape(next)));
       }
       if (next.readOnly !== previous.readOnly) effects.push(slots.access.reconfigure(access(next)));
@@ -463,7 +543,11 @@ export function createEditor(parent: HTMLElement, first: EditorOptions): EditorH
         effects.push(slots.attributes.reconfigure(EditorView.contentAttributes.of(next.attributes)));
       }
       if (next.placeholder !== previous.placeholder) {
-        effects.push(slots.placeholder.reconfigure(next.placeholder === "" ? [] : placeholderExtension(next.placeholder)));
+        effects.push(
+          slots.placeholder.reconfigure(
+            next.placeholder === "" ? [] : placeholderExtension(next.placeholder),
+          ),
+        );
       }
       if (effects.length > 0) view.dispatch({ effects });
       const current = view.state.doc.toString();

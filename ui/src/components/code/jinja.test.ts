@@ -29,12 +29,15 @@ describe("placeOf", () => {
     expect(at("{% f^ %}", true)).toMatchObject({ at: "statement", word: "f" });
     expect(at("{% if state.^ %}", true)).toMatchObject({ at: "member" });
     expect(at("{# state.^ #}", true)).toEqual({ at: "nowhere" });
-    expect(at('{{ "}}" ~ state.^ }}', true), "a delimiter in a string does not end the code").toMatchObject({ at: "member" });
+    expect(at('{{ "}}" ~ state.^ }}', true), "a delimiter in a string does not end the code").toMatchObject({
+      at: "member",
+    });
   });
 });
 
 describe("suggestionsAt", () => {
-  const labels = (marked: string, template = false) => suggestionsAt(at(marked, template), keys).map((each) => each.label);
+  const labels = (marked: string, template = false) =>
+    suggestionsAt(at(marked, template), keys).map((each) => each.label);
   it("offers keys with their fields, and only what fits", () => {
     expect(labels("state.^")).toEqual(["request", "customer"]);
     expect(labels("state.customer.^")).toEqual(["email"]);
@@ -50,7 +53,9 @@ describe("keyUses", () => {
   it("finds both ways of naming a key, and nothing in strings, comments or longer names", () => {
     const found = keyUses(`state.a + state["b c"] + 'state.no' + mystate.x + obj.state.y`, false);
     expect(found.map((use) => use.key)).toEqual(["a", "b c"]);
-    expect(keyUses("state.a {{ state.b }} {# state.c #} {% if state.d %}", true).map((use) => use.key)).toEqual(["b", "d"]);
+    expect(
+      keyUses("state.a {{ state.b }} {# state.c #} {% if state.d %}", true).map((use) => use.key),
+    ).toEqual(["b", "d"]);
   });
 });
 
@@ -59,7 +64,9 @@ describe("renameKeyUses", () => {
     expect(renameKeyUses("state.a + state.ab + state['a'].x", "a", "total", false)).toBe(
       "state.total + state.ab + state['total'].x",
     );
-    expect(renameKeyUses("state.a in text, {{ state.a|upper }}", "a", "b", true)).toBe("state.a in text, {{ state.b|upper }}");
+    expect(renameKeyUses("state.a in text, {{ state.a|upper }}", "a", "b", true)).toBe(
+      "state.a in text, {{ state.b|upper }}",
+    );
   });
   it("writes a name that is no identifier in brackets", () => {
     expect(renameKeyUses("state.a + 1", "a", "due date", false)).toBe('state["due date"] + 1');

@@ -203,7 +203,11 @@ function inString(code: string): boolean {
 }
 
 /** What could be written at a place. */
-export function suggestionsAt(place: Place, keys: readonly KeyInfo[], variables: readonly string[] = []): Suggestion[] {
+export function suggestionsAt(
+  place: Place,
+  keys: readonly KeyInfo[],
+  variables: readonly string[] = [],
+): Suggestion[] {
   switch (place.at) {
     case "nowhere":
       return [];
@@ -311,7 +315,7 @@ function codeRanges(text: string): (readonly [number, number])[] {
 export function renameKeyUses(text: string, from: string, to: string, template: boolean): string {
   const uses = keyUses(text, template).filter((use) => use.key === from);
   let result = text;
-  for (const use of uses.reverse()) {
+  for (const use of uses.toReversed()) {
     const plain = /^[A-Za-z_]\w*$/.test(to);
     const dotted = /\.\s*$/.test(text.slice(0, use.from));
     if (dotted && !plain) {
@@ -325,7 +329,10 @@ export function renameKeyUses(text: string, from: string, to: string, template: 
 }
 
 /** A mistake that can be seen without compiling: an open bracket or quote. */
-export function openBracket(text: string, template: boolean): { from: number; to: number; what: string } | null {
+export function openBracket(
+  text: string,
+  template: boolean,
+): { from: number; to: number; what: string } | null {
   const stack: { char: string; at: number }[] = [];
   const closes: Record<string, string> = { ")": "(", "]": "[", "}": "{" };
   if (template) {

@@ -32,7 +32,8 @@ export interface MessagesEditorProps {
 export function MessagesEditor({ value, onChange, readOnly = false }: MessagesEditorProps) {
   // One message, or plain text, is what people give for a list of one.
   const list: Json[] = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
-  const set = (index: number, message: Json) => onChange(list.map((other, at) => (at === index ? message : other)));
+  const set = (index: number, message: Json) =>
+    onChange(list.map((other, at) => (at === index ? message : other)));
   return (
     <div className="ss-items">
       {list.map((message, index) => {
@@ -48,7 +49,8 @@ export function MessagesEditor({ value, onChange, readOnly = false }: MessagesEd
             <X size={13} />
           </IconButton>
         );
-        const isPlain = typeof message === "object" && message !== null && typeof message.content === "string";
+        const isPlain =
+          typeof message === "object" && message !== null && typeof message.content === "string";
         if (!isPlain) {
           return (
             <div key={index} className="ss-item">

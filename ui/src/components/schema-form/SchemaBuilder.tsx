@@ -31,10 +31,14 @@ const TYPES: readonly [SchemaType, TextKey][] = [
 export function builderType(schema: Json): SchemaType | null {
   if (schema === true) return "any";
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return null;
-  if (["oneOf", "anyOf", "allOf", "not", "if", "$ref", "const"].some((keyword) => keyword in schema)) return null;
-  if (Array.isArray(schema.enum)) return schema.enum.every((option: Json) => typeof option === "string") ? "enum" : null;
+  if (["oneOf", "anyOf", "allOf", "not", "if", "$ref", "const"].some((keyword) => keyword in schema))
+    return null;
+  if (Array.isArray(schema.enum))
+    return schema.enum.every((option: Json) => typeof option === "string") ? "enum" : null;
   if (schema.type === undefined) return "properties" in schema ? "object" : "any";
-  return TYPES.some(([type]) => type === schema.type && type !== "enum" && type !== "any") ? schema.type : null;
+  return TYPES.some(([type]) => type === schema.type && type !== "enum" && type !== "any")
+    ? schema.type
+    : null;
 }
 
 const OF_TYPE: Record<SchemaType, readonly string[]> = {
@@ -80,14 +84,23 @@ export function TypeSelect({ schema, onChange, label, disabled }: TypeSelectProp
         ...TYPES.map(([value, key]) => ({ value, label: t(key) })),
       ]}
       onChange={(next) => {
-        if (next !== "custom") onChange(withType(typeof schema === "object" && schema !== null ? schema : {}, next as SchemaType));
+        if (next !== "custom")
+          onChange(withType(typeof schema === "object" && schema !== null ? schema : {}, next as SchemaType));
       }}
     />
   );
 }
 
 /** Values of an enum, one after the other. */
-export function EnumValues({ values, onChange, readOnly = false }: { values: string[]; onChange(values: string[]): void; readOnly?: boolean }) {
+export function EnumValues({
+  values,
+  onChange,
+  readOnly = false,
+}: {
+  values: string[];
+  onChange(values: string[]): void;
+  readOnly?: boolean;
+}) {
   const [draft, setDraft] = useState("");
   const add = () => {
     const value = draft.trim();
@@ -101,7 +114,11 @@ export function EnumValues({ values, onChange, readOnly = false }: { values: str
         <span key={value} className="ss-chip">
           {value}
           {!readOnly && (
-            <button type="button" aria-label={t("forms.builder.removeValue", { value })} onClick={() => onChange(values.filter((other) => other !== value))}>
+            <button
+              type="button"
+              aria-label={t("forms.builder.removeValue", { value })}
+              onClick={() => onChange(values.filter((other) => other !== value))}
+            >
               <X size={11} aria-hidden />
             </button>
           )}
@@ -119,7 +136,8 @@ export function EnumValues({ values, onChange, readOnly = false }: { values: str
             if (event.key === "Enter" || event.key === ",") {
               event.preventDefault();
               add();
-            } else if (event.key === "Backspace" && draft === "" && values.length > 0) onChange(values.slice(0, -1));
+            } else if (event.key === "Backspace" && draft === "" && values.length > 0)
+              onChange(values.slice(0, -1));
           }}
         />
       )}
@@ -142,7 +160,11 @@ export function SchemaBuilder({ value, onChange, readOnly = false, emptyText }: 
       <div className="ss-item">
         <span className="ss-none ss-item-body">{emptyText ?? t("forms.notSet")}</span>
         {!readOnly && (
-          <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={() => onChange({ type: "string" })}>
+          <Button
+            size="small"
+            icon={<Plus size={13} aria-hidden />}
+            onClick={() => onChange({ type: "string" })}
+          >
             {t("forms.schema.set")}
           </Button>
         )}
@@ -154,7 +176,12 @@ export function SchemaBuilder({ value, onChange, readOnly = false, emptyText }: 
     <div className="ss-items">
       <div className="ss-item ss-builder-bar">
         <div className="ss-item-body">
-          <TypeSelect schema={value} onChange={onChange} label={t("forms.builder.type")} disabled={readOnly} />
+          <TypeSelect
+            schema={value}
+            onChange={onChange}
+            label={t("forms.builder.type")}
+            disabled={readOnly}
+          />
         </div>
         <Tabs
           look="segmented"
@@ -173,7 +200,12 @@ export function SchemaBuilder({ value, onChange, readOnly = false, emptyText }: 
         )}
       </div>
       {view === "json" || type === null ? (
-        <JsonEditor value={value} onChange={(next) => onChange(next ?? undefined)} readOnly={readOnly} aria-label={t("forms.schema.json")} />
+        <JsonEditor
+          value={value}
+          onChange={(next) => onChange(next ?? undefined)}
+          readOnly={readOnly}
+          aria-label={t("forms.schema.json")}
+        />
       ) : (
         <TypeDetails schema={value} onChange={onChange} readOnly={readOnly} />
       )}
@@ -182,7 +214,15 @@ export function SchemaBuilder({ value, onChange, readOnly = false, emptyText }: 
 }
 
 /** What belongs to a type: the values of an enum, the items of a list, the fields of an object. */
-export function TypeDetails({ schema, onChange, readOnly = false }: { schema: Schema; onChange(schema: Schema): void; readOnly?: boolean }) {
+export function TypeDetails({
+  schema,
+  onChange,
+  readOnly = false,
+}: {
+  schema: Schema;
+  onChange(schema: Schema): void;
+  readOnly?: boolean;
+}) {
   const type = builderType(schema);
   if (type === "enum") {
     return (
@@ -212,7 +252,11 @@ export function TypeDetails({ schema, onChange, readOnly = false }: { schema: Sc
           </div>
         </div>
         {["enum", "object"].includes(builderType(items) ?? "") && (
-          <TypeDetails schema={items} onChange={(next) => onChange({ ...schema, items: next })} readOnly={readOnly} />
+          <TypeDetails
+            schema={items}
+            onChange={(next) => onChange({ ...schema, items: next })}
+            readOnly={readOnly}
+          />
         )}
       </div>
     );
@@ -221,7 +265,15 @@ export function TypeDetails({ schema, onChange, readOnly = false }: { schema: Sc
   return null;
 }
 
-function ObjectFields({ schema, onChange, readOnly }: { schema: Schema; onChange(schema: Schema): void; readOnly: boolean }) {
+function ObjectFields({
+  schema,
+  onChange,
+  readOnly,
+}: {
+  schema: Schema;
+  onChange(schema: Schema): void;
+  readOnly: boolean;
+}) {
   const properties = schema.properties ?? {};
   const names = Object.keys(properties);
   const required = new Set(schema.required ?? []);
@@ -255,7 +307,9 @@ function ObjectFields({ schema, onChange, readOnly }: { schema: Schema; onChange
                   readOnly={readOnly}
                   onRename={(to) =>
                     put(
-                      Object.fromEntries(Object.entries(properties).map(([key, item]) => [key === name ? to : key, item])),
+                      Object.fromEntries(
+                        Object.entries(properties).map(([key, item]) => [key === name ? to : key, item]),
+                      ),
                       new Set([...required].map((key) => (key === name ? to : key))),
                     )
                   }
@@ -274,18 +328,32 @@ function ObjectFields({ schema, onChange, readOnly }: { schema: Schema; onChange
                   <IconButton
                     size="small"
                     label={t("forms.schema.removeEntry", { name })}
-                    onClick={() => put(Object.fromEntries(Object.entries(properties).filter(([key]) => key !== name)), required)}
+                    onClick={() =>
+                      put(
+                        Object.fromEntries(Object.entries(properties).filter(([key]) => key !== name)),
+                        required,
+                      )
+                    }
                   >
                     <X size={13} />
                   </IconButton>
                 </div>
               )}
             </div>
-            <TypeDetails schema={property} onChange={(next) => put({ ...properties, [name]: next }, required)} readOnly={readOnly} />
+            <TypeDetails
+              schema={property}
+              onChange={(next) => put({ ...properties, [name]: next }, required)}
+              readOnly={readOnly}
+            />
             <Checkbox
               checked={required.has(name)}
               disabled={readOnly}
-              onChange={(on) => put(properties, new Set(on ? [...required, name] : [...required].filter((key) => key !== name)))}
+              onChange={(on) =>
+                put(
+                  properties,
+                  new Set(on ? [...required, name] : [...required].filter((key) => key !== name)),
+                )
+              }
             >
               {t("forms.builder.required")}
             </Checkbox>

@@ -89,7 +89,15 @@ interface FieldProps {
   label?: string;
 }
 
-function ExpressionEditor({ value, onChange, stateKeys, variables, readOnly, problems, onBlur }: FieldEditorProps) {
+function ExpressionEditor({
+  value,
+  onChange,
+  stateKeys,
+  variables,
+  readOnly,
+  problems,
+  onBlur,
+}: FieldEditorProps) {
   return (
     <ExpressionField
       value={typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value)}
@@ -103,7 +111,15 @@ function ExpressionEditor({ value, onChange, stateKeys, variables, readOnly, pro
   );
 }
 
-function TemplateEditor({ value, onChange, stateKeys, variables, readOnly, problems, onBlur }: FieldEditorProps) {
+function TemplateEditor({
+  value,
+  onChange,
+  stateKeys,
+  variables,
+  readOnly,
+  problems,
+  onBlur,
+}: FieldEditorProps) {
   return (
     <TemplateField
       value={typeof value === "string" ? value : ""}
@@ -143,7 +159,10 @@ export function SchemaField(props: FieldProps) {
   const spoken = props.label ?? (label === undefined ? (schema.title ?? t("forms.schema.json")) : undefined);
   const onBlur = () => form.touch(pointer);
 
-  const wrap = (inside: ReactNode, options: { aside?: ReactNode; switchLike?: boolean; help?: ReactNode } = {}) => (
+  const wrap = (
+    inside: ReactNode,
+    options: { aside?: ReactNode; switchLike?: boolean; help?: ReactNode } = {},
+  ) => (
     <Field
       {...(label !== undefined && { label })}
       description={options.help ?? (bare && pointer !== "" ? undefined : schema.description)}
@@ -153,7 +172,11 @@ export function SchemaField(props: FieldProps) {
       aside={options.aside}
       {...(options.switchLike === true && { className: "ss-field-switch" })}
     >
-      <div className="ss-field-inside" onBlur={onBlur} data-testid={pointer === "" ? undefined : `field-${form.pointerPrefix}${pointer}`}>
+      <div
+        className="ss-field-inside"
+        onBlur={onBlur}
+        data-testid={pointer === "" ? undefined : `field-${form.pointerPrefix}${pointer}`}
+      >
         {inside}
       </div>
     </Field>
@@ -206,19 +229,32 @@ export function SchemaField(props: FieldProps) {
           />,
         );
       }
-      if (control.long || text.includes("\n")) {
+      if (inputType(schema.format) !== "text") {
         return wrap(
-          <TextArea {...spokenProp} value={text} onChange={change} placeholder={placeholder} readOnly={readOnly} />,
+          <TextField
+            {...spokenProp}
+            value={text}
+            onChange={change}
+            placeholder={placeholder}
+            readOnly={readOnly}
+            type={inputType(schema.format)}
+          />,
         );
       }
       return wrap(
-        <TextField
+        <TextArea
           {...spokenProp}
           value={text}
           onChange={change}
           placeholder={placeholder}
           readOnly={readOnly}
-          type={inputType(schema.format)}
+          minRows={control.long ? 2 : 1}
+          onKeyDown={(event) => {
+            // One line grows with long text, but becomes several only on purpose.
+            const alone = !control.long && !text.includes("\n");
+            if (event.key === "Enter" && alone && !event.shiftKey && !event.ctrlKey && !event.metaKey)
+              event.preventDefault();
+          }}
         />,
       );
     }
@@ -307,13 +343,30 @@ export function SchemaField(props: FieldProps) {
         />
       );
     case "variants":
-      return <VariantsField {...props} schema={schema} variants={control.variants} shownLabel={label} problems={problems} />;
+      return (
+        <VariantsField
+          {...props}
+          schema={schema}
+          variants={control.variants}
+          shownLabel={label}
+          problems={problems}
+        />
+      );
     case "object":
       return (
-        <ObjectField {...props} schema={schema} properties={control.properties} extra={control.extra} shownLabel={label} problems={problems} />
+        <ObjectField
+          {...props}
+          schema={schema}
+          properties={control.properties}
+          extra={control.extra}
+          shownLabel={label}
+          problems={problems}
+        />
       );
     case "array":
-      return wrap(<ArrayField {...props} schema={schema} items={control.items} itemLabel={label ?? props.label} />);
+      return wrap(
+        <ArrayField {...props} schema={schema} items={control.items} itemLabel={label ?? props.label} />,
+      );
     case "json":
       return wrap(
         <JsonEditor
@@ -331,7 +384,12 @@ export function SchemaField(props: FieldProps) {
 function controlOf(schema: Schema, root: Schema, value: Json, required: boolean): Control {
   const control = controlFor(schema, root);
   if (control.kind === "nullable" && !required && value !== null) return controlFor(control.inner, root);
-  if (control.kind === "json" && typesOf(schema).length === 0 && schema.not === undefined && schema.if === undefined) {
+  if (
+    control.kind === "json" &&
+    typesOf(schema).length === 0 &&
+    schema.not === undefined &&
+    schema.if === undefined
+  ) {
     return { kind: "variants", variants: anything() };
   }
   return control;
@@ -339,7 +397,10 @@ function controlOf(schema: Schema, root: Schema, value: Json, required: boolean)
 
 /** A value without a declared type is edited by the type it has. */
 function anything(): Schema[] {
-  return ["string", "number", "boolean", "array", "object", "null"].map((type) => ({ type, title: typeTitle(type) }));
+  return ["string", "number", "boolean", "array", "object", "null"].map((type) => ({
+    type,
+    title: typeTitle(type),
+  }));
 }
 
 function fitsControl(kind: string, value: Json): boolean {
@@ -461,7 +522,9 @@ function NullableField({
     >
       {empty ? (
         <div className="ss-item">
-          <span className="ss-none ss-item-body">{value === null ? t("forms.type.null") : t("forms.notSet")}</span>
+          <span className="ss-none ss-item-body">
+            {value === null ? t("forms.type.null") : t("forms.notSet")}
+          </span>
           {!readOnly && (
             <Button
               size="small"
@@ -512,7 +575,9 @@ function VariantsField({
   // What was picked counts as long as the value could be of it; otherwise the value decides.
   const fitting = variantOf(variants, value, form.root);
   const active =
-    picked !== null && picked < variants.length && (value === undefined || variantOf([variants[picked]!], value, form.root) === 0)
+    picked !== null &&
+    picked < variants.length &&
+    (value === undefined || variantOf([variants[picked]!], value, form.root) === 0)
       ? picked
       : fitting;
   const chosen = active >= 0 ? variants[active] : undefined;
@@ -533,8 +598,12 @@ function VariantsField({
           value={active < 0 ? -1 : active}
           disabled={readOnly}
           options={[
-            ...(active < 0 ? [{ value: -1, label: value === undefined ? t("forms.notSet") : brief(value) }] : []),
-            ...(!required && value !== undefined && shownLabel !== undefined ? [{ value: -2, label: t("forms.notSet") }] : []),
+            ...(active < 0
+              ? [{ value: -1, label: value === undefined ? t("forms.notSet") : brief(value) }]
+              : []),
+            ...(!required && value !== undefined && shownLabel !== undefined
+              ? [{ value: -2, label: t("forms.notSet") }]
+              : []),
             ...variants.map((variant, index) => ({
               value: index,
               label: titles[index]!,
@@ -585,12 +654,14 @@ function variantTitle(variant: Schema, index: number, root: Schema): string {
 /** Starts a variant, keeping what the old value has under the same names. */
 function carryOver(value: Json, variant: Schema, root: Schema): Json {
   const fresh = initialValue(variant, root);
-  if (typeof value !== "object" || value === null || typeof fresh !== "object" || fresh === null) return fresh;
+  if (typeof value !== "object" || value === null || typeof fresh !== "object" || fresh === null)
+    return fresh;
   if (Array.isArray(value) || Array.isArray(fresh)) return fresh;
   const kept = { ...fresh };
   for (const [name, property] of Object.entries(variant.properties ?? {})) {
     const found = resolve(property, root);
-    if (name in value && !("const" in found) && variantOf([found], value[name], root) === 0) kept[name] = value[name];
+    if (name in value && !("const" in found) && variantOf([found], value[name], root) === 0)
+      kept[name] = value[name];
   }
   return kept;
 }
@@ -628,7 +699,9 @@ function ObjectField({
   const rename = (from: string, to: string) => {
     if (to === from || to in object) return;
     // The order of fields is kept: a rename is not a move.
-    onChange(Object.fromEntries(Object.entries(object).map(([name, item]) => [name === from ? to : name, item])));
+    onChange(
+      Object.fromEntries(Object.entries(object).map(([name, item]) => [name === from ? to : name, item])),
+    );
   };
   const addEntry = () => {
     let name = t("forms.schema.newField");
@@ -695,7 +768,11 @@ function ObjectField({
         pointer={form.pointerPrefix + pointer}
         aside={
           readOnly ? undefined : (
-            <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={() => onChange(initialValue(schema, form.root))}>
+            <Button
+              size="small"
+              icon={<Plus size={13} aria-hidden />}
+              onClick={() => onChange(initialValue(schema, form.root))}
+            >
               {t("forms.schema.add")}
             </Button>
           )
@@ -714,7 +791,11 @@ function ObjectField({
       pointer={form.pointerPrefix + pointer}
       aside={
         !required && !readOnly ? (
-          <IconButton size="small" label={t("forms.schema.clear", { name: shownLabel ?? "" })} onClick={() => onChange(undefined)}>
+          <IconButton
+            size="small"
+            label={t("forms.schema.clear", { name: shownLabel ?? "" })}
+            onClick={() => onChange(undefined)}
+          >
             <X size={13} />
           </IconButton>
         ) : undefined
@@ -774,7 +855,16 @@ function EntryField({
         )}
       </div>
       <div className="ss-card-body">
-        <SchemaField schema={schema} value={value} onChange={onChange} pointer={pointer} name={name} required bare label={name} />
+        <SchemaField
+          schema={schema}
+          value={value}
+          onChange={onChange}
+          pointer={pointer}
+          name={name}
+          required
+          bare
+          label={name}
+        />
       </div>
     </div>
   );
@@ -793,10 +883,13 @@ function ArrayField({
   const list: Json[] = Array.isArray(value) ? value : [];
   const readOnly = form.readOnly || schema.readOnly === true;
   const kind = controlFor(items, form.root).kind;
-  const simple = items["x-editor"] === undefined && ["text", "number", "boolean", "enum", "const"].includes(kind);
+  const simple =
+    items["x-editor"] === undefined && ["text", "number", "boolean", "enum", "const"].includes(kind);
   // Which cards are open belongs to the item, wherever it is moved to.
   const [keys, setKeys] = useState<number[]>(() => list.map((_, index) => index));
-  const [open, setOpen] = useState<ReadonlySet<number>>(() => new Set(list.length <= 2 ? list.map((_, index) => index) : []));
+  const [open, setOpen] = useState<ReadonlySet<number>>(
+    () => new Set(list.length <= 2 ? list.map((_, index) => index) : []),
+  );
   const [nextKey, setNextKey] = useState(list.length);
   const ids = list.map((_, index) => keys[index] ?? nextKey + index);
 
@@ -855,7 +948,11 @@ function ArrayField({
             <Copy size={12} />
           </IconButton>
         )}
-        <IconButton size="small" label={t("forms.schema.removeItem", { n: index + 1 })} onClick={() => remove(index)}>
+        <IconButton
+          size="small"
+          label={t("forms.schema.removeItem", { n: index + 1 })}
+          onClick={() => remove(index)}
+        >
           <X size={13} />
         </IconButton>
       </>
@@ -870,7 +967,12 @@ function ArrayField({
           <SchemaField
             schema={items}
             value={item}
-            onChange={(next) => change(list.map((other, at) => (at === index ? (next ?? null) : other)), ids)}
+            onChange={(next) =>
+              change(
+                list.map((other, at) => (at === index ? (next ?? null) : other)),
+                ids,
+              )
+            }
             pointer={`${pointer}/${index}`}
             name=""
             required
@@ -927,9 +1029,20 @@ function ArrayField({
 }
 
 /** One button, or a menu when an item has several forms. */
-function AddItem({ items, root, noun, onAdd }: { items: Schema; root: Schema; noun: string | undefined; onAdd(item: Json): void }) {
+function AddItem({
+  items,
+  root,
+  noun,
+  onAdd,
+}: {
+  items: Schema;
+  root: Schema;
+  noun: string | undefined;
+  onAdd(item: Json): void;
+}) {
   const control = controlFor(items, root);
-  const text = noun === undefined ? t("forms.schema.add") : t("forms.schema.addItem", { name: noun.toLowerCase() });
+  const text =
+    noun === undefined ? t("forms.schema.add") : t("forms.schema.addItem", { name: noun.toLowerCase() });
   if (control.kind === "variants") {
     return (
       <Menu
@@ -947,7 +1060,11 @@ function AddItem({ items, root, noun, onAdd }: { items: Schema; root: Schema; no
     );
   }
   return (
-    <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={() => onAdd(initialValue(items, root))}>
+    <Button
+      size="small"
+      icon={<Plus size={13} aria-hidden />}
+      onClick={() => onAdd(initialValue(items, root))}
+    >
       {text}
     </Button>
   );

@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { controlFor, getPointer, initialValue, labelOf, resolve, sameJson, validate, variantOf, type Schema } from "./schema";
+import {
+  controlFor,
+  getPointer,
+  initialValue,
+  labelOf,
+  resolve,
+  sameJson,
+  validate,
+  variantOf,
+  type Schema,
+} from "./schema";
 
 const control = (schema: Schema) => controlFor(resolve(schema, schema), schema);
 
@@ -16,7 +26,10 @@ describe("controlFor", () => {
 
   it("takes an enum over a type, and a oneOf of constants as an enum", () => {
     expect(control({ type: "string", enum: ["a", "b"] })).toEqual({ kind: "enum", options: ["a", "b"] });
-    expect(control({ oneOf: [{ const: 1, title: "One" }, { const: 2 }] })).toEqual({ kind: "enum", options: [1, 2] });
+    expect(control({ oneOf: [{ const: 1, title: "One" }, { const: 2 }] })).toEqual({
+      kind: "enum",
+      options: [1, 2],
+    });
   });
 
   it("falls back to JSON for what it cannot draw", () => {
@@ -35,7 +48,11 @@ describe("controlFor", () => {
   it("makes variants of several types, each with its own type only", () => {
     const found = control({ type: ["string", "number", "array"], items: { type: "string" } });
     expect(found.kind).toBe("variants");
-    expect(found.kind === "variants" && found.variants.map((variant) => variant.type)).toEqual(["string", "number", "array"]);
+    expect(found.kind === "variants" && found.variants.map((variant) => variant.type)).toEqual([
+      "string",
+      "number",
+      "array",
+    ]);
     expect(found.kind === "variants" && found.variants[0]!.items).toBeUndefined();
   });
 
@@ -130,8 +147,16 @@ describe("validate", () => {
   it("reports the nearest variant when none fits", () => {
     const schema: Schema = {
       oneOf: [
-        { type: "object", properties: { kind: { const: "a" }, n: { type: "integer" } }, required: ["kind", "n"] },
-        { type: "object", properties: { kind: { const: "b" }, s: { type: "string" } }, required: ["kind", "s"] },
+        {
+          type: "object",
+          properties: { kind: { const: "a" }, n: { type: "integer" } },
+          required: ["kind", "n"],
+        },
+        {
+          type: "object",
+          properties: { kind: { const: "b" }, s: { type: "string" } },
+          required: ["kind", "s"],
+        },
       ],
     };
     expect(at(schema, { kind: "b", s: 3 })).toEqual(["/s"]);

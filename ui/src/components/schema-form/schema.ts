@@ -7,6 +7,7 @@
 import { t, tn, type TextKey } from "../../lib/texts";
 
 /** A value as JSON has it. `undefined` stands for "not there". */
+// oxlint-disable-next-line typescript/no-explicit-any -- as in the generated bindings: JSON is checked where it is read
 export type Json = any;
 
 /** The keywords that forms understand. Everything else is kept and ignored. */
@@ -195,8 +196,14 @@ function withOuterTexts(inner: Schema, outer: Schema): Schema {
 }
 
 function withoutChoices(schema: Schema): Schema {
-  const { oneOf: _one, anyOf: _any, title: _title, description: _description, default: _d, ...beside } =
-    schema;
+  const {
+    oneOf: _one,
+    anyOf: _any,
+    title: _title,
+    description: _description,
+    default: _d,
+    ...beside
+  } = schema;
   return beside;
 }
 
@@ -415,7 +422,11 @@ function check(
 function checkText(schema: Schema, value: string, say: (message: string) => void): void {
   const length = [...value].length;
   if (schema.minLength !== undefined && length < schema.minLength) {
-    say(schema.minLength === 1 ? t("forms.check.notEmpty") : t("forms.check.minLength", { n: schema.minLength }));
+    say(
+      schema.minLength === 1
+        ? t("forms.check.notEmpty")
+        : t("forms.check.minLength", { n: schema.minLength }),
+    );
   }
   if (schema.maxLength !== undefined && length > schema.maxLength) {
     say(t("forms.check.maxLength", { n: schema.maxLength, length }));
@@ -432,8 +443,10 @@ function checkText(schema: Schema, value: string, say: (message: string) => void
 }
 
 function checkNumber(schema: Schema, value: number, say: (message: string) => void): void {
-  if (schema.minimum !== undefined && value < schema.minimum) say(t("forms.check.minimum", { n: schema.minimum }));
-  if (schema.maximum !== undefined && value > schema.maximum) say(t("forms.check.maximum", { n: schema.maximum }));
+  if (schema.minimum !== undefined && value < schema.minimum)
+    say(t("forms.check.minimum", { n: schema.minimum }));
+  if (schema.maximum !== undefined && value > schema.maximum)
+    say(t("forms.check.maximum", { n: schema.maximum }));
   if (typeof schema.exclusiveMinimum === "number" && value <= schema.exclusiveMinimum) {
     say(t("forms.check.exclusiveMinimum", { n: schema.exclusiveMinimum }));
   }
@@ -442,7 +455,8 @@ function checkNumber(schema: Schema, value: number, say: (message: string) => vo
   }
   if (schema.multipleOf) {
     const quotient = value / schema.multipleOf;
-    if (Math.abs(quotient - Math.round(quotient)) > 1e-9) say(t("forms.check.multipleOf", { n: schema.multipleOf }));
+    if (Math.abs(quotient - Math.round(quotient)) > 1e-9)
+      say(t("forms.check.multipleOf", { n: schema.multipleOf }));
   }
 }
 

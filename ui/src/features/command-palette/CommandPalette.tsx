@@ -42,7 +42,10 @@ function lastUsed(): string[] {
 
 function remember(id: string): void {
   try {
-    localStorage.setItem(LAST, JSON.stringify([id, ...lastUsed().filter((other) => other !== id)].slice(0, REMEMBERED)));
+    localStorage.setItem(
+      LAST,
+      JSON.stringify([id, ...lastUsed().filter((other) => other !== id)].slice(0, REMEMBERED)),
+    );
   } catch {
     // Without storage the list is just not sorted by use.
   }
@@ -65,7 +68,11 @@ export function CommandPalette() {
     <Dialog.Root open={open} onOpenChange={setOpen}>
       <Dialog.Portal>
         <Dialog.Backdrop className="ss-backdrop" />
-        <Dialog.Popup className="ss-popup command" aria-label={t("forms.command.label")} data-testid={formsIds.commandPalette}>
+        <Dialog.Popup
+          className="ss-popup command"
+          aria-label={t("forms.command.label")}
+          data-testid={formsIds.commandPalette}
+        >
           {open && <CommandList close={() => setOpen(false)} />}
         </Dialog.Popup>
       </Dialog.Portal>
@@ -78,10 +85,14 @@ function CommandList({ close }: { close(): void }) {
   const [query, setQuery] = useState("");
   const [active, setActive] = useState(0);
   const listId = useId();
-  const used = useMemo(lastUsed, []);
+  const used = useMemo(() => lastUsed(), []);
 
   const found = useMemo(() => {
-    if (query.trim() !== "") return fuzzyFilter(entries, query, (entry) => [entry.title, entry.text ?? "", entry.group]).slice(0, 80);
+    if (query.trim() !== "")
+      return fuzzyFilter(entries, query, (entry) => [entry.title, entry.text ?? "", entry.group]).slice(
+        0,
+        80,
+      );
     const rank = (entry: Entry) => {
       const at = used.indexOf(entry.id);
       return at < 0 ? used.length : at;
@@ -147,7 +158,9 @@ function CommandList({ close }: { close(): void }) {
           >
             <span className="command-icon">{entry.icon}</span>
             <span className="command-title">{entry.title}</span>
-            {entry.text !== undefined && entry.text !== "" && <span className="command-text">{entry.text}</span>}
+            {entry.text !== undefined && entry.text !== "" && (
+              <span className="command-text">{entry.text}</span>
+            )}
             <span className="command-group">{entry.group}</span>
             {entry.shortcut !== undefined && <Kbd keys={entry.shortcut} />}
           </div>

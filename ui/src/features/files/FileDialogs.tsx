@@ -1,4 +1,4 @@
-/** Choosing a file inside the window, for hosts without dialogs of their own; and the question about unsaved changes. */
+/** Choosing a file inside the window, for hosts without dialogs of their own; and the way back to the saved file. */
 import { ArrowUp, File, Folder, Workflow } from "lucide-react";
 import { useCallback, useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Badge } from "../../components/Badge";
@@ -15,45 +15,44 @@ import { rpc, RpcProblem } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useFileQuestion, type FileQuestion } from "./dialogs";
+import { followUnsaved } from "./unsaved";
 import { crumbsOf, isAbsolute, joinPath, splitPath, withEnding } from "./path";
 import "./files.css";
 
 export function FileDialogs() {
   const question = useFileQuestion((state) => state.question);
+  useEffect(() => followUnsaved(), []);
   if (question === null) return null;
   const done = (run: () => void) => {
     useFileQuestion.setState({ question: null });
     run();
   };
-  if (question.kind === "unsaved") {
+  if (question.kind === "revert") {
     return (
-      <Dialog
+      <ConfirmDialog
         open
-        onClose={() => done(() => question.answer(null))}
-        title={t("forms.unsaved.title", { name: question.name })}
-        description={t("forms.unsaved.text")}
-        actions={
-          <>
-            <Button onClick={() => done(() => question.answer(null))}>{t("forms.cancel")}</Button>
-            <Button variant="danger" onClick={() => done(() => question.answer("discard"))}>
-              {t("forms.unsaved.discard")}
-            </Button>
-            <Button variant="primary" onClick={() => done(() => question.answer("keep"))}>
-              {t("forms.unsaved.keep")}
-            </Button>
-          </>
-        }
+        title={t("forms.revert.title", { name: question.name })}
+        text={t("forms.revert.text")}
+        confirm={t("forms.revert.yes")}
+        onCancel={() => done(() => question.answer(null))}
+        onConfirm={() => done(() => question.answer(true))}
       />
     );
   }
-  return <FileDialog key={question.kind} question={question} onDone={(path) => done(() => question.answer(path))} />;
+  return (
+    <FileDialog
+      key={question.kind}
+      question={question}
+      onDone={(path) => done(() => question.answer(path))}
+    />
+  );
 }
 
 function FileDialog({
   question,
   onDone,
 }: {
-  question: Exclude<FileQuestion, { kind: "unsaved" }>;
+  question: Exclude<FileQuestion, { kind: "revert" }>;
   onDone(path: string | null): void;
 }) {
   const saving = question.kind === "save";
@@ -71,7 +70,10 @@ function FileDialog({
   const go = useCallback((dir: string | undefined, fallBack = false) => {
     const turn = (latest.current += 1);
     setReading(true);
-    rpc("files.list", dir === undefined || dir === "" ? {} : { dir }).then(
+    const list = (folder: string | undefined) =>
+      rpc("files.list", folder === undefined || folder === "" ? {} : { dir: folder });
+    // The suggested folder may not exist yet; the graphs folder always does.
+    (fallBack ? list(dir).catch(() => list(undefined)) : list(dir)).then(
       (found) => {
         if (turn !== latest.current) return;
         setListing(found);
@@ -81,18 +83,16 @@ function FileDialog({
       },
       (thrown: unknown) => {
         if (turn !== latest.current) return;
-        // The suggested folder may not exist yet; the graphs folder always does.
-        if (fallBack) go(undefined);
-        else {
-          setProblem(RpcProblem.from(thrown));
-          setReading(false);
-        }
+        setProblem(RpcProblem.from(thrown));
+        setReading(false);
       },
     );
   }, []);
   useEffect(() => go(suggested.dir, true), [go, suggested.dir]);
 
-  const entries = (listing?.entries ?? []).filter((entry) => entry.isDir || entry.isGraph || /\.json$/i.test(entry.name));
+  const entries = (listing?.entries ?? []).filter(
+    (entry) => entry.isDir || entry.isGraph || /\.json$/i.test(entry.name),
+  );
   const chosen = entries.find((entry) => entry.path === active);
   const target = saving && name.trim() !== "" ? savePath(listing?.dir ?? "", name.trim()) : null;
 
@@ -126,7 +126,9 @@ function FileDialog({
       if (!entry) return;
       setActive(entry.path);
       if (saving && !entry.isDir) setName(entry.name);
-      list.current?.querySelector(`[data-path="${CSS.escape(entry.path)}"]`)?.scrollIntoView({ block: "nearest" });
+      list.current
+        ?.querySelector(`[data-path="${CSS.escape(entry.path)}"]`)
+        ?.scrollIntoView({ block: "nearest" });
     };
     if (event.key === "ArrowDown") move(at + 1);
     else if (event.key === "ArrowUp") move(at < 0 ? entries.length - 1 : at - 1);
@@ -218,7 +220,13 @@ function FileDialog({
                   }}
                   onDoubleClick={() => pick(entry)}
                 >
-                  {entry.isGraph ? <Workflow size={15} aria-hidden /> : entry.isDir ? <Folder size={15} aria-hidden /> : <File size={15} aria-hidden />}
+                  {entry.isGraph ? (
+                    <Workflow size={15} aria-hidden />
+                  ) : entry.isDir ? (
+                    <Folder size={15} aria-hidden />
+                  ) : (
+                    <File size={15} aria-hidden />
+                  )}
                   <span className="files-name">{entry.name}</span>
                   {entry.isGraph && <Badge tone="accent">{t("forms.files.graph")}</Badge>}
                   <span className="files-when">{new Date(entry.modified).toLocaleDateString()}</span>

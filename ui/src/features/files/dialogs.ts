@@ -4,7 +4,7 @@ import { create } from "zustand";
 export type FileQuestion =
   | { kind: "open"; answer(path: string | null): void }
   | { kind: "save"; suggested: string; answer(path: string | null): void }
-  | { kind: "unsaved"; name: string; answer(choice: "keep" | "discard" | null): void };
+  | { kind: "revert"; name: string; answer(sure: boolean | null): void };
 
 export const useFileQuestion = create<{ question: FileQuestion | null }>(() => ({ question: null }));
 
@@ -24,7 +24,7 @@ export function saveFileDialog(suggested: string): Promise<string | null> {
   return new Promise((answer) => ask({ kind: "save", suggested, answer }));
 }
 
-/** Asks what becomes of changes that are not in the file, before another graph takes their place. */
-export function askAboutUnsaved(name: string): Promise<"keep" | "discard" | null> {
-  return new Promise((answer) => ask({ kind: "unsaved", name, answer }));
+/** Asks before the changes that are not in the file are thrown away. */
+export function askAboutRevert(name: string): Promise<boolean> {
+  return new Promise((answer) => ask({ kind: "revert", name, answer: (sure) => answer(sure === true) }));
 }

@@ -11,7 +11,11 @@ describe("paths", () => {
   });
   it("lists the folders from the root down", () => {
     expect(crumbsOf("/home/a").map((crumb) => crumb.path)).toEqual(["/", "/home", "/home/a"]);
-    expect(crumbsOf("C:\\Users\\a").map((crumb) => crumb.path)).toEqual(["C:\\", "C:\\Users", "C:\\Users\\a"]);
+    expect(crumbsOf("C:\\Users\\a").map((crumb) => crumb.path)).toEqual([
+      "C:\\",
+      "C:\\Users",
+      "C:\\Users\\a",
+    ]);
     expect(crumbsOf("/")).toEqual([{ name: "/", path: "/" }]);
   });
   it("knows absolute paths and adds the ending once", () => {

@@ -9,7 +9,15 @@ import { InlineCode } from "../../components/InlineCode";
 import { NameField } from "../../components/schema-form/SchemaBuilder";
 import { Select } from "../../components/Select";
 import { TextField } from "../../components/TextField";
-import { addPath, deleteThings, freeLabel, renamePath, setEdgeForm, setExpression, setField } from "../../document/edits";
+import {
+  addPath,
+  deleteThings,
+  freeLabel,
+  renamePath,
+  setEdgeForm,
+  setExpression,
+  setField,
+} from "../../document/edits";
 import { doc, edit, sealHistory, useDiagnostics, useIds, useRecord } from "../../document/store";
 import { edgeOf, END, isObject, START, type EdgeForm, type Json } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
@@ -32,7 +40,10 @@ export function EdgeInspector({ id }: { id: string }) {
   const name = t("forms.edit.theEdge");
   const at = (...pointers: string[]) => problemsOf(diagnostics, (pointer) => pointers.includes(pointer));
   const own = ["/when", "/route", "/each", "/as", "/to", "/from", "/default"];
-  const rest = problemsOf(diagnostics, (pointer) => !own.includes(pointer) && !/^\/(paths|with)\//.test(pointer));
+  const rest = problemsOf(
+    diagnostics,
+    (pointer) => !own.includes(pointer) && !/^\/(paths|with)\//.test(pointer),
+  );
   const set = (pointer: string, value: Json | undefined, what: string) =>
     edit(t("forms.edit.field", { what, name }), (document) => setField(document, recordId, pointer, value), {
       merge: `${recordId}${pointer}`,
@@ -41,7 +52,10 @@ export function EdgeInspector({ id }: { id: string }) {
     ...nodes.map((node) => ({ value: node, label: node })),
     ...(withEnd ? [{ value: END, label: t("forms.end") }] : []),
   ];
-  const sourceOptions = [{ value: START, label: t("forms.start") }, ...nodes.map((node) => ({ value: node, label: node }))];
+  const sourceOptions = [
+    { value: START, label: t("forms.start") },
+    ...nodes.map((node) => ({ value: node, label: node })),
+  ];
   const to = edge.targets[0];
 
   return (
@@ -49,8 +63,13 @@ export function EdgeInspector({ id }: { id: string }) {
       <section className="ss-section">
         <header className="inspector-head">
           <h2 className="inspector-edge-name">
-            {edge.sources.map(nodeText).join(" + ") || "…"} <ArrowRight size={14} aria-label={t("forms.edge.to")} />{" "}
-            {edge.form === "route" ? t("forms.edge.severalTargets", { n: edge.targets.length }) : to === undefined ? "…" : nodeText(to)}
+            {edge.sources.map(nodeText).join(" + ") || "…"}{" "}
+            <ArrowRight size={14} aria-label={t("forms.edge.to")} />{" "}
+            {edge.form === "route"
+              ? t("forms.edge.severalTargets", { n: edge.targets.length })
+              : to === undefined
+                ? "…"
+                : nodeText(to)}
           </h2>
           <IconButton
             size="small"
@@ -100,15 +119,29 @@ export function EdgeInspector({ id }: { id: string }) {
                     <Select
                       aria-label={t("forms.edge.source", { n: index + 1 })}
                       value={source}
-                      options={nodes.filter((node) => node === source || !edge.sources.includes(node)).map((node) => ({ value: node, label: node }))}
-                      onChange={(next) => set("/from", edge.sources.map((other) => (other === source ? next : other)), t("forms.edge.sources"))}
+                      options={nodes
+                        .filter((node) => node === source || !edge.sources.includes(node))
+                        .map((node) => ({ value: node, label: node }))}
+                      onChange={(next) =>
+                        set(
+                          "/from",
+                          edge.sources.map((other) => (other === source ? next : other)),
+                          t("forms.edge.sources"),
+                        )
+                      }
                     />
                   </div>
                   <IconButton
                     size="small"
                     label={t("forms.schema.removeEntry", { name: source })}
                     disabled={edge.sources.length < 2}
-                    onClick={() => set("/from", edge.sources.filter((other) => other !== source), t("forms.edge.sources"))}
+                    onClick={() =>
+                      set(
+                        "/from",
+                        edge.sources.filter((other) => other !== source),
+                        t("forms.edge.sources"),
+                      )
+                    }
                   >
                     <X size={13} />
                   </IconButton>
@@ -142,13 +175,17 @@ export function EdgeInspector({ id }: { id: string }) {
               value={edge.expression ?? ""}
               onChange={(next) =>
                 edit(
-                  t("forms.edit.field", { what: t(`forms.edge.expression.${edge.form as "when" | "route" | "each"}`), name }),
+                  t("forms.edit.field", {
+                    what: t(`forms.edge.expression.${edge.form as "when" | "route" | "each"}`),
+                    name,
+                  }),
                   (document) => setExpression(document, id, next),
                   { merge: `${recordId}/${edge.form}` },
                 )
               }
               keys={keys}
               error={at(`/${edge.form}`)[0]?.message}
+              placeholder={t(`forms.edge.expression.${edge.form}.example`)}
               data-testid="edge-expression"
             />
           </Field>
@@ -158,14 +195,28 @@ export function EdgeInspector({ id }: { id: string }) {
           <RoutePaths id={id} record={record} diagnosticsAt={at} />
         ) : (
           <Field label={t("forms.edge.to")} error={at("/to")} pointer="/to">
-            <Select value={to} options={targets(true)} placeholder={t("forms.edge.chooseNode")} onChange={(next) => set("/to", next, t("forms.edge.to"))} />
+            <Select
+              value={to}
+              options={targets(true)}
+              placeholder={t("forms.edge.chooseNode")}
+              onChange={(next) => set("/to", next, t("forms.edge.to"))}
+            />
           </Field>
         )}
 
         {edge.form === "each" && (
           <>
-            <Field label={t("forms.edge.as")} description={t("forms.edge.asHelp")} error={at("/as")} pointer="/as">
-              <TextField mono value={typeof record["as"] === "string" ? record["as"] : ""} onChange={(next) => set("/as", next, t("forms.edge.as"))} />
+            <Field
+              label={t("forms.edge.as")}
+              description={t("forms.edge.asHelp")}
+              error={at("/as")}
+              pointer="/as"
+            >
+              <TextField
+                mono
+                value={typeof record["as"] === "string" ? record["as"] : ""}
+                onChange={(next) => set("/as", next, t("forms.edge.as"))}
+              />
             </Field>
             <WithFields record={record} set={set} keys={keys} problemsAt={at} />
           </>
@@ -203,24 +254,40 @@ function RoutePaths({
   const recordId = `edge:${id}`;
   const paths = isObject(record["paths"]) ? record["paths"] : {};
   const name = t("forms.edit.theEdge");
-  const options = [...nodes.map((node) => ({ value: node as string, label: node as string })), { value: END as string, label: t("forms.end") }];
+  const options = [
+    ...nodes.map((node) => ({ value: node as string, label: node as string })),
+    { value: END as string, label: t("forms.end") },
+  ];
   const otherwise = typeof record["default"] === "string" ? record["default"] : "";
   const [nextTarget] = useState(END);
   const field = (pointer: string, value: Json | undefined) =>
-    edit(t("forms.edit.field", { what: t("forms.edge.paths"), name }), (document) => setField(document, recordId, pointer, value));
+    edit(t("forms.edit.field", { what: t("forms.edge.paths"), name }), (document) =>
+      setField(document, recordId, pointer, value),
+    );
   return (
     <>
-      <Field label={t("forms.edge.paths")} description={t("forms.edge.pathsHelp")} error={diagnosticsAt("/paths")} pointer="/paths">
+      <Field
+        label={t("forms.edge.paths")}
+        description={t("forms.edge.pathsHelp")}
+        error={diagnosticsAt("/paths")}
+        pointer="/paths"
+      >
         <div className="ss-items">
           {Object.entries(paths).map(([label, target], index) => (
-            <Field key={index} error={diagnosticsAt(`/paths/${escape(label)}`)} pointer={`/paths/${escape(label)}`}>
+            <Field
+              key={index}
+              error={diagnosticsAt(`/paths/${escape(label)}`)}
+              pointer={`/paths/${escape(label)}`}
+            >
               <div className="ss-item">
                 <div className="ss-item-body">
                   <NameField
                     label={t("forms.edge.label", { n: index + 1 })}
                     name={label}
                     taken={(other) => other !== label && other in paths}
-                    onRename={(next) => edit(t("forms.edit.label"), (document) => renamePath(document, id, label, next))}
+                    onRename={(next) =>
+                      edit(t("forms.edit.label"), (document) => renamePath(document, id, label, next))
+                    }
                   />
                 </div>
                 <ArrowRight size={13} className="inspector-arrow" aria-hidden />
@@ -233,7 +300,11 @@ function RoutePaths({
                   />
                 </div>
                 <div className="ss-item-tools">
-                  <IconButton size="small" label={t("forms.schema.removeEntry", { name: label })} onClick={() => field(`/paths/${escape(label)}`, undefined)}>
+                  <IconButton
+                    size="small"
+                    label={t("forms.schema.removeEntry", { name: label })}
+                    onClick={() => field(`/paths/${escape(label)}`, undefined)}
+                  >
                     <X size={13} />
                   </IconButton>
                 </div>
@@ -245,7 +316,9 @@ function RoutePaths({
               size="small"
               icon={<Plus size={13} aria-hidden />}
               onClick={() =>
-                edit(t("forms.edit.addLabel"), (document) => addPath(document, id, freeLabel(doc, id, t("forms.edge.newLabel")), nextTarget))
+                edit(t("forms.edit.addLabel"), (document) =>
+                  addPath(document, id, freeLabel(doc, id, t("forms.edge.newLabel")), nextTarget),
+                )
               }
             >
               {t("forms.edge.addLabel")}
@@ -253,7 +326,12 @@ function RoutePaths({
           </div>
         </div>
       </Field>
-      <Field label={t("forms.edge.default")} description={t("forms.edge.defaultHelp")} error={diagnosticsAt("/default")} pointer="/default">
+      <Field
+        label={t("forms.edge.default")}
+        description={t("forms.edge.defaultHelp")}
+        error={diagnosticsAt("/default")}
+        pointer="/default"
+      >
         <Select
           value={otherwise}
           options={[{ value: "", label: t("forms.edge.noDefault") }, ...options]}
@@ -293,7 +371,13 @@ function WithFields({
                   name={name}
                   taken={(other) => other !== name && other in extra}
                   onRename={(next) =>
-                    set("/with", Object.fromEntries(Object.entries(extra).map(([key, item]) => [key === name ? next : key, item])), what)
+                    set(
+                      "/with",
+                      Object.fromEntries(
+                        Object.entries(extra).map(([key, item]) => [key === name ? next : key, item]),
+                      ),
+                      what,
+                    )
                   }
                 />
               </div>
@@ -306,7 +390,11 @@ function WithFields({
                 />
               </div>
               <div className="ss-item-tools">
-                <IconButton size="small" label={t("forms.schema.removeEntry", { name })} onClick={() => set(`/with/${escape(name)}`, undefined, what)}>
+                <IconButton
+                  size="small"
+                  label={t("forms.schema.removeEntry", { name })}
+                  onClick={() => set(`/with/${escape(name)}`, undefined, what)}
+                >
                   <X size={13} />
                 </IconButton>
               </div>

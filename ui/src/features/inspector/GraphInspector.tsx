@@ -2,7 +2,6 @@
 import { ChevronDown, ChevronRight, Plus, RotateCcw, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/Button";
-import { ConfirmDialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
 import { Markdown } from "../../components/Markdown";
@@ -11,11 +10,19 @@ import type { Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/SchemaForm";
 import { TextArea, TextField } from "../../components/TextField";
 import { setField } from "../../document/edits";
-import { edit, openGraph, sealHistory, useDiagnostics, useDocumentState, useDocumentVersion, useIds, useRecord, doc, forgetGraph } from "../../document/store";
+import {
+  doc,
+  edit,
+  sealHistory,
+  useDiagnostics,
+  useDocumentState,
+  useDocumentVersion,
+  useIds,
+  useRecord,
+} from "../../document/store";
 import { isObject, type Json, type JsonObject } from "../../document/types";
-import { rpc } from "../../ipc/client";
 import { t, tn } from "../../lib/texts";
-import { showProblem } from "../../state/toasts";
+import { runCommand } from "../../state/commands";
 import { problemsOf } from "./NodeInspector";
 
 const DEFAULT_LIMIT = 1000;
@@ -30,26 +37,42 @@ export function GraphInspector() {
   if (!isObject(head)) return null;
   const text = (field: string) => (typeof head[field] === "string" ? head[field] : "");
   const set = (field: string, value: Json | undefined, what: string) =>
-    edit(t("forms.edit.graphField", { what }), (document) => setField(document, "doc", `/${field}`, value), { merge: `doc/${field}` });
+    edit(t("forms.edit.graphField", { what }), (document) => setField(document, "doc", `/${field}`, value), {
+      merge: `doc/${field}`,
+    });
   const at = (pointer: string) => problemsOf(diagnostics, (other) => other === pointer);
   const own = ["/name", "/description", "/recursion_limit"];
-  const rest = problemsOf(diagnostics, (pointer) => !own.includes(pointer) && !pointer.startsWith("/examples"));
+  const rest = problemsOf(
+    diagnostics,
+    (pointer) => !own.includes(pointer) && !pointer.startsWith("/examples"),
+  );
   return (
     <div onBlur={sealHistory}>
       <RecoveredNote />
       <section className="ss-section">
         <Field label={t("forms.graph.name")} error={at("/name")} pointer="/name">
-          <TextField value={text("name")} onChange={(next) => set("name", next, t("forms.graph.name"))} data-testid="graph-name" />
+          <TextField
+            value={text("name")}
+            onChange={(next) => set("name", next, t("forms.graph.name"))}
+            data-testid="graph-name"
+          />
         </Field>
         <Field label={t("forms.graph.description")} error={at("/description")} pointer="/description">
           <TextArea
             value={text("description")}
             minRows={2}
             placeholder={t("forms.graph.descriptionPlaceholder")}
-            onChange={(next) => set("description", next === "" ? undefined : next, t("forms.graph.description"))}
+            onChange={(next) =>
+              set("description", next === "" ? undefined : next, t("forms.graph.description"))
+            }
           />
         </Field>
-        <Field label={t("forms.graph.limit")} description={t("forms.graph.limitHelp")} error={at("/recursion_limit")} pointer="/recursion_limit">
+        <Field
+          label={t("forms.graph.limit")}
+          description={t("forms.graph.limitHelp")}
+          error={at("/recursion_limit")}
+          pointer="/recursion_limit"
+        >
           <NumberField
             integer
             min={1}
@@ -64,7 +87,8 @@ export function GraphInspector() {
           </Field>
         )}
         <p className="ss-help">
-          {tn("forms.many.node", "forms.many.nodes", nodes.length)}, {tn("forms.many.edge", "forms.many.edges", edges.length)}.{" "}
+          {tn("forms.many.node", "forms.many.nodes", nodes.length)},{" "}
+          {tn("forms.many.edge", "forms.many.edges", edges.length)}.{" "}
           {path === null ? t("forms.graph.draft") : path}
         </p>
       </section>
@@ -72,54 +96,39 @@ export function GraphInspector() {
       {readme !== null && readme.trim() !== "" && (
         <section className="ss-section">
           <h3 className="ss-section-title">{t("forms.graph.readme")}</h3>
-          <Markdown text={readme} />
+          <Markdown text={withoutTitle(readme, text("name"))} />
         </section>
       )}
     </div>
   );
 }
 
+/** A README begins with the graph's name as a rule, which stands above already. */
+function withoutTitle(readme: string, name: string): string {
+  const first = /^\s*#\s+(.*?)\s*#*\s*(?:\n|$)/.exec(readme);
+  return first?.[1]?.toLowerCase() === name.toLowerCase() ? readme.slice(first[0].length) : readme;
+}
+
 /** Says that unsaved work of an earlier session is back, and how to get rid of it. */
 function RecoveredNote() {
   const recoveredAt = useDocumentState((state) => state.recoveredAt);
-  const graphId = useDocumentState((state) => state.graphId);
   const path = useDocumentState((state) => state.path);
   const dirty = useDocumentState((state) => state.dirty);
-  const [asking, setAsking] = useState(false);
-  const [busy, setBusy] = useState(false);
-  if (recoveredAt === null || graphId === null || !dirty) return null;
-  const discard = async () => {
-    setBusy(true);
-    try {
-      await rpc("graph.close", { graphId, discard: true });
-      forgetGraph(graphId);
-      if (path !== null) openGraph(await rpc("graph.open", { path }));
-    } catch (thrown) {
-      showProblem(thrown);
-    } finally {
-      setBusy(false);
-      setAsking(false);
-    }
-  };
+  if (recoveredAt === null || !dirty) return null;
   return (
     <section className="ss-section inspector-recovered">
       <p>{t("forms.graph.recovered", { time: new Date(recoveredAt).toLocaleString() })}</p>
       {path !== null && (
         <div>
-          <Button size="small" icon={<RotateCcw size={13} aria-hidden />} onClick={() => setAsking(true)}>
+          <Button
+            size="small"
+            icon={<RotateCcw size={13} aria-hidden />}
+            onClick={() => runCommand("graph.revert")}
+          >
             {t("forms.graph.discardRecovered")}
           </Button>
         </div>
       )}
-      <ConfirmDialog
-        open={asking}
-        title={t("forms.graph.discardTitle")}
-        text={t("forms.graph.discardText")}
-        confirm={t("forms.graph.discardRecovered")}
-        busy={busy}
-        onCancel={() => setAsking(false)}
-        onConfirm={() => void discard()}
-      />
     </section>
   );
 }
@@ -133,7 +142,11 @@ export function inputSchema(): Schema {
     const record = doc.get(`key:${name}`);
     if (!isObject(record)) continue;
     const { reducer, channel: _channel, ...schema } = record;
-    properties[name] = { ...(schema as Schema), title: name, ...(reducer === "add_messages" && { "x-editor": "messages" }) };
+    properties[name] = {
+      ...(schema as Schema),
+      title: name,
+      ...(reducer === "add_messages" && { "x-editor": "messages" }),
+    };
     // A default of the state is what is there without an input; the form shows it, but need not send it.
   }
   return { type: "object", properties };
@@ -145,7 +158,9 @@ function Examples({ head, problems }: { head: JsonObject; problems: ReturnType<t
   const list = Array.isArray(head["examples"]) ? head["examples"] : [];
   void version;
   const put = (next: Json[], what: string) =>
-    edit(what, (document) => setField(document, "doc", "/examples", next.length === 0 ? undefined : next), { merge: "doc/examples" });
+    edit(what, (document) => setField(document, "doc", "/examples", next.length === 0 ? undefined : next), {
+      merge: "doc/examples",
+    });
   const schema = inputSchema();
   return (
     <section className="ss-section">
@@ -155,7 +170,10 @@ function Examples({ head, problems }: { head: JsonObject; problems: ReturnType<t
           size="small"
           icon={<Plus size={13} aria-hidden />}
           onClick={() => {
-            put([...list, { name: t("forms.examples.newName", { n: list.length + 1 }), input: {} }], t("forms.edit.addExample"));
+            put(
+              [...list, { name: t("forms.examples.newName", { n: list.length + 1 }), input: {} }],
+              t("forms.edit.addExample"),
+            );
             setOpen(list.length);
           }}
         >
@@ -167,19 +185,32 @@ function Examples({ head, problems }: { head: JsonObject; problems: ReturnType<t
         const record = isObject(example) ? example : {};
         const name = typeof record["name"] === "string" ? record["name"] : "";
         const change = (field: string, value: Json) =>
-          put(list.map((other, at) => (at === index ? { ...record, [field]: value } : other)), t("forms.edit.example"));
+          put(
+            list.map((other, at) => (at === index ? { ...record, [field]: value } : other)),
+            t("forms.edit.example"),
+          );
         const isOpen = open === index;
         return (
           <div key={index} className="ss-card" data-pointer={`/examples/${index}`}>
             <div className="ss-card-head">
-              <button type="button" className="ss-card-toggle" aria-expanded={isOpen} onClick={() => setOpen(isOpen ? null : index)}>
+              <button
+                type="button"
+                className="ss-card-toggle"
+                aria-expanded={isOpen}
+                onClick={() => setOpen(isOpen ? null : index)}
+              >
                 {isOpen ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
                 <span className="ss-card-title">{name === "" ? t("forms.examples.unnamed") : name}</span>
               </button>
               <IconButton
                 size="small"
                 label={t("forms.schema.removeEntry", { name })}
-                onClick={() => put(list.filter((_, at) => at !== index), t("forms.edit.removeExample"))}
+                onClick={() =>
+                  put(
+                    list.filter((_, at) => at !== index),
+                    t("forms.edit.removeExample"),
+                  )
+                }
               >
                 <X size={13} />
               </IconButton>
@@ -197,7 +228,10 @@ function Examples({ head, problems }: { head: JsonObject; problems: ReturnType<t
                   pointerPrefix={`/examples/${index}/input`}
                   errors={problems
                     .filter((problem) => problem.pointer?.startsWith(`/examples/${index}/input`) === true)
-                    .map((problem) => ({ ...problem, pointer: problem.pointer!.slice(`/examples/${index}/input`.length) }))}
+                    .map((problem) => ({
+                      ...problem,
+                      pointer: problem.pointer!.slice(`/examples/${index}/input`.length),
+                    }))}
                 />
               </div>
             )}

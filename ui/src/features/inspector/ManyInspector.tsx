@@ -59,7 +59,12 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
     <div>
       <section className="ss-section">
         <h2 className="inspector-edge-name">{t("forms.many.title", { count })}</h2>
-        {nodes.length > 0 && <p className="inspector-sentence">{nodes.map(nodeText).slice(0, 12).join(", ")}{nodes.length > 12 ? " …" : ""}</p>}
+        {nodes.length > 0 && (
+          <p className="inspector-sentence">
+            {nodes.map(nodeText).slice(0, 12).join(", ")}
+            {nodes.length > 12 ? " …" : ""}
+          </p>
+        )}
       </section>
       {nodes.length > 1 && (
         <section className="ss-section">
@@ -87,7 +92,12 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
             icon={<Trash2 size={14} aria-hidden />}
             shortcut="Delete"
             onClick={() => {
-              if (edit(t("forms.many.delete", { count }), (document) => deleteThings(document, { nodes, edges }))) useSession.getState().select({});
+              if (
+                edit(t("forms.many.delete", { count }), (document) =>
+                  deleteThings(document, { nodes, edges }),
+                )
+              )
+                useSession.getState().select({});
             }}
           >
             {t("forms.many.delete", { count })}

@@ -1,6 +1,6 @@
-/** One node: its name, its settings from the kind's schema, breakpoints, its last run. */
+/** One node: its name, its settings from the kind's schema, and what the debugger knows of it. */
 import { Copy, MoreHorizontal, Trash2 } from "lucide-react";
-import { useEffect, useId, useMemo, useState, type ComponentType } from "react";
+import { useId, useMemo, useState, type ComponentType } from "react";
 import { Badge } from "../../components/Badge";
 import { EmptyState } from "../../components/EmptyState";
 import { Field, type FieldProblem } from "../../components/Field";
@@ -10,7 +10,6 @@ import { KindIcon } from "../../components/KindIcon";
 import { Menu } from "../../components/Menu";
 import type { Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/SchemaForm";
-import { Switch } from "../../components/Switch";
 import { TextArea, TextField } from "../../components/TextField";
 import { deleteThings, nodeNameProblem, renameNode, setField, setRecord } from "../../document/edits";
 import { doc, edit, sealHistory, useDiagnostics, useRecord } from "../../document/store";
@@ -32,20 +31,26 @@ const NAME_PROBLEMS: Record<"empty" | "reserved" | "sign" | "taken", TextKey> = 
 };
 
 /** The problems at a pointer, as a field shows them. */
-export function problemsOf(diagnostics: readonly Diagnostic[], matches: (pointer: string) => boolean): FieldProblem[] {
+export function problemsOf(
+  diagnostics: readonly Diagnostic[],
+  matches: (pointer: string) => boolean,
+): FieldProblem[] {
   return diagnostics
     .filter((each) => matches(each.pointer ?? ""))
     .map((each) => ({ message: each.message, remedy: each.remedy, severity: each.severity }));
 }
 
-// The last run is the debugger's; it is found by name, so that this folder does not depend on that one.
+// Breakpoints and the last run are the debugger's; their part is found by name, so that this folder does not depend on that one.
 const lastRuns = import.meta.glob<Record<string, unknown>>("../last-run/*.tsx", { eager: true });
 function findLastRun(): ComponentType<{ nodeId: string }> | null {
   for (const module of Object.values(lastRuns)) {
-    if (typeof module["LastRun"] === "function") return module["LastRun"] as ComponentType<{ nodeId: string }>;
+    if (typeof module["LastRun"] === "function")
+      return module["LastRun"] as ComponentType<{ nodeId: string }>;
   }
   return null;
 }
+
+const LastRun = findLastRun();
 
 export function NodeInspector({ name }: { name: string }) {
   const recordId = `node:${name}`;
@@ -55,7 +60,6 @@ export function NodeInspector({ name }: { name: string }) {
   const keys = useKeyInfos(name);
   const node = nodeOf(record);
   const kind = kinds?.find((each) => each.kind === node.kind);
-  const LastRun = useMemo(findLastRun, []);
 
   const errors = useMemo(
     () =>
@@ -69,7 +73,10 @@ export function NodeInspector({ name }: { name: string }) {
         })),
     [diagnostics],
   );
-  const others = problemsOf(diagnostics, (pointer) => !pointer.startsWith("/config/") && pointer !== "/title" && pointer !== "/description");
+  const others = problemsOf(
+    diagnostics,
+    (pointer) => !pointer.startsWith("/config/") && pointer !== "/title" && pointer !== "/description",
+  );
 
   if (record === undefined) return null;
   const set = (pointer: string, value: Json | undefined, what: string) =>
@@ -77,7 +84,8 @@ export function NodeInspector({ name }: { name: string }) {
       merge: `${recordId}${pointer}`,
     });
   const title = isObject(record) && typeof record["title"] === "string" ? record["title"] : "";
-  const description = isObject(record) && typeof record["description"] === "string" ? record["description"] : "";
+  const description =
+    isObject(record) && typeof record["description"] === "string" ? record["description"] : "";
 
   return (
     <div onBlur={sealHistory}>
@@ -105,7 +113,11 @@ export function NodeInspector({ name }: { name: string }) {
             shortcut="Delete"
             data-testid="inspector-delete"
             onClick={() => {
-              if (edit(t("forms.edit.delete", { name }), (document) => deleteThings(document, { nodes: [name] }))) {
+              if (
+                edit(t("forms.edit.delete", { name }), (document) =>
+                  deleteThings(document, { nodes: [name] }),
+                )
+              ) {
                 useSession.getState().select({});
               }
             }}
@@ -160,21 +172,32 @@ export function NodeInspector({ name }: { name: string }) {
             value={description}
             minRows={1}
             placeholder={t("forms.inspector.descriptionPlaceholder")}
-            onChange={(next) => set("/description", next === "" ? undefined : next, t("forms.inspector.description"))}
+            onChange={(next) =>
+              set("/description", next === "" ? undefined : next, t("forms.inspector.description"))
+            }
           />
         </Field>
       </section>
 
       <section className="ss-section" data-testid="inspector-config">
         {kind === undefined ? (
-          <Field label={t("forms.inspector.config")} description={t("forms.inspector.unknownKindHelp")} pointer="/config">
-            <JsonEditor value={node.config} onChange={(next) => set("/config", next ?? {}, t("forms.inspector.config"))} />
+          <Field
+            label={t("forms.inspector.config")}
+            description={t("forms.inspector.unknownKindHelp")}
+            pointer="/config"
+          >
+            <JsonEditor
+              value={node.config}
+              onChange={(next) => set("/config", next ?? {}, t("forms.inspector.config"))}
+            />
           </Field>
         ) : (
           <SchemaForm
             schema={kind.configSchema as Schema}
             value={node.config}
-            onChange={(next: Json | undefined) => set("/config", next ?? {}, changedField(node.config, next) ?? t("forms.inspector.config"))}
+            onChange={(next: Json | undefined) =>
+              set("/config", next ?? {}, changedField(node.config, next) ?? t("forms.inspector.config"))
+            }
             errors={errors}
             stateKeys={keys}
             editors={EDITORS}
@@ -185,13 +208,10 @@ export function NodeInspector({ name }: { name: string }) {
         )}
       </section>
 
-      <Breakpoints node={name} />
-
       {LastRun !== null && (
-        <section className="ss-section">
-          <h3 className="ss-section-title">{t("forms.inspector.lastRun")}</h3>
+        <div className="ss-section">
           <LastRun nodeId={name} />
-        </section>
+        </div>
       )}
     </div>
   );
@@ -215,13 +235,14 @@ function changedField(before: Record<string, Json>, after: Json | undefined): st
 function NodeName({ name }: { name: string }) {
   const [draft, setDraft] = useState<string | null>(null);
   const errorId = useId();
-  useEffect(() => setDraft(null), [name]);
   const problem = draft === null ? null : nodeNameProblem(doc, draft.trim(), name);
   const finish = () => {
     const next = draft?.trim() ?? name;
     setDraft(null);
     if (next === name || nodeNameProblem(doc, next, name) !== null) return;
-    if (edit(t("forms.edit.rename", { from: name, to: next }), (document) => renameNode(document, name, next))) {
+    if (
+      edit(t("forms.edit.rename", { from: name, to: next }), (document) => renameNode(document, name, next))
+    ) {
       const session = useSession.getState();
       session.renameBreakpoints(name, next);
       session.select({ nodes: [next] });
@@ -258,28 +279,15 @@ function NodeName({ name }: { name: string }) {
   );
 }
 
-function Breakpoints({ node }: { node: string }) {
-  const list = useSession((state) => (state.graphKey === null ? undefined : state.breakpoints[state.graphKey]));
-  const toggle = useSession((state) => state.toggleBreakpoint);
-  const has = (when: "before" | "after") => list?.some((each) => each.node === node && each.when === when) ?? false;
-  return (
-    <section className="ss-section">
-      <h3 className="ss-section-title">{t("forms.inspector.breakpoints")}</h3>
-      <Field label={t("forms.inspector.breakBefore")} className="ss-field-switch">
-        <Switch checked={has("before")} onChange={() => toggle(node, "before")} data-testid={formsIds.breakBefore} />
-      </Field>
-      <Field label={t("forms.inspector.breakAfter")} className="ss-field-switch">
-        <Switch checked={has("after")} onChange={() => toggle(node, "after")} data-testid={formsIds.breakAfter} />
-      </Field>
-    </section>
-  );
-}
-
 /** What is shown for the entry and the exit, which have no settings. */
 export function TerminalInspector({ name }: { name: string }) {
   const start = name === "__start__";
   return (
-    <EmptyState compact icon={<KindIcon icon={name} size={20} />} title={start ? t("forms.start") : t("forms.end")}>
+    <EmptyState
+      compact
+      icon={<KindIcon icon={name} size={20} />}
+      title={start ? t("forms.start") : t("forms.end")}
+    >
       {start ? t("forms.inspector.startHelp") : t("forms.inspector.endHelp")}
     </EmptyState>
   );

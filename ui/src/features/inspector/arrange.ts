@@ -15,7 +15,8 @@ export function arrange(boxes: ReadonlyMap<string, Rect>, how: Arrangement): Map
   const bottom = Math.max(...all.map((box) => box.y + box.height));
   const put = (name: string, x: number, y: number) => {
     const box = boxes.get(name);
-    if (box && (Math.round(x) !== box.x || Math.round(y) !== box.y)) places.set(name, { x: Math.round(x), y: Math.round(y) });
+    if (box && (Math.round(x) !== box.x || Math.round(y) !== box.y))
+      places.set(name, { x: Math.round(x), y: Math.round(y) });
   };
   if (how === "across" || how === "down") {
     const along = how === "across";

@@ -21,7 +21,9 @@ export function edgeSentence(record: Json | undefined): string {
   const expression = edge.expression === undefined || edge.expression === "" ? "…" : edge.expression;
   switch (edge.form) {
     case "plain":
-      return edge.sources[0] === START ? t("forms.edge.says.start", { to }) : t("forms.edge.says.plain", { from, to });
+      return edge.sources[0] === START
+        ? t("forms.edge.says.start", { to })
+        : t("forms.edge.says.plain", { from, to });
     case "when":
       return t("forms.edge.says.when", { from, to, expression });
     case "join":

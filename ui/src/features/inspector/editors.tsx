@@ -26,7 +26,9 @@ function MakeKey({ name, keys }: { name: string; keys: FieldEditorProps["stateKe
     <Button
       size="small"
       icon={<Plus size={13} aria-hidden />}
-      onClick={() => edit(t("forms.edit.addKey", { name }), (document) => addKey(document, name, { type: "string" }))}
+      onClick={() =>
+        edit(t("forms.edit.addKey", { name }), (document) => addKey(document, name, { type: "string" }))
+      }
     >
       {t("forms.editor.makeKey", { name })}
     </Button>
@@ -64,9 +66,14 @@ function StateKeyEditor({ value, onChange, stateKeys, readOnly, onBlur }: FieldE
 }
 
 function StateKeysEditor({ value, onChange, stateKeys, readOnly }: FieldEditorProps) {
-  const chosen: string[] = Array.isArray(value) ? value.filter((key): key is string => typeof key === "string") : [];
+  const chosen: string[] = Array.isArray(value)
+    ? value.filter((key): key is string => typeof key === "string")
+    : [];
   // Names that are no keys (any more) stay visible, to be taken out.
-  const all = [...stateKeys.map((key) => key.name), ...chosen.filter((name) => !stateKeys.some((key) => key.name === name))];
+  const all = [
+    ...stateKeys.map((key) => key.name),
+    ...chosen.filter((name) => !stateKeys.some((key) => key.name === name)),
+  ];
   if (all.length === 0) return <p className="ss-none">{t("forms.editor.noKeys")}</p>;
   return (
     <div className="ss-flags inspector-keys" role="group">
@@ -81,7 +88,9 @@ function StateKeysEditor({ value, onChange, stateKeys, readOnly }: FieldEditorPr
           }}
         >
           <span className="ss-mono">{name}</span>{" "}
-          <span className="ss-muted">{stateKeys.find((key) => key.name === name)?.type ?? t("forms.editor.gone")}</span>
+          <span className="ss-muted">
+            {stateKeys.find((key) => key.name === name)?.type ?? t("forms.editor.gone")}
+          </span>
         </Checkbox>
       ))}
     </div>
@@ -115,9 +124,19 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
         const literal = typeof item !== "string";
         const problems = problemsAt(`${pointer}/${escapeToken(name)}`);
         return (
-          <div key={index} className="ss-card inspector-assignment" data-pointer={`/config${pointer}/${escapeToken(name)}`}>
+          <div
+            key={index}
+            className="ss-card inspector-assignment"
+            data-pointer={`/config${pointer}/${escapeToken(name)}`}
+          >
             <div className="ss-card-head">
-              <KeyName name={name} keys={stateKeys} taken={(other) => other in set} readOnly={readOnly} onRename={(to) => rename(name, to)} />
+              <KeyName
+                name={name}
+                keys={stateKeys}
+                taken={(other) => other in set}
+                readOnly={readOnly}
+                onRename={(to) => rename(name, to)}
+              />
               <Tabs
                 look="segmented"
                 label={t("forms.editor.valueOf", { name })}
@@ -135,7 +154,9 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
                 <IconButton
                   size="small"
                   label={t("forms.schema.removeEntry", { name })}
-                  onClick={() => onChange(Object.fromEntries(Object.entries(set).filter(([key]) => key !== name)))}
+                  onClick={() =>
+                    onChange(Object.fromEntries(Object.entries(set).filter(([key]) => key !== name)))
+                  }
                 >
                   <X size={13} />
                 </IconButton>
@@ -249,7 +270,9 @@ function KeyName({
             setDraft(null);
           }
         }}
-        items={keys.filter((key) => key.name === name || !taken(key.name)).map((key) => ({ value: key.name, hint: key.type }))}
+        items={keys
+          .filter((key) => key.name === name || !taken(key.name))
+          .map((key) => ({ value: key.name, hint: key.type }))}
       />
     </div>
   );
@@ -282,10 +305,7 @@ function FolderEditor({ value, onChange, readOnly }: FieldEditorProps) {
   const [folders, setFolders] = useState<string[]>([]);
   const dir = useMemo(() => path?.replace(/[\\/][^\\/]*$/, "") ?? null, [path]);
   useEffect(() => {
-    if (dir === null) {
-      setFolders([]);
-      return;
-    }
+    if (dir === null) return;
     const abort = new AbortController();
     rpc("files.list", { dir }, abort.signal).then(
       (listing) => setFolders(listing.entries.filter((entry) => entry.isDir).map((entry) => entry.name)),
@@ -301,7 +321,7 @@ function FolderEditor({ value, onChange, readOnly }: FieldEditorProps) {
       value={typeof value === "string" ? value : ""}
       disabled={readOnly}
       onChange={(next) => onChange(next === "" ? undefined : next)}
-      items={folders.map((folder) => ({ value: folder }))}
+      items={(dir === null ? [] : folders).map((folder) => ({ value: folder }))}
       emptyText={dir === null ? t("forms.editor.saveFirst") : t("forms.editor.noFolder")}
     />
   );

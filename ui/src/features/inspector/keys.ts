@@ -10,7 +10,8 @@ import { t } from "../../lib/texts";
 export function typeWords(schema: Json | undefined): string {
   if (!isObject(schema)) return t("forms.type.any");
   if (schema["reducer"] === "add_messages") return t("forms.keys.messages");
-  if (Array.isArray(schema["enum"])) return schema["enum"].map(String).slice(0, 3).join(" | ") + (schema["enum"].length > 3 ? " | …" : "");
+  if (Array.isArray(schema["enum"]))
+    return schema["enum"].map(String).slice(0, 3).join(" | ") + (schema["enum"].length > 3 ? " | …" : "");
   const type = schema["type"];
   if (Array.isArray(type)) return type.map((each) => typeText(String(each))).join(t("forms.check.or"));
   if (type === "array" && isObject(schema["items"]) && typeof schema["items"]["type"] === "string") {
@@ -25,7 +26,8 @@ function fieldsOf(schema: Json | undefined, depth: number): KeyInfo[] | undefine
 }
 
 function infoOf(name: string, schema: Json | undefined, depth = 0): KeyInfo {
-  const description = isObject(schema) && typeof schema["description"] === "string" ? schema["description"] : undefined;
+  const description =
+    isObject(schema) && typeof schema["description"] === "string" ? schema["description"] : undefined;
   return { name, type: typeWords(schema), description, fields: fieldsOf(schema, depth) };
 }
 

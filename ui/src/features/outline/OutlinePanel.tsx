@@ -61,7 +61,9 @@ function rowsOf(): Row[] {
               : view.form === "each"
                 ? `${t("forms.outline.each")} ${view.expression ?? ""}`
                 : view.form === "join"
-                  ? t("forms.outline.join", { others: view.sources.filter((source) => source !== name).join(", ") })
+                  ? t("forms.outline.join", {
+                      others: view.sources.filter((source) => source !== name).join(", "),
+                    })
                   : "";
         rows.push({ kind: "edge", id: `edge:${edge}:${path.part}`, edge, target: path.to, mark, level: 2 });
       }
@@ -89,14 +91,19 @@ export function OutlinePanel() {
       <EmptyState
         compact
         title={t("forms.outline.empty")}
-        action={<Button onClick={() => useSession.getState().showTab("left", "palette", "design")}>{t("forms.outline.toPalette")}</Button>}
+        action={
+          <Button onClick={() => useSession.getState().showTab("left", "palette", "design")}>
+            {t("forms.outline.toPalette")}
+          </Button>
+        }
       >
         {t("forms.outline.emptyHelp")}
       </EmptyState>
     );
   }
 
-  const isSelected = (row: Row) => (row.kind === "node" ? selection.nodes.includes(row.name) : selection.edges.includes(row.edge));
+  const isSelected = (row: Row) =>
+    row.kind === "node" ? selection.nodes.includes(row.name) : selection.edges.includes(row.edge);
   const current = rows.find((row) => row.id === active) ?? rows.find(isSelected) ?? rows[0];
 
   const open = (row: Row) => {
@@ -121,7 +128,9 @@ export function OutlinePanel() {
       row.kind === "node"
         ? row.name !== START &&
           row.name !== END &&
-          edit(t("forms.edit.delete", { name: row.name }), (document) => deleteThings(document, { nodes: [row.name] }))
+          edit(t("forms.edit.delete", { name: row.name }), (document) =>
+            deleteThings(document, { nodes: [row.name] }),
+          )
         : edit(t("forms.edit.deleteEdge"), (document) => {
             const part = row.id.slice(`edge:${row.edge}:`.length);
             const view = edgeOf(document.get(`edge:${row.edge}`));
@@ -141,13 +150,25 @@ export function OutlinePanel() {
     else if (event.key === "ArrowUp") goTo(rows[at - 1]);
     else if (event.key === "Home") goTo(rows[0]);
     else if (event.key === "End") goTo(rows.at(-1));
-    else if (event.key === "ArrowRight" && current.kind === "edge") goTo(rows.find((row) => row.kind === "node" && row.name === current.target));
-    else if (event.key === "ArrowLeft" && current.kind === "edge") goTo(rows.slice(0, at).findLast((row) => row.kind === "node"));
+    else if (event.key === "ArrowRight" && current.kind === "edge")
+      goTo(rows.find((row) => row.kind === "node" && row.name === current.target));
+    else if (event.key === "ArrowLeft" && current.kind === "edge")
+      goTo(rows.slice(0, at).findLast((row) => row.kind === "node"));
     else if (event.key === "Enter" || event.key === " ") open(current);
-    else if (event.key === "F2" && current.kind === "node" && current.name !== START && current.name !== END) setRenaming(current.name);
+    else if (event.key === "F2" && current.kind === "node" && current.name !== START && current.name !== END)
+      setRenaming(current.name);
     else if (event.key === "Delete" || event.key === "Backspace") remove(current);
-    else if (event.key === "c" && !event.ctrlKey && !event.metaKey && current.kind === "node" && current.name !== END) {
-      document.getElementById(`${listId}${current.id}`)?.querySelector<HTMLElement>("[data-connect]")?.click();
+    else if (
+      event.key === "c" &&
+      !event.ctrlKey &&
+      !event.metaKey &&
+      current.kind === "node" &&
+      current.name !== END
+    ) {
+      document
+        .getElementById(`${listId}${current.id}`)
+        ?.querySelector<HTMLElement>("[data-connect]")
+        ?.click();
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -155,7 +176,13 @@ export function OutlinePanel() {
 
   return (
     <div className="ss-panel" data-testid={formsIds.outline}>
-      <div className="ss-panel-scroll outline" role="tree" aria-label={t("forms.outline.label")} ref={list} onKeyDown={onKeyDown}>
+      <div
+        className="ss-panel-scroll outline"
+        role="tree"
+        aria-label={t("forms.outline.label")}
+        ref={list}
+        onKeyDown={onKeyDown}
+      >
         {rows.map((row) => {
           const record = row.kind === "node" ? `node:${row.name}` : `edge:${row.edge}`;
           const found = problems.get(record);
@@ -172,7 +199,9 @@ export function OutlinePanel() {
               tabIndex={row === current ? 0 : -1}
               className="outline-row"
               data-level={row.level}
-              data-testid={row.kind === "node" ? formsIds.outlineNode(row.name) : formsIds.outlineEdge(row.edge)}
+              data-testid={
+                row.kind === "node" ? formsIds.outlineNode(row.name) : formsIds.outlineEdge(row.edge)
+              }
               onClick={() => open(row)}
               onFocus={() => setActive(row.id)}
               onDoubleClick={() => {
@@ -195,18 +224,35 @@ export function OutlinePanel() {
               {row.kind === "node" && renaming === row.name ? (
                 <RenameInput name={row.name} onDone={() => setRenaming(null)} />
               ) : (
-                <span className="outline-name">{row.kind === "node" ? nodeText(row.name) : nodeText(row.target)}</span>
+                <span className="outline-name">
+                  {row.kind === "node" ? nodeText(row.name) : nodeText(row.target)}
+                </span>
               )}
               {row.kind === "edge" && row.mark !== "" && <span className="outline-mark">{row.mark}</span>}
-              {row.kind === "node" && isObject(doc.get(record)) && node?.title !== undefined && <span className="outline-title">{node.title}</span>}
+              {row.kind === "node" && isObject(doc.get(record)) && node?.title !== undefined && (
+                <span className="outline-title">{node.title}</span>
+              )}
               {found !== undefined &&
                 (failed ? (
-                  <CircleAlert size={13} className="outline-failed" aria-label={t("forms.outline.problems")} />
+                  <CircleAlert
+                    size={13}
+                    className="outline-failed"
+                    aria-label={t("forms.outline.problems")}
+                  />
                 ) : (
-                  <TriangleAlert size={13} className="outline-warned" aria-label={t("forms.outline.problems")} />
+                  <TriangleAlert
+                    size={13}
+                    className="outline-warned"
+                    aria-label={t("forms.outline.problems")}
+                  />
                 ))}
               {row.kind === "node" && row.name !== END && (
-                <RowMenu row={row} terminal={terminal} onRename={() => setRenaming(row.name)} onDelete={() => remove(row)} />
+                <RowMenu
+                  row={row}
+                  terminal={terminal}
+                  onRename={() => setRenaming(row.name)}
+                  onDelete={() => remove(row)}
+                />
               )}
             </div>
           );
@@ -217,11 +263,23 @@ export function OutlinePanel() {
   );
 }
 
-function RowMenu({ row, terminal, onRename, onDelete }: { row: Row & { kind: "node" }; terminal: boolean; onRename(): void; onDelete(): void }) {
+function RowMenu({
+  row,
+  terminal,
+  onRename,
+  onDelete,
+}: {
+  row: Row & { kind: "node" };
+  terminal: boolean;
+  onRename(): void;
+  onDelete(): void;
+}) {
   const kinds = useSession((state) => state.appInfo?.kinds);
   const { name } = row;
   const connectTo = (target: string) =>
-    edit(t("forms.outline.connectEdit", { from: nodeText(name), to: nodeText(target) }), (document) => connect(document, name, target));
+    edit(t("forms.outline.connectEdit", { from: nodeText(name), to: nodeText(target) }), (document) =>
+      connect(document, name, target),
+    );
   const targets: MenuEntry[] = [
     ...doc.names("node").map((node) => ({ id: node, label: node, run: () => void connectTo(node) })),
     { id: END, label: t("forms.end"), run: () => void connectTo(END) },
@@ -236,7 +294,12 @@ function RowMenu({ row, terminal, onRename, onDelete }: { row: Row & { kind: "no
       <Menu
         align="end"
         trigger={
-          <IconButton size="small" label={t("forms.outline.connect", { node: nodeText(name) })} tabIndex={-1} data-connect="">
+          <IconButton
+            size="small"
+            label={t("forms.outline.connect", { node: nodeText(name) })}
+            tabIndex={-1}
+            data-connect=""
+          >
             <span aria-hidden>→</span>
           </IconButton>
         }
@@ -259,8 +322,13 @@ function RowMenu({ row, terminal, onRename, onDelete }: { row: Row & { kind: "no
               icon: <KindIcon icon={kind.icon} size={14} />,
               run: () => {
                 const made = addNodeAt(kind.kind);
-                if (made !== null && !doc.edgesFrom(name).some((edge) => edgeOf(doc.get(`edge:${edge}`)).targets.includes(made))) {
-                  edit(t("forms.outline.connectEdit", { from: nodeText(name), to: made }), (document) => connect(document, name, made));
+                if (
+                  made !== null &&
+                  !doc.edgesFrom(name).some((edge) => edgeOf(doc.get(`edge:${edge}`)).targets.includes(made))
+                ) {
+                  edit(t("forms.outline.connectEdit", { from: nodeText(name), to: made }), (document) =>
+                    connect(document, name, made),
+                  );
                 }
               },
             })),
@@ -270,7 +338,13 @@ function RowMenu({ row, terminal, onRename, onDelete }: { row: Row & { kind: "no
             : ([
                 { id: "rename", label: t("forms.outline.rename"), shortcut: "F2", run: onRename },
                 { id: "separator", separator: true },
-                { id: "delete", label: t("forms.outline.delete"), shortcut: "Delete", danger: true, run: onDelete },
+                {
+                  id: "delete",
+                  label: t("forms.outline.delete"),
+                  shortcut: "Delete",
+                  danger: true,
+                  run: onDelete,
+                },
               ] satisfies MenuEntry[])),
         ]}
       />
@@ -283,7 +357,11 @@ function RenameInput({ name, onDone }: { name: string; onDone(): void }) {
   const bad = nodeNameProblem(doc, draft.trim(), name) !== null;
   const finish = () => {
     const to = draft.trim();
-    if (!bad && to !== name && edit(t("forms.edit.rename", { from: name, to }), (document) => renameNode(document, name, to))) {
+    if (
+      !bad &&
+      to !== name &&
+      edit(t("forms.edit.rename", { from: name, to }), (document) => renameNode(document, name, to))
+    ) {
       const session = useSession.getState();
       session.renameBreakpoints(name, to);
       session.select({ nodes: [to] });
@@ -309,4 +387,3 @@ function RenameInput({ name, onDone }: { name: string; onDone(): void }) {
     />
   );
 }
-

@@ -71,11 +71,26 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
       })),
     );
     if (!fromWire || !onConnectTo) return made;
-    const iconOf = (node: string) => kinds?.find((kind) => kind.kind === nodeOf(doc.get(`node:${node}`)).kind)?.icon ?? "box";
+    const iconOf = (node: string) =>
+      kinds?.find((kind) => kind.kind === nodeOf(doc.get(`node:${node}`)).kind)?.icon ?? "box";
     const end: Entry =
       fromWire.end === "from"
-        ? { id: "end", group: t("forms.search.existing"), title: t("forms.end"), text: t("forms.search.endText"), icon: END, run: () => onConnectTo(END) }
-        : { id: "start", group: t("forms.search.existing"), title: t("forms.start"), text: t("forms.search.startText"), icon: START, run: () => onConnectTo(START) };
+        ? {
+            id: "end",
+            group: t("forms.search.existing"),
+            title: t("forms.end"),
+            text: t("forms.search.endText"),
+            icon: END,
+            run: () => onConnectTo(END),
+          }
+        : {
+            id: "start",
+            group: t("forms.search.existing"),
+            title: t("forms.start"),
+            text: t("forms.search.startText"),
+            icon: START,
+            run: () => onConnectTo(START),
+          };
     const there: Entry[] = doc.names("node").map((node) => ({
       id: `node:${node}`,
       group: t("forms.search.existing"),
@@ -152,7 +167,13 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
                 onPointerMove={() => setActive(index)}
                 onClick={() => run(entry)}
               >
-                {entry.icon === END ? <Flag size={15} aria-hidden /> : entry.icon === START ? <Play size={15} aria-hidden /> : <KindIcon icon={entry.icon} size={15} />}
+                {entry.icon === END ? (
+                  <Flag size={15} aria-hidden />
+                ) : entry.icon === START ? (
+                  <Play size={15} aria-hidden />
+                ) : (
+                  <KindIcon icon={entry.icon} size={15} />
+                )}
                 <span className="search-title">{entry.title}</span>
                 <span className="search-text">{entry.text}</span>
               </div>

@@ -59,7 +59,11 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
           </EmptyState>
         )}
         {groups.map((group) => (
-          <section key={group.id} className="palette-group" aria-label={group.title || t("forms.palette.results")}>
+          <section
+            key={group.id}
+            className="palette-group"
+            aria-label={group.title || t("forms.palette.results")}
+          >
             {group.title !== "" && <h3 className="palette-heading">{group.title}</h3>}
             {group.kinds.map((kind) => (
               <PaletteRow key={kind.kind} kind={kind} onPick={onPick} />

@@ -17,7 +17,11 @@ export interface KindGroup {
 }
 
 export function kindGroups(kinds: readonly NodeKind[]): KindGroup[] {
-  const known = GROUPS.map(([id, key]) => ({ id, title: t(key), kinds: kinds.filter((kind) => kind.group === id) }));
+  const known = GROUPS.map(([id, key]) => ({
+    id,
+    title: t(key),
+    kinds: kinds.filter((kind) => kind.group === id),
+  }));
   const rest = kinds.filter((kind) => !GROUPS.some(([id]) => id === kind.group));
   return [...known, { id: "other", title: t("forms.palette.group.other"), kinds: rest }].filter(
     (group) => group.kinds.length > 0,

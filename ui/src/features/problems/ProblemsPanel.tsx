@@ -20,7 +20,9 @@ export function placeText(record: string): string {
     case "node":
       return t("forms.problems.node", { name: place.name });
     case "edge":
-      return t("forms.problems.edge", { name: place.name.replaceAll("__start__", t("forms.start")).replaceAll("__end__", t("forms.end")) });
+      return t("forms.problems.edge", {
+        name: place.name.replaceAll("__start__", t("forms.start")).replaceAll("__end__", t("forms.end")),
+      });
     case "key":
       return t("forms.problems.key", { name: place.name });
     case "layout":
@@ -72,7 +74,8 @@ export function ProblemsPanel() {
   const walk = (event: KeyboardEvent) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     const rows = [...(list.current?.querySelectorAll<HTMLElement>("button") ?? [])];
-    const next = rows[rows.indexOf(document.activeElement as HTMLElement) + (event.key === "ArrowDown" ? 1 : -1)];
+    const next =
+      rows[rows.indexOf(document.activeElement as HTMLElement) + (event.key === "ArrowDown" ? 1 : -1)];
     if (!next) return;
     event.preventDefault();
     next.focus();
@@ -110,7 +113,9 @@ export function ProblemsPanel() {
                 >
                   <Icon
                     size={14}
-                    aria-label={t(problem.severity === "error" ? "forms.problems.error" : "forms.problems.warning")}
+                    aria-label={t(
+                      problem.severity === "error" ? "forms.problems.error" : "forms.problems.warning",
+                    )}
                   />
                   <span className="problems-texts">
                     <InlineCode text={problem.message} />{" "}

@@ -26,7 +26,12 @@ export function SettingsDialog() {
   useEffect(
     () =>
       registerCommands([
-        { id: "settings.open", title: t("forms.settings.open"), group: t("forms.settings.group"), run: () => setOpen(true) },
+        {
+          id: "settings.open",
+          title: t("forms.settings.open"),
+          group: t("forms.settings.group"),
+          run: () => setOpen(true),
+        },
         {
           id: "settings.theme",
           title: t("forms.settings.themeNext"),
@@ -41,7 +46,13 @@ export function SettingsDialog() {
   );
 
   return (
-    <Dialog open={open} onClose={() => setOpen(false)} title={t("forms.settings.title")} size="medium" data-testid={formsIds.settings}>
+    <Dialog
+      open={open}
+      onClose={() => setOpen(false)}
+      title={t("forms.settings.title")}
+      size="medium"
+      data-testid={formsIds.settings}
+    >
       <section className="settings-part">
         <h3>{t("forms.settings.appearance")}</h3>
         <div className="settings-row">
@@ -57,15 +68,27 @@ export function SettingsDialog() {
             })}
           />
         </div>
-        <Field label={t("forms.settings.follow")} description={t("forms.settings.followHelp")} className="ss-field-switch">
+        <Field
+          label={t("forms.settings.follow")}
+          description={t("forms.settings.followHelp")}
+          className="ss-field-switch"
+        >
           <Switch checked={follow} onChange={(next) => setSettings({ follow: next })} />
         </Field>
       </section>
       {appInfo !== null && (
         <section className="settings-part">
           <h3>{t("forms.settings.places")}</h3>
-          <Place title={t("forms.settings.data")} path={appInfo.dataDir} help={t("forms.settings.dataHelp")} />
-          <Place title={t("forms.settings.graphs")} path={appInfo.graphsDir} help={t("forms.settings.graphsHelp")} />
+          <Place
+            title={t("forms.settings.data")}
+            path={appInfo.dataDir}
+            help={t("forms.settings.dataHelp")}
+          />
+          <Place
+            title={t("forms.settings.graphs")}
+            path={appInfo.graphsDir}
+            help={t("forms.settings.graphsHelp")}
+          />
         </section>
       )}
       <section className="settings-part">

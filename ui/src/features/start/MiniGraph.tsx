@@ -15,10 +15,16 @@ const NODE = { width: 216, height: 84 };
 const PILL = { width: 72, height: 28 };
 
 /** Boxes and lines of a graph's picture. Nodes without a place are put in a row under the others. */
-export function pictureOf(records: readonly Record[]): { boxes: Map<string, Box>; lines: string[]; view: string } {
+export function pictureOf(records: readonly Record[]): {
+  boxes: Map<string, Box>;
+  lines: string[];
+  view: string;
+} {
   const values = new Map(records.map((record) => [record.id, record.value as Json]));
   const boxes = new Map<string, Box>();
-  const nodes = [...values.keys()].filter((id) => id.startsWith("node:")).map((id) => id.slice("node:".length));
+  const nodes = [...values.keys()]
+    .filter((id) => id.startsWith("node:"))
+    .map((id) => id.slice("node:".length));
   const used = new Set<string>();
   const edges = [...values].filter(([id]) => id.startsWith("edge:")).map(([, value]) => edgeOf(value));
   for (const edge of edges) for (const end of [...edge.sources, ...edge.targets]) used.add(end);
@@ -54,7 +60,9 @@ export function pictureOf(records: readonly Record[]): { boxes: Map<string, Box>
   }
   const each = [...boxes.values()];
   if (each.length === 0) return { boxes, lines, view: "0 0 100 60" };
-  const loops = edges.some((edge) => edge.paths.some((path) => (boxes.get(path.to)?.x ?? 0) <= (boxes.get(path.from)?.x ?? 0)));
+  const loops = edges.some((edge) =>
+    edge.paths.some((path) => (boxes.get(path.to)?.x ?? 0) <= (boxes.get(path.from)?.x ?? 0)),
+  );
   const box = {
     left: Math.min(...each.map((one) => one.x)) - 16,
     top: Math.min(...each.map((one) => one.y)) - 16,
@@ -87,13 +95,35 @@ export function MiniGraph({ records }: { records: readonly Record[] }) {
       ))}
       {[...boxes].map(([name, box]) =>
         name === START || name === END ? (
-          <rect key={name} className="mini-end" x={box.x} y={box.y} width={box.width} height={box.height} rx={box.height / 2} />
+          <rect
+            key={name}
+            className="mini-end"
+            x={box.x}
+            y={box.y}
+            width={box.width}
+            height={box.height}
+            rx={box.height / 2}
+          />
         ) : (
           <g key={name} className="mini-node" data-kind={box.kind}>
             <rect x={box.x} y={box.y} width={box.width} height={box.height} rx={14} />
             <rect className="mini-mark" x={box.x + 16} y={box.y + 18} width={24} height={24} rx={6} />
-            <rect className="mini-text" x={box.x + 52} y={box.y + 24} width={box.width * 0.5} height={12} rx={6} />
-            <rect className="mini-text" x={box.x + 16} y={box.y + 56} width={box.width * 0.75} height={10} rx={5} />
+            <rect
+              className="mini-text"
+              x={box.x + 52}
+              y={box.y + 24}
+              width={box.width * 0.5}
+              height={12}
+              rx={6}
+            />
+            <rect
+              className="mini-text"
+              x={box.x + 16}
+              y={box.y + 56}
+              width={box.width * 0.75}
+              height={10}
+              rx={5}
+            />
           </g>
         ),
       )}

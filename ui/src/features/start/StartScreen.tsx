@@ -76,7 +76,11 @@ export function StartScreen() {
             <p>{first ? t("forms.start.welcomeText") : t("forms.start.text")}</p>
           </div>
           <div className="start-actions">
-            <Button icon={<FolderOpen size={15} aria-hidden />} onClick={() => runCommand("graph.open")} data-testid="start-open">
+            <Button
+              icon={<FolderOpen size={15} aria-hidden />}
+              onClick={() => runCommand("graph.open")}
+              data-testid="start-open"
+            >
               {t("forms.start.open")}
             </Button>
             <Button
@@ -91,7 +95,12 @@ export function StartScreen() {
         </header>
 
         {waiting > 0 && (
-          <button type="button" className="start-waiting" onClick={() => useSession.getState().setUse("approve")} data-testid="start-waiting">
+          <button
+            type="button"
+            className="start-waiting"
+            onClick={() => useSession.getState().setUse("approve")}
+            data-testid="start-waiting"
+          >
             <Inbox size={16} aria-hidden />
             <span>{tn("forms.start.waiting.one", "forms.start.waiting.many", waiting)}</span>
             <span className="start-waiting-go">
@@ -119,7 +128,8 @@ export function StartScreen() {
         )}
         {!first && examples}
         <footer className="start-help">
-          <span>{t("forms.start.helpPalette")}</span> <Kbd keys={KEYMAP["palette.open"]?.keys[0] ?? "Mod+K"} />
+          <span>{t("forms.start.helpPalette")}</span>{" "}
+          <Kbd keys={KEYMAP["palette.open"]?.keys[0] ?? "Mod+K"} />
           <span className="start-help-dot" aria-hidden>
             ·
           </span>
@@ -174,7 +184,17 @@ function Examples({
   );
 }
 
-function RecentRow({ recent, index, busy, onOpen }: { recent: Recent; index: number; busy: boolean; onOpen(): void }) {
+function RecentRow({
+  recent,
+  index,
+  busy,
+  onOpen,
+}: {
+  recent: Recent;
+  index: number;
+  busy: boolean;
+  onOpen(): void;
+}) {
   return (
     <li>
       <button
@@ -189,7 +209,9 @@ function RecentRow({ recent, index, busy, onOpen }: { recent: Recent; index: num
         {recent.exists ? <Workflow size={15} aria-hidden /> : <FileX size={15} aria-hidden />}
         <span className="start-recent-name">{recent.name}</span>
         <span className="start-recent-path">{recent.path}</span>
-        <span className="start-recent-when">{recent.exists ? agoText(recent.openedAt) : t("forms.start.missing")}</span>
+        <span className="start-recent-when">
+          {recent.exists ? agoText(recent.openedAt) : t("forms.start.missing")}
+        </span>
       </button>
     </li>
   );

@@ -1,5 +1,16 @@
 /** The keys of the state: what they hold, how updates join, and which nodes and edges use them. */
-import { ArrowDownToLine, ArrowUpFromLine, ChevronDown, ChevronRight, MoveDown, MoveUp, Plus, Trash2 } from "lucide-react";
+import {
+  ArrowDownToLine,
+  ArrowUpFromLine,
+  ChevronDown,
+  ChevronRight,
+  CircleAlert,
+  MoveDown,
+  MoveUp,
+  Plus,
+  Trash2,
+  TriangleAlert,
+} from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { focusEdge, focusNode } from "../../canvas/actions";
 import { Badge } from "../../components/Badge";
@@ -16,7 +27,15 @@ import { Select } from "../../components/Select";
 import { Switch } from "../../components/Switch";
 import { TextArea } from "../../components/TextField";
 import { addKey, deleteThings, renameKey, setField, setRecord, uniqueName } from "../../document/edits";
-import { doc, edit, sealHistory, useDiagnostics, useDocumentVersion, useIds, useRecord } from "../../document/store";
+import {
+  doc,
+  edit,
+  sealHistory,
+  useDiagnostics,
+  useDocumentVersion,
+  useIds,
+  useRecord,
+} from "../../document/store";
 import { isObject, sectionOf, type Json, type JsonObject } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
@@ -62,8 +81,11 @@ export function StatePanel() {
     if (session.selection.key !== place.name) session.select({ key: place.name });
     const frame = requestAnimationFrame(() => {
       const card = panel.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(place.name)}"]`);
-      const field = card?.querySelector<HTMLElement>(`[data-pointer="${CSS.escape(pending.pointer ?? "")}"]`) ?? card;
-      field?.querySelector<HTMLElement>("input, textarea, [role=combobox], .cm-content, button")?.focus({ preventScroll: true });
+      const field =
+        card?.querySelector<HTMLElement>(`[data-pointer="${CSS.escape(pending.pointer ?? "")}"]`) ?? card;
+      field
+        ?.querySelector<HTMLElement>("input, textarea, [role=combobox], .cm-content, button")
+        ?.focus({ preventScroll: true });
       card?.scrollIntoView({ block: "nearest" });
       session.clearPendingFocus();
     });
@@ -72,7 +94,8 @@ export function StatePanel() {
 
   const add = () => {
     const name = uniqueName(doc, "key", t("forms.state.newName"));
-    if (!edit(t("forms.edit.addKey", { name }), (document) => addKey(document, name, { type: "string" }))) return;
+    if (!edit(t("forms.edit.addKey", { name }), (document) => addKey(document, name, { type: "string" })))
+      return;
     select({ key: name });
     requestAnimationFrame(() => {
       const input = panel.current?.querySelector<HTMLInputElement>(`[data-key="${CSS.escape(name)}"] input`);
@@ -87,7 +110,12 @@ export function StatePanel() {
         compact
         title={t("forms.state.none")}
         action={
-          <Button variant="primary" icon={<Plus size={14} aria-hidden />} onClick={add} data-testid={formsIds.addKey}>
+          <Button
+            variant="primary"
+            icon={<Plus size={14} aria-hidden />}
+            onClick={add}
+            data-testid={formsIds.addKey}
+          >
             {t("forms.state.add")}
           </Button>
         }
@@ -99,7 +127,12 @@ export function StatePanel() {
   return (
     <div className="ss-panel" ref={panel} data-testid={formsIds.statePanel} onBlur={sealHistory}>
       <div className="ss-panel-bar">
-        <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={add} data-testid={formsIds.addKey}>
+        <Button
+          size="small"
+          icon={<Plus size={13} aria-hidden />}
+          onClick={add}
+          data-testid={formsIds.addKey}
+        >
           {t("forms.state.add")}
         </Button>
       </div>
@@ -146,11 +179,21 @@ function KeyRow({ name, first, last, open, usage, onToggle }: KeyRowProps) {
   const failed = problems.some((problem) => problem.severity === "error");
   return (
     <li className="state-key" data-key={name} data-open={open || undefined}>
-      <button type="button" className="state-row" aria-expanded={open} onClick={onToggle} data-testid={formsIds.stateKey(name)}>
+      <button
+        type="button"
+        className="state-row"
+        aria-expanded={open}
+        onClick={onToggle}
+        data-testid={formsIds.stateKey(name)}
+      >
         {open ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
         <span className="state-name">{name}</span>
         {problems.length > 0 && (
-          <Badge tone={failed ? "failed" : "warning"} title={problems.map((problem) => problem.message).join("\n")}>
+          <Badge
+            tone={failed ? "failed" : "warning"}
+            icon={failed ? <CircleAlert size={11} aria-hidden /> : <TriangleAlert size={11} aria-hidden />}
+            title={problems.map((problem) => problem.message).join("\n")}
+          >
             {problems.length}
           </Badge>
         )}
@@ -159,7 +202,9 @@ function KeyRow({ name, first, last, open, usage, onToggle }: KeyRowProps) {
         {key["channel"] === "ephemeral" && <Badge tone="paused">{t("forms.state.ephemeralShort")}</Badge>}
         {users === 0 && <Badge title={t("forms.state.unusedHelp")}>{t("forms.state.unused")}</Badge>}
       </button>
-      {open && <KeyEditor name={name} record={key} usage={usage} first={first} last={last} problems={problems} />}
+      {open && (
+        <KeyEditor name={name} record={key} usage={usage} first={first} last={last} problems={problems} />
+      )}
     </li>
   );
 }
@@ -193,15 +238,29 @@ function KeyEditor({
       .filter((problem) => pointers.includes(problem.pointer ?? ""))
       .map(({ message, remedy, severity }) => ({ message, remedy, severity }));
   const rest = problems
-    .filter((problem) => !["/type", "/reducer", "/default", "/enum", "/channel"].includes(problem.pointer ?? ""))
+    .filter(
+      (problem) => !["/type", "/reducer", "/default", "/enum", "/channel"].includes(problem.pointer ?? ""),
+    )
     .map(({ message, remedy, severity }) => ({ message, remedy, severity }));
 
   const reducer = typeof record["reducer"] === "string" ? record["reducer"] : "overwrite";
   const type = typeof record["type"] === "string" ? record["type"] : null;
-  const { reducer: _reducer, channel: _channel, default: _default, description: _description, ...schema } = record;
-  const reducers = REDUCERS.filter(([value, types]) => value === reducer || types === null || type === null || types.includes(type));
+  const {
+    reducer: _reducer,
+    channel: _channel,
+    default: _default,
+    description: _description,
+    ...schema
+  } = record;
+  const reducers = REDUCERS.filter(
+    ([value, types]) => value === reducer || types === null || type === null || types.includes(type),
+  );
   const rename = (to: string) => {
-    if (edit(t("forms.edit.rename", { from: name, to }), (document) => renameKey(document, name, to, kinds ?? []))) {
+    if (
+      edit(t("forms.edit.rename", { from: name, to }), (document) =>
+        renameKey(document, name, to, kinds ?? []),
+      )
+    ) {
       useSession.getState().select({ key: to });
     }
   };
@@ -219,8 +278,16 @@ function KeyEditor({
           {null}
         </Field>
       )}
-      <Field label={t("forms.state.name")} description={users.length > 0 ? t("forms.state.renameHelp") : undefined}>
-        <NameField name={name} taken={(other) => other !== name && doc.has(`key:${other}`)} onRename={rename} label={t("forms.state.name")} />
+      <Field
+        label={t("forms.state.name")}
+        description={users.length > 0 ? t("forms.state.renameHelp") : undefined}
+      >
+        <NameField
+          name={name}
+          taken={(other) => other !== name && doc.has(`key:${other}`)}
+          onRename={rename}
+          label={t("forms.state.name")}
+        />
       </Field>
       <Field label={t("forms.state.type")} error={at("/type", "/enum")} pointer="/type">
         <div className="ss-items">
@@ -229,23 +296,37 @@ function KeyEditor({
             onChange={(next) => {
               const wasMessages = reducer === "add_messages";
               const fits = REDUCERS.find(([value]) => value === reducer)?.[1];
-              const joins = fits === null || fits === undefined || next.type === undefined || fits.includes(String(next.type));
+              const joins =
+                fits === null ||
+                fits === undefined ||
+                next.type === undefined ||
+                fits.includes(String(next.type));
               put(
                 {
                   ...(next as JsonObject),
                   ...(record["description"] !== undefined && { description: record["description"] }),
                   // A reducer that cannot join the new type would be an error that nobody asked for.
-                  ...(record["reducer"] !== undefined && joins && !(wasMessages && next.type !== "array") && { reducer: record["reducer"] }),
+                  ...(record["reducer"] !== undefined &&
+                    joins &&
+                    !(wasMessages && next.type !== "array") && { reducer: record["reducer"] }),
                   ...(record["channel"] !== undefined && { channel: record["channel"] }),
                 },
                 t("forms.state.type"),
               );
             }}
           />
-          <TypeDetails schema={schema as Schema} onChange={(next) => put({ ...(next as JsonObject), ...picked(record) }, t("forms.state.type"))} />
+          <TypeDetails
+            schema={schema as Schema}
+            onChange={(next) => put({ ...(next as JsonObject), ...picked(record) }, t("forms.state.type"))}
+          />
         </div>
       </Field>
-      <Field label={t("forms.state.reducer")} description={t(`forms.reducer.${reducer}.help` as TextKey)} error={at("/reducer")} pointer="/reducer">
+      <Field
+        label={t("forms.state.reducer")}
+        description={t(`forms.reducer.${reducer}.help` as TextKey)}
+        error={at("/reducer")}
+        pointer="/reducer"
+      >
         <Select
           value={reducer}
           options={reducers.map(([value]) => ({
@@ -253,31 +334,66 @@ function KeyEditor({
             label: t(`forms.reducer.${value}` as TextKey),
             description: t(`forms.reducer.${value}.help` as TextKey),
           }))}
-          onChange={(next) => set("/reducer", next === "overwrite" ? undefined : next, t("forms.state.reducer"))}
+          onChange={(next) =>
+            set("/reducer", next === "overwrite" ? undefined : next, t("forms.state.reducer"))
+          }
         />
       </Field>
-      <DefaultField record={record} schema={schema as Schema} error={at("/default")} onChange={(next) => set("/default", next, t("forms.state.default"))} />
+      <DefaultField
+        record={record}
+        schema={schema as Schema}
+        error={at("/default")}
+        onChange={(next) => set("/default", next, t("forms.state.default"))}
+      />
       <Field label={t("forms.state.description")} pointer="/description">
         <TextArea
           minRows={1}
           value={typeof record["description"] === "string" ? record["description"] : ""}
           placeholder={t("forms.state.descriptionPlaceholder")}
-          onChange={(next) => set("/description", next === "" ? undefined : next, t("forms.state.description"))}
+          onChange={(next) =>
+            set("/description", next === "" ? undefined : next, t("forms.state.description"))
+          }
         />
       </Field>
-      <Field label={t("forms.state.ephemeral")} description={t("forms.state.ephemeralHelp")} className="ss-field-switch" error={at("/channel")} pointer="/channel">
+      <Field
+        label={t("forms.state.ephemeral")}
+        description={t("forms.state.ephemeralHelp")}
+        className="ss-field-switch"
+        error={at("/channel")}
+        pointer="/channel"
+      >
         <Switch
           checked={record["channel"] === "ephemeral"}
           onChange={(on) => set("/channel", on ? "ephemeral" : undefined, t("forms.state.ephemeral"))}
         />
       </Field>
-      <Users title={t("forms.state.writers")} records={usage.writers} none={t("forms.state.noWriters")} icon={<ArrowDownToLine size={13} aria-hidden />} />
-      <Users title={t("forms.state.readers")} records={usage.readers} none={t("forms.state.noReaders")} icon={<ArrowUpFromLine size={13} aria-hidden />} />
+      <Users
+        title={t("forms.state.writers")}
+        records={usage.writers}
+        none={t("forms.state.noWriters")}
+        icon={<ArrowDownToLine size={13} aria-hidden />}
+      />
+      <Users
+        title={t("forms.state.readers")}
+        records={usage.readers}
+        none={t("forms.state.noReaders")}
+        icon={<ArrowUpFromLine size={13} aria-hidden />}
+      />
       <div className="state-tools">
-        <IconButton size="small" label={t("forms.state.up", { name })} disabled={first} onClick={() => edit(t("forms.state.move"), (document) => moveKey(document, name, -1))}>
+        <IconButton
+          size="small"
+          label={t("forms.state.up", { name })}
+          disabled={first}
+          onClick={() => edit(t("forms.state.move"), (document) => moveKey(document, name, -1))}
+        >
           <MoveUp size={13} />
         </IconButton>
-        <IconButton size="small" label={t("forms.state.down", { name })} disabled={last} onClick={() => edit(t("forms.state.move"), (document) => moveKey(document, name, 1))}>
+        <IconButton
+          size="small"
+          label={t("forms.state.down", { name })}
+          disabled={last}
+          onClick={() => edit(t("forms.state.move"), (document) => moveKey(document, name, 1))}
+        >
           <MoveDown size={13} />
         </IconButton>
         <Button
@@ -314,7 +430,9 @@ function KeyEditor({
 /** The parts of a key that are not its type. */
 function picked(record: JsonObject): JsonObject {
   return Object.fromEntries(
-    ["description", "reducer", "channel", "default"].flatMap((field) => (record[field] === undefined ? [] : [[field, record[field]]])),
+    ["description", "reducer", "channel", "default"].flatMap((field) =>
+      record[field] === undefined ? [] : [[field, record[field]]],
+    ),
   );
 }
 
@@ -347,7 +465,12 @@ function DefaultField({
     >
       {has &&
         (simple ? (
-          <SchemaForm schema={{ ...schema, title: t("forms.state.default"), description: "" }} value={record["default"]} jsonSwitch={false} onChange={(next: Json | undefined) => onChange(next ?? (schema.type === "string" ? "" : 0))} />
+          <SchemaForm
+            schema={{ ...schema, title: t("forms.state.default"), description: "" }}
+            value={record["default"]}
+            jsonSwitch={false}
+            onChange={(next: Json | undefined) => onChange(next ?? (schema.type === "string" ? "" : 0))}
+          />
         ) : (
           <JsonEditor
             aria-label={t("forms.state.default")}
@@ -367,7 +490,17 @@ function recordText(record: string): string {
   return place.section === "edge" ? t("forms.problems.edge", { name: place.name }) : place.name;
 }
 
-function Users({ title, records, none, icon }: { title: string; records: readonly string[]; none: string; icon: React.ReactNode }) {
+function Users({
+  title,
+  records,
+  none,
+  icon,
+}: {
+  title: string;
+  records: readonly string[];
+  none: string;
+  icon: React.ReactNode;
+}) {
   return (
     <div className="state-users">
       <h4>

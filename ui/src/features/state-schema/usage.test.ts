@@ -38,7 +38,10 @@ describe("usageOf", () => {
       "key:answer": {},
       "key:total": {},
       "key:messages": {},
-      "node:a": { kind: "model", config: { prompt: "Say {{ state.request }}, not state.total", into: "answer", messages: "messages" } },
+      "node:a": {
+        kind: "model",
+        config: { prompt: "Say {{ state.request }}, not state.total", into: "answer", messages: "messages" },
+      },
       "node:b": { kind: "assign", config: { set: { total: "state.total + state.answer|length" } } },
       "node:c": { kind: "ask", config: { context: ["answer"] } },
       "edge:e": { from: "a", to: "b", when: "state.request == 'x'" },
@@ -55,7 +58,10 @@ describe("usageOf", () => {
       "key:amount": {},
       "key:reason": {},
       "key:price": {},
-      "node:a": { kind: "code", config: { source: "const amount = state.price * 2; return { amount, 'reason': 'x' };" } },
+      "node:a": {
+        kind: "code",
+        config: { source: "const amount = state.price * 2; return { amount, 'reason': 'x' };" },
+      },
     });
     expect(found.get("amount")?.writers).toEqual(["node:a"]);
     expect(found.get("reason")?.writers).toEqual(["node:a"]);

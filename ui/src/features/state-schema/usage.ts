@@ -60,7 +60,12 @@ export function usageOf(doc: GraphDocument, kinds: readonly NodeKind[]): Map<str
     if (!isObject(edge)) continue;
     for (const field of ["when", "route", "each", "with"]) texts(edge[field], record);
   }
-  return new Map([...usage].map(([name, { readers, writers }]) => [name, { readers: [...readers], writers: [...writers] }]));
+  return new Map(
+    [...usage].map(([name, { readers, writers }]) => [
+      name,
+      { readers: [...readers], writers: [...writers] },
+    ]),
+  );
 }
 
 /** Does a program name the key as a field of an object it makes? A guess, and a good one. */

@@ -18,14 +18,21 @@ export function momentText(iso: string, now: Date = new Date()): string {
   if (Number.isNaN(at.getTime())) return iso;
   const sameDay = at.toDateString() === now.toDateString();
   return at.toLocaleString(undefined, {
-    ...(sameDay ? {} : { month: "short", day: "numeric", ...(at.getFullYear() !== now.getFullYear() && { year: "numeric" }) }),
+    ...(sameDay
+      ? {}
+      : {
+          month: "short",
+          day: "numeric",
+          ...(at.getFullYear() !== now.getFullYear() && { year: "numeric" }),
+        }),
     hour: "2-digit",
     minute: "2-digit",
     second: sameDay ? "2-digit" : undefined,
   });
 }
 
-type Load = { state: "loading" } | { state: "failed"; problem: RpcProblem } | { state: "ready"; autosaves: Autosave[] };
+type Load =
+  { state: "loading" } | { state: "failed"; problem: RpcProblem } | { state: "ready"; autosaves: Autosave[] };
 
 export function VersionsPanel() {
   const { graphId, rev } = useGraphMeta();
@@ -54,7 +61,11 @@ export function VersionsPanel() {
       await flush();
       const view = await rpc("graph.restore", { graphId, autosaveId: autosave.id });
       replaceDocument(view, t("forms.versions.undoName", { time }));
-      showToast({ tone: "done", text: t("forms.versions.restored", { time }), detail: t("forms.versions.restoredHelp") });
+      showToast({
+        tone: "done",
+        text: t("forms.versions.restored", { time }),
+        detail: t("forms.versions.restoredHelp"),
+      });
     } catch (thrown) {
       showProblem(thrown);
     } finally {
@@ -72,7 +83,12 @@ export function VersionsPanel() {
   }
   if (load.state === "failed") {
     return (
-      <EmptyState compact tone="failed" title={t("forms.versions.failed")} action={<Button onClick={read}>{t("forms.retry")}</Button>}>
+      <EmptyState
+        compact
+        tone="failed"
+        title={t("forms.versions.failed")}
+        action={<Button onClick={read}>{t("forms.retry")}</Button>}
+      >
         {load.problem.message} {load.problem.remedy}
       </EmptyState>
     );
@@ -95,7 +111,8 @@ export function VersionsPanel() {
                 {time}
               </time>
               <span className="versions-counts tabular">
-                {tn("forms.many.node", "forms.many.nodes", autosave.nodes)}, {tn("forms.many.edge", "forms.many.edges", autosave.edges)}
+                {tn("forms.many.node", "forms.many.nodes", autosave.nodes)},{" "}
+                {tn("forms.many.edge", "forms.many.edges", autosave.edges)}
               </span>
             </span>
             <Button

@@ -4,7 +4,6 @@ export const forms = {
   "forms.cancel": "Cancel",
   "forms.remove": "Remove",
   "forms.notSet": "Not set",
-  "forms.toasts.label": "Notes",
 
   "forms.code.unknownKey": "The state has no key “{key}”.",
   "forms.code.unclosed": "“{what}” has no partner.",
@@ -21,7 +20,6 @@ export const forms = {
   "forms.schema.fixJson": "Complete the JSON first",
   "forms.schema.add": "Add",
   "forms.schema.addItem": "Add {name}",
-  "forms.schema.item": "Item {n}",
   "forms.schema.empty": "Nothing in the list yet.",
   "forms.schema.removeItem": "Remove item {n}",
   "forms.schema.moveUp": "Move item {n} up",
@@ -40,8 +38,6 @@ export const forms = {
   "forms.schema.fixed": "Always {value}",
   "forms.schema.noFields": "There is nothing to fill in.",
   "forms.schema.defaultIs": "{value} when empty",
-  "forms.schema.show": "Show",
-  "forms.schema.hide": "Hide",
 
   "forms.check.nothing": "Nothing is allowed here.",
   "forms.check.const": "Must be {value}.",
@@ -90,7 +86,8 @@ export const forms = {
   "forms.palette.results": "Results",
   "forms.palette.none": "No kind of node fits.",
   "forms.palette.noneHelp": "Try another word, or clear the search.",
-  "forms.palette.help": "Click to add a node, or drag it to its place. Tab on the canvas opens the same list.",
+  "forms.palette.help":
+    "Click to add a node, or drag it to its place. Tab on the canvas opens the same list.",
   "forms.palette.group.models": "Models",
   "forms.palette.group.people": "People",
   "forms.palette.group.knowledge": "Knowledge",
@@ -124,7 +121,6 @@ export const forms = {
   "forms.problems.layout": "Position of {name}",
 
   "forms.command.label": "Command palette",
-  "forms.command.placeholder": "What do you want to do?",
   "forms.command.none": "Nothing fits.",
   "forms.command.nodes": "Go to node",
   "forms.command.recent": "Open recent",
@@ -138,7 +134,6 @@ export const forms = {
   "forms.outline.empty": "No nodes yet",
   "forms.outline.emptyHelp": "Add one from the palette; every node and edge is then listed here.",
   "forms.outline.toPalette": "Show the palette",
-  "forms.outline.nodes": "Nodes",
   "forms.outline.connect": "Connect {node} to…",
   "forms.outline.connectTo": "Connect to…",
   "forms.outline.rename": "Rename",
@@ -147,7 +142,6 @@ export const forms = {
   "forms.outline.more": "What can be done with {name}",
   "forms.outline.help": "Enter opens it, F2 renames, C connects, Delete removes.",
   "forms.outline.problems": "has problems",
-  "forms.outline.unconnected": "Not connected",
   "forms.outline.each": "each",
   "forms.outline.join": "waits for {others}",
   "forms.outline.default": "otherwise",
@@ -157,14 +151,14 @@ export const forms = {
   "forms.outline.nameEmpty": "A node needs a name.",
 
   "forms.versions.none": "No versions yet",
-  "forms.versions.noneHelp": "While you work, a copy is kept every few minutes. You can go back to any of them here.",
+  "forms.versions.noneHelp":
+    "While you work, a copy is kept every few minutes. You can go back to any of them here.",
   "forms.versions.list": "Versions",
   "forms.versions.restore": "Restore",
   "forms.versions.restoreLabel": "Restore the version of {time}",
   "forms.versions.restored": "The version of {time} is back.",
   "forms.versions.restoredHelp": "What was there before can be had with undo.",
   "forms.versions.undoName": "restore the version of {time}",
-  "forms.versions.refresh": "Look again",
   "forms.versions.loading": "Reading versions…",
   "forms.versions.failed": "The versions could not be read.",
   "forms.retry": "Try again",
@@ -177,7 +171,8 @@ export const forms = {
   "forms.settings.follow": "Follow a run",
   "forms.settings.followHelp": "The canvas moves so that the running node stays in view.",
   "forms.settings.data": "Data folder",
-  "forms.settings.dataHelp": "Threads, checkpoints, unsaved work and settings are kept here, on this computer only.",
+  "forms.settings.dataHelp":
+    "Threads, checkpoints, unsaved work and settings are kept here, on this computer only.",
   "forms.settings.graphs": "Graphs folder",
   "forms.settings.graphsHelp": "New graphs and copies of examples go here unless you choose another place.",
   "forms.settings.copy": "Copy the path",
@@ -187,7 +182,8 @@ export const forms = {
   "forms.settings.places": "Places",
   "forms.settings.version": "Superstep {version}",
   "forms.settings.licence": "Free software under the MIT licence or the Apache licence 2.0, as you choose.",
-  "forms.settings.fonts": "Fonts: Inter and JetBrains Mono, under the SIL Open Font Licence. Icons: Lucide, under the ISC licence.",
+  "forms.settings.fonts":
+    "Fonts: Inter and JetBrains Mono, under the SIL Open Font Licence. Icons: Lucide, under the ISC licence.",
   "forms.settings.open": "Settings",
   "forms.settings.themeNext": "Change between light and dark",
   "forms.settings.group": "Settings",
@@ -195,7 +191,6 @@ export const forms = {
   "forms.files.openTitle": "Open a graph",
   "forms.files.saveTitle": "Save the graph",
   "forms.files.path": "Path",
-  "forms.files.folder": "Folder",
   "forms.files.name": "File name",
   "forms.files.open": "Open",
   "forms.files.save": "Save",
@@ -214,14 +209,9 @@ export const forms = {
   "forms.files.willBe": "Will be saved as {path}",
   "forms.files.home": "Graphs folder",
 
-  "forms.unsaved.title": "{name} has changes that are not in its file",
-  "forms.unsaved.text": "They are kept in the app and will be there when you open it again. Discard them only if you want the graph as it is in its file.",
-  "forms.unsaved.keep": "Keep and continue",
-  "forms.unsaved.discard": "Discard changes",
-
-
   "forms.start.welcome": "Welcome to Superstep",
-  "forms.start.welcomeText": "Draw a workflow, run it, stop it anywhere, look at every step, and answer what it asks. Everything stays on this computer; the examples need no account, no key and no network.",
+  "forms.start.welcomeText":
+    "Draw a workflow, run it, stop it anywhere, look at every step, and answer what it asks. Everything stays on this computer; the examples need no account, no key and no network.",
   "forms.start.title": "Superstep",
   "forms.start.text": "Go on where you were, or begin something new.",
   "forms.start.new": "New graph",
@@ -230,7 +220,8 @@ export const forms = {
   "forms.start.examples": "Examples",
   "forms.start.pickExample": "Begin with an example: it opens as your own copy",
   "forms.start.noExamples": "No examples were found",
-  "forms.start.noExamplesHelp": "They come with the app in its folder “graphs”. A new graph works without them.",
+  "forms.start.noExamplesHelp":
+    "They come with the app in its folder “graphs”. A new graph works without them.",
   "forms.start.missing": "File is gone",
   "forms.start.waiting.one": "1 question is waiting for an answer",
   "forms.start.waiting.many": "{n} questions are waiting for an answer",
@@ -244,7 +235,6 @@ export const forms = {
   "forms.ago.hours": "{n} hours ago",
   "forms.ago.day": "1 day ago",
   "forms.ago.days": "{n} days ago",
-
 
   "forms.builder.string": "Text",
   "forms.builder.enum": "One of…",
@@ -263,7 +253,6 @@ export const forms = {
   "forms.builder.clear": "Remove the schema",
   "forms.builder.addValue": "Add a value",
   "forms.builder.removeValue": "Remove {value}",
-
 
   "forms.keys.messages": "list of messages",
   "forms.keys.listOf": "list of {type}",
@@ -309,10 +298,6 @@ export const forms = {
   "forms.inspector.changeKind": "Change the kind",
   "forms.inspector.unknownKind": "This app does not know the kind “{kind}”.",
   "forms.inspector.unknownKindHelp": "The settings are kept as they are and can be edited as JSON.",
-  "forms.inspector.breakpoints": "Breakpoints",
-  "forms.inspector.breakBefore": "Stop before it runs",
-  "forms.inspector.breakAfter": "Stop after it has run",
-  "forms.inspector.lastRun": "Last run",
   "forms.inspector.startHelp": "A run begins here. Draw a wire from it to the nodes that run first.",
   "forms.inspector.endHelp": "A run ends here, once no other node has anything to do.",
 
@@ -336,9 +321,12 @@ export const forms = {
   "forms.edge.says.plain": "After {from}, {to} runs.",
   "forms.edge.says.when": "After {from}, {to} runs if `{expression}` is true.",
   "forms.edge.says.join": "{to} runs once, when {from} have all finished.",
-  "forms.edge.says.each": "After {from}, {to} runs once for each item of `{expression}`, in parallel. It sees the item as `state.{as}`.",
-  "forms.edge.says.route": "After {from}, the value of `{expression}` chooses the label and with it where to go; any other value goes to {otherwise}.",
-  "forms.edge.says.routeNoDefault": "After {from}, the value of `{expression}` chooses the label and with it where to go; any other value stops the run with an error.",
+  "forms.edge.says.each":
+    "After {from}, {to} runs once for each item of `{expression}`, in parallel. It sees the item as `state.{as}`.",
+  "forms.edge.says.route":
+    "After {from}, the value of `{expression}` chooses the label and with it where to go; any other value goes to {otherwise}.",
+  "forms.edge.says.routeNoDefault":
+    "After {from}, the value of `{expression}` chooses the label and with it where to go; any other value stops the run with an error.",
   "forms.edge.expression.when": "Condition",
   "forms.edge.expression.when.help": "True or false. It sees the state after the node's own writes.",
   "forms.edge.expression.route": "Route by",
@@ -389,8 +377,6 @@ export const forms = {
   "forms.graph.readme": "About this graph",
   "forms.graph.recovered": "Unsaved changes of {time} were brought back.",
   "forms.graph.discardRecovered": "Use the file instead",
-  "forms.graph.discardTitle": "Discard the unsaved changes?",
-  "forms.graph.discardText": "The graph will be as it is in its file. What was changed since cannot be brought back.",
   "forms.examples.title": "Sample inputs",
   "forms.examples.none": "A sample input fills the run form with one click.",
   "forms.examples.newName": "Sample {n}",
@@ -398,11 +384,11 @@ export const forms = {
   "forms.examples.name": "Name",
   "forms.examples.input": "Input",
 
-
   "forms.outline.connectEdit": "connect {from} to {to}",
   "forms.state.keys": "State keys",
   "forms.state.none": "The state has no keys yet",
-  "forms.state.noneHelp": "Nodes share values through the state. Add a key for each value: what was asked, what was found, what was decided.",
+  "forms.state.noneHelp":
+    "Nodes share values through the state. Add a key for each value: what was asked, what was found, what was decided.",
   "forms.state.add": "Add key",
   "forms.state.newName": "key",
   "forms.state.name": "Name",
@@ -428,10 +414,13 @@ export const forms = {
   "forms.state.move": "move a state key",
   "forms.state.delete": "Delete key",
   "forms.state.deleteTitle": "Delete the state key {name}?",
-  "forms.state.deleteText.one": "It is still used in 1 place, which will have a problem then. Undo brings the key back.",
-  "forms.state.deleteText.many": "It is still used in {n} places, which will have problems then. Undo brings the key back.",
+  "forms.state.deleteText.one":
+    "It is still used in 1 place, which will have a problem then. Undo brings the key back.",
+  "forms.state.deleteText.many":
+    "It is still used in {n} places, which will have problems then. Undo brings the key back.",
   "forms.reducer.overwrite": "Replace",
-  "forms.reducer.overwrite.help": "The new value takes the place of the old one. Two writes in one step are an error.",
+  "forms.reducer.overwrite.help":
+    "The new value takes the place of the old one. Two writes in one step are an error.",
   "forms.reducer.add": "Add",
   "forms.reducer.add.help": "Numbers are added; texts and lists are put one after the other.",
   "forms.reducer.multiply": "Multiply",
@@ -449,7 +438,21 @@ export const forms = {
   "forms.reducer.union": "Union",
   "forms.reducer.union.help": "Like append, without repeated items.",
   "forms.reducer.add_messages": "Messages",
-  "forms.reducer.add_messages.help": "Messages are added; one with a known id takes the place of the old one.",
+  "forms.reducer.add_messages.help":
+    "Messages are added; one with a known id takes the place of the old one.",
   "forms.reducer.merge": "Merge",
   "forms.reducer.merge.help": "The fields of the new object are put into the old one.",
+
+  "forms.files.group": "File",
+  "forms.unsaved.kept": "Unsaved changes of “{name}” are kept.",
+  "forms.unsaved.keptHelp": "They will be there when you open it again.",
+  "forms.revert.command": "Discard changes and go back to the file…",
+  "forms.revert.title": "Go back to the file of {name}?",
+  "forms.revert.text":
+    "The graph will be as it is in its file. What was changed since it was saved cannot be brought back.",
+  "forms.revert.yes": "Discard changes",
+
+  "forms.edge.expression.when.example": "for example state.approved",
+  "forms.edge.expression.route.example": "for example state.category",
+  "forms.edge.expression.each.example": "for example state.topics",
 } as const satisfies Record<string, string>;
