@@ -1,10 +1,10 @@
 /** The layers beside React Flow: the dots, the overview, the minimap. They follow the view without rendering React. */
-import { useEffect, useRef, type PointerEvent } from "react";
+import { useEffect, useRef, useState, type PointerEvent } from "react";
 import { readOverlay } from "../debugger/overlay";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
-import { drawMinimap, drawOverview, readPaint, type Paint } from "./lod";
+import { drawOverview, MinimapPicture, readPaint, type Paint } from "./lod";
 import { scene } from "./scene";
 import { useCanvas } from "./store";
 import { useView, type ViewHub } from "./view";
@@ -62,8 +62,9 @@ const MAP = { width: 176, height: 112 };
 
 export function Minimap({ hub }: { hub: ViewHub }) {
   const scale = useRef<{ scale: number; left: number; top: number } | null>(null);
+  const [picture] = useState(() => new MinimapPicture());
   const ref = useDrawing(hub, (paint, canvas) => {
-    scale.current = drawMinimap(canvas, scene, hub.viewport, hub.size, MAP, paint);
+    scale.current = picture.draw(canvas, scene, hub.viewport, hub.size, MAP, paint);
   });
   const go = (event: PointerEvent<HTMLCanvasElement>) => {
     const box = event.currentTarget.getBoundingClientRect();

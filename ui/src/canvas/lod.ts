@@ -139,28 +139,56 @@ function short(name: string, width: number, zoom: number): string {
   return name.length <= fits ? name : `${name.slice(0, fits - 1)}…`;
 }
 
-/** The whole graph in a small picture. Answers how graph coordinates became pixels, for picking. */
-export function drawMinimap(
-  canvas: HTMLCanvasElement,
+/** The blocks of the small picture, kept while neither the graph nor the states nor the colours change. */
+export class MinimapPicture {
+  #picture: HTMLCanvasElement | null = null;
+  #key: readonly unknown[] = [];
+
+  /** Draws the picture and the frame of the view. Answers how graph coordinates became pixels, for picking. */
+  draw(
+    canvas: HTMLCanvasElement,
+    scene: Scene,
+    viewport: Viewport,
+    view: Size,
+    size: Size,
+    paint: Paint,
+  ): { scale: number; left: number; top: number } | null {
+    const context = prepare(canvas, size);
+    const bounds = scene.bounds();
+    if (!context || !bounds) return null;
+    const pad = 8;
+    const scale = Math.min((size.width - pad * 2) / bounds.width, (size.height - pad * 2) / bounds.height, 0.2);
+    const left = size.width / 2 - (bounds.x + bounds.width / 2) * scale;
+    const top = size.height / 2 - (bounds.y + bounds.height / 2) * scale;
+    const key = [scene.version, readOverlay(), paint, size.width, size.height];
+    if (!this.#picture || key.some((each, index) => each !== this.#key[index])) {
+      this.#key = key;
+      this.#picture ??= document.createElement("canvas");
+      const blocks = prepare(this.#picture, size);
+      if (blocks) drawBlocks(blocks, scene, paint, scale, left, top);
+    }
+    context.drawImage(this.#picture, 0, 0, size.width, size.height);
+    context.strokeStyle = paint.view;
+    context.lineWidth = 1.5;
+    const clip = (low: number, length: number, limit: number): [number, number] => {
+      const from = Math.max(1, low);
+      return [from, Math.max(4, Math.min(limit - 1, low + length) - from)];
+    };
+    const [x, width] = clip((-viewport.x / viewport.zoom) * scale + left, (view.width / viewport.zoom) * scale, size.width);
+    const [y, height] = clip((-viewport.y / viewport.zoom) * scale + top, (view.height / viewport.zoom) * scale, size.height);
+    context.strokeRect(x, y, width, height);
+    return { scale, left, top };
+  }
+}
+
+function drawBlocks(
+  context: CanvasRenderingContext2D,
   scene: Scene,
-  viewport: Viewport,
-  view: Size,
-  size: Size,
   paint: Paint,
-): { scale: number; left: number; top: number } | null {
-  const context = prepare(canvas, size);
-  const bounds = scene.bounds();
-  if (!context || !bounds) return null;
-  const seen: Rect = {
-    x: -viewport.x / viewport.zoom,
-    y: -viewport.y / viewport.zoom,
-    width: view.width / viewport.zoom,
-    height: view.height / viewport.zoom,
-  };
-  const pad = 8;
-  const scale = Math.min((size.width - pad * 2) / bounds.width, (size.height - pad * 2) / bounds.height, 0.2);
-  const left = size.width / 2 - (bounds.x + bounds.width / 2) * scale;
-  const top = size.height / 2 - (bounds.y + bounds.height / 2) * scale;
+  scale: number,
+  left: number,
+  top: number,
+): void {
   const overlay = readOverlay();
   for (const [name, rect] of scene.rects()) {
     context.fillStyle = fillOf(overlay.nodes.get(name)?.state, paint) ?? paint.border;
@@ -171,15 +199,4 @@ export function drawMinimap(
       Math.max(1.5, rect.height * scale),
     );
   }
-  context.strokeStyle = paint.view;
-  context.lineWidth = 1.5;
-  const clip = (low: number, length: number, limit: number): [number, number] => {
-    const from = Math.max(1, low);
-    return [from, Math.max(4, Math.min(limit - 1, low + length) - from)];
-  };
-  const [viewX, viewWidth] = clip(seen.x * scale + left, seen.width * scale, size.width);
-  const [viewY, viewHeight] = clip(seen.y * scale + top, seen.height * scale, size.height);
-  context.strokeRect(viewX, viewY, viewWidth, viewHeight);
-  return { scale, left, top };
 }
-

@@ -6,6 +6,7 @@
 import RBush from "rbush";
 import type { GraphDocument } from "../document/document";
 import type { Point } from "../document/edits";
+import { same } from "../document/patch";
 import { edgeOf, END, nodeOf, positionOf, START, type EdgeForm, type EdgePath } from "../document/types";
 import {
   cardHeight,
@@ -64,6 +65,16 @@ export interface Line {
   readonly inset: number;
 }
 
+interface Fan {
+  readonly fan: number;
+  readonly lead: number;
+}
+
+const NO_FAN: Fan = { fan: 0, lead: 0 };
+const NO_FANS: ReadonlyMap<string, Fan> = new Map();
+/** A node with more edges than this has no fan: its labels would reach out of sight. */
+const MAX_FAN = 64;
+
 interface LineItem extends Box {
   readonly line: Line;
 }
@@ -91,6 +102,8 @@ export class Scene {
   #edges = new RBush<LineItem>();
   #lineItems = new Map<string, LineItem[]>();
   #lines = new Map<string, Line>();
+  /** Fans by source, until something moves. */
+  #fans = new Map<string, ReadonlyMap<string, Fan>>();
   #bounds: Rect | null = null;
   #version = 0;
   #stop: () => void;
@@ -117,6 +130,7 @@ export class Scene {
 
   /** Which config fields the kinds show on their cards; decides the heights. */
   setCards(cards: ReadonlyMap<string, readonly string[]>): void {
+    if (same(Object.fromEntries(cards), Object.fromEntries(this.#cards))) return;
     this.#cards = cards;
     this.#rebuild();
     this.#tell();
@@ -240,6 +254,7 @@ export class Scene {
     this.#nodes = new RBush<NodeItem>().load([...this.#nodeItems.values()]);
     this.#lineItems = new Map();
     this.#lines = new Map();
+    this.#fans.clear();
     const items: LineItem[] = [];
     for (const edge of this.doc.names("edge")) {
       const own = this.#makeLines(edge);
@@ -272,13 +287,14 @@ export class Scene {
   /** Makes the lines of these edges anew, and of those that share a port with them: their fans depend on each other. */
   #placeEdges(edges: ReadonlySet<string>): void {
     const all = new Set(edges);
+    this.#fans.clear();
     for (const edge of edges) {
       const before = this.#lineItems.get(edge)?.flatMap((item) => [item.line.from, item.line.to]) ?? [];
       const view = edgeOf(this.doc.get(`edge:${edge}`));
       for (const node of new Set([...before, ...view.sources, ...view.targets])) {
         // A hub's edges are not all made anew for one of them: beyond this many, fans are out of sight anyway.
         const neighbours = this.doc.edgesOf(node);
-        if (neighbours.length <= 64) for (const neighbour of neighbours) all.add(neighbour);
+        if (neighbours.length <= MAX_FAN) for (const neighbour of neighbours) all.add(neighbour);
       }
     }
     for (const edge of all) {
@@ -303,14 +319,15 @@ export class Scene {
   #makeLines(edge: string): LineItem[] {
     const view = edgeOf(this.doc.get(`edge:${edge}`));
     const items: LineItem[] = [];
-    const fans = new Map(view.paths.map((path) => [path.part, this.#fanOf(edge, path)]));
-    const highest = Math.min(...[...fans.values()].map((each) => each.fan));
+    const fanOf = (path: EdgePath) =>
+      this.#fanOf(path.from, lineId(edge, path.part), labelOf(view.form, path, view.expression) !== null);
+    const highest = view.form === "route" ? Math.min(...view.paths.map((path) => fanOf(path).fan)) : 0;
     for (const path of view.paths) {
       const from = this.#rects.get(path.from);
       const to = this.#rects.get(path.to);
       if (!from || !to) continue;
       const label = labelOf(view.form, path, view.expression);
-      const { fan, lead } = fans.get(path.part) ?? { fan: 0, lead: 0 };
+      const { fan, lead } = fanOf(path);
       const line: Line = {
         id: lineId(edge, path.part),
         edge,
@@ -348,41 +365,49 @@ export class Scene {
   }
 
   /** The place of a line in the fan of its source: labelled lines are spread, all plain ones share one place. */
-  #fanOf(edge: string, path: EdgePath): { fan: number; lead: number } {
-    const others = this.doc.edgesFrom(path.from);
-    if (others.length > 64) return { fan: 0, lead: 0 };
+  #fanOf(source: string, id: string, labelled: boolean): Fan {
+    let fans = this.#fans.get(source);
+    if (fans === undefined) {
+      fans = this.#makeFans(source);
+      this.#fans.set(source, fans);
+    }
+    return fans.get(labelled ? id : "") ?? NO_FAN;
+  }
+
+  #makeFans(source: string): ReadonlyMap<string, Fan> {
+    const edges = this.doc.edgesFrom(source);
+    const rect = this.#rects.get(source);
+    if (!rect || edges.length > MAX_FAN) return NO_FANS;
+    const start = portOf(rect, "out");
     const slots: { key: string; y: number; width: number }[] = [];
-    const plain = { sum: 0, count: 0 };
-    for (const other of others) {
-      const view = edgeOf(this.doc.get(`edge:${other}`));
-      for (const each of view.paths) {
-        if (each.from !== path.from) continue;
-        const target = this.#rects.get(each.to);
+    let plainSum = 0;
+    let plainCount = 0;
+    for (const edge of edges) {
+      const view = edgeOf(this.doc.get(`edge:${edge}`));
+      for (const path of view.paths) {
+        if (path.from !== source) continue;
+        const target = this.#rects.get(path.to);
         if (!target) continue;
-        const source = this.#rects.get(path.from);
-        // Lines that go round start lowest.
-        const back = source ? isBack(portOf(source, "out"), portOf(target, "in")) : false;
-        const y = back ? Infinity : portOf(target, "in").y;
-        const label = labelOf(view.form, each, view.expression);
+        const end = portOf(target, "in");
+        const back = isBack(start, end);
+        const label = labelOf(view.form, path, view.expression);
         if (label === null) {
-          if (!back) {
-            plain.sum += y;
-            plain.count += 1;
-          }
+          if (back) continue;
+          plainSum += end.y;
+          plainCount += 1;
           continue;
         }
-        const width = labelWidth(shownLabel(view.form, each.label === null, label));
-        slots.push({ key: lineId(other, each.part), y, width });
+        const width = labelWidth(shownLabel(view.form, path.label === null, label));
+        // Lines that go round start lowest.
+        slots.push({ key: lineId(edge, path.part), y: back ? Infinity : end.y, width });
       }
     }
-    if (slots.length === 0) return { fan: 0, lead: 0 };
+    if (slots.length === 0) return NO_FANS;
     const lead = Math.max(...slots.map((slot) => slot.width));
-    if (plain.count > 0) slots.push({ key: "", y: plain.sum / plain.count, width: 0 });
+    if (plainCount > 0) slots.push({ key: "", y: plainSum / plainCount, width: 0 });
     slots.sort((a, b) => (a.y === b.y ? 0 : a.y - b.y));
-    const own = edgeOf(this.doc.get(`edge:${edge}`));
-    const isPlain = labelOf(own.form, path, own.expression) === null;
-    const index = slots.findIndex((slot) => slot.key === (isPlain ? "" : lineId(edge, path.part)));
-    return { fan: index < 0 ? 0 : (fanOffsets(slots.length)[index] ?? 0), lead };
+    const offsets = fanOffsets(slots.length);
+    return new Map(slots.map((slot, index) => [slot.key, { fan: offsets[index] ?? 0, lead }]));
   }
 
   /** Several joins into one node get a mark each. */
@@ -395,11 +420,11 @@ export class Scene {
   #applyLanes(edges: Iterable<string>): void {
     for (const edge of new Set(edges)) {
       const items = this.#lineItems.get(edge);
-      if (!items) continue;
+      if (!items?.some(({ line }) => this.#goesRound(line))) continue;
       const next = items.map((item) => {
         const from = this.#rects.get(item.line.from);
         const to = this.#rects.get(item.line.to);
-        if (!from || !to || !isBack(portOf(from, "out"), portOf(to, "in"))) return item;
+        if (!from || !to || !this.#goesRound(item.line)) return item;
         const { lane, inset } = this.#laneOf(item.line, from, to);
         this.#edges.remove(item);
         const lined = this.#boxed({ ...item.line, lane, inset }, from, to);
@@ -409,6 +434,12 @@ export class Scene {
       });
       this.#lineItems.set(edge, next);
     }
+  }
+
+  #goesRound(line: Line): boolean {
+    const from = this.#rects.get(line.from);
+    const to = this.#rects.get(line.to);
+    return from !== undefined && to !== undefined && isBack(portOf(from, "out"), portOf(to, "in"));
   }
 
   #laneOf(line: Line, from: Rect, to: Rect): { lane: number; inset: number } {
@@ -455,9 +486,7 @@ export class Scene {
       for (const item of this.#lineItems.get(edge) ?? []) {
         if (item.line.to !== line.to) continue;
         if (item.line.id === line.id) return rank;
-        const from = this.#rects.get(item.line.from);
-        const to = this.#rects.get(item.line.to);
-        if (from && to && isBack(portOf(from, "out"), portOf(to, "in"))) rank += 1;
+        if (this.#goesRound(item.line)) rank += 1;
         if (rank > 8) return rank;
       }
     }

@@ -61,11 +61,19 @@ export class GraphDocument {
   }
 
   edgesFrom(node: string): string[] {
-    return this.edgesOf(node).filter((edge) => edgeOf(this.get(`edge:${edge}`)).sources.includes(node));
+    const out: string[] = [];
+    for (const edge of this.#touching.get(node) ?? []) {
+      if (edgeOf(this.get(`edge:${edge}`)).sources.includes(node)) out.push(edge);
+    }
+    return out;
   }
 
   edgesTo(node: string): string[] {
-    return this.edgesOf(node).filter((edge) => edgeOf(this.get(`edge:${edge}`)).targets.includes(node));
+    const out: string[] = [];
+    for (const edge of this.#touching.get(node) ?? []) {
+      if (edgeOf(this.get(`edge:${edge}`)).targets.includes(node)) out.push(edge);
+    }
+    return out;
   }
 
   /** All records in file order: the head, keys, nodes, edges, positions. */
