@@ -29,7 +29,11 @@ async fn rpc(host: State<'_, Host>, command: String, request: Json) -> Result<Js
 }
 
 #[tauri::command]
-fn subscribe(host: State<'_, Host>, window: WebviewWindow, channel: Channel<EventBatch>) -> Result<(), Problem> {
+fn subscribe(
+    host: State<'_, Host>,
+    window: WebviewWindow,
+    channel: Channel<EventBatch>,
+) -> Result<(), Problem> {
     let mut subscription = host.workbench.as_ref().map_err(Clone::clone)?.subscribe();
     let stream = async_runtime::spawn(async move {
         while let Some(batch) = subscription.next().await {
@@ -51,7 +55,11 @@ fn examples_dir(app: &AppHandle) -> Option<PathBuf> {
     if cfg!(debug_assertions) && repository.is_dir() {
         return Some(repository);
     }
-    app.path().resource_dir().ok().map(|dir| dir.join("graphs")).filter(|dir| dir.is_dir())
+    app.path()
+        .resource_dir()
+        .ok()
+        .map(|dir| dir.join("graphs"))
+        .filter(|dir| dir.is_dir())
 }
 
 fn open_workbench(app: &AppHandle) -> Result<Arc<Workbench>, Problem> {
@@ -59,13 +67,19 @@ fn open_workbench(app: &AppHandle) -> Result<Arc<Workbench>, Problem> {
         Problem::new("no-data-folder", "There is no home folder to keep data in.")
             .remedy("Set SUPERSTEP_DATA to a folder and start again.")
     })?;
-    let options = Options { data_dir, examples_dir: examples_dir(app), ..Options::default() };
+    let options = Options {
+        data_dir,
+        examples_dir: examples_dir(app),
+        ..Options::default()
+    };
     async_runtime::block_on(Workbench::open(options))
 }
 
 /// Closing keeps what is not saved before the window goes.
 fn on_window_event(window: &Window, event: &WindowEvent) {
-    let WindowEvent::CloseRequested { api, .. } = event else { return };
+    let WindowEvent::CloseRequested { api, .. } = event else {
+        return;
+    };
     api.prevent_close();
     place::remember(window);
     let window = window.clone();
@@ -84,7 +98,10 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
 pub fn run() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
     let built = tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())
         .invoke_handler(tauri::generate_handler![rpc, subscribe])
@@ -93,7 +110,10 @@ pub fn run() {
             if let Err(problem) = &workbench {
                 tracing::error!(%problem, remedy = problem.remedy, "the workbench could not be opened");
             }
-            app.manage(Host { workbench, streams: Mutex::default() });
+            app.manage(Host {
+                workbench,
+                streams: Mutex::default(),
+            });
             if let Some(window) = app.get_webview_window("main") {
                 place::restore(&window);
                 window.show()?;

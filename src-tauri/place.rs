@@ -26,7 +26,13 @@ pub(crate) fn remember(window: &Window) {
     let place = || -> Option<Place> {
         let (position, size) = (window.outer_position().ok()?, window.inner_size().ok()?);
         let maximized = window.is_maximized().ok()?;
-        Some(Place { x: position.x, y: position.y, width: size.width, height: size.height, maximized })
+        Some(Place {
+            x: position.x,
+            y: position.y,
+            width: size.width,
+            height: size.height,
+            maximized,
+        })
     };
     if let (Some(place), Some(file)) = (place(), file())
         && let Ok(text) = serde_json::to_vec(&place)
@@ -38,14 +44,25 @@ pub(crate) fn remember(window: &Window) {
 
 /// Puts the window where it was, if that is still on a screen.
 pub(crate) fn restore(window: &WebviewWindow) {
-    let noted = file().and_then(|file| fs::read(file).ok()).and_then(|text| serde_json::from_slice::<Place>(&text).ok());
-    let Some(place) = noted.filter(|place| place.width >= 400 && place.height >= 300) else { return };
-    let middle = (place.x.saturating_add((place.width / 2) as i32), place.y.saturating_add((place.height / 2) as i32));
-    let on_screen = window.available_monitors().unwrap_or_default().iter().any(|monitor| {
-        let (at, size) = (monitor.position(), monitor.size());
-        (at.x..at.x.saturating_add(size.width as i32)).contains(&middle.0)
-            && (at.y..at.y.saturating_add(size.height as i32)).contains(&middle.1)
-    });
+    let noted = file()
+        .and_then(|file| fs::read(file).ok())
+        .and_then(|text| serde_json::from_slice::<Place>(&text).ok());
+    let Some(place) = noted.filter(|place| place.width >= 400 && place.height >= 300) else {
+        return;
+    };
+    let middle = (
+        place.x.saturating_add((place.width / 2) as i32),
+        place.y.saturating_add((place.height / 2) as i32),
+    );
+    let on_screen = window
+        .available_monitors()
+        .unwrap_or_default()
+        .iter()
+        .any(|monitor| {
+            let (at, size) = (monitor.position(), monitor.size());
+            (at.x..at.x.saturating_add(size.width as i32)).contains(&middle.0)
+                && (at.y..at.y.saturating_add(size.height as i32)).contains(&middle.1)
+        });
     if !on_screen {
         return;
     }

@@ -11,9 +11,15 @@ use superstep_workbench::{Options, Workbench};
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut options = ServeOptions { port: 7878, ui_dir: Some(repository.join("ui/dist")), ..ServeOptions::default() };
-    let mut folders =
-        Options { examples_dir: Some(repository.join("graphs")), ..Options::default() };
+    let mut options = ServeOptions {
+        port: 7878,
+        ui_dir: Some(repository.join("ui/dist")),
+        ..ServeOptions::default()
+    };
+    let mut folders = Options {
+        examples_dir: Some(repository.join("graphs")),
+        ..Options::default()
+    };
     let mut args = std::env::args().skip(1);
     while let Some(name) = args.next() {
         let value = args.next().with_context(|| format!("{name} needs a value"))?;

@@ -21,8 +21,16 @@ pub struct Access {
 impl Access {
     /// For a server on 127.0.0.1 at `port`; a random token when none is given.
     pub fn new(port: u16, token: Option<String>, allowed_origins: Vec<String>) -> Self {
-        let random = || format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
-        let hosts: Vec<String> = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}")).into();
+        let random = || {
+            format!(
+                "{}{}",
+                uuid::Uuid::new_v4().simple(),
+                uuid::Uuid::new_v4().simple()
+            )
+        };
+        let hosts: Vec<String> = ["127.0.0.1", "localhost", "[::1]"]
+            .map(|host| format!("{host}:{port}"))
+            .into();
         let mut origins: Vec<String> = hosts.iter().map(|host| format!("http://{host}")).collect();
         origins.extend(allowed_origins);
         Access {
@@ -81,21 +89,35 @@ pub(crate) async fn check_origin(State(app): State<App>, request: Request<Body>,
         if !app.access.is_token(&token) {
             return problem(&wrong_token());
         }
-        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", app.access.cookie, app.access.token);
+        let cookie = format!(
+            "{}={}; Path=/; HttpOnly; SameSite=Strict",
+            app.access.cookie, app.access.token
+        );
         // The token leaves the address bar and the history.
-        return (StatusCode::SEE_OTHER, [(header::LOCATION, rest), (header::SET_COOKIE, cookie)]).into_response();
+        return (
+            StatusCode::SEE_OTHER,
+            [(header::LOCATION, rest), (header::SET_COOKIE, cookie)],
+        )
+            .into_response();
     }
     next.run(request).await
 }
 
 /// Refuses whoever has no token.
 pub(crate) async fn require_token(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
-    if app.access.has_token(request.headers()) { next.run(request).await } else { problem(&wrong_token()) }
+    if app.access.has_token(request.headers()) {
+        next.run(request).await
+    } else {
+        problem(&wrong_token())
+    }
 }
 
 fn wrong_token() -> Problem {
-    Problem::new("unauthorized", "This browser is not let in: the token is missing or is that of another server.")
-        .remedy("Open the address that the server printed when it started.")
+    Problem::new(
+        "unauthorized",
+        "This browser is not let in: the token is missing or is that of another server.",
+    )
+    .remedy("Open the address that the server printed when it started.")
 }
 
 /// The token of `/?token=…` and the address without it.
@@ -114,5 +136,12 @@ fn token_in(uri: &Uri) -> Option<(String, String)> {
         .collect();
     // One slash only: `//host` would lead to another site.
     let path = format!("/{}", uri.path().trim_start_matches('/'));
-    Some((token?, if rest.is_empty() { path } else { format!("{path}?{}", rest.join("&")) }))
+    Some((
+        token?,
+        if rest.is_empty() {
+            path
+        } else {
+            format!("{path}?{}", rest.join("&"))
+        },
+    ))
 }

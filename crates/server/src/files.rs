@@ -18,7 +18,11 @@ const NO_UI: &str = "<!doctype html><meta charset=\"utf-8\"><title>Superstep</ti
     <p>The interface is not built. Run <code>npm run build</code> in <code>ui</code> and start the server again.</p>";
 
 fn content_type(path: &Path) -> &'static str {
-    match path.extension().and_then(|extension| extension.to_str()).unwrap_or_default() {
+    match path
+        .extension()
+        .and_then(|extension| extension.to_str())
+        .unwrap_or_default()
+    {
         "html" => "text/html; charset=utf-8",
         "js" | "mjs" => "text/javascript; charset=utf-8",
         "css" => "text/css; charset=utf-8",
@@ -41,16 +45,25 @@ fn content_type(path: &Path) -> &'static str {
 /// files have none.
 fn inside(dir: &Path, address: &str) -> Option<PathBuf> {
     let relative = Path::new(address.trim_start_matches('/'));
-    relative.components().all(|part| matches!(part, Component::Normal(_))).then(|| dir.join(relative))
+    relative
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)))
+        .then(|| dir.join(relative))
 }
 
 pub(crate) async fn serve_file(State(app): State<App>, method: Method, uri: Uri) -> Response {
     if method != Method::GET && method != Method::HEAD {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    let Some(dir) = app.ui_dir.as_deref() else { return page(StatusCode::OK, NO_UI.into()) };
+    let Some(dir) = app.ui_dir.as_deref() else {
+        return page(StatusCode::OK, NO_UI.into());
+    };
     let wanted = uri.path().trim_start_matches('/');
-    let named = if wanted.is_empty() { None } else { inside(dir, wanted) };
+    let named = if wanted.is_empty() {
+        None
+    } else {
+        inside(dir, wanted)
+    };
     if let Some(path) = named {
         match tokio::fs::read(&path).await {
             Ok(bytes) if path.extension().is_some_and(|extension| extension == "html") => {
@@ -58,11 +71,23 @@ pub(crate) async fn serve_file(State(app): State<App>, method: Method, uri: Uri)
             }
             Ok(bytes) => {
                 // Built assets have the hash of their content in their name.
-                let cache = if wanted.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
-                let headers = [(header::CONTENT_TYPE, content_type(&path)), (header::CACHE_CONTROL, cache)];
+                let cache = if wanted.starts_with("assets/") {
+                    "public, max-age=31536000, immutable"
+                } else {
+                    "no-cache"
+                };
+                let headers = [
+                    (header::CONTENT_TYPE, content_type(&path)),
+                    (header::CACHE_CONTROL, cache),
+                ];
                 return secured((headers, bytes).into_response());
             }
-            Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) => {
+            Err(error)
+                if !matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::IsADirectory
+                ) =>
+            {
                 tracing::warn!(path = %path.display(), %error, "a file of the interface could not be read");
             }
             Err(_) => {}
@@ -88,7 +113,10 @@ fn page(status: StatusCode, bytes: Vec<u8>) -> Response {
 
 fn secured(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     response
 }

@@ -64,11 +64,22 @@ pub async fn serve(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
     use anyhow::Context;
-    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await.with_context(|| {
-        format!("cannot listen on 127.0.0.1:{}; another program may use the port, choose another one", options.port)
-    })?;
-    let address = listener.local_addr().context("cannot read the address of the listening socket")?;
-    let access = Access::new(address.port(), options.token.clone(), options.allowed_origins.clone());
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))
+        .await
+        .with_context(|| {
+            format!(
+                "cannot listen on 127.0.0.1:{}; another program may use the port, choose another one",
+                options.port
+            )
+        })?;
+    let address = listener
+        .local_addr()
+        .context("cannot read the address of the listening socket")?;
+    let access = Access::new(
+        address.port(),
+        options.token.clone(),
+        options.allowed_origins.clone(),
+    );
     let served = Served {
         address,
         token: access.token().to_owned(),
@@ -98,7 +109,11 @@ struct App {
 
 /// All routes. Public so that another server can carry the workbench under its own roof.
 pub fn router(workbench: Arc<Workbench>, access: Access, ui_dir: Option<PathBuf>) -> Router {
-    let app = App { workbench, access: Arc::new(access), ui_dir: ui_dir.map(Arc::new) };
+    let app = App {
+        workbench,
+        access: Arc::new(access),
+        ui_dir: ui_dir.map(Arc::new),
+    };
     let guarded = Router::new()
         .route("/rpc/{command}", post(rpc))
         .route("/events", get(events))
@@ -130,7 +145,11 @@ fn problem(problem: &Problem) -> Response {
 }
 
 async fn rpc(State(app): State<App>, Path(command): Path<String>, body: Bytes) -> Response {
-    let request = if body.is_empty() { Ok(Json::Null) } else { serde_json::from_slice(&body) };
+    let request = if body.is_empty() {
+        Ok(Json::Null)
+    } else {
+        serde_json::from_slice(&body)
+    };
     let request = match request {
         Ok(request) => request,
         Err(error) => {

@@ -47,17 +47,26 @@ pub(crate) struct Slot {
 
 impl Slot {
     pub(crate) fn of_draft(root: &Path, graph_id: &str) -> Self {
-        Slot { dir: root.join(graph_id) }
+        Slot {
+            dir: root.join(graph_id),
+        }
     }
 
     pub(crate) fn of_path(root: &Path, path: &Path) -> Self {
         let hash = xxhash_rust::xxh3::xxh3_128(path.to_string_lossy().as_bytes());
-        Slot { dir: root.join(format!("file-{hash:032x}")) }
+        Slot {
+            dir: root.join(format!("file-{hash:032x}")),
+        }
     }
 
     /// Every slot that exists.
     pub(crate) fn all(root: &Path) -> Vec<Slot> {
-        fs::read_dir(root).into_iter().flatten().flatten().map(|entry| Slot { dir: entry.path() }).collect()
+        fs::read_dir(root)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| Slot { dir: entry.path() })
+            .collect()
     }
 
     pub(crate) fn read_unsaved(&self) -> Option<Unsaved> {
@@ -125,7 +134,11 @@ impl Slot {
         let at = copies.first().map_or(now, |newest| now.max(newest.at + 1));
         let (document, _) = Document::parse(text);
         let count = |section| document.section(section).len();
-        let copy = Copy { at, nodes: count(Section::Nodes), edges: count(Section::Edges) };
+        let copy = Copy {
+            at,
+            nodes: count(Section::Nodes),
+            edges: count(Section::Edges),
+        };
         files::write_atomic(&self.history().join(copy.file()), text.as_bytes())?;
         let mut all = vec![copy];
         all.extend(copies);
@@ -192,7 +205,9 @@ fn thin(copies: &mut Vec<Copy>, now: u64) -> Vec<Copy> {
             // Parts per million, so that no floating point is compared.
             u128::from(gap) * 1_000_000 / u128::from(age)
         };
-        let Some(index) = (KEEP_NEWEST..copies.len() - 1).min_by_key(crowd) else { break };
+        let Some(index) = (KEEP_NEWEST..copies.len() - 1).min_by_key(crowd) else {
+            break;
+        };
         surplus.push(copies.remove(index));
     }
     surplus
@@ -209,15 +224,33 @@ mod tests {
         let mut now = 0;
         for n in 0..2_000u64 {
             now = n * hour;
-            copies.insert(0, Copy { at: now, nodes: 0, edges: 0 });
+            copies.insert(
+                0,
+                Copy {
+                    at: now,
+                    nodes: 0,
+                    edges: 0,
+                },
+            );
             thin(&mut copies, now);
         }
         assert_eq!(copies.len(), MAX_COPIES);
         assert_eq!(copies.last().unwrap().at, 0, "the oldest copy stays");
-        let recent: Vec<u64> = copies.iter().take(KEEP_NEWEST).map(|c| (now - c.at) / hour).collect();
-        assert_eq!(recent, (0..KEEP_NEWEST as u64).collect::<Vec<_>>(), "the newest copies all stay");
+        let recent: Vec<u64> = copies
+            .iter()
+            .take(KEEP_NEWEST)
+            .map(|c| (now - c.at) / hour)
+            .collect();
+        assert_eq!(
+            recent,
+            (0..KEEP_NEWEST as u64).collect::<Vec<_>>(),
+            "the newest copies all stay"
+        );
         let gaps: Vec<u64> = copies.windows(2).map(|w| (w[0].at - w[1].at) / hour).collect();
-        assert!(gaps[30] > gaps[0] && gaps[30] < 500, "the past gets coarser, without a hole: {gaps:?}");
+        assert!(
+            gaps[30] > gaps[0] && gaps[30] < 500,
+            "the past gets coarser, without a hole: {gaps:?}"
+        );
     }
 
     #[test]
@@ -229,7 +262,11 @@ mod tests {
         slot.keep(one, true).unwrap();
         slot.keep("{}", false).unwrap();
         let copies = slot.autosaves();
-        assert_eq!(copies.len(), 1, "the same text, or one a moment later, is no new copy");
+        assert_eq!(
+            copies.len(),
+            1,
+            "the same text, or one a moment later, is no new copy"
+        );
         assert_eq!((copies[0].nodes, copies[0].edges), (1, 0));
         slot.keep("{}", true).unwrap();
         assert_eq!(slot.autosaves().len(), 2);

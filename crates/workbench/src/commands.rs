@@ -72,7 +72,10 @@ mod bindings {
     for_each_command!(export);
 
     fn commands_ts() -> String {
-        let types: BTreeSet<&str> = SIGNATURES.iter().flat_map(|(_, request, response)| [*request, *response]).collect();
+        let types: BTreeSet<&str> = SIGNATURES
+            .iter()
+            .flat_map(|(_, request, response)| [*request, *response])
+            .collect();
         let mut text = String::from("// Generated from crates/workbench/src/commands.rs. Do not edit.\n");
         for name in types {
             let _ = writeln!(text, "import type {{ {name} }} from \"./bindings/{name}\";");
@@ -86,7 +89,11 @@ mod bindings {
     }
 
     fn generate(dir: &Path) {
-        export_types(&Config::new().with_out_dir(dir.join("bindings")).with_large_int("number"));
+        export_types(
+            &Config::new()
+                .with_out_dir(dir.join("bindings"))
+                .with_large_int("number"),
+        );
         fs::write(dir.join("commands.ts"), commands_ts()).expect("write commands.ts");
     }
 
@@ -98,7 +105,10 @@ mod bindings {
                 if (prefix.is_empty() && name != "commands.ts") || !name.ends_with(".ts") {
                     continue;
                 }
-                found.insert(format!("{prefix}{name}"), fs::read_to_string(entry.path()).expect("read a binding"));
+                found.insert(
+                    format!("{prefix}{name}"),
+                    fs::read_to_string(entry.path()).expect("read a binding"),
+                );
             }
         }
         found
@@ -136,7 +146,10 @@ mod bindings {
         assert_eq!(unique.len(), super::COMMANDS.len(), "a name is listed twice");
         for name in super::COMMANDS {
             let (area, verb) = name.split_once('.').expect("area.verb");
-            assert!(!area.is_empty() && verb.chars().all(|c| c.is_ascii_alphabetic()), "{name} is not area.verb");
+            assert!(
+                !area.is_empty() && verb.chars().all(|c| c.is_ascii_alphabetic()),
+                "{name} is not area.verb"
+            );
         }
     }
 }

@@ -53,7 +53,9 @@ impl Differences {
         match (left, right) {
             (Value::Object(left), Value::Object(right)) => self.objects(pointer, left, right),
             (Value::Array(left), Value::Array(right)) => match (ids(left), ids(right)) {
-                (Some(left_ids), Some(right_ids)) => self.by_id(pointer, (left, &left_ids), (right, &right_ids)),
+                (Some(left_ids), Some(right_ids)) => {
+                    self.by_id(pointer, (left, &left_ids), (right, &right_ids))
+                }
                 _ => self.by_place(pointer, left, right),
             },
             _ => self.add(pointer.to_owned(), ChangeKind::Changed, Some(left), Some(right)),
@@ -69,15 +71,30 @@ impl Differences {
             }
         }
         for (key, value) in right.iter().filter(|(key, _)| !left.contains_key(key)) {
-            self.add(format!("{pointer}/{}", escape_pointer(key)), ChangeKind::Added, None, Some(value));
+            self.add(
+                format!("{pointer}/{}", escape_pointer(key)),
+                ChangeKind::Added,
+                None,
+                Some(value),
+            );
         }
     }
 
-    fn by_id(&mut self, pointer: &str, (left, left_ids): (&List, &[&str]), (right, right_ids): (&List, &[&str])) {
+    fn by_id(
+        &mut self,
+        pointer: &str,
+        (left, left_ids): (&List, &[&str]),
+        (right, right_ids): (&List, &[&str]),
+    ) {
         let there: HashSet<&str> = right_ids.iter().copied().collect();
         for (index, (id, value)) in left_ids.iter().zip(left.iter()).enumerate() {
             if !there.contains(id) {
-                self.add(format!("{pointer}/{index}"), ChangeKind::Removed, Some(value), None);
+                self.add(
+                    format!("{pointer}/{index}"),
+                    ChangeKind::Removed,
+                    Some(value),
+                    None,
+                );
             }
         }
         let before: HashMap<&str, &Value> = left_ids.iter().copied().zip(left.iter()).collect();
@@ -93,12 +110,20 @@ impl Differences {
             }
         }
         let kept = |ids: &[&str], others: &HashSet<&str>| -> Vec<String> {
-            ids.iter().filter(|id| others.contains(*id)).map(|id| (*id).to_owned()).collect()
+            ids.iter()
+                .filter(|id| others.contains(*id))
+                .map(|id| (*id).to_owned())
+                .collect()
         };
         let (left_set, right_set) = (left_ids.iter().copied().collect(), there);
         if kept(left_ids, &right_set) != kept(right_ids, &left_set) {
             // The same items in another order: only the list as a whole shows it.
-            self.add(pointer.to_owned(), ChangeKind::Changed, Some(&left.clone().into()), Some(&right.clone().into()));
+            self.add(
+                pointer.to_owned(),
+                ChangeKind::Changed,
+                Some(&left.clone().into()),
+                Some(&right.clone().into()),
+            );
         }
     }
 
@@ -120,12 +145,21 @@ impl Differences {
             }
         }
         for index in start + paired..left_end {
-            self.add(format!("{pointer}/{index}"), ChangeKind::Removed, left.get(index), None);
+            self.add(
+                format!("{pointer}/{index}"),
+                ChangeKind::Removed,
+                left.get(index),
+                None,
+            );
             if self.truncated {
                 return;
             }
         }
-        let change = if end == 0 { ChangeKind::Appended } else { ChangeKind::Added };
+        let change = if end == 0 {
+            ChangeKind::Appended
+        } else {
+            ChangeKind::Added
+        };
         for index in start + paired..right_end {
             self.add(format!("{pointer}/{index}"), change, None, right.get(index));
             if self.truncated {
@@ -137,8 +171,10 @@ impl Differences {
 
 /// The ids of a list's items, when every item has its own.
 fn ids(list: &List) -> Option<Vec<&str>> {
-    let ids: Option<Vec<&str>> =
-        list.iter().map(|item| item.get("id")?.as_str().filter(|id| !id.is_empty())).collect();
+    let ids: Option<Vec<&str>> = list
+        .iter()
+        .map(|item| item.get("id")?.as_str().filter(|id| !id.is_empty()))
+        .collect();
     let ids = ids?;
     let unique: HashSet<&str> = ids.iter().copied().collect();
     (unique.len() == ids.len()).then_some(ids)
@@ -152,19 +188,32 @@ mod tests {
 
     fn print(left: Value, right: Value) -> Vec<String> {
         let show = |view: &Option<crate::wire::ValueView>| {
-            view.as_ref().map_or("-".to_owned(), |v| v.value.as_ref().map_or("…".into(), ToString::to_string))
+            view.as_ref().map_or("-".to_owned(), |v| {
+                v.value.as_ref().map_or("…".into(), ToString::to_string)
+            })
         };
         compare(&left, &right)
             .found
             .iter()
-            .map(|d| format!("{} {:?} {} {}", d.pointer, d.change, show(&d.left), show(&d.right)))
+            .map(|d| {
+                format!(
+                    "{} {:?} {} {}",
+                    d.pointer,
+                    d.change,
+                    show(&d.left),
+                    show(&d.right)
+                )
+            })
             .collect()
     }
 
     #[test]
     fn objects_differ_by_key_and_depth() {
         assert_eq!(
-            print(json!({"a": 1, "b": {"c": 1, "d/e": 2}, "x": 0}), json!({"a": 1, "b": {"c": 2, "d/e": 2}, "y": null})),
+            print(
+                json!({"a": 1, "b": {"c": 1, "d/e": 2}, "x": 0}),
+                json!({"a": 1, "b": {"c": 2, "d/e": 2}, "y": null})
+            ),
             ["/b/c Changed 1 2", "/x Removed 0 -", "/y Added - null"]
         );
         assert!(print(json!([1, {"a": 2}]), json!([1, {"a": 2}])).is_empty());
@@ -173,7 +222,10 @@ mod tests {
 
     #[test]
     fn lists_are_compared_by_place_between_equal_ends() {
-        assert_eq!(print(json!([1, 2, 3]), json!([1, 2, 3, 4, 5])), ["/3 Appended - 4", "/4 Appended - 5"]);
+        assert_eq!(
+            print(json!([1, 2, 3]), json!([1, 2, 3, 4, 5])),
+            ["/3 Appended - 4", "/4 Appended - 5"]
+        );
         assert_eq!(print(json!([1, 2, 3]), json!([1, 9, 2, 3])), ["/1 Added - 9"]);
         assert_eq!(print(json!([1, 2, 3]), json!([1, 3])), ["/1 Removed 2 -"]);
         assert_eq!(print(json!([1, 1]), json!([1, 1, 1])), ["/2 Appended - 1"]);
@@ -193,15 +245,24 @@ mod tests {
                 r#"/2 Appended - {"id":"c","t":4}"#
             ]
         );
-        let moved = print(json!([{"id": "a"}, {"id": "b"}]), json!([{"id": "b"}, {"id": "a"}]));
+        let moved = print(
+            json!([{"id": "a"}, {"id": "b"}]),
+            json!([{"id": "b"}, {"id": "a"}]),
+        );
         assert_eq!(moved.len(), 1, "another order is one difference: {moved:?}");
     }
 
     #[test]
     fn many_differences_are_cut() {
         let left: Value = (0..2_000).map(|n| json!({"n": n})).collect::<Vec<_>>().into();
-        let right: Value = (0..2_000).map(|n| json!({"n": n + 1, "m": 0})).collect::<Vec<_>>().into();
+        let right: Value = (0..2_000)
+            .map(|n| json!({"n": n + 1, "m": 0}))
+            .collect::<Vec<_>>()
+            .into();
         let differences = compare(&left, &right);
-        assert_eq!((differences.found.len(), differences.truncated), (MAX_DIFFERENCES, true));
+        assert_eq!(
+            (differences.found.len(), differences.truncated),
+            (MAX_DIFFERENCES, true)
+        );
     }
 }

@@ -17,8 +17,8 @@ use crate::Workbench;
 use crate::autosave::{Slot, Unsaved};
 use crate::files::{self, Fingerprint};
 use crate::wire::{
-    Applied, ApplyPatch, Autosaves, CloseGraph, Diagnostic, Empty, Example, Exported, GraphRef, GraphView, Json, NewGraph,
-    OpenExample, OpenGraph, Problem, Record, RestoreGraph, SaveGraph, Saved, Severity,
+    Applied, ApplyPatch, Autosaves, CloseGraph, Diagnostic, Empty, Example, Exported, GraphRef, GraphView,
+    Json, NewGraph, OpenExample, OpenGraph, Problem, Record, RestoreGraph, SaveGraph, Saved, Severity,
 };
 
 /// Unsaved changes are written this long after the first of them, and then at most so often.
@@ -68,7 +68,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Runs file work where it may block.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
         Problem::new("internal", format!("A background task failed: {error}.")).remedy("Try again.")
     })
@@ -89,11 +91,22 @@ pub(crate) fn wire_diagnostic(diagnostic: &superstep_document::Diagnostic) -> Di
 }
 
 fn records(document: &Document) -> Vec<Record> {
-    document.records().map(|(id, value)| Record { id: id.to_owned(), value: value.clone() }).collect()
+    document
+        .records()
+        .map(|(id, value)| Record {
+            id: id.to_owned(),
+            value: value.clone(),
+        })
+        .collect()
 }
 
 fn text_of<'a>(document: &'a Document, field: &str) -> Option<&'a str> {
-    document.head().get(field).and_then(Json::as_str).map(str::trim).filter(|text| !text.is_empty())
+    document
+        .head()
+        .get(field)
+        .and_then(Json::as_str)
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
 }
 
 /// The document's name, or what its file is called.
@@ -101,10 +114,17 @@ pub(crate) fn name_of(document: &Document, path: Option<&Path>) -> String {
     let from_path = || {
         let path = path?;
         let stem = path.file_stem()?;
-        let stem = if stem == "graph" { path.parent()?.file_name()? } else { stem };
+        let stem = if stem == "graph" {
+            path.parent()?.file_name()?
+        } else {
+            stem
+        };
         Some(stem.to_string_lossy().into_owned())
     };
-    text_of(document, "name").map(str::to_owned).or_else(from_path).unwrap_or_else(|| "Untitled".into())
+    text_of(document, "name")
+        .map(str::to_owned)
+        .or_else(from_path)
+        .unwrap_or_else(|| "Untitled".into())
 }
 
 /// Reads a graph's text; `None` when there is no file.
@@ -133,10 +153,17 @@ impl Open {
         let state = lock(&self.state);
         let readme = state.path.as_deref().and_then(Path::parent).and_then(|folder| {
             let text = fs::read_to_string(folder.join("README.md")).ok()?;
-            let end = (0..=MAX_README.min(text.len())).rev().find(|i| text.is_char_boundary(*i))?;
+            let end = (0..=MAX_README.min(text.len()))
+                .rev()
+                .find(|i| text.is_char_boundary(*i))?;
             Some(text[..end].to_owned())
         });
-        let sample_input = state.document.head().get("examples").and_then(|e| e.get(0)?.get("input")).cloned();
+        let sample_input = state
+            .document
+            .head()
+            .get("examples")
+            .and_then(|e| e.get(0)?.get("input"))
+            .cloned();
         GraphView {
             graph_id: self.id.clone(),
             name: name_of(&state.document, state.path.as_deref()),
@@ -156,7 +183,10 @@ impl Open {
         Source {
             document: state.document.clone(),
             path: state.path.clone(),
-            key: state.path.as_ref().map_or_else(|| self.id.clone(), |p| p.to_string_lossy().into_owned()),
+            key: state
+                .path
+                .as_ref()
+                .map_or_else(|| self.id.clone(), |p| p.to_string_lossy().into_owned()),
             name: name_of(&state.document, state.path.as_deref()),
             version: format!("{}@{}", self.id, state.rev),
         }
@@ -165,7 +195,10 @@ impl Open {
     /// What a thread's metadata says of this document.
     pub(crate) fn key(&self) -> String {
         let state = lock(&self.state);
-        state.path.as_ref().map_or_else(|| self.id.clone(), |p| p.to_string_lossy().into_owned())
+        state
+            .path
+            .as_ref()
+            .map_or_else(|| self.id.clone(), |p| p.to_string_lossy().into_owned())
     }
 }
 
@@ -173,11 +206,19 @@ impl State {
     fn check(&mut self, workbench: &Workbench) {
         // The text's own problems are gone once there is a document that can be written.
         let unreadable = self.document.source().is_some();
-        let of_text = self.of_text.iter().filter(|d| unreadable || !matches!(d.code, "not-json" | "not-an-object"));
+        let of_text = self
+            .of_text
+            .iter()
+            .filter(|d| unreadable || !matches!(d.code, "not-json" | "not-an-object"));
         let mut found: Vec<Diagnostic> = of_text.map(wire_diagnostic).collect();
         if !unreadable {
             let folder = self.path.as_deref().and_then(Path::parent);
-            found.extend(workbench.check(&self.document, folder).iter().map(wire_diagnostic));
+            found.extend(
+                workbench
+                    .check(&self.document, folder)
+                    .iter()
+                    .map(wire_diagnostic),
+            );
         }
         self.diagnostics = found;
     }
@@ -204,12 +245,18 @@ impl Documents {
     }
 
     fn at_path(&self, path: &Path) -> Option<Arc<Open>> {
-        lock(&self.open).iter().find(|open| lock(&open.state).path.as_deref() == Some(path)).cloned()
+        lock(&self.open)
+            .iter()
+            .find(|open| lock(&open.state).path.as_deref() == Some(path))
+            .cloned()
     }
 
     /// By what a thread's metadata says: a path or a draft's id.
     pub(crate) fn by_key(&self, key: &str) -> Option<Arc<Open>> {
-        lock(&self.open).iter().find(|open| open.id == key || open.key() == key).cloned()
+        lock(&self.open)
+            .iter()
+            .find(|open| open.id == key || open.key() == key)
+            .cloned()
     }
 
     fn add(&self, open: Arc<Open>) {
@@ -231,10 +278,15 @@ fn graph_file(path: &str) -> Result<PathBuf, Problem> {
     if let Ok(real) = fs::canonicalize(&path) {
         return Ok(real);
     }
-    Ok(match (path.parent().and_then(|folder| fs::canonicalize(folder).ok()), path.file_name()) {
-        (Some(folder), Some(name)) => folder.join(name),
-        _ => path,
-    })
+    Ok(
+        match (
+            path.parent().and_then(|folder| fs::canonicalize(folder).ok()),
+            path.file_name(),
+        ) {
+            (Some(folder), Some(name)) => folder.join(name),
+            _ => path,
+        },
+    )
 }
 
 impl Workbench {
@@ -245,13 +297,18 @@ impl Workbench {
     /// The open document, or the problem that says it is not open.
     pub(crate) fn document(&self, graph_id: &str) -> Result<Arc<Open>, Problem> {
         self.documents.get(graph_id).ok_or_else(|| {
-            Problem::not_found(format!("No graph with id {graph_id} is open.")).remedy("Open the graph again.")
+            Problem::not_found(format!("No graph with id {graph_id} is open."))
+                .remedy("Open the graph again.")
         })
     }
 
     fn new_open(&self, id: String, mut state: State) -> Arc<Open> {
         state.check(self);
-        Arc::new(Open { id, state: Mutex::new(state), io: tokio::sync::Mutex::default() })
+        Arc::new(Open {
+            id,
+            state: Mutex::new(state),
+            io: tokio::sync::Mutex::default(),
+        })
     }
 
     /// Brings back the drafts of sessions that are over.
@@ -271,7 +328,11 @@ impl Workbench {
     /// An open document from unsaved changes.
     fn recovered(&self, slot: Slot, unsaved: Unsaved, path: Option<PathBuf>) -> Arc<Open> {
         let (document, of_text) = Document::parse(&unsaved.text);
-        let id = if path.is_none() { unsaved.graph_id } else { new_id("graph") };
+        let id = if path.is_none() {
+            unsaved.graph_id
+        } else {
+            new_id("graph")
+        };
         self.new_open(
             id,
             State {
@@ -374,12 +435,16 @@ impl Workbench {
         Ok(view)
     }
 
-    pub(crate) async fn graph_open_example(self: &Arc<Self>, request: OpenExample) -> Result<GraphView, Problem> {
+    pub(crate) async fn graph_open_example(
+        self: &Arc<Self>,
+        request: OpenExample,
+    ) -> Result<GraphView, Problem> {
         let missing = || {
             Problem::not_found(format!("There is no example called {:?}.", request.id))
                 .remedy("Choose one of the examples on the start screen.")
         };
-        let plain = !request.id.is_empty() && !request.id.starts_with('.') && !request.id.contains(['/', '\\']);
+        let plain =
+            !request.id.is_empty() && !request.id.starts_with('.') && !request.id.contains(['/', '\\']);
         let examples = self.examples_dir.clone().filter(|_| plain).ok_or_else(missing)?;
         let (from, to) = (examples.join(&request.id), self.graphs_dir.join(&request.id));
         let to = blocking(move || {
@@ -393,7 +458,10 @@ impl Workbench {
         })
         .await??
         .ok_or_else(missing)?;
-        self.graph_open(OpenGraph { path: to.to_string_lossy().into_owned() }).await
+        self.graph_open(OpenGraph {
+            path: to.to_string_lossy().into_owned(),
+        })
+        .await
     }
 
     pub(crate) async fn graph_get(self: &Arc<Self>, request: GraphRef) -> Result<GraphView, Problem> {
@@ -418,7 +486,8 @@ impl Workbench {
         let patch = Patch { ops: ops.collect() };
         self.change(&open, Some(request.base_rev), |document| {
             document.apply(&patch).map(|_| ()).map_err(|error| {
-                Problem::new(error.code(), error.to_string()).remedy("The graph is loaded again; repeat the edit.")
+                Problem::new(error.code(), error.to_string())
+                    .remedy("The graph is loaded again; repeat the edit.")
             })
         })
     }
@@ -443,15 +512,24 @@ impl Workbench {
             .remedy("The graph is loaded again; repeat the edit."));
         }
         // What the first change replaces is kept as a version to go back to; of an unreadable file that is its text.
-        let before = (state.rev == state.saved_rev)
-            .then(|| state.document.source().map_or_else(|| state.document.to_text(), str::to_owned));
+        let before = (state.rev == state.saved_rev).then(|| {
+            state
+                .document
+                .source()
+                .map_or_else(|| state.document.to_text(), str::to_owned)
+        });
         edit(&mut state.document)?;
         state.rev += 1;
         state.check(self);
-        let applied = Applied { rev: state.rev, diagnostics: state.diagnostics.clone() };
+        let applied = Applied {
+            rev: state.rev,
+            diagnostics: state.diagnostics.clone(),
+        };
         if !state.timer {
             state.timer = true;
-            let due = state.last_autosave.map_or(Duration::ZERO, |last| AUTOSAVE_EVERY.saturating_sub(last.elapsed()));
+            let due = state.last_autosave.map_or(Duration::ZERO, |last| {
+                AUTOSAVE_EVERY.saturating_sub(last.elapsed())
+            });
             let (workbench, open) = (Arc::downgrade(self), Arc::downgrade(open));
             tokio::spawn(autosave_later(workbench, open, due.max(AUTOSAVE_FIRST), before));
         }
@@ -467,14 +545,21 @@ impl Workbench {
             if state.closed || state.rev == state.saved_rev || state.rev == state.autosaved_rev {
                 return Ok(());
             }
-            (state.unsaved(&open.id, self.instance.id()), state.slot.clone(), state.rev)
+            (
+                state.unsaved(&open.id, self.instance.id()),
+                state.slot.clone(),
+                state.rev,
+            )
         };
         let written = blocking(move || {
-            slot.write_unsaved(&unsaved).map_err(|e| Problem::file("autosave to", Path::new("the data folder"), &e))?;
+            slot.write_unsaved(&unsaved)
+                .map_err(|e| Problem::file("autosave to", Path::new("the data folder"), &e))?;
             if let Some(before) = before {
-                slot.keep(&before, true).map_err(|e| Problem::file("copy to", Path::new("the data folder"), &e))?;
+                slot.keep(&before, true)
+                    .map_err(|e| Problem::file("copy to", Path::new("the data folder"), &e))?;
             }
-            slot.keep(&unsaved.text, false).map_err(|e| Problem::file("copy to", Path::new("the data folder"), &e))
+            slot.keep(&unsaved.text, false)
+                .map_err(|e| Problem::file("copy to", Path::new("the data folder"), &e))
         })
         .await?;
         let mut state = lock(&open.state);
@@ -500,10 +585,19 @@ impl Workbench {
         let (text, rev, old_path, disk, old_slot) = {
             let state = lock(&open.state);
             if state.document.source().is_some() {
-                return Err(Problem::new("unreadable-file", "The file is not a graph, so there is nothing to save over it.")
-                    .remedy("Correct the file in a text editor, or make a new graph."));
+                return Err(Problem::new(
+                    "unreadable-file",
+                    "The file is not a graph, so there is nothing to save over it.",
+                )
+                .remedy("Correct the file in a text editor, or make a new graph."));
             }
-            (state.document.to_text(), state.rev, state.path.clone(), state.disk.clone(), state.slot.clone())
+            (
+                state.document.to_text(),
+                state.rev,
+                state.path.clone(),
+                state.disk.clone(),
+                state.slot.clone(),
+            )
         };
         let path = match (&request.path, &old_path) {
             (Some(path), _) => {
@@ -515,16 +609,25 @@ impl Workbench {
             }
             (None, Some(path)) => path.clone(),
             (None, None) => {
-                return Err(Problem::new("path-needed", "The graph has no file yet.").remedy("Choose where to save it."));
+                return Err(Problem::new("path-needed", "The graph has no file yet.")
+                    .remedy("Choose where to save it."));
             }
         };
         let same_place = old_path.as_deref() == Some(path.as_path());
         if !same_place && let Some(other) = self.documents.at_path(&path) {
-            return Err(Problem::new("file-open", format!("{} is open as another graph ({}).", path.display(), other.id))
-                .remedy("Choose another name, or close that graph first."));
+            return Err(Problem::new(
+                "file-open",
+                format!("{} is open as another graph ({}).", path.display(), other.id),
+            )
+            .remedy("Choose another name, or close that graph first."));
         }
-        let slot = if same_place { old_slot.clone() } else { Slot::of_path(&self.autosave_dir(), &path) };
-        let (target, overwrite, copy, drafted) = (path.clone(), request.overwrite, slot.clone(), old_path.is_none());
+        let slot = if same_place {
+            old_slot.clone()
+        } else {
+            Slot::of_path(&self.autosave_dir(), &path)
+        };
+        let (target, overwrite, copy, drafted) =
+            (path.clone(), request.overwrite, slot.clone(), old_path.is_none());
         let fingerprint = Fingerprint::of(&text);
         let written = fingerprint.clone();
         blocking(move || {
@@ -581,7 +684,10 @@ impl Workbench {
             self.ledger.moved(&open.id, &path.to_string_lossy())?;
         }
         self.preferences.opened(&path, &name);
-        Ok(Saved { path: path.to_string_lossy().into_owned(), saved_rev: rev })
+        Ok(Saved {
+            path: path.to_string_lossy().into_owned(),
+            saved_rev: rev,
+        })
     }
 
     pub(crate) async fn graph_close(self: &Arc<Self>, request: CloseGraph) -> Result<Empty, Problem> {
@@ -593,9 +699,15 @@ impl Workbench {
                 state.closed = true;
                 (state.slot.clone(), state.path.is_none())
             };
-            blocking(move || if draft { slot.remove() } else { slot.clear_unsaved() })
-                .await?
-                .map_err(|e| Problem::file("forget the unsaved changes in", Path::new("the data folder"), &e))?;
+            blocking(move || {
+                if draft {
+                    slot.remove()
+                } else {
+                    slot.clear_unsaved()
+                }
+            })
+            .await?
+            .map_err(|e| Problem::file("forget the unsaved changes in", Path::new("the data folder"), &e))?;
         } else {
             self.autosave(&open, None).await?;
         }
@@ -605,7 +717,9 @@ impl Workbench {
 
     pub(crate) async fn graph_autosaves(self: &Arc<Self>, request: GraphRef) -> Result<Autosaves, Problem> {
         let slot = lock(&self.document(&request.graph_id)?.state).slot.clone();
-        Ok(Autosaves { autosaves: blocking(move || slot.autosaves()).await? })
+        Ok(Autosaves {
+            autosaves: blocking(move || slot.autosaves()).await?,
+        })
     }
 
     pub(crate) async fn graph_restore(self: &Arc<Self>, request: RestoreGraph) -> Result<GraphView, Problem> {
@@ -625,13 +739,16 @@ impl Workbench {
         })
         .await?
         .ok_or_else(|| {
-            Problem::not_found("That earlier version is not there any more.").remedy("Choose another version.")
+            Problem::not_found("That earlier version is not there any more.")
+                .remedy("Choose another version.")
         })?;
         self.change(&open, None, |document| {
             let (restored, _) = Document::parse(&text);
             if restored.source().is_some() {
-                return Err(Problem::new("unreadable-file", "That earlier version is not a graph.")
-                    .remedy("Choose another version."));
+                return Err(
+                    Problem::new("unreadable-file", "That earlier version is not a graph.")
+                        .remedy("Choose another version."),
+                );
             }
             *document = restored;
             Ok(())
@@ -641,12 +758,17 @@ impl Workbench {
 
     pub(crate) async fn graph_export(self: &Arc<Self>, request: GraphRef) -> Result<Exported, Problem> {
         let source = self.document(&request.graph_id)?.source();
-        Ok(Exported { json: source.document.to_text(), mermaid: source.document.mermaid() })
+        Ok(Exported {
+            json: source.document.to_text(),
+            mermaid: source.document.mermaid(),
+        })
     }
 
     /// The examples that come with the app, by folder name.
     pub(crate) fn examples(&self) -> Vec<Example> {
-        let Some(dir) = &self.examples_dir else { return Vec::new() };
+        let Some(dir) = &self.examples_dir else {
+            return Vec::new();
+        };
         let mut examples: Vec<Example> = fs::read_dir(dir)
             .into_iter()
             .flatten()
@@ -674,30 +796,49 @@ impl Workbench {
             return Ok(open.source());
         }
         if key.starts_with("draft-") {
-            let unsaved = Slot::of_draft(&self.autosave_dir(), &key).read_unsaved().ok_or_else(|| {
-                Problem::not_found("The thread ran a draft that was thrown away.")
-                    .remedy("Open another graph and run the thread with it.")
-            })?;
+            let unsaved = Slot::of_draft(&self.autosave_dir(), &key)
+                .read_unsaved()
+                .ok_or_else(|| {
+                    Problem::not_found("The thread ran a draft that was thrown away.")
+                        .remedy("Open another graph and run the thread with it.")
+                })?;
             let (document, _) = Document::parse(&unsaved.text);
             let name = name_of(&document, None);
             let version = format!("{:?}", Fingerprint::of(&unsaved.text));
-            return Ok(Source { document, path: None, name, key, version });
+            return Ok(Source {
+                document,
+                path: None,
+                name,
+                key,
+                version,
+            });
         }
         let path = PathBuf::from(&key);
         let text = read_text(&path)?.ok_or_else(|| {
-            Problem::not_found(format!("The thread's graph {} is not there any more.", path.display()))
-                .remedy("Put the file back, or open a graph and run the thread with it.")
+            Problem::not_found(format!(
+                "The thread's graph {} is not there any more.",
+                path.display()
+            ))
+            .remedy("Put the file back, or open a graph and run the thread with it.")
         })?;
         let (document, _) = Document::parse(&text);
         let name = name_of(&document, Some(&path));
         let version = format!("{:?}", Fingerprint::of(&text));
-        Ok(Source { document, name, path: Some(path), key, version })
+        Ok(Source {
+            document,
+            name,
+            path: Some(path),
+            key,
+            version,
+        })
     }
 }
 
 async fn autosave_later(workbench: Weak<Workbench>, open: Weak<Open>, due: Duration, before: Option<String>) {
     tokio::time::sleep(due).await;
-    let (Some(workbench), Some(open)) = (workbench.upgrade(), open.upgrade()) else { return };
+    let (Some(workbench), Some(open)) = (workbench.upgrade(), open.upgrade()) else {
+        return;
+    };
     if let Err(problem) = workbench.autosave(&open, before).await {
         tracing::error!(graph = open.id, %problem, "unsaved changes could not be kept; the next change tries again");
     }

@@ -12,9 +12,15 @@ use crate::wire::{FileEntry, FileList, Problem};
 pub(crate) fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // A link stays a link: what it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = target
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let name = target
+        .file_name()
+        .ok_or(io::ErrorKind::InvalidInput)?
+        .to_string_lossy();
     let temporary = folder.join(format!(".{name}.{}.tmp", uuid::Uuid::new_v4().simple()));
     let written = (|| {
         let mut file = File::create_new(&temporary)?;
@@ -42,7 +48,11 @@ pub(crate) struct Fingerprint(String);
 
 impl Fingerprint {
     pub(crate) fn of(text: &str) -> Self {
-        Fingerprint(format!("{:032x}-{}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()), text.len()))
+        Fingerprint(format!(
+            "{:032x}-{}",
+            xxhash_rust::xxh3::xxh3_128(text.as_bytes()),
+            text.len()
+        ))
     }
 }
 
@@ -83,7 +93,9 @@ pub(crate) fn absolute(path: &str) -> Result<PathBuf, Problem> {
 /// A JSON file whose beginning names our format. Reads at most 4 KiB.
 fn is_graph_file(path: &Path) -> bool {
     let mut head = Vec::with_capacity(4096);
-    File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head)).is_ok()
+    File::open(path)
+        .and_then(|file| file.take(4096).read_to_end(&mut head))
+        .is_ok()
         && String::from_utf8_lossy(&head).contains("\"superstep/")
 }
 
@@ -102,9 +114,19 @@ pub(crate) fn list(dir: &Path) -> Result<FileList, Problem> {
             if name.starts_with('.') || !(is_dir || json) {
                 return None;
             }
-            let is_graph = if is_dir { is_graph_file(&path.join("graph.json")) } else { is_graph_file(&path) };
+            let is_graph = if is_dir {
+                is_graph_file(&path.join("graph.json"))
+            } else {
+                is_graph_file(&path)
+            };
             let path = path.to_string_lossy().into_owned();
-            Some(FileEntry { name, path, is_dir, is_graph, modified: modified(&metadata) })
+            Some(FileEntry {
+                name,
+                path,
+                is_dir,
+                is_graph,
+                modified: modified(&metadata),
+            })
         })
         .collect();
     entries.sort_by_cached_key(|e| (!e.is_dir, e.name.to_lowercase()));
@@ -142,7 +164,11 @@ mod tests {
         write_atomic(&path, b"one").unwrap();
         write_atomic(&path, b"two").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
-        let names: Vec<_> = fs::read_dir(dir.path().join("deep")).unwrap().flatten().map(|e| e.file_name()).collect();
+        let names: Vec<_> = fs::read_dir(dir.path().join("deep"))
+            .unwrap()
+            .flatten()
+            .map(|e| e.file_name())
+            .collect();
         assert_eq!(names, ["graph.json"], "a temporary file was left behind");
     }
 
@@ -152,9 +178,16 @@ mod tests {
         let folder = dir.path().join("graph.json");
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("inside"), "kept").unwrap();
-        assert!(write_atomic(&folder, b"text").is_err(), "a folder cannot be replaced by a file");
+        assert!(
+            write_atomic(&folder, b"text").is_err(),
+            "a folder cannot be replaced by a file"
+        );
         assert_eq!(fs::read_to_string(folder.join("inside")).unwrap(), "kept");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a temporary file was left behind");
+        assert_eq!(
+            fs::read_dir(dir.path()).unwrap().count(),
+            1,
+            "a temporary file was left behind"
+        );
     }
 
     #[test]
@@ -167,8 +200,22 @@ mod tests {
         fs::write(dir.path().join("notes.txt"), "").unwrap();
         fs::write(dir.path().join(".hidden.json"), "{}").unwrap();
         let list = list(dir.path()).unwrap();
-        let seen: Vec<_> = list.entries.iter().map(|e| (e.name.as_str(), e.is_dir, e.is_graph)).collect();
-        assert_eq!(seen, [("zoo", true, true), ("a.json", false, false), ("b.json", false, true)]);
-        assert_eq!(super::list(&dir.path().join("none")).unwrap_err().code, "not-found");
+        let seen: Vec<_> = list
+            .entries
+            .iter()
+            .map(|e| (e.name.as_str(), e.is_dir, e.is_graph))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("zoo", true, true),
+                ("a.json", false, false),
+                ("b.json", false, true)
+            ]
+        );
+        assert_eq!(
+            super::list(&dir.path().join("none")).unwrap_err().code,
+            "not-found"
+        );
     }
 }

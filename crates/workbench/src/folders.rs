@@ -18,7 +18,10 @@ fn data_dir(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         variable("APPDATA")?.into()
     } else {
         // A relative path is to be ignored, says the XDG specification.
-        match variable("XDG_DATA_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute()) {
+        match variable("XDG_DATA_HOME")
+            .map(PathBuf::from)
+            .filter(|dir| dir.is_absolute())
+        {
             Some(dir) => dir,
             None => PathBuf::from(variable("HOME")?).join(".local/share"),
         }
@@ -33,11 +36,25 @@ mod tests {
     #[test]
     fn the_folder_follows_the_environment() {
         let with = |pairs: &'static [(&'static str, &'static str)]| {
-            data_dir(|name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into()))
+            data_dir(|name| {
+                pairs
+                    .iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, value)| (*value).into())
+            })
         };
-        assert_eq!(with(&[("SUPERSTEP_DATA", "/d"), ("HOME", "/h")]).unwrap(), PathBuf::from("/d"));
-        assert_eq!(with(&[("XDG_DATA_HOME", "/x"), ("HOME", "/h")]).unwrap(), PathBuf::from("/x/superstep"));
-        assert_eq!(with(&[("XDG_DATA_HOME", "x"), ("HOME", "/h")]).unwrap(), PathBuf::from("/h/.local/share/superstep"));
+        assert_eq!(
+            with(&[("SUPERSTEP_DATA", "/d"), ("HOME", "/h")]).unwrap(),
+            PathBuf::from("/d")
+        );
+        assert_eq!(
+            with(&[("XDG_DATA_HOME", "/x"), ("HOME", "/h")]).unwrap(),
+            PathBuf::from("/x/superstep")
+        );
+        assert_eq!(
+            with(&[("XDG_DATA_HOME", "x"), ("HOME", "/h")]).unwrap(),
+            PathBuf::from("/h/.local/share/superstep")
+        );
         assert_eq!(with(&[]), None);
     }
 }

@@ -31,7 +31,11 @@ pub(crate) struct Graphs {
 
 impl Graphs {
     fn get(&self, key: &str) -> Option<Arc<Built>> {
-        self.built.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.built
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(key)
+            .cloned()
     }
 
     fn keep(&self, built: &Arc<Built>) {
@@ -44,25 +48,46 @@ impl Graphs {
 }
 
 fn cannot_run(source: &Source, errors: &[Diagnostic]) -> Problem {
-    let mut shown: Vec<String> =
-        errors.iter().take(3).map(|error| format!("{}: {}", error.record, error.message)).collect();
+    let mut shown: Vec<String> = errors
+        .iter()
+        .take(3)
+        .map(|error| format!("{}: {}", error.record, error.message))
+        .collect();
     if errors.len() > shown.len() {
         shown.push(format!("and {} more", errors.len() - shown.len()));
     }
-    let remedy = errors.first().map_or_else(|| "Look at the list of problems.".to_owned(), |error| error.remedy.clone());
-    Problem::new("graph-invalid", format!("{} cannot run. {}", source.name, shown.join(" "))).remedy(remedy)
+    let remedy = errors.first().map_or_else(
+        || "Look at the list of problems.".to_owned(),
+        |error| error.remedy.clone(),
+    );
+    Problem::new(
+        "graph-invalid",
+        format!("{} cannot run. {}", source.name, shown.join(" ")),
+    )
+    .remedy(remedy)
 }
 
 impl Workbench {
     /// The graph of a document, ready to run.
     pub(crate) fn build(&self, source: Source) -> Result<Arc<Built>, Problem> {
-        if let Some(built) = self.graphs.get(&source.key).filter(|built| built.source.version == source.version) {
+        if let Some(built) = self
+            .graphs
+            .get(&source.key)
+            .filter(|built| built.source.version == source.version)
+        {
             return Ok(built);
         }
-        let folder = source.path.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+        let folder = source
+            .path
+            .as_deref()
+            .and_then(Path::parent)
+            .map(Path::to_path_buf);
         if source.document.source().is_some() {
-            return Err(Problem::new("graph-invalid", format!("{} cannot be read as a graph.", source.name))
-                .remedy("Correct the file, or take back an earlier version of it."));
+            return Err(Problem::new(
+                "graph-invalid",
+                format!("{} cannot be read as a graph.", source.name),
+            )
+            .remedy("Correct the file, or take back an earlier version of it."));
         }
         let graph = self
             .registry

@@ -51,7 +51,9 @@ impl Hub {
     /// Gives the event to every subscriber. Never waits.
     pub(crate) fn publish(&self, event: AppEvent) {
         lock(&self.subscribers).retain(|queue| {
-            let Some(queue) = queue.upgrade() else { return false };
+            let Some(queue) = queue.upgrade() else {
+                return false;
+            };
             lock(&queue.waiting).push(event.clone());
             queue.notify.notify_one();
             true
@@ -62,12 +64,19 @@ impl Hub {
     pub(crate) fn subscribe(&self) -> Subscription {
         let queue = Arc::new(Queue::default());
         lock(&self.subscribers).push(Arc::downgrade(&queue));
-        Subscription { queue, seq: 0, last: None }
+        Subscription {
+            queue,
+            seq: 0,
+            last: None,
+        }
     }
 
     /// Ends every subscription once it has been drained.
     pub(crate) fn close(&self) {
-        for queue in lock(&self.subscribers).drain(..).filter_map(|queue| queue.upgrade()) {
+        for queue in lock(&self.subscribers)
+            .drain(..)
+            .filter_map(|queue| queue.upgrade())
+        {
             lock(&queue.waiting).closed = true;
             queue.notify.notify_one();
         }
@@ -86,11 +95,22 @@ impl Waiting {
             self.lost = true;
         }
         self.text += size;
-        if let AppEvent::Token { task_id, message_id, text, .. } = &event {
+        if let AppEvent::Token {
+            task_id,
+            message_id,
+            text,
+            ..
+        } = &event
+        {
             // Only across other text: a piece must not move before the start or behind the end of a task.
             for earlier in self.events.iter_mut().rev().take(LOOK_BACK) {
                 match earlier {
-                    AppEvent::Token { task_id: t, message_id: m, text: before, .. } => {
+                    AppEvent::Token {
+                        task_id: t,
+                        message_id: m,
+                        text: before,
+                        ..
+                    } => {
                         if t == task_id && m == message_id {
                             before.push_str(text);
                             return;
@@ -140,7 +160,10 @@ impl Subscription {
         waiting.text = 0;
         self.seq += 1 + u32::from(std::mem::take(&mut waiting.lost));
         self.last = Some(Instant::now());
-        EventBatch { seq: self.seq, events }
+        EventBatch {
+            seq: self.seq,
+            events,
+        }
     }
 }
 
@@ -172,7 +195,11 @@ mod tests {
         let hub = Hub::default();
         let mut reader = hub.subscribe();
         hub.publish(AppEvent::Inbox { waiting: 1 });
-        assert_eq!(print(&reader.next().await.unwrap()), "1 [inbox 1]", "the first batch does not wait");
+        assert_eq!(
+            print(&reader.next().await.unwrap()),
+            "1 [inbox 1]",
+            "the first batch does not wait"
+        );
         let begun = Instant::now();
         for piece in ["a", "b", "c"] {
             hub.publish(token("x", piece));
@@ -180,10 +207,16 @@ mod tests {
         }
         hub.publish(AppEvent::Inbox { waiting: 2 });
         hub.publish(token("x", "d"));
-        assert_eq!(print(&reader.next().await.unwrap()), "2 [x:abc, y:abc, inbox 2, x:d]");
+        assert_eq!(
+            print(&reader.next().await.unwrap()),
+            "2 [x:abc, y:abc, inbox 2, x:d]"
+        );
         assert!(begun.elapsed() >= FRAME, "two batches came within one frame");
         hub.close();
-        assert!(reader.next().await.is_none(), "a closed hub ends its subscriptions");
+        assert!(
+            reader.next().await.is_none(),
+            "a closed hub ends its subscriptions"
+        );
     }
 
     #[tokio::test(start_paused = true)]

@@ -11,7 +11,10 @@ use crate::threads::problem;
 use crate::wire::{AppEvent, Choice, Empty, Inbox, InterruptView, Json, Problem, Question};
 
 pub(crate) fn interrupt_view(interrupt: &Interrupt) -> InterruptView {
-    InterruptView { id: interrupt.id.to_string(), value: (&interrupt.value).into() }
+    InterruptView {
+        id: interrupt.id.to_string(),
+        value: (&interrupt.value).into(),
+    }
 }
 
 /// What is asked, from the value that a node gave: the fields of the `ask` kind, or any other value as text.
@@ -22,7 +25,13 @@ fn read(value: &Value) -> (String, Option<Json>, Vec<Choice>, Json, Option<Strin
             Value::String(text) => text.to_string(),
             other => serde_json::to_string_pretty(other).unwrap_or_default(),
         };
-        return (shown, None, Vec::new(), Json::Object(serde_json::Map::new()), None);
+        return (
+            shown,
+            None,
+            Vec::new(),
+            Json::Object(serde_json::Map::new()),
+            None,
+        );
     };
     let choices = value.get("choices").and_then(Value::as_array);
     let choices = choices
@@ -32,21 +41,36 @@ fn read(value: &Value) -> (String, Option<Json>, Vec<Choice>, Json, Option<Strin
             let value = choice.get("value")?;
             let shown = || value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             Some(Choice {
-                label: choice.get("label").and_then(Value::as_str).map_or_else(shown, str::to_owned),
+                label: choice
+                    .get("label")
+                    .and_then(Value::as_str)
+                    .map_or_else(shown, str::to_owned),
                 value: value.into(),
-                description: choice.get("description").and_then(Value::as_str).map(str::to_owned),
+                description: choice
+                    .get("description")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned),
             })
         })
         .collect();
-    let schema = value.get("schema").filter(|schema| !schema.is_null()).map(Into::into);
-    let context = value.get("context").filter(|context| context.as_object().is_some());
+    let schema = value
+        .get("schema")
+        .filter(|schema| !schema.is_null())
+        .map(Into::into);
+    let context = value
+        .get("context")
+        .filter(|context| context.as_object().is_some());
     let context = context.map_or_else(|| Json::Object(serde_json::Map::new()), Into::into);
     (question, schema, choices, context, text("refused"))
 }
 
 impl Workbench {
     pub(crate) async fn inbox_list(self: &Arc<Self>, _: Empty) -> Result<Inbox, Problem> {
-        let summaries = self.checkpointer.threads().await.map_err(|e| problem(&e.into()))?;
+        let summaries = self
+            .checkpointer
+            .threads()
+            .await
+            .map_err(|e| problem(&e.into()))?;
         let rows = self.ledger.threads()?;
         let runs = self.ledger.last_runs(None)?;
         let mut questions = Vec::new();
@@ -54,7 +78,10 @@ impl Workbench {
             let id = summary.thread.as_str();
             let answered = self.runs.answering(id);
             let view = self.thread_view(summary, rows.get(id), runs.get(id))?;
-            let since = runs.get(id).and_then(|run| run.ended_at.clone()).unwrap_or_else(|| summary.head.ts.clone());
+            let since = runs
+                .get(id)
+                .and_then(|run| run.ended_at.clone())
+                .unwrap_or_else(|| summary.head.ts.clone());
             for (node, interrupt) in self.waiting(summary, rows.get(id)).await? {
                 if answered.iter().any(|id| id == interrupt.id.as_str()) {
                     continue;
@@ -92,32 +119,56 @@ impl Workbench {
         if let Some(key) = self.graph_key(&summary.head, row) {
             let this = self.clone();
             if let Some(built) = blocking(move || this.build_to_read(&key)).await? {
-                match built.graph.get_state(&StateRef::live(summary.thread.as_str())).await {
+                match built
+                    .graph
+                    .get_state(&StateRef::live(summary.thread.as_str()))
+                    .await
+                {
                     Ok(state) => {
                         let of_task = |task: &TaskSnapshot| {
                             let node = task.name.to_string();
-                            task.interrupts.iter().map(move |i| (node.clone(), i.clone())).collect::<Vec<_>>()
+                            task.interrupts
+                                .iter()
+                                .map(move |i| (node.clone(), i.clone()))
+                                .collect::<Vec<_>>()
                         };
                         return Ok(state.tasks.iter().flat_map(of_task).collect());
                     }
-                    Err(error) => tracing::warn!(thread = %summary.thread, %error, "its state could not be read"),
+                    Err(error) => {
+                        tracing::warn!(thread = %summary.thread, %error, "its state could not be read")
+                    }
                 }
             }
         }
-        let tuple = self.checkpointer.get(&summary.thread, "", None).await.map_err(|e| problem(&e.into()))?;
+        let tuple = self
+            .checkpointer
+            .get(&summary.thread, "", None)
+            .await
+            .map_err(|e| problem(&e.into()))?;
         let writes = tuple.map(|tuple| tuple.pending_writes).unwrap_or_default();
         let control = |channel: &str| {
-            matches!(channel, reserved::ERROR | reserved::ERROR_SOURCE | reserved::INTERRUPT | reserved::RESUME)
+            matches!(
+                channel,
+                reserved::ERROR | reserved::ERROR_SOURCE | reserved::INTERRUPT | reserved::RESUME
+            )
         };
         let mut found = Vec::new();
-        for asked in writes.iter().filter(|write| &*write.write.channel == reserved::INTERRUPT) {
-            let finished = |w: &superstep::PendingWrite| w.task_id == asked.task_id && !control(&w.write.channel);
+        for asked in writes
+            .iter()
+            .filter(|write| &*write.write.channel == reserved::INTERRUPT)
+        {
+            let finished =
+                |w: &superstep::PendingWrite| w.task_id == asked.task_id && !control(&w.write.channel);
             if writes.iter().any(finished) {
                 continue;
             }
             let node = asked.task_path.rsplit(", ").next().unwrap_or_default();
             let interrupts = asked.write.value.as_array();
-            for interrupt in interrupts.iter().flat_map(|list| list.iter()).filter_map(Interrupt::from_json) {
+            for interrupt in interrupts
+                .iter()
+                .flat_map(|list| list.iter())
+                .filter_map(Interrupt::from_json)
+            {
                 found.push((node.to_owned(), interrupt));
             }
         }
@@ -151,8 +202,14 @@ mod tests {
         }));
         assert_eq!(text, "Pay?");
         assert_eq!(schema.unwrap()["type"], "string");
-        assert_eq!(choices.iter().map(|c| c.label.as_str()).collect::<Vec<_>>(), ["Yes", "{\"a\":1}"]);
-        assert_eq!((context["amount"].as_i64(), refused.as_deref()), (Some(3), Some("too short")));
+        assert_eq!(
+            choices.iter().map(|c| c.label.as_str()).collect::<Vec<_>>(),
+            ["Yes", "{\"a\":1}"]
+        );
+        assert_eq!(
+            (context["amount"].as_i64(), refused.as_deref()),
+            (Some(3), Some("too short"))
+        );
         assert_eq!(read(&json!("really?")).0, "really?");
         assert_eq!(read(&json!(["a", 1])).0, "[\n  \"a\",\n  1\n]");
     }

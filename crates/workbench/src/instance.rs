@@ -22,7 +22,18 @@ impl Instance {
         let id = uuid::Uuid::now_v7().simple().to_string();
         let lock = File::create_new(dir.join(format!("{id}.lock")))?;
         lock.try_lock().map_err(io::Error::from)?;
-        Ok(Instance { id, dir, _lock: lock })
+        let instance = Instance { id, dir, _lock: lock };
+        instance.sweep();
+        Ok(instance)
+    }
+
+    /// Removes what processes left behind that ended without a word.
+    fn sweep(&self) {
+        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            if let Some(id) = entry.file_name().to_string_lossy().strip_suffix(".lock") {
+                self.is_other_alive(id);
+            }
+        }
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -65,6 +76,13 @@ mod tests {
         assert!(one.is_other_alive(two.id()) && !one.is_other_alive(one.id()));
         let gone = two.id().to_owned();
         drop(two);
+        fs::write(dir.path().join("instances/00ff.lock"), "").unwrap();
+        drop(Instance::enter(dir.path()).unwrap());
+        let left: Vec<_> = fs::read_dir(dir.path().join("instances"))
+            .unwrap()
+            .flatten()
+            .collect();
+        assert_eq!(left.len(), 1, "only the living one is left: {left:?}");
         assert!(!one.is_other_alive(&gone) && !one.is_other_alive("../x") && !one.is_other_alive(""));
     }
 }

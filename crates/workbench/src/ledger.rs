@@ -90,7 +90,10 @@ fn problem(error: &rusqlite::Error) -> Problem {
     let (code, remedy) = if full {
         ("disk-full", "The disk is full: free some space and try again.")
     } else {
-        ("storage", "Check that the data folder is there and may be written to.")
+        (
+            "storage",
+            "Check that the data folder is there and may be written to.",
+        )
     };
     Problem::new(code, format!("The workbench's own database failed: {error}.")).remedy(remedy)
 }
@@ -122,7 +125,11 @@ impl Ledger {
         Self::prepare(path).map_err(|error| match error {
             Opening::Newer(found) => Problem::new(
                 "newer-version",
-                format!("{} has schema {found}; this release reads up to {}.", path.display(), MIGRATIONS.len()),
+                format!(
+                    "{} has schema {found}; this release reads up to {}.",
+                    path.display(),
+                    MIGRATIONS.len()
+                ),
             )
             .remedy("Install a newer release, or start with another data folder."),
             Opening::Sqlite(error) => problem(&error),
@@ -137,14 +144,20 @@ impl Ledger {
         // Two processes that start at once must not both migrate.
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        let known = usize::try_from(version).ok().filter(|known| *known <= MIGRATIONS.len());
-        let Some(known) = known else { return Err(Opening::Newer(version)) };
+        let known = usize::try_from(version)
+            .ok()
+            .filter(|known| *known <= MIGRATIONS.len());
+        let Some(known) = known else {
+            return Err(Opening::Newer(version));
+        };
         for migration in &MIGRATIONS[known..] {
             transaction.execute_batch(migration)?;
         }
         transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
         transaction.commit()?;
-        Ok(Ledger { connection: Mutex::new(connection) })
+        Ok(Ledger {
+            connection: Mutex::new(connection),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
@@ -170,7 +183,10 @@ impl Ledger {
     pub(crate) fn rename(&self, row: &ThreadRow) -> Result<(), Problem> {
         self.thread_began(row)?;
         self.with(|c| {
-            c.execute("UPDATE threads SET title = ?2 WHERE thread_id = ?1", params![row.thread_id, row.title])?;
+            c.execute(
+                "UPDATE threads SET title = ?2 WHERE thread_id = ?1",
+                params![row.thread_id, row.title],
+            )?;
             Ok(())
         })
     }
@@ -188,23 +204,26 @@ impl Ledger {
                     created_at: row.get(4)?,
                 })
             })?;
-            rows.map(|row| row.map(|row| (row.thread_id.clone(), row))).collect()
+            rows.map(|row| row.map(|row| (row.thread_id.clone(), row)))
+                .collect()
         })
     }
 
     pub(crate) fn thread(&self, thread_id: &str) -> Result<Option<ThreadRow>, Problem> {
         self.with(|c| {
-            c.prepare_cached("SELECT title, graph_name, graph_key, created_at FROM threads WHERE thread_id = ?1")?
-                .query_row([thread_id], |row| {
-                    Ok(ThreadRow {
-                        thread_id: thread_id.to_owned(),
-                        title: row.get(0)?,
-                        graph_name: row.get(1)?,
-                        graph_key: row.get(2)?,
-                        created_at: row.get(3)?,
-                    })
+            c.prepare_cached(
+                "SELECT title, graph_name, graph_key, created_at FROM threads WHERE thread_id = ?1",
+            )?
+            .query_row([thread_id], |row| {
+                Ok(ThreadRow {
+                    thread_id: thread_id.to_owned(),
+                    title: row.get(0)?,
+                    graph_name: row.get(1)?,
+                    graph_key: row.get(2)?,
+                    created_at: row.get(3)?,
                 })
-                .optional()
+            })
+            .optional()
         })
     }
 
@@ -227,10 +246,18 @@ impl Ledger {
     }
 
     pub(crate) fn run_ended(&self, run: &RunRow) -> Result<(), Problem> {
-        let problem = run.problem.as_ref().and_then(|problem| serde_json::to_string(problem).ok());
+        let problem = run
+            .problem
+            .as_ref()
+            .and_then(|problem| serde_json::to_string(problem).ok());
         self.with(|c| {
             c.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3, problem = ?4 WHERE run_id = ?1")?
-                .execute(params![run.run_id, status_text(run.status), run.ended_at, problem])?;
+                .execute(params![
+                    run.run_id,
+                    status_text(run.status),
+                    run.ended_at,
+                    problem
+                ])?;
             Ok(())
         })
     }
@@ -304,13 +331,20 @@ impl Ledger {
                     node: row.get(2)?,
                     millis: row.get(3)?,
                     finished: row.get(4)?,
-                    targets: targets.split('\n').filter(|t| !t.is_empty()).map(str::to_owned).collect(),
+                    targets: targets
+                        .split('\n')
+                        .filter(|t| !t.is_empty())
+                        .map(str::to_owned)
+                        .collect(),
                 })
             })?;
             let mut by_checkpoint: HashMap<String, Vec<TaskRow>> = HashMap::new();
             for row in rows {
                 let row = row?;
-                by_checkpoint.entry(row.checkpoint_id.clone()).or_default().push(row);
+                by_checkpoint
+                    .entry(row.checkpoint_id.clone())
+                    .or_default()
+                    .push(row);
             }
             Ok(by_checkpoint)
         })
@@ -319,7 +353,10 @@ impl Ledger {
     /// A draft became a file: threads that ran the draft belong to the file now.
     pub(crate) fn moved(&self, draft: &str, path: &str) -> Result<(), Problem> {
         self.with(|c| {
-            c.execute("INSERT OR REPLACE INTO moved (draft, path) VALUES (?1, ?2)", [draft, path])?;
+            c.execute(
+                "INSERT OR REPLACE INTO moved (draft, path) VALUES (?1, ?2)",
+                [draft, path],
+            )?;
             Ok(())
         })
     }
@@ -359,10 +396,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("workbench.db");
         drop(Ledger::open(&path).unwrap());
-        Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+        Connection::open(&path)
+            .unwrap()
+            .pragma_update(None, "user_version", 99)
+            .unwrap();
         assert_eq!(Ledger::open(&path).unwrap_err().code, "newer-version");
-        let version: i64 =
-            Connection::open(&path).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        let version: i64 = Connection::open(&path)
+            .unwrap()
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap();
         assert_eq!(version, 99);
     }
 
@@ -383,7 +425,11 @@ mod tests {
         ledger.run_began(&run("2", "2026-01-02")).unwrap();
         let problem = Problem::new("task-failed", "no").remedy("yes");
         ledger
-            .run_ended(&RunRow { status: RunStatus::Failed, problem: Some(problem), ..run("2", "2026-01-02") })
+            .run_ended(&RunRow {
+                status: RunStatus::Failed,
+                problem: Some(problem),
+                ..run("2", "2026-01-02")
+            })
             .unwrap();
         let last = &ledger.last_runs(None).unwrap()["t"];
         assert_eq!((last.run_id.as_str(), last.status), ("2", RunStatus::Failed));
@@ -398,9 +444,18 @@ mod tests {
             finished: true,
             targets: targets.iter().map(|t| (*t).to_owned()).collect(),
         };
-        ledger.tasks_ended("t", &[task(5, &[]), task(7, &["a", "a"])]).unwrap();
+        ledger
+            .tasks_ended("t", &[task(5, &[]), task(7, &["a", "a"])])
+            .unwrap();
         let tasks = ledger.tasks("t", Some("c")).unwrap();
-        assert_eq!((tasks["c"].len(), tasks["c"][0].millis, tasks["c"][0].targets.len()), (1, 7, 2));
+        assert_eq!(
+            (
+                tasks["c"].len(),
+                tasks["c"][0].millis,
+                tasks["c"][0].targets.len()
+            ),
+            (1, 7, 2)
+        );
         ledger.delete_thread("t").unwrap();
         assert!(ledger.tasks("t", None).unwrap().is_empty());
     }

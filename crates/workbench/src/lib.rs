@@ -87,18 +87,33 @@ for_each_command!(dispatch);
 
 /// Reads a request; the problem names the field.
 fn parse<T: serde::de::DeserializeOwned>(command: &str, request: Json) -> Result<T, Problem> {
-    let request = if request.is_null() { Json::Object(serde_json::Map::new()) } else { request };
+    let request = if request.is_null() {
+        Json::Object(serde_json::Map::new())
+    } else {
+        request
+    };
     serde_path_to_error::deserialize(request).map_err(|error| {
         let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!(" at {path}") };
-        Problem::invalid(format!("The request of {command} is malformed{place}: {}.", error.inner()))
-            .remedy("This is a fault of the program that sent it; its messages must follow the wire types.")
+        let place = if path == "." {
+            String::new()
+        } else {
+            format!(" at {path}")
+        };
+        Problem::invalid(format!(
+            "The request of {command} is malformed{place}: {}.",
+            error.inner()
+        ))
+        .remedy("This is a fault of the program that sent it; its messages must follow the wire types.")
     })
 }
 
 fn answer<T: serde::Serialize>(command: &str, response: &T) -> Result<Json, Problem> {
-    serde_json::to_value(response)
-        .map_err(|error| Problem::new("internal", format!("The answer of {command} could not be written: {error}.")))
+    serde_json::to_value(response).map_err(|error| {
+        Problem::new(
+            "internal",
+            format!("The answer of {command} could not be written: {error}."),
+        )
+    })
 }
 
 impl Workbench {
@@ -113,7 +128,9 @@ impl Workbench {
             for dir in [&data_dir, &graphs_dir] {
                 std::fs::create_dir_all(dir).map_err(|e| Problem::file("make the folder", dir, &e))?;
             }
-            let url = options.storage.unwrap_or_else(|| format!("sqlite:{}", data_dir.join("threads.db").display()));
+            let url = options
+                .storage
+                .unwrap_or_else(|| format!("sqlite:{}", data_dir.join("threads.db").display()));
             let checkpointer = superstep_storage::open(&url).map_err(|e| threads::problem(&e.into()))?;
             let workbench = Workbench {
                 instance: instance::Instance::enter(&data_dir)
@@ -171,7 +188,14 @@ impl Workbench {
             recents: this.preferences.recents(),
             kinds: this.kinds(),
             settings: this.preferences.settings(),
-            open: this.documents.all().iter().map(|open| GraphRef { graph_id: open.id.clone() }).collect(),
+            open: this
+                .documents
+                .all()
+                .iter()
+                .map(|open| GraphRef {
+                    graph_id: open.id.clone(),
+                })
+                .collect(),
         })
         .await
     }
@@ -206,7 +230,10 @@ impl Workbench {
     /// Every problem of a document: its structure, and what its nodes and expressions say.
     fn check(&self, document: &Document, folder: Option<&Path>) -> Vec<superstep_document::Diagnostic> {
         let mut problems = document.validate();
-        problems.extend(self.registry.check_in(document, &Environment::new(folder.map(Path::to_path_buf))));
+        problems.extend(
+            self.registry
+                .check_in(document, &Environment::new(folder.map(Path::to_path_buf))),
+        );
         problems
     }
 }

@@ -7,7 +7,11 @@ use crate::wire::Problem;
 impl Problem {
     /// A problem without a remedy.
     pub fn new(code: &str, message: impl Into<String>) -> Self {
-        Problem { code: code.into(), message: message.into(), remedy: None }
+        Problem {
+            code: code.into(),
+            message: message.into(),
+            remedy: None,
+        }
     }
 
     /// Adds what to do.

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use superstep::{
-    CheckpointEvent, Graph, Input, Name, Object, Payload, Run, RunConfig, RunError, RunStatus as Ended, StateRef,
-    StreamEvent, StreamMode, TaskEnd, TaskStart, Value,
+    CheckpointEvent, Graph, Input, Name, Object, Payload, Run, RunConfig, RunError, RunStatus as Ended,
+    StateRef, StreamEvent, StreamMode, TaskEnd, TaskStart, Value,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,9 @@ use crate::inbox::interrupt_view;
 use crate::ledger::{RunRow, TaskRow, ThreadRow};
 use crate::threads::{GRAPH, GRAPH_PATH, problem};
 use crate::values::first_text;
-use crate::wire::{AppEvent, Empty, Json, Problem, RunAction, RunStatus, RunView, StartRun, StopRun, TaskStatus};
+use crate::wire::{
+    AppEvent, Empty, Json, Problem, RunAction, RunStatus, RunView, StartRun, StopRun, TaskStatus,
+};
 
 /// How long `run.stop` waits for the run to end.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
@@ -61,11 +63,17 @@ impl Runs {
     }
 
     pub(crate) fn answering(&self, thread_id: &str) -> Vec<String> {
-        self.lock().get(thread_id).map(|active| active.answering.clone()).unwrap_or_default()
+        self.lock()
+            .get(thread_id)
+            .map(|active| active.answering.clone())
+            .unwrap_or_default()
     }
 
     pub(crate) fn running_tasks(&self, thread_id: &str) -> HashSet<String> {
-        self.lock().get(thread_id).map(|active| active.tasks.clone()).unwrap_or_default()
+        self.lock()
+            .get(thread_id)
+            .map(|active| active.tasks.clone())
+            .unwrap_or_default()
     }
 
     fn with(&self, thread_id: &str, change: impl FnOnce(&mut Active)) {
@@ -163,9 +171,13 @@ impl Workbench {
 
     pub(crate) async fn run_start(self: &Arc<Self>, request: StartRun) -> Result<RunView, Problem> {
         let new_thread = request.thread_id.is_none();
-        let thread_id = request.thread_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let thread_id = request
+            .thread_id
+            .clone()
+            .unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
         if new_thread && !matches!(request.action, RunAction::Input { .. }) {
-            return Err(Problem::invalid("Only an input can begin a new thread.").remedy("Name the thread to go on with."));
+            return Err(Problem::invalid("Only an input can begin a new thread.")
+                .remedy("Name the thread to go on with."));
         }
         let slot = self.reserve(&thread_id)?;
         let source = match (&request.graph_id, new_thread) {
@@ -207,26 +219,44 @@ impl Workbench {
             RunAction::Resume { answers } => {
                 answering = answers.keys().cloned().collect();
                 self.waiting_for(&built.graph, &thread_id, &answers).await?;
-                let answers: Object = answers.into_iter().map(|(id, answer)| (id, Value::from(answer))).collect();
+                let answers: Object = answers
+                    .into_iter()
+                    .map(|(id, answer)| (id, Value::from(answer)))
+                    .collect();
                 Input::resume(answers)
             }
         };
         // Breakpoints outlive the nodes they were set on.
         let known: HashSet<&str> = built.graph.node_names().map(|name| &**name).collect();
         let breaks = |names: &[String]| -> Vec<Name> {
-            names.iter().filter(|name| *name == "*" || known.contains(name.as_str())).map(|name| name.as_str().into()).collect()
+            names
+                .iter()
+                .filter(|name| *name == "*" || known.contains(name.as_str()))
+                .map(|name| name.as_str().into())
+                .collect()
         };
         config.interrupt_before = breaks(&request.break_before);
-        config.interrupt_after = if request.single_step { vec!["*".into()] } else { breaks(&request.break_after) };
-        config.recursion_limit = request.recursion_limit.unwrap_or_else(|| built.source.document.recursion_limit()).max(1);
+        config.interrupt_after = if request.single_step {
+            vec!["*".into()]
+        } else {
+            breaks(&request.break_after)
+        };
+        config.recursion_limit = request
+            .recursion_limit
+            .unwrap_or_else(|| built.source.document.recursion_limit())
+            .max(1);
         config.modes = vec![
             StreamMode::Tasks,
             StreamMode::Checkpoints,
             StreamMode::Messages,
             StreamMode::Custom,
         ];
-        config.metadata =
-            [(GRAPH, built.source.name.as_str()), (GRAPH_PATH, built.source.key.as_str())].into_iter().collect();
+        config.metadata = [
+            (GRAPH, built.source.name.as_str()),
+            (GRAPH_PATH, built.source.key.as_str()),
+        ]
+        .into_iter()
+        .collect();
         config.cancel = slot.cancel.clone();
         let run = RunRow {
             run_id: uuid::Uuid::now_v7().to_string(),
@@ -267,24 +297,36 @@ impl Workbench {
         answers: &BTreeMap<String, Json>,
     ) -> Result<(), Problem> {
         if answers.is_empty() {
-            return Err(Problem::invalid("There is no answer in the request.").remedy("Answer at least one question."));
+            return Err(Problem::invalid("There is no answer in the request.")
+                .remedy("Answer at least one question."));
         }
-        let state = graph.get_state(&StateRef::live(thread_id)).await.map_err(|e| problem(&e))?;
-        let unknown = answers.keys().find(|id| !state.interrupts.iter().any(|i| i.id.as_str() == id.as_str()));
+        let state = graph
+            .get_state(&StateRef::live(thread_id))
+            .await
+            .map_err(|e| problem(&e))?;
+        let unknown = answers
+            .keys()
+            .find(|id| !state.interrupts.iter().any(|i| i.id.as_str() == id.as_str()));
         match unknown {
             None => Ok(()),
-            Some(_) => Err(Problem::new("already-answered", "The question does not wait any more: it was answered, or the thread went on without it.")
-                .remedy("Look at the inbox again.")),
+            Some(_) => Err(Problem::new(
+                "already-answered",
+                "The question does not wait any more: it was answered, or the thread went on without it.",
+            )
+            .remedy("Look at the inbox again.")),
         }
     }
 
     pub(crate) async fn run_stop(self: &Arc<Self>, request: StopRun) -> Result<Empty, Problem> {
         let ended = {
             let active = self.runs.lock();
-            active.get(&request.thread_id).filter(|active| active.running).map(|active| {
-                active.cancel.cancel();
-                active.ended.clone()
-            })
+            active
+                .get(&request.thread_id)
+                .filter(|active| active.running)
+                .map(|active| {
+                    active.cancel.cancel();
+                    active.ended.clone()
+                })
         };
         let Some(ended) = ended else {
             let last = self.ledger.last_runs(Some(&request.thread_id))?;
@@ -292,7 +334,10 @@ impl Workbench {
                 last.status == RunStatus::Running && self.instance.is_other_alive(&last.instance)
             });
             return if elsewhere {
-                Err(Problem::new("busy", "The thread is running in another window or program.").remedy("Stop it there."))
+                Err(
+                    Problem::new("busy", "The thread is running in another window or program.")
+                        .remedy("Stop it there."),
+                )
             } else {
                 // It has ended by itself meanwhile: what was wanted is so.
                 Ok(Empty {})
@@ -376,7 +421,11 @@ impl Reader {
     fn only_node(&self) -> String {
         let mut nodes: Vec<&String> = self.begun.values().map(|(_, node)| node).collect();
         nodes.dedup();
-        if let [only] = nodes[..] { only.clone() } else { String::new() }
+        if let [only] = nodes[..] {
+            only.clone()
+        } else {
+            String::new()
+        }
     }
 
     fn publish(&self, event: AppEvent) {
@@ -393,16 +442,28 @@ impl Reader {
                 self.kept.insert(id.to_owned());
             }
         }
-        self.workbench.publish_checkpoint(&self.run.thread_id, event.id.as_str()).await;
+        self.workbench
+            .publish_checkpoint(&self.run.thread_id, event.id.as_str())
+            .await;
         self.thread_due = true;
     }
 
     fn task_started(&mut self, task: TaskStart) {
-        let (thread_id, task_id, node) = (self.run.thread_id.clone(), task.id.to_string(), task.name.to_string());
+        let (thread_id, task_id, node) = (
+            self.run.thread_id.clone(),
+            task.id.to_string(),
+            task.name.to_string(),
+        );
         let step = i32::try_from(task.step).unwrap_or(i32::MAX);
         if self.kept.contains(&task_id) {
-            let noted = self.workbench.ledger.tasks(&thread_id, Some(&self.checkpoint)).unwrap_or_default();
-            let noted = noted.get(&self.checkpoint).and_then(|tasks| tasks.iter().find(|t| t.task_id == task_id));
+            let noted = self
+                .workbench
+                .ledger
+                .tasks(&thread_id, Some(&self.checkpoint))
+                .unwrap_or_default();
+            let noted = noted
+                .get(&self.checkpoint)
+                .and_then(|tasks| tasks.iter().find(|t| t.task_id == task_id));
             self.publish(AppEvent::TaskEnded {
                 targets: noted.map(|task| task.targets.clone()).unwrap_or_default(),
                 thread_id,
@@ -421,7 +482,13 @@ impl Reader {
         self.workbench.runs.with(&thread_id, |active| {
             active.tasks.insert(task_id.clone());
         });
-        self.publish(AppEvent::TaskStarted { thread_id, task_id, node, step, at: now() });
+        self.publish(AppEvent::TaskStarted {
+            thread_id,
+            task_id,
+            node,
+            step,
+            at: now(),
+        });
     }
 
     fn task_ended(&mut self, task: TaskEnd) {
@@ -468,14 +535,25 @@ impl Reader {
         if !text(message, "type").is_some_and(|kind| kind.ends_with("Chunk")) {
             return;
         }
-        let (Some(content), Some(node)) = (text(message, "content"), text(metadata, "langgraph_node")) else { return };
+        let (Some(content), Some(node)) = (text(message, "content"), text(metadata, "langgraph_node")) else {
+            return;
+        };
         if content.is_empty() {
             return;
         }
         let place = text(metadata, "langgraph_checkpoint_ns").unwrap_or_default();
-        let task_id = place.rsplit_once(':').map(|(_, id)| id.to_owned()).unwrap_or_default();
+        let task_id = place
+            .rsplit_once(':')
+            .map(|(_, id)| id.to_owned())
+            .unwrap_or_default();
         let message_id = text(message, "id").unwrap_or_else(|| task_id.clone());
-        self.publish(AppEvent::Token { thread_id: self.run.thread_id.clone(), task_id, node, message_id, text: content });
+        self.publish(AppEvent::Token {
+            thread_id: self.run.thread_id.clone(),
+            task_id,
+            node,
+            message_id,
+            text: content,
+        });
     }
 
     fn store_tasks(&mut self) {
@@ -483,7 +561,11 @@ impl Reader {
             return;
         }
         // Durations are a convenience: a run does not fail because they could not be written.
-        if let Err(problem) = self.workbench.ledger.tasks_ended(&self.run.thread_id, &self.ended) {
+        if let Err(problem) = self
+            .workbench
+            .ledger
+            .tasks_ended(&self.run.thread_id, &self.ended)
+        {
             tracing::warn!(thread = self.run.thread_id, %problem, "durations of tasks were not stored");
         }
         self.ended.clear();
@@ -491,7 +573,11 @@ impl Reader {
 
     async fn end(mut self, result: Result<superstep::RunResult, RunError>) {
         let (workbench, thread_id) = (self.workbench.clone(), self.run.thread_id.clone());
-        let head = workbench.heads(&thread_id, None, Some(1)).await.ok().and_then(|heads| heads.into_iter().next());
+        let head = workbench
+            .heads(&thread_id, None, Some(1))
+            .await
+            .ok()
+            .and_then(|heads| heads.into_iter().next());
         let (status, problem) = status_of(&result, head.as_ref().is_some_and(|head| !head.next.is_empty()));
         self.run.status = status;
         self.run.problem = problem;

@@ -94,7 +94,14 @@ impl Preferences {
     pub(crate) fn opened(&self, path: &Path, name: &str) {
         let mut recents = lock(&self.recents);
         recents.retain(|opened| opened.path != path);
-        recents.insert(0, Opened { path: path.into(), name: name.into(), opened_at: files::now() });
+        recents.insert(
+            0,
+            Opened {
+                path: path.into(),
+                name: name.into(),
+                opened_at: files::now(),
+            },
+        );
         recents.truncate(MAX_RECENTS);
         if let Err(problem) = write(&self.dir.join("recents.json"), &*recents) {
             tracing::warn!(%problem, "the list of recent graphs was not written");
@@ -111,12 +118,20 @@ mod tests {
     fn settings_survive_and_a_broken_file_is_set_aside() {
         let dir = tempfile::tempdir().unwrap();
         let preferences = Preferences::load(dir.path());
-        preferences.set(Settings { theme: Theme::Dark, ..Settings::default() }).unwrap();
+        preferences
+            .set(Settings {
+                theme: Theme::Dark,
+                ..Settings::default()
+            })
+            .unwrap();
         assert_eq!(Preferences::load(dir.path()).settings().theme, Theme::Dark);
         fs::write(dir.path().join("settings.json"), "{ \"theme\": ").unwrap();
         assert_eq!(Preferences::load(dir.path()).settings().theme, Theme::System);
         let aside = fs::read_dir(dir.path()).unwrap().flatten().any(|entry| {
-            entry.file_name().to_string_lossy().starts_with("settings.broken-")
+            entry
+                .file_name()
+                .to_string_lossy()
+                .starts_with("settings.broken-")
         });
         assert!(aside, "the broken file must be kept");
     }
@@ -130,8 +145,11 @@ mod tests {
         preferences.opened(&file, "A");
         preferences.opened(Path::new("/nowhere/b.json"), "B");
         preferences.opened(&file, "A2");
-        let seen: Vec<_> =
-            Preferences::load(dir.path()).recents().into_iter().map(|r| (r.name, r.exists)).collect();
+        let seen: Vec<_> = Preferences::load(dir.path())
+            .recents()
+            .into_iter()
+            .map(|r| (r.name, r.exists))
+            .collect();
         assert_eq!(seen, [("A2".to_owned(), true), ("B".to_owned(), false)]);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use superstep::{
     CheckpointHead, CheckpointId, Object, Source as MadeBy, StateRef, StateSnapshot, TaskSnapshot, Value,
 };
-use superstep_document::{Document, Edge, END, START};
+use superstep_document::{Document, END, Edge, START};
 
 use crate::Workbench;
 use crate::compare::compare;
@@ -17,8 +17,8 @@ use crate::ledger::TaskRow;
 use crate::threads::{checkpoint_view, is_state_key, problem};
 use crate::values;
 use crate::wire::{
-    ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem, ReadValue, SnapshotView,
-    TaskStatus, TaskView, ValueView,
+    ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem, ReadValue,
+    SnapshotView, TaskStatus, TaskView, ValueView,
 };
 
 /// A state as it is shown: with the thread's graph, or the bare values when the graph is gone.
@@ -47,9 +47,11 @@ fn no_checkpoint(thread_id: &str, id: &str) -> Problem {
 fn declared(schema: &serde_json::Value) -> String {
     match schema.get("type") {
         Some(serde_json::Value::String(name)) => name.clone(),
-        Some(serde_json::Value::Array(names)) => {
-            names.iter().filter_map(|name| name.as_str()).collect::<Vec<_>>().join(" | ")
-        }
+        Some(serde_json::Value::Array(names)) => names
+            .iter()
+            .filter_map(|name| name.as_str())
+            .collect::<Vec<_>>()
+            .join(" | "),
         _ if schema.get("enum").is_some() => "enum".to_owned(),
         _ => "any".to_owned(),
     }
@@ -154,7 +156,11 @@ impl Edges {
                             *entry = ending;
                         }
                     } else {
-                        edges.targets.entry(source.to_owned()).or_default().insert(target.to_owned());
+                        edges
+                            .targets
+                            .entry(source.to_owned())
+                            .or_default()
+                            .insert(target.to_owned());
                     }
                 }
             }
@@ -173,9 +179,17 @@ impl Edges {
 }
 
 impl Workbench {
-    async fn shown(&self, built: Option<&Arc<Built>>, thread_id: &str, id: Option<&str>) -> Result<Shown, Problem> {
+    async fn shown(
+        &self,
+        built: Option<&Arc<Built>>,
+        thread_id: &str,
+        id: Option<&str>,
+    ) -> Result<Shown, Problem> {
         if let Some(built) = built {
-            let at = StateRef { thread: thread_id.into(), checkpoint_id: id.map(CheckpointId::from) };
+            let at = StateRef {
+                thread: thread_id.into(),
+                checkpoint_id: id.map(CheckpointId::from),
+            };
             return Ok(built.graph.get_state(&at).await.map_err(|e| problem(&e))?.into());
         }
         let id = id.map(CheckpointId::from);
@@ -185,9 +199,15 @@ impl Workbench {
             .await
             .map_err(|e| problem(&e.into()))?
             .ok_or_else(|| no_checkpoint(thread_id, id.as_ref().map_or("", |id| id.as_str())))?;
-        let values = tuple.checkpoint.channel_values.iter().filter(|(name, _)| is_state_key(name));
+        let values = tuple
+            .checkpoint
+            .channel_values
+            .iter()
+            .filter(|(name, _)| is_state_key(name));
         Ok(Shown {
-            values: values.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            values: values
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
             tasks: Vec::new(),
             next: tuple.checkpoint.next.iter().map(ToString::to_string).collect(),
         })
@@ -195,19 +215,27 @@ impl Workbench {
 
     /// The graph of a thread, if there is any way to have it.
     async fn reading_graph(self: &Arc<Self>, thread_id: &str) -> Result<Option<Arc<Built>>, Problem> {
-        let Ok(key) = self.key_of_thread(thread_id).await else { return Ok(None) };
+        let Ok(key) = self.key_of_thread(thread_id).await else {
+            return Ok(None);
+        };
         let this = self.clone();
         blocking(move || this.build_to_read(&key)).await
     }
 
-    pub(crate) async fn thread_snapshot(self: &Arc<Self>, request: CheckpointRef) -> Result<SnapshotView, Problem> {
+    pub(crate) async fn thread_snapshot(
+        self: &Arc<Self>,
+        request: CheckpointRef,
+    ) -> Result<SnapshotView, Problem> {
         let thread_id = request.thread_id.as_str();
         let heads = self.heads(thread_id, None, None).await?;
         let newest = heads.first();
         let target = match (&request.checkpoint_id, newest) {
-            (Some(id), _) => {
-                Some(heads.iter().find(|head| head.id.as_str() == id).ok_or_else(|| no_checkpoint(thread_id, id))?)
-            }
+            (Some(id), _) => Some(
+                heads
+                    .iter()
+                    .find(|head| head.id.as_str() == id)
+                    .ok_or_else(|| no_checkpoint(thread_id, id))?,
+            ),
             (None, newest) => newest,
         };
         let Some(head) = target else {
@@ -233,21 +261,36 @@ impl Workbench {
         let id = (!live).then(|| head.id.as_str());
         let now = self.shown(built.as_ref(), thread_id, id).await?;
         let before = match &head.parent {
-            Some(parent) if heads.iter().any(|h| h.id == *parent) => {
-                Some(self.shown(built.as_ref(), thread_id, Some(parent.as_str())).await?)
-            }
+            Some(parent) if heads.iter().any(|h| h.id == *parent) => Some(
+                self.shown(built.as_ref(), thread_id, Some(parent.as_str()))
+                    .await?,
+            ),
             _ => None,
         };
         let timings = self.ledger.tasks(thread_id, None)?;
         let none = Vec::new();
         let of = |id: &str| timings.get(id).unwrap_or(&none);
-        let running = if is_head { self.runs.running_tasks(thread_id) } else { HashSet::new() };
-        let tasks = now.tasks.iter().map(|task| task_view(task, of(head.id.as_str()), &running)).collect();
+        let running = if is_head {
+            self.runs.running_tasks(thread_id)
+        } else {
+            HashSet::new()
+        };
+        let tasks = now
+            .tasks
+            .iter()
+            .map(|task| task_view(task, of(head.id.as_str()), &running))
+            .collect();
         let idle = HashSet::new();
         let previous_tasks = before
             .iter()
             .flat_map(|before| &before.tasks)
-            .map(|task| task_view(task, head.parent.as_ref().map_or(&none, |id| of(id.as_str())), &idle))
+            .map(|task| {
+                task_view(
+                    task,
+                    head.parent.as_ref().map_or(&none, |id| of(id.as_str())),
+                    &idle,
+                )
+            })
             .collect();
         let way = way(&heads, head, built.as_deref(), &timings, live.then_some(&now));
         Ok(SnapshotView {
@@ -258,16 +301,34 @@ impl Workbench {
             next: now.next,
             tasks,
             previous_tasks,
-            visits: way.visits.into_iter().map(|(node, runs)| NodeCount { node, runs }).collect(),
-            taken: way.taken.into_iter().map(|((from, to), times)| EdgeCount { from, to, times }).collect(),
+            visits: way
+                .visits
+                .into_iter()
+                .map(|(node, runs)| NodeCount { node, runs })
+                .collect(),
+            taken: way
+                .taken
+                .into_iter()
+                .map(|((from, to), times)| EdgeCount { from, to, times })
+                .collect(),
         })
     }
 
     pub(crate) async fn thread_value(self: &Arc<Self>, request: ReadValue) -> Result<ValueView, Problem> {
         let built = self.reading_graph(&request.thread_id).await?;
-        let state = self.shown(built.as_ref(), &request.thread_id, request.checkpoint_id.as_deref()).await?;
+        let state = self
+            .shown(
+                built.as_ref(),
+                &request.thread_id,
+                request.checkpoint_id.as_deref(),
+            )
+            .await?;
         let root = Value::Object(state.values);
-        Ok(values::part(values::at(&root, &request.pointer)?, request.offset, request.limit))
+        Ok(values::part(
+            values::at(&root, &request.pointer)?,
+            request.offset,
+            request.limit,
+        ))
     }
 
     pub(crate) async fn thread_compare(self: &Arc<Self>, request: Compare) -> Result<Comparison, Problem> {
@@ -275,10 +336,17 @@ impl Workbench {
         let (right, right_heads) = self.side(&request.right).await?;
         let head_of = |heads: &[CheckpointHead], side: &CheckpointRef| -> Result<CheckpointHead, Problem> {
             let wanted = side.checkpoint_id.as_deref();
-            let found = heads.iter().find(|head| wanted.is_none_or(|id| head.id.as_str() == id));
-            found.cloned().ok_or_else(|| no_checkpoint(&side.thread_id, wanted.unwrap_or("yet")))
+            let found = heads
+                .iter()
+                .find(|head| wanted.is_none_or(|id| head.id.as_str() == id));
+            found
+                .cloned()
+                .ok_or_else(|| no_checkpoint(&side.thread_id, wanted.unwrap_or("yet")))
         };
-        let (left_head, right_head) = (head_of(&left_heads, &request.left)?, head_of(&right_heads, &request.right)?);
+        let (left_head, right_head) = (
+            head_of(&left_heads, &request.left)?,
+            head_of(&right_heads, &request.right)?,
+        );
         let common_ancestor = (request.left.thread_id == request.right.thread_id)
             .then(|| common_ancestor(&right_heads, &left_head, &right_head))
             .flatten();
@@ -302,11 +370,16 @@ impl Workbench {
     async fn side(self: &Arc<Self>, side: &CheckpointRef) -> Result<(Object, Vec<CheckpointHead>), Problem> {
         let heads = self.heads(&side.thread_id, None, None).await?;
         if heads.is_empty() {
-            return Err(Problem::not_found(format!("Thread {} has no checkpoint to compare.", side.thread_id))
-                .remedy("Run it first."));
+            return Err(Problem::not_found(format!(
+                "Thread {} has no checkpoint to compare.",
+                side.thread_id
+            ))
+            .remedy("Run it first."));
         }
         let built = self.reading_graph(&side.thread_id).await?;
-        let state = self.shown(built.as_ref(), &side.thread_id, side.checkpoint_id.as_deref()).await?;
+        let state = self
+            .shown(built.as_ref(), &side.thread_id, side.checkpoint_id.as_deref())
+            .await?;
         Ok((state.values, heads))
     }
 }
@@ -331,21 +404,36 @@ fn keys(
         }
     }
     let known: HashSet<String> = declared_keys.iter().map(|(name, ..)| name.clone()).collect();
-    let mut extra: Vec<String> = now.values.keys().chain(old.keys()).map(ToString::to_string).collect();
+    let mut extra: Vec<String> = now
+        .values
+        .keys()
+        .chain(old.keys())
+        .map(ToString::to_string)
+        .collect();
     extra.retain(|name| !known.contains(name));
     extra.sort();
     extra.dedup();
-    declared_keys.extend(extra.into_iter().map(|name| (name, "any".to_owned(), String::new())));
+    declared_keys.extend(
+        extra
+            .into_iter()
+            .map(|name| (name, "any".to_owned(), String::new())),
+    );
 
     let edited_as = head.metadata.user.get("as_node").and_then(Value::as_str);
-    let wrote = |task: &TaskSnapshot, key: &str| task.result.as_ref().is_some_and(|result| result.get(key).is_some());
+    let wrote = |task: &TaskSnapshot, key: &str| {
+        task.result
+            .as_ref()
+            .is_some_and(|result| result.get(key).is_some())
+    };
     declared_keys
         .into_iter()
         .map(|(key, declared, reducer)| {
             let (value, previous) = (now.values.get(&key), old.get(&key));
             let change = change(previous, value);
             let mut writers: Vec<String> = match head.metadata.source {
-                MadeBy::Update if change != ChangeKind::Same => edited_as.iter().map(ToString::to_string).collect(),
+                MadeBy::Update if change != ChangeKind::Same => {
+                    edited_as.iter().map(ToString::to_string).collect()
+                }
                 MadeBy::Loop => before
                     .iter()
                     .flat_map(|before| &before.tasks)
@@ -355,7 +443,12 @@ fn keys(
                 _ => Vec::new(),
             };
             if live {
-                writers.extend(now.tasks.iter().filter(|task| wrote(task, &key)).map(|task| task.name.to_string()));
+                writers.extend(
+                    now.tasks
+                        .iter()
+                        .filter(|task| wrote(task, &key))
+                        .map(|task| task.name.to_string()),
+                );
             }
             writers.dedup();
             KeyView {
@@ -378,19 +471,26 @@ fn way(
     timings: &HashMap<String, Vec<TaskRow>>,
     live: Option<&Shown>,
 ) -> Way {
-    let edges = built.map(|built| Edges::of(&built.source.document)).unwrap_or_default();
+    let edges = built
+        .map(|built| Edges::of(&built.source.document))
+        .unwrap_or_default();
     let by_id: HashMap<&str, &CheckpointHead> = heads.iter().map(|head| (head.id.as_str(), head)).collect();
     let mut way = Way::default();
     let mut child = head;
     // An edit as the node that had just run takes the place of that node's own edges.
     let mut edited: Option<String> = None;
     // A parent is always older, so the walk ends.
-    while let Some(parent) = child.parent.as_ref().and_then(|id| by_id.get(id.as_str()).copied()) {
+    while let Some(parent) = child
+        .parent
+        .as_ref()
+        .and_then(|id| by_id.get(id.as_str()).copied())
+    {
         match child.metadata.source {
             MadeBy::Loop => {
                 let edited = edited.take();
                 let rows = timings.get(parent.id.as_str());
-                let mut noted: Vec<&TaskRow> = rows.into_iter().flatten().filter(|row| row.finished).collect();
+                let mut noted: Vec<&TaskRow> =
+                    rows.into_iter().flatten().filter(|row| row.finished).collect();
                 for node in &parent.next {
                     if edited.as_deref() == Some(&**node) {
                         way.ran(node);
@@ -418,7 +518,11 @@ fn way(
         }
         child = parent;
     }
-    for task in live.iter().flat_map(|now| &now.tasks).filter(|task| task.result.is_some()) {
+    for task in live
+        .iter()
+        .flat_map(|now| &now.tasks)
+        .filter(|task| task.result.is_some())
+    {
         let targets: Vec<String> = task.targets.iter().map(ToString::to_string).collect();
         way.finished(&edges, &task.name, &targets);
     }
@@ -426,9 +530,15 @@ fn way(
 }
 
 /// The newest checkpoint that both continue; one of the two when the other continues it.
-fn common_ancestor(heads: &[CheckpointHead], left: &CheckpointHead, right: &CheckpointHead) -> Option<String> {
-    let parents: HashMap<&str, Option<&CheckpointId>> =
-        heads.iter().map(|head| (head.id.as_str(), head.parent.as_ref())).collect();
+fn common_ancestor(
+    heads: &[CheckpointHead],
+    left: &CheckpointHead,
+    right: &CheckpointHead,
+) -> Option<String> {
+    let parents: HashMap<&str, Option<&CheckpointId>> = heads
+        .iter()
+        .map(|head| (head.id.as_str(), head.parent.as_ref()))
+        .collect();
     let line = |from: &CheckpointHead| -> Vec<String> {
         let mut line = vec![from.id.to_string()];
         let mut at = from.parent.as_ref();

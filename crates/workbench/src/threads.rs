@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use superstep::{
-    CheckpointHead, CheckpointId, ListQuery, Object, RunError, Source as MadeBy, StateRef, StateUpdate, ThreadId,
-    ThreadSummary, Value,
+    CheckpointHead, CheckpointId, ListQuery, Object, RunError, Source as MadeBy, StateRef, StateUpdate,
+    ThreadId, ThreadSummary, Value,
 };
 
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::ledger::{RunRow, ThreadRow};
 use crate::wire::{
-    AppEvent, CheckpointList, CheckpointView, Empty, ListCheckpoints, ListThreads, Problem, RenameThread, RunStatus,
-    ThreadList, ThreadRef, ThreadView, UpdateState, Updated,
+    AppEvent, CheckpointList, CheckpointView, Empty, ListCheckpoints, ListThreads, Problem, RenameThread,
+    RunStatus, ThreadList, ThreadRef, ThreadView, UpdateState, Updated,
 };
 
 /// Metadata that the workbench puts on every checkpoint, so that a thread can be understood without the ledger.
@@ -24,11 +24,15 @@ pub(crate) const GRAPH_PATH: &str = "graph_path";
 pub(crate) fn problem(error: &RunError) -> Problem {
     let remedy = match error {
         RunError::Recursion { .. } => "Continue the thread, or raise the recursion limit of the graph.",
-        RunError::Node { .. } => "Correct the node or the state, and continue: what finished is not run again.",
+        RunError::Node { .. } => {
+            "Correct the node or the state, and continue: what finished is not run again."
+        }
         RunError::InvalidUpdate { .. } => "Correct what is written, or the key's reducer or schema.",
         RunError::EmptyInput { .. } => "Give the thread an input.",
         RunError::AmbiguousResume { .. } => "Answer each question by its id.",
-        RunError::Storage(_) => "Check that the data folder is there and the disk has space. The thread is as it was.",
+        RunError::Storage(_) => {
+            "Check that the data folder is there and the disk has space. The thread is as it was."
+        }
         RunError::Cancelled | RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => {
             return Problem::new(error.code(), error.to_string());
         }
@@ -37,7 +41,8 @@ pub(crate) fn problem(error: &RunError) -> Problem {
 }
 
 fn no_thread(id: &str) -> Problem {
-    Problem::not_found(format!("There is no thread {id}.")).remedy("It may have been deleted in another window.")
+    Problem::not_found(format!("There is no thread {id}."))
+        .remedy("It may have been deleted in another window.")
 }
 
 fn small(n: impl TryInto<u32>) -> u32 {
@@ -50,7 +55,12 @@ pub(crate) fn is_state_key(name: &str) -> bool {
 }
 
 pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
-    let as_node = head.metadata.user.get("as_node").and_then(Value::as_str).map(str::to_owned);
+    let as_node = head
+        .metadata
+        .user
+        .get("as_node")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
     CheckpointView {
         id: head.id.to_string(),
         parent: head.parent.as_ref().map(ToString::to_string),
@@ -87,13 +97,22 @@ impl Workbench {
             limit,
             ..ListQuery::default()
         };
-        self.checkpointer.heads(&query).await.map_err(|e| problem(&e.into()))
+        self.checkpointer
+            .heads(&query)
+            .await
+            .map_err(|e| problem(&e.into()))
     }
 
     /// What the thread says about its graph: a path or a draft's id.
     pub(crate) fn graph_key(&self, head: &CheckpointHead, row: Option<&ThreadRow>) -> Option<String> {
         let noted = row.map(|row| row.graph_key.clone()).filter(|key| !key.is_empty());
-        noted.or_else(|| head.metadata.user.get(GRAPH_PATH).and_then(Value::as_str).map(str::to_owned))
+        noted.or_else(|| {
+            head.metadata
+                .user
+                .get(GRAPH_PATH)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        })
     }
 
     /// How a thread stands that does not run here.
@@ -103,7 +122,9 @@ impl Workbench {
         {
             return RunStatus::Running;
         }
-        let Some(head) = head else { return RunStatus::Stopped };
+        let Some(head) = head else {
+            return RunStatus::Stopped;
+        };
         if head.interrupted > 0 {
             return RunStatus::Asking;
         }
@@ -131,15 +152,30 @@ impl Workbench {
             Some(key) => Some(self.ledger.followed(&key)?),
             None => None,
         };
-        let noted = |name| head.metadata.user.get(name).and_then(Value::as_str).map(str::to_owned);
-        let graph_name = row.map(|row| row.graph_name.clone()).or_else(|| noted(GRAPH)).unwrap_or_default();
-        let ended = last.and_then(|last| last.ended_at.as_ref()).filter(|ended| **ended > head.ts);
+        let noted = |name| {
+            head.metadata
+                .user
+                .get(name)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        let graph_name = row
+            .map(|row| row.graph_name.clone())
+            .or_else(|| noted(GRAPH))
+            .unwrap_or_default();
+        let ended = last
+            .and_then(|last| last.ended_at.as_ref())
+            .filter(|ended| **ended > head.ts);
         Ok(ThreadView {
             thread_id: id.to_owned(),
             title: row.map_or_else(|| id.to_owned(), |row| row.title.clone()),
             graph_name,
             graph_path: key.filter(|key| !key.starts_with("draft-")),
-            status: if running { RunStatus::Running } else { self.status(Some(head), last) },
+            status: if running {
+                RunStatus::Running
+            } else {
+                self.status(Some(head), last)
+            },
             next: head.next.iter().map(ToString::to_string).collect(),
             questions: head.interrupted,
             checkpoints: small(summary.checkpoints),
@@ -159,14 +195,20 @@ impl Workbench {
             title: row.title.clone(),
             graph_name: row.graph_name.clone(),
             graph_path: Some(key).filter(|key| !key.starts_with("draft-")),
-            status: if running { RunStatus::Running } else { self.status(None, last) },
+            status: if running {
+                RunStatus::Running
+            } else {
+                self.status(None, last)
+            },
             next: Vec::new(),
             questions: 0,
             checkpoints: 0,
             step: -1,
             head: None,
             created_at: row.created_at.clone(),
-            updated_at: last.and_then(|last| last.ended_at.clone()).unwrap_or_else(|| row.created_at.clone()),
+            updated_at: last
+                .and_then(|last| last.ended_at.clone())
+                .unwrap_or_else(|| row.created_at.clone()),
         })
     }
 
@@ -212,9 +254,18 @@ impl Workbench {
             }
             None => None,
         };
-        let summaries = self.checkpointer.threads().await.map_err(|e| problem(&e.into()))?;
+        let summaries = self
+            .checkpointer
+            .threads()
+            .await
+            .map_err(|e| problem(&e.into()))?;
         let (mut rows, runs) = (self.ledger.threads()?, self.ledger.last_runs(None)?);
-        let needle = request.search.as_deref().unwrap_or_default().trim().to_lowercase();
+        let needle = request
+            .search
+            .as_deref()
+            .unwrap_or_default()
+            .trim()
+            .to_lowercase();
         let mut views = Vec::new();
         for summary in &summaries {
             let id = summary.thread.as_str();
@@ -224,7 +275,10 @@ impl Workbench {
         }
         // Threads that have stored nothing yet.
         for row in rows.values().filter(|row| self.runs.is_running(&row.thread_id)) {
-            views.push((Some(row.graph_key.clone()), self.young_thread(row, runs.get(&row.thread_id))?));
+            views.push((
+                Some(row.graph_key.clone()),
+                self.young_thread(row, runs.get(&row.thread_id))?,
+            ));
         }
         let mut threads = Vec::with_capacity(views.len());
         for (key, view) in views {
@@ -243,8 +297,16 @@ impl Workbench {
         }
         threads.sort_by(|a, b| (&b.updated_at, &b.thread_id).cmp(&(&a.updated_at, &a.thread_id)));
         let total = small(threads.len());
-        let limit = if request.limit == 0 { 200 } else { request.limit as usize };
-        let threads = threads.into_iter().skip(request.offset as usize).take(limit).collect();
+        let limit = if request.limit == 0 {
+            200
+        } else {
+            request.limit as usize
+        };
+        let threads = threads
+            .into_iter()
+            .skip(request.offset as usize)
+            .take(limit)
+            .collect();
         Ok(ThreadList { threads, total })
     }
 
@@ -252,7 +314,10 @@ impl Workbench {
         self.thread(&request.thread_id).await
     }
 
-    pub(crate) async fn thread_rename(self: &Arc<Self>, request: RenameThread) -> Result<ThreadView, Problem> {
+    pub(crate) async fn thread_rename(
+        self: &Arc<Self>,
+        request: RenameThread,
+    ) -> Result<ThreadView, Problem> {
         let title = request.title.split_whitespace().collect::<Vec<_>>().join(" ");
         if title.is_empty() {
             return Err(Problem::invalid("The title is empty.").remedy("Type a title."));
@@ -282,7 +347,9 @@ impl Workbench {
             .await
             .map_err(|e| problem(&e.into()))?;
         self.ledger.delete_thread(&request.thread_id)?;
-        self.hub.publish(AppEvent::ThreadDeleted { thread_id: request.thread_id });
+        self.hub.publish(AppEvent::ThreadDeleted {
+            thread_id: request.thread_id,
+        });
         self.publish_inbox().await;
         Ok(Empty {})
     }
@@ -291,7 +358,11 @@ impl Workbench {
         self: &Arc<Self>,
         request: ListCheckpoints,
     ) -> Result<CheckpointList, Problem> {
-        let limit = if request.limit == 0 { 500 } else { request.limit as usize };
+        let limit = if request.limit == 0 {
+            500
+        } else {
+            request.limit as usize
+        };
         let query = ListQuery {
             thread: Some(request.thread_id.as_str().into()),
             ns: Some("".into()),
@@ -299,12 +370,19 @@ impl Workbench {
             limit: Some(limit + 1),
             ..ListQuery::default()
         };
-        let heads = self.checkpointer.heads(&query).await.map_err(|e| problem(&e.into()))?;
+        let heads = self
+            .checkpointer
+            .heads(&query)
+            .await
+            .map_err(|e| problem(&e.into()))?;
         if heads.is_empty() && request.before.is_none() && self.ledger.thread(&request.thread_id)?.is_none() {
             return Err(no_thread(&request.thread_id));
         }
         let more = heads.len() > limit;
-        Ok(CheckpointList { checkpoints: heads.iter().take(limit).map(checkpoint_view).collect(), more })
+        Ok(CheckpointList {
+            checkpoints: heads.iter().take(limit).map(checkpoint_view).collect(),
+            more,
+        })
     }
 
     pub(crate) async fn thread_update(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
@@ -324,10 +402,9 @@ impl Workbench {
             Value::Object(given) => {
                 let mut wrapped = Object::new();
                 for (key, value) in given.iter() {
-                    let reduced = built
-                        .graph
-                        .state_keys()
-                        .any(|(name, reducer)| **name == **key && !matches!(reducer, "overwrite" | "ephemeral"));
+                    let reduced = built.graph.state_keys().any(|(name, reducer)| {
+                        **name == **key && !matches!(reducer, "overwrite" | "ephemeral")
+                    });
                     if reduced && request.overwrite.iter().any(|name| **name == **key) {
                         let inner: Object = [("__overwrite__", value.clone())].into_iter().collect();
                         wrapped.insert(key.clone(), inner);
@@ -338,18 +415,29 @@ impl Workbench {
                 values = wrapped.into();
             }
             other => {
-                return Err(Problem::invalid(format!("The update must be an object of state keys, not {}.", other.type_name()))
-                    .remedy("Give an object such as {\"key\": value}."));
+                return Err(Problem::invalid(format!(
+                    "The update must be an object of state keys, not {}.",
+                    other.type_name()
+                ))
+                .remedy("Give an object such as {\"key\": value}."));
             }
         }
         let at = StateRef {
             thread: request.thread_id.as_str().into(),
             checkpoint_id: request.checkpoint_id.as_deref().map(CheckpointId::from),
         };
-        let metadata: Object =
-            [(GRAPH, built.source.name.as_str()), (GRAPH_PATH, built.source.key.as_str())].into_iter().collect();
-        let update =
-            StateUpdate { values, as_node: request.as_node.as_deref().map(Into::into), metadata, ..StateUpdate::default() };
+        let metadata: Object = [
+            (GRAPH, built.source.name.as_str()),
+            (GRAPH_PATH, built.source.key.as_str()),
+        ]
+        .into_iter()
+        .collect();
+        let update = StateUpdate {
+            values,
+            as_node: request.as_node.as_deref().map(Into::into),
+            metadata,
+            ..StateUpdate::default()
+        };
         let edited = if request.preview {
             built.graph.preview_update(&at, update).await
         } else {
@@ -373,7 +461,8 @@ impl Workbench {
                 created_at: crate::files::now(),
             })?;
         }
-        self.publish_checkpoint(&request.thread_id, edited.checkpoint_id.as_str()).await;
+        self.publish_checkpoint(&request.thread_id, edited.checkpoint_id.as_str())
+            .await;
         self.publish_thread(&request.thread_id).await;
         self.publish_inbox().await;
         Ok(updated)
@@ -393,7 +482,10 @@ impl Workbench {
             Ok(heads) => {
                 let head = heads.into_iter().next()?;
                 let checkpoint = checkpoint_view(&head);
-                self.hub.publish(AppEvent::Checkpoint { thread_id: thread_id.to_owned(), checkpoint });
+                self.hub.publish(AppEvent::Checkpoint {
+                    thread_id: thread_id.to_owned(),
+                    checkpoint,
+                });
                 Some(head)
             }
             Err(problem) => {

@@ -58,7 +58,9 @@ fn head(value: &Value) -> String {
     }
     let mut head = Head(Vec::with_capacity(HEAD));
     let _ = serde_json::to_writer(&mut head, value);
-    String::from_utf8_lossy(&head.0).trim_end_matches('\u{fffd}').to_owned()
+    String::from_utf8_lossy(&head.0)
+        .trim_end_matches('\u{fffd}')
+        .to_owned()
 }
 
 fn small(n: u64) -> u32 {
@@ -94,7 +96,9 @@ pub(crate) fn at<'a>(root: &'a Value, pointer: &str) -> Result<&'a Value, Proble
         return Ok(root);
     }
     let Some(path) = pointer.strip_prefix('/') else {
-        return Err(Problem::invalid(format!("{pointer:?} is not a JSON Pointer: it must begin with a slash.")));
+        return Err(Problem::invalid(format!(
+            "{pointer:?} is not a JSON Pointer: it must begin with a slash."
+        )));
     };
     let mut value = root;
     for segment in path.split('/') {
@@ -114,7 +118,10 @@ pub(crate) fn at<'a>(root: &'a Value, pointer: &str) -> Result<&'a Value, Proble
 
 /// The answer to `thread.value`: the value, or a range of a list or text; `bytes` and `length` are of the whole.
 pub(crate) fn part(value: &Value, offset: u32, limit: u32) -> ValueView {
-    let (offset, limit) = (offset as usize, if limit == 0 { usize::MAX } else { limit as usize });
+    let (offset, limit) = (
+        offset as usize,
+        if limit == 0 { usize::MAX } else { limit as usize },
+    );
     let part: Value = match value {
         Value::Array(items) => Value::Array(items.skip(offset).take(limit)),
         Value::String(text) if offset > 0 || limit < usize::MAX => {
@@ -151,7 +158,9 @@ pub(crate) fn first_text(value: &Value, limit: usize) -> Option<String> {
         Value::Array(items) => items.iter().find_map(|item| first_text(item, limit)),
         Value::Object(members) => {
             // Of a message the content is meant, not its type or id.
-            let content = members.get("content").and_then(|content| first_text(content, limit));
+            let content = members
+                .get("content")
+                .and_then(|content| first_text(content, limit));
             content.or_else(|| members.iter().find_map(|(_, value)| first_text(value, limit)))
         }
         _ => None,
@@ -167,7 +176,10 @@ mod tests {
     #[test]
     fn small_values_are_whole_and_large_ones_have_a_head() {
         let small = view(&json!({"a": [1, 2]}));
-        assert_eq!((small.kind.as_str(), small.bytes, small.length, small.head), ("object", 11, 1, None));
+        assert_eq!(
+            (small.kind.as_str(), small.bytes, small.length, small.head),
+            ("object", 11, 1, None)
+        );
         let text: Value = "é".repeat(5_000).into();
         let large = view(&text);
         assert_eq!((large.length, large.bytes, large.value), (5_000, 10_002, None));
@@ -181,9 +193,15 @@ mod tests {
         let state = json!({"a/b": [10, 20, 30, 40], "text": "häuser"});
         let list = at(&state, "/a~1b").unwrap();
         let range = part(list, 1, 2);
-        assert_eq!((range.length, range.value.unwrap()), (4, serde_json::json!([20, 30])));
+        assert_eq!(
+            (range.length, range.value.unwrap()),
+            (4, serde_json::json!([20, 30]))
+        );
         assert_eq!(at(&state, "/a~1b/3").unwrap(), &json!(40));
-        assert_eq!(part(at(&state, "/text").unwrap(), 1, 3).value.unwrap(), serde_json::json!("äus"));
+        assert_eq!(
+            part(at(&state, "/text").unwrap(), 1, 3).value.unwrap(),
+            serde_json::json!("äus")
+        );
         assert_eq!(part(list, 9, 0).value.unwrap(), serde_json::json!([]));
         assert_eq!(at(&state, "/a~1b/4").unwrap_err().code, "not-found");
         assert_eq!(at(&state, "text").unwrap_err().code, "invalid-request");
@@ -192,7 +210,14 @@ mod tests {
 
     #[test]
     fn a_title_is_the_first_text_of_the_input() {
-        assert_eq!(first_text(&json!({"n": 1, "messages": [{"type": "human", "content": " Hi\n there "}]}), 60).unwrap(), "Hi there");
+        assert_eq!(
+            first_text(
+                &json!({"n": 1, "messages": [{"type": "human", "content": " Hi\n there "}]}),
+                60
+            )
+            .unwrap(),
+            "Hi there"
+        );
         assert_eq!(first_text(&json!({"n": 1}), 60), None);
         assert_eq!(first_text(&json!("abcdef"), 4).unwrap(), "abc…");
     }

@@ -98,8 +98,14 @@ impl App {
             .iter()
             .map(|(id, value)| json!({"id": id, "from": null, "to": value}))
             .collect();
-        let applied = self.ok("graph.apply", json!({"graphId": id, "baseRev": 0, "ops": ops})).await;
-        assert_eq!(applied["diagnostics"], json!([]), "the graph of a test has no problems");
+        let applied = self
+            .ok("graph.apply", json!({"graphId": id, "baseRev": 0, "ops": ops}))
+            .await;
+        assert_eq!(
+            applied["diagnostics"],
+            json!([]),
+            "the graph of a test has no problems"
+        );
         id
     }
 }

@@ -32,34 +32,65 @@ fn of(folder: &str) -> BTreeSet<String> {
 #[test]
 fn crates_depend_in_one_direction() {
     let ours = |folder: &str| -> Vec<String> {
-        of(folder).into_iter().filter(|name| name == "superstep" || name.starts_with("superstep-")).collect()
+        of(folder)
+            .into_iter()
+            .filter(|name| name == "superstep" || name.starts_with("superstep-"))
+            .collect()
     };
     let none: [&str; 0] = [];
     assert_eq!(ours("crates/engine"), none, "the engine is a library on its own");
     assert_eq!(ours("crates/document"), none, "the document knows nobody");
     assert_eq!(ours("crates/storage"), ["superstep"]);
     assert_eq!(ours("crates/nodes"), ["superstep", "superstep-document"]);
-    let below = ["superstep", "superstep-document", "superstep-nodes", "superstep-storage"];
-    assert_eq!(ours("crates/workbench"), below, "the workbench knows what is below it and no host");
-    assert_eq!(ours("crates/server"), ["superstep-workbench"], "a host knows the workbench");
+    let below = [
+        "superstep",
+        "superstep-document",
+        "superstep-nodes",
+        "superstep-storage",
+    ];
+    assert_eq!(
+        ours("crates/workbench"),
+        below,
+        "the workbench knows what is below it and no host"
+    );
+    assert_eq!(
+        ours("crates/server"),
+        ["superstep-workbench"],
+        "a host knows the workbench"
+    );
     assert_eq!(ours("."), ["superstep-workbench"], "a host knows the workbench");
 }
 
 #[test]
 fn only_the_window_names_tauri_and_only_hosts_serve() {
-    let crates = fs::read_dir(repository().join("crates")).unwrap().flatten().map(|e| e.path());
+    let crates = fs::read_dir(repository().join("crates"))
+        .unwrap()
+        .flatten()
+        .map(|e| e.path());
     for folder in crates.filter(|path| path.join("Cargo.toml").exists()) {
         let names = dependencies(&folder.join("Cargo.toml"));
         let called = folder.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(!names.iter().any(|name| name.starts_with("tauri")), "{called} names tauri");
-        assert!(called == "server" || !names.contains("axum"), "{called} names axum");
+        assert!(
+            !names.iter().any(|name| name.starts_with("tauri")),
+            "{called} names tauri"
+        );
+        assert!(
+            called == "server" || !names.contains("axum"),
+            "{called} names axum"
+        );
     }
     assert!(of(".").contains("tauri"));
     let document = of("crates/document");
     for io in ["tokio", "futures", "rusqlite", "async-trait"] {
-        assert!(!document.contains(io), "the document has no async and no IO, and names {io}");
+        assert!(
+            !document.contains(io),
+            "the document has no async and no IO, and names {io}"
+        );
     }
-    assert!(!of("crates/engine").contains("rusqlite"), "the engine knows no backend");
+    assert!(
+        !of("crates/engine").contains("rusqlite"),
+        "the engine knows no backend"
+    );
 }
 
 fn typescript(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
@@ -81,7 +112,9 @@ fn only_the_door_of_the_interface_names_tauri() {
     assert!(files.len() > 20, "the interface was not found");
     for file in files.iter().filter(|file| !file.starts_with(source.join("ipc"))) {
         let text = fs::read_to_string(file).unwrap();
-        let imports = text.lines().any(|line| line.contains("@tauri-apps/") && line.contains("from \""));
+        let imports = text
+            .lines()
+            .any(|line| line.contains("@tauri-apps/") && line.contains("from \""));
         assert!(!imports, "{} imports @tauri-apps", file.display());
     }
 }

@@ -30,8 +30,12 @@ async fn child() {
             }),
         )
         .await;
-    let started =
-        app.ok("run.start", json!({"graphId": graph, "action": {"type": "input", "input": {}}})).await;
+    let started = app
+        .ok(
+            "run.start",
+            json!({"graphId": graph, "action": {"type": "input", "input": {}}}),
+        )
+        .await;
     let thread = started["threadId"].as_str().unwrap();
     loop {
         let view = app.ok("thread.get", json!({"threadId": thread})).await;
@@ -58,13 +62,27 @@ impl Drop for Killed {
 async fn a_killed_process_leaves_its_draft_and_a_thread_that_can_go_on() {
     let dir = tempfile::tempdir().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "crash::child", "--ignored", "--nocapture"]).env(DATA, dir.path());
-    let mut child = Killed(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    command
+        .args(["--exact", "crash::child", "--ignored", "--nocapture"])
+        .env(DATA, dir.path());
+    let mut child = Killed(
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap(),
+    );
     let lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
     let ready = tokio::task::spawn_blocking(move || {
-        lines.map_while(Result::ok).find_map(|line| line.strip_prefix("working ").map(str::to_owned))
+        lines
+            .map_while(Result::ok)
+            .find_map(|line| line.strip_prefix("working ").map(str::to_owned))
     });
-    let line = tokio::time::timeout(Duration::from_secs(60), ready).await.unwrap().unwrap().expect("the child works");
+    let line = tokio::time::timeout(Duration::from_secs(60), ready)
+        .await
+        .unwrap()
+        .unwrap()
+        .expect("the child works");
     let (graph, thread) = line.split_once(' ').unwrap();
 
     // While it lives, its thread is running and its draft is its own.
@@ -85,16 +103,35 @@ async fn a_killed_process_leaves_its_draft_and_a_thread_that_can_go_on() {
     drop(child);
 
     let mut app = App::open(dir.path()).await;
-    assert_eq!(app.ok("app.info", json!({})).await["open"], json!([{"graphId": graph}]));
+    assert_eq!(
+        app.ok("app.info", json!({})).await["open"],
+        json!([{"graphId": graph}])
+    );
     let view = app.ok("graph.get", json!({"graphId": graph})).await;
-    assert_eq!((&view["name"], view["records"].as_array().unwrap().len()), (&json!("Survivor"), 7));
+    assert_eq!(
+        (&view["name"], view["records"].as_array().unwrap().len()),
+        (&json!("Survivor"), 7)
+    );
     let view = app.ok("thread.get", json!({"threadId": thread})).await;
-    assert_eq!((&view["status"], &view["next"]), (&json!("stopped"), &json!(["long"])));
+    assert_eq!(
+        (&view["status"], &view["next"]),
+        (&json!("stopped"), &json!(["long"]))
+    );
     let records = app.ok("graph.get", json!({"graphId": graph})).await;
-    let long = records["records"].as_array().unwrap().iter().find(|r| r["id"] == "node:long").unwrap()["value"].clone();
+    let long = records["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|r| r["id"] == "node:long")
+        .unwrap()["value"]
+        .clone();
     let mended = json!({"kind": "code", "config": {"source": "return {n: 10};"}});
     let ops = json!([{"id": "node:long", "from": long, "to": mended}]);
-    app.ok("graph.apply", json!({"graphId": graph, "baseRev": records["rev"], "ops": ops})).await;
+    app.ok(
+        "graph.apply",
+        json!({"graphId": graph, "baseRev": records["rev"], "ops": ops}),
+    )
+    .await;
     let (run, _) = app.run(again).await;
     assert_eq!(run["status"], "done");
     assert_eq!(app.state(thread, None).await["n"], 11);

@@ -33,10 +33,22 @@ async fn saving_never_writes_over_what_was_not_seen() {
     fs::write(&path, GRAPH).unwrap();
     let graph = app.ok("graph.open", json!({"path": path})).await;
     let id = &graph["graphId"];
-    assert_eq!((&graph["rev"], &graph["savedRev"], &graph["name"]), (&json!(0), &json!(0), &json!("One")));
+    assert_eq!(
+        (&graph["rev"], &graph["savedRev"], &graph["name"]),
+        (&json!(0), &json!(0), &json!("One"))
+    );
 
-    app.ok("graph.apply", json!({"graphId": id, "baseRev": 0, "ops": rename("Two", head(&graph))})).await;
-    let stale = app.refused("graph.apply", json!({"graphId": id, "baseRev": 0, "ops": rename("Three", head(&graph))})).await;
+    app.ok(
+        "graph.apply",
+        json!({"graphId": id, "baseRev": 0, "ops": rename("Two", head(&graph))}),
+    )
+    .await;
+    let stale = app
+        .refused(
+            "graph.apply",
+            json!({"graphId": id, "baseRev": 0, "ops": rename("Three", head(&graph))}),
+        )
+        .await;
     assert_eq!(stale.code, "conflict");
 
     let theirs = GRAPH.replace("One", "Theirs");
@@ -44,21 +56,35 @@ async fn saving_never_writes_over_what_was_not_seen() {
     let changed = app.refused("graph.save", json!({"graphId": id})).await;
     assert_eq!(changed.code, "changed-on-disk");
     assert!(changed.remedy.is_some());
-    assert_eq!(fs::read_to_string(&path).unwrap(), theirs, "a refused save writes nothing");
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        theirs,
+        "a refused save writes nothing"
+    );
 
-    let saved = app.ok("graph.save", json!({"graphId": id, "overwrite": true})).await;
+    let saved = app
+        .ok("graph.save", json!({"graphId": id, "overwrite": true}))
+        .await;
     assert_eq!(saved["savedRev"], 1);
     let text = fs::read_to_string(&path).unwrap();
-    assert!(text.contains("\"Two\"") && text.contains("\"x-kept\""), "unknown fields are kept: {text}");
+    assert!(
+        text.contains("\"Two\"") && text.contains("\"x-kept\""),
+        "unknown fields are kept: {text}"
+    );
     let copies = app.ok("graph.autosaves", json!({"graphId": id})).await;
     let copies = copies["autosaves"].as_array().unwrap();
-    assert!(copies.len() >= 2, "what was written over is among the earlier versions: {copies:?}");
+    assert!(
+        copies.len() >= 2,
+        "what was written over is among the earlier versions: {copies:?}"
+    );
     assert_eq!((&copies[0]["nodes"], &copies[0]["edges"]), (&json!(1), &json!(2)));
 
     // The version of the other program comes back as a new revision.
     let mut found = false;
     for copy in copies {
-        let view = app.ok("graph.restore", json!({"graphId": id, "autosaveId": copy["id"]})).await;
+        let view = app
+            .ok("graph.restore", json!({"graphId": id, "autosaveId": copy["id"]}))
+            .await;
         found |= view["name"] == "Theirs";
     }
     assert!(found, "the overwritten version can be restored");
@@ -67,7 +93,9 @@ async fn saving_never_writes_over_what_was_not_seen() {
 
     let other = dir.path().join("other.json");
     fs::write(&other, "{}").unwrap();
-    let exists = app.refused("graph.save", json!({"graphId": id, "path": other})).await;
+    let exists = app
+        .refused("graph.save", json!({"graphId": id, "path": other}))
+        .await;
     assert_eq!(exists.code, "file-exists");
     assert_eq!(fs::read_to_string(&other).unwrap(), "{}");
     let third = dir.path().join("third");
@@ -86,12 +114,19 @@ async fn a_broken_file_opens_with_its_problems_and_is_not_written_over() {
     fs::write(&path, "{ \"nodes\": { \"a\": ").unwrap();
     let graph = app.ok("graph.open", json!({"path": path})).await;
     assert_eq!(graph["diagnostics"][0]["code"], "not-json");
-    let refused = app.refused("graph.save", json!({"graphId": graph["graphId"]})).await;
+    let refused = app
+        .refused("graph.save", json!({"graphId": graph["graphId"]}))
+        .await;
     assert_eq!(refused.code, "unreadable-file");
     let run = json!({"graphId": graph["graphId"], "action": {"type": "input", "input": {}}});
     assert_eq!(app.refused("run.start", run).await.code, "graph-invalid");
     assert_eq!(fs::read_to_string(&path).unwrap(), "{ \"nodes\": { \"a\": ");
-    assert_eq!(app.refused("graph.open", json!({"path": dir.path().join("none.json")})).await.code, "not-found");
+    assert_eq!(
+        app.refused("graph.open", json!({"path": dir.path().join("none.json")}))
+            .await
+            .code,
+        "not-found"
+    );
 }
 
 #[tokio::test]
@@ -103,41 +138,89 @@ async fn unsaved_changes_and_drafts_come_back() {
     let draft = {
         let app = App::open(&data).await;
         let graph = app.ok("graph.open", json!({"path": path})).await;
-        app.ok("graph.apply", json!({"graphId": graph["graphId"], "baseRev": 0, "ops": rename("Two", head(&graph))})).await;
+        app.ok(
+            "graph.apply",
+            json!({"graphId": graph["graphId"], "baseRev": 0, "ops": rename("Two", head(&graph))}),
+        )
+        .await;
         let draft = app.draft("Scratch", json!({"key:x": {"type": "string"}, "node:a": {"kind": "assign", "config": {"set": {"x": "'y'"}}},
             "edge:1": {"from": "__start__", "to": "a"}})).await;
         app.workbench.shutdown().await;
         draft
     };
     let app = App::open(&data).await;
-    assert_eq!(app.ok("app.info", json!({})).await["open"], json!([{"graphId": draft}]), "the draft is open again");
+    assert_eq!(
+        app.ok("app.info", json!({})).await["open"],
+        json!([{"graphId": draft}]),
+        "the draft is open again"
+    );
     let view = app.ok("graph.get", json!({"graphId": draft})).await;
-    assert_eq!((&view["name"], view["records"].as_array().unwrap().len()), (&json!("Scratch"), 4));
+    assert_eq!(
+        (&view["name"], view["records"].as_array().unwrap().len()),
+        (&json!("Scratch"), 4)
+    );
     assert!(view["recoveredAt"].is_string() && view["rev"] != view["savedRev"]);
     let graph = app.ok("graph.open", json!({"path": path})).await;
-    assert_eq!((&graph["name"], graph["recoveredAt"].is_string()), (&json!("Two"), true));
-    assert_eq!(fs::read_to_string(&path).unwrap(), GRAPH, "the user's file is untouched until it is saved");
+    assert_eq!(
+        (&graph["name"], graph["recoveredAt"].is_string()),
+        (&json!("Two"), true)
+    );
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        GRAPH,
+        "the user's file is untouched until it is saved"
+    );
 
     // Closing with `discard` forgets, closing without keeps.
-    app.ok("graph.close", json!({"graphId": graph["graphId"], "discard": true})).await;
+    app.ok(
+        "graph.close",
+        json!({"graphId": graph["graphId"], "discard": true}),
+    )
+    .await;
     app.ok("graph.close", json!({"graphId": draft})).await;
     assert_eq!(app.ok("graph.open", json!({"path": path})).await["name"], "One");
-    assert_eq!(app.ok("graph.get", json!({"graphId": draft})).await["name"], "Scratch");
-    app.ok("graph.close", json!({"graphId": draft, "discard": true})).await;
-    assert_eq!(app.refused("graph.get", json!({"graphId": draft})).await.code, "not-found");
+    assert_eq!(
+        app.ok("graph.get", json!({"graphId": draft})).await["name"],
+        "Scratch"
+    );
+    app.ok("graph.close", json!({"graphId": draft, "discard": true}))
+        .await;
+    assert_eq!(
+        app.refused("graph.get", json!({"graphId": draft})).await.code,
+        "not-found"
+    );
 }
 
 #[tokio::test]
 async fn requests_that_make_no_sense_are_refused_with_their_place() {
     let dir = tempfile::tempdir().unwrap();
     let app = App::open(dir.path()).await;
-    let problem = app.refused("graph.apply", json!({"graphId": "g", "baseRev": 0, "ops": [{"id": 7}]})).await;
+    let problem = app
+        .refused(
+            "graph.apply",
+            json!({"graphId": "g", "baseRev": 0, "ops": [{"id": 7}]}),
+        )
+        .await;
     assert_eq!(problem.code, "invalid-request");
     assert!(problem.message.contains("ops[0].id"), "{}", problem.message);
-    assert_eq!(app.refused("graph.nothing", json!({})).await.code, "invalid-request");
-    assert_eq!(app.refused("graph.get", json!({"graphId": "g"})).await.code, "not-found");
-    assert_eq!(app.refused("graph.openExample", json!({"id": "../secret"})).await.code, "not-found");
-    assert_eq!(app.refused("graph.autosaves", json!(null)).await.code, "invalid-request");
+    assert_eq!(
+        app.refused("graph.nothing", json!({})).await.code,
+        "invalid-request"
+    );
+    assert_eq!(
+        app.refused("graph.get", json!({"graphId": "g"})).await.code,
+        "not-found"
+    );
+    assert_eq!(
+        app.refused("graph.openExample", json!({"id": "../secret"}))
+            .await
+            .code,
+        "not-found"
+    );
+    assert_eq!(
+        app.refused("graph.autosaves", json!(null)).await.code,
+        "invalid-request"
+    );
     let info = app.ok("app.info", json!(null)).await;
     assert_eq!(info["kinds"].as_array().unwrap().len(), 5);
     assert!(info["examples"].as_array().unwrap().len() >= 5);

@@ -26,12 +26,18 @@ async fn a_finished_task_of_an_open_step_is_not_run_again() {
     let dir = tempfile::tempdir().unwrap();
     let mut app = App::open(dir.path()).await;
     let graph = app.draft("Fan", fan()).await;
-    let (run, _) = app.run(json!({"graphId": graph, "action": {"type": "input", "input": {}}})).await;
+    let (run, _) = app
+        .run(json!({"graphId": graph, "action": {"type": "input", "input": {}}}))
+        .await;
     assert_eq!(run["status"], "asking");
     let thread = run["threadId"].as_str().unwrap().to_owned();
     let live = app.ok("thread.snapshot", json!({"threadId": thread})).await;
     assert_eq!(live["next"], json!(["b"]));
-    assert_eq!(app.state(&thread, None).await["log"], json!(["a"]), "live shows the finished task's write");
+    assert_eq!(
+        app.state(&thread, None).await["log"],
+        json!(["a"]),
+        "live shows the finished task's write"
+    );
     let inbox = app.ok("inbox.list", json!({})).await;
     let question = inbox["questions"][0]["interruptId"].as_str().unwrap();
     let resume = json!({"threadId": thread, "action": {"type": "resume", "answers": {question: "tea"}}});
@@ -40,28 +46,59 @@ async fn a_finished_task_of_an_open_step_is_not_run_again() {
     let ended: Vec<(String, bool)> = happened
         .iter()
         .filter_map(|event| match event {
-            AppEvent::TaskEnded { node, cached, status: TaskStatus::Done, .. } => Some((node.clone(), *cached)),
+            AppEvent::TaskEnded {
+                node,
+                cached,
+                status: TaskStatus::Done,
+                ..
+            } => Some((node.clone(), *cached)),
             _ => None,
         })
         .collect();
-    assert_eq!(ended, [("a".to_owned(), true), ("b".to_owned(), false), ("c".to_owned(), false)]);
+    assert_eq!(
+        ended,
+        [
+            ("a".to_owned(), true),
+            ("b".to_owned(), false),
+            ("c".to_owned(), false)
+        ]
+    );
     let state = app.state(&thread, None).await;
-    assert_eq!((&state["log"], &state["word"]), (&json!(["a", "c"]), &json!("tea")));
+    assert_eq!(
+        (&state["log"], &state["word"]),
+        (&json!(["a", "c"]), &json!("tea"))
+    );
 
     // A thread of a draft belongs to the file that the draft becomes.
-    let saved = app.ok("graph.save", json!({"graphId": graph, "path": dir.path().join("fan.json")})).await;
+    let saved = app
+        .ok(
+            "graph.save",
+            json!({"graphId": graph, "path": dir.path().join("fan.json")}),
+        )
+        .await;
     let view = app.ok("thread.get", json!({"threadId": thread})).await;
     assert_eq!(view["graphPath"], saved["path"]);
     let list = app.ok("thread.list", json!({"graphId": graph})).await;
     assert_eq!(list["total"], 1);
 
-    let renamed = app.ok("thread.rename", json!({"threadId": thread, "title": " Tea  time "})).await;
+    let renamed = app
+        .ok(
+            "thread.rename",
+            json!({"threadId": thread, "title": " Tea  time "}),
+        )
+        .await;
     assert_eq!(renamed["title"], "Tea time");
     assert_eq!(app.ok("thread.list", json!({"search": "tea"})).await["total"], 1);
-    assert_eq!(app.ok("thread.list", json!({"status": "asking"})).await["total"], 0);
+    assert_eq!(
+        app.ok("thread.list", json!({"status": "asking"})).await["total"],
+        0
+    );
     app.ok("thread.delete", json!({"threadId": thread})).await;
     assert_eq!(app.ok("thread.list", json!({})).await["total"], 0);
-    assert_eq!(app.refused("thread.get", json!({"threadId": thread})).await.code, "not-found");
+    assert_eq!(
+        app.refused("thread.get", json!({"threadId": thread})).await.code,
+        "not-found"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -86,11 +123,17 @@ async fn breakpoints_and_single_steps_stop_where_they_should() {
     let begin = json!({"graphId": graph, "singleStep": true, "action": {"type": "input", "input": {}}});
     let (run, _) = app.run(begin).await;
     let thread = run["threadId"].as_str().unwrap().to_owned();
-    let mut seen = vec![(run["status"].clone(), app.state(&thread, None).await["log"].clone())];
+    let mut seen = vec![(
+        run["status"].clone(),
+        app.state(&thread, None).await["log"].clone(),
+    )];
     for _ in 0..2 {
         let step = json!({"threadId": thread, "singleStep": true, "action": {"type": "continue"}});
         let (run, _) = app.run(step).await;
-        seen.push((run["status"].clone(), app.state(&thread, None).await["log"].clone()));
+        seen.push((
+            run["status"].clone(),
+            app.state(&thread, None).await["log"].clone(),
+        ));
     }
     let expected = [
         (json!("paused"), json!(["a"])),
@@ -99,15 +142,16 @@ async fn breakpoints_and_single_steps_stop_where_they_should() {
     ];
     assert_eq!(seen, expected, "each step is exactly one super-step");
 
-    let with = |before: Value, after: Value| {
-        json!({"graphId": graph, "breakBefore": before, "breakAfter": after, "action": {"type": "input", "input": {}}})
-    };
+    let with = |before: Value, after: Value| json!({"graphId": graph, "breakBefore": before, "breakAfter": after, "action": {"type": "input", "input": {}}});
     let (run, _) = app.run(with(json!(["c", "gone"]), json!(["a"]))).await;
     let thread = run["threadId"].as_str().unwrap().to_owned();
     assert_eq!(app.state(&thread, None).await["log"], json!(["a"]));
     let on = json!({"threadId": thread, "breakBefore": ["c"], "breakAfter": ["a"], "action": {"type": "continue"}});
     let (run, _) = app.run(on.clone()).await;
-    assert_eq!((&run["status"], app.state(&thread, None).await["log"].clone()), (&json!("paused"), json!(["a", "b"])));
+    assert_eq!(
+        (&run["status"], app.state(&thread, None).await["log"].clone()),
+        (&json!("paused"), json!(["a", "b"]))
+    );
     let (run, _) = app.run(on).await;
     assert_eq!(run["status"], "done");
 
@@ -120,7 +164,10 @@ async fn breakpoints_and_single_steps_stop_where_they_should() {
     assert_eq!(run["status"], "done");
     assert_eq!(app.state(&thread, None).await["log"], json!(["a", "b", "c"]));
     let after = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
-    assert!(after["checkpoints"].as_array().unwrap().len() > list.len(), "history only grows");
+    assert!(
+        after["checkpoints"].as_array().unwrap().len() > list.len(),
+        "history only grows"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -158,22 +205,38 @@ async fn a_run_that_is_stopped_can_go_on_and_one_that_failed_too() {
     assert_eq!(app.refused("run.start", again.clone()).await.code, "busy");
     let edit = json!({"threadId": thread, "values": {"n": 1}, "asNode": "one"});
     assert_eq!(app.refused("thread.update", edit).await.code, "busy");
-    assert_eq!(app.refused("thread.delete", json!({"threadId": thread})).await.code, "busy");
+    assert_eq!(
+        app.refused("thread.delete", json!({"threadId": thread}))
+            .await
+            .code,
+        "busy"
+    );
     let asked = Instant::now();
     app.ok("run.stop", json!({"threadId": thread})).await;
-    assert!(asked.elapsed() < Duration::from_secs(5), "stopping took {:?}", asked.elapsed());
+    assert!(
+        asked.elapsed() < Duration::from_secs(5),
+        "stopping took {:?}",
+        asked.elapsed()
+    );
     let view = app.ok("thread.get", json!({"threadId": thread})).await;
-    assert_eq!((&view["status"], &view["next"]), (&json!("stopped"), &json!(["long"])));
+    assert_eq!(
+        (&view["status"], &view["next"]),
+        (&json!("stopped"), &json!(["long"]))
+    );
 
     // With the node mended the thread goes on from where it was.
     let mended = json!({"kind": "code", "config": {"source": "throw new Error('not today');"}});
-    let change = |rev: u32, from: &Value, to: &Value| {
-        json!({"graphId": graph, "baseRev": rev, "ops": [{"id": "node:long", "from": from, "to": to}]})
-    };
+    let change = |rev: u32, from: &Value, to: &Value| json!({"graphId": graph, "baseRev": rev, "ops": [{"id": "node:long", "from": from, "to": to}]});
     app.ok("graph.apply", change(1, &endless, &mended)).await;
     let (run, _) = app.run(again.clone()).await;
-    assert_eq!((&run["status"], &run["problem"]["code"]), (&json!("failed"), &json!("node-failed")));
-    assert!(run["problem"]["message"].as_str().unwrap().contains("not today"), "{run}");
+    assert_eq!(
+        (&run["status"], &run["problem"]["code"]),
+        (&json!("failed"), &json!("node-failed"))
+    );
+    assert!(
+        run["problem"]["message"].as_str().unwrap().contains("not today"),
+        "{run}"
+    );
     let view = app.ok("thread.get", json!({"threadId": thread})).await;
     assert_eq!(view["status"], "failed");
     let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
@@ -182,7 +245,11 @@ async fn a_run_that_is_stopped_can_go_on_and_one_that_failed_too() {
     app.ok("graph.apply", change(2, &mended, &fine)).await;
     let (run, _) = app.run(again).await;
     assert_eq!(run["status"], "done");
-    assert_eq!(app.state(&thread, None).await["n"], 11, "what finished before is not run again");
+    assert_eq!(
+        app.state(&thread, None).await["n"],
+        11,
+        "what finished before is not run again"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -203,11 +270,25 @@ async fn an_endless_loop_ends_with_a_problem_and_the_thread_stays() {
         .await;
     let start = json!({"graphId": graph, "recursionLimit": 5, "action": {"type": "input", "input": {}}});
     let (run, _) = app.run(start).await;
-    assert_eq!((&run["status"], &run["problem"]["code"]), (&json!("failed"), &json!("recursion-limit")));
+    assert_eq!(
+        (&run["status"], &run["problem"]["code"]),
+        (&json!("failed"), &json!("recursion-limit"))
+    );
     let thread = run["threadId"].as_str().unwrap();
     let view = app.ok("thread.get", json!({"threadId": thread})).await;
-    assert_eq!((&view["status"], &view["next"]), (&json!("failed"), &json!(["a"])));
+    assert_eq!(
+        (&view["status"], &view["next"]),
+        (&json!("failed"), &json!(["a"]))
+    );
     let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
-    let round = snapshot["taken"].as_array().unwrap().iter().find(|e| e["from"] == "a" && e["to"] == "a").unwrap();
-    assert_eq!(round["times"], snapshot["visits"][0]["runs"], "every visit led round the loop");
+    let round = snapshot["taken"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|e| e["from"] == "a" && e["to"] == "a")
+        .unwrap();
+    assert_eq!(
+        round["times"], snapshot["visits"][0]["runs"],
+        "every visit led round the loop"
+    );
 }
