@@ -4,7 +4,15 @@
  * a refusal is shown with what was answered still in the form.
  */
 import { CircleAlert, CornerDownLeft, MoveRight } from "lucide-react";
-import { type KeyboardEvent, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState, type Ref } from "react";
+import {
+  type KeyboardEvent,
+  useCallback,
+  useImperativeHandle,
+  useMemo,
+  useRef,
+  useState,
+  type Ref,
+} from "react";
 import { Button } from "../components/Button";
 import { JsonEditor } from "../components/JsonEditor";
 import { Kbd } from "../components/Kbd";
@@ -70,7 +78,10 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
   useImperativeHandle(
     ref,
     () => ({
-      focus: () => box.current?.querySelector<HTMLElement>("[data-answer-first], input, textarea, [contenteditable=true], button")?.focus(),
+      focus: () =>
+        box.current
+          ?.querySelector<HTMLElement>("[data-answer-first], input, textarea, [contenteditable=true], button")
+          ?.focus(),
       choose: (n) => {
         const choice = choices[n - 1];
         if (!choice || answering) return false;
@@ -81,9 +92,6 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
     [choices, answering, send],
   );
 
-  // A question that was refused comes back changed, and the form must not stay as if nothing was.
-  useEffect(() => setProblem(null), [question.checkpointId]);
-
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && open) {
       event.preventDefault();
@@ -92,7 +100,13 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
   };
   const context = isObject(question.context) ? Object.entries(question.context) : [];
   return (
-    <div ref={box} className={`flex flex-col ${compact ? "gap-2.5" : "gap-4"}`} onKeyDown={onKeyDown} data-testid={debugIds.answerForm} data-question={question.interruptId}>
+    <div
+      ref={box}
+      className={`flex flex-col ${compact ? "gap-2.5" : "gap-4"}`}
+      onKeyDown={onKeyDown}
+      data-testid={debugIds.answerForm}
+      data-question={question.interruptId}
+    >
       <QuestionText text={question.text} compact={compact} />
       {question.refused !== undefined && !problem && (
         <Note tone="asking">
@@ -106,7 +120,9 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
       )}
       {context.length > 0 && <Context entries={context} compact={compact} />}
       {choices.length > 0 && (
-        <div className={`grid gap-2 ${choices.length > 2 ? "sm:grid-cols-2 xl:grid-cols-3" : "sm:grid-cols-2"}`}>
+        <div
+          className={`grid gap-2 ${choices.length > 2 ? "sm:grid-cols-2 xl:grid-cols-3" : "sm:grid-cols-2"}`}
+        >
           {choices.map((choice, index) => {
             const leads = paths[index];
             return (
@@ -123,7 +139,9 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
                 {index < 9 && <Kbd keys={String(index + 1)} />}
                 <span className="min-w-0 flex-1">
                   <span className="block text-sm font-semibold">{choice.label}</span>
-                  {choice.description !== undefined && <span className="block text-xs text-text-2">{choice.description}</span>}
+                  {choice.description !== undefined && (
+                    <span className="block text-xs text-text-2">{choice.description}</span>
+                  )}
                   {leads !== undefined && (
                     <span className="mt-0.5 flex items-center gap-1 text-xs text-text-2">
                       <MoveRight size={12} aria-hidden />
@@ -161,7 +179,13 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
             />
           )}
           {tab === "form" && schema ? (
-            <SchemaForm schema={schema} value={draft} onChange={setDraft} jsonSwitch={false} onValidity={setValid} />
+            <SchemaForm
+              schema={schema}
+              value={draft}
+              onChange={setDraft}
+              jsonSwitch={false}
+              onValidity={setValid}
+            />
           ) : (
             <JsonEditor
               value={draft}
@@ -209,17 +233,28 @@ function QuestionText({ text, compact }: { text: string; compact: boolean }) {
   const [first = "", ...rest] = text.split("\n");
   const more = rest.join("\n").trim();
   return (
-    <div className={`selectable [overflow-wrap:anywhere] ${compact ? "max-h-28 shrink-0 overflow-y-auto" : ""}`}>
+    <div
+      className={`selectable [overflow-wrap:anywhere] ${compact ? "max-h-28 shrink-0 overflow-y-auto" : ""}`}
+    >
       <p className={`font-semibold ${compact ? "text-sm" : "text-lg"}`}>{first}</p>
-      {more !== "" && <p className={`text-sm whitespace-pre-wrap ${compact ? "mt-1 text-text-2" : "mt-2"}`}>{more}</p>}
+      {more !== "" && (
+        <p className={`text-sm whitespace-pre-wrap ${compact ? "mt-1 text-text-2" : "mt-2"}`}>{more}</p>
+      )}
     </div>
   );
 }
 
 function Note({ tone, children }: { tone: "asking" | "failed"; children: React.ReactNode }) {
   return (
-    <div className={`flex gap-2 rounded-md px-3 py-2 text-sm ${tone === "failed" ? "bg-failed-soft" : "bg-asking-soft"}`} role="alert">
-      <CircleAlert size={16} className={`mt-0.5 shrink-0 ${tone === "failed" ? "text-failed" : "text-asking"}`} aria-hidden />
+    <div
+      className={`flex gap-2 rounded-md px-3 py-2 text-sm ${tone === "failed" ? "bg-failed-soft" : "bg-asking-soft"}`}
+      role="alert"
+    >
+      <CircleAlert
+        size={16}
+        className={`mt-0.5 shrink-0 ${tone === "failed" ? "text-failed" : "text-asking"}`}
+        aria-hidden
+      />
       <p className="selectable min-w-0 [overflow-wrap:anywhere]">{children}</p>
     </div>
   );
@@ -233,7 +268,10 @@ function Context({ entries, compact }: { entries: [string, unknown][]; compact: 
         {entries.map(([key, value]) => (
           <div key={key} className="flex max-w-full gap-1.5">
             <dt className="shrink-0 font-mono text-text-2">{key}</dt>
-            <dd className="selectable truncate" title={typeof value === "string" ? value : JSON.stringify(value)}>
+            <dd
+              className="selectable truncate"
+              title={typeof value === "string" ? value : JSON.stringify(value)}
+            >
               {typeof value === "string" ? value : preview(value)}
             </dd>
           </div>
@@ -249,7 +287,13 @@ function Context({ entries, compact }: { entries: [string, unknown][]; compact: 
             {key}
           </dt>
           <dd className="selectable max-h-64 min-w-0 overflow-y-auto text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
-            {typeof value === "string" ? value : typeof value === "object" && value !== null ? <pre>{JSON.stringify(value, null, 2)}</pre> : preview(value)}
+            {typeof value === "string" ? (
+              value
+            ) : typeof value === "object" && value !== null ? (
+              <pre>{JSON.stringify(value, null, 2)}</pre>
+            ) : (
+              preview(value)
+            )}
           </dd>
         </div>
       ))}
@@ -265,7 +309,10 @@ function choicesOf(question: Question): Choice[] {
   const schema: unknown = question.schema;
   if (!isObject(schema)) return [];
   if (Array.isArray(schema.enum) && schema.enum.length <= 9) {
-    return schema.enum.map((value: unknown) => ({ label: typeof value === "string" ? value : JSON.stringify(value), value }));
+    return schema.enum.map((value: unknown) => ({
+      label: typeof value === "string" ? value : JSON.stringify(value),
+      value,
+    }));
   }
   if (schema.type === "boolean") {
     return [
@@ -290,6 +337,8 @@ function useLeads(question: Question, choices: readonly Choice[]): (string[] | u
     const edges = doc.names("edge").map((name) => ({ value: doc.get(`edge:${name}`) as unknown }));
     const found = choices.map((choice) => leadsTo(edges, question.node, into, choice.value));
     // When every choice leads to the same place, saying so on each button tells nothing.
-    return found.length > 1 && found.every((each) => sameJson(each, found[0])) ? choices.map(() => undefined) : found;
+    return found.length > 1 && found.every((each) => sameJson(each, found[0]))
+      ? choices.map(() => undefined)
+      : found;
   }, [version, ours, question.node, choices]);
 }

@@ -41,7 +41,13 @@ export function textOf(message: unknown): string {
   if (typeof content === "string") return content;
   if (Array.isArray(content)) {
     return content
-      .map((part: unknown) => (typeof part === "string" ? part : isObject(part) && typeof part.text === "string" ? part.text : preview(part, 500)))
+      .map((part: unknown) =>
+        typeof part === "string"
+          ? part
+          : isObject(part) && typeof part.text === "string"
+            ? part.text
+            : preview(part, 500),
+      )
       .join("");
   }
   return content === undefined || content === null ? "" : preview(content, 2000);
@@ -58,18 +64,34 @@ function callsOf(message: unknown): Call[] {
     if (!isObject(call)) return [];
     const inner = isObject(call.function) ? call.function : call;
     const args = inner.args ?? inner.arguments;
-    return [{ name: String(inner.name ?? "?"), args: typeof args === "string" ? args : preview(args ?? {}, 400) }];
+    return [
+      { name: String(inner.name ?? "?"), args: typeof args === "string" ? args : preview(args ?? {}, 400) },
+    ];
   });
 }
 
-export const MessageBubble = memo(function MessageBubble({ message, fresh = false, node, live = false }: { message: unknown; fresh?: boolean; node?: string; live?: boolean }) {
+export const MessageBubble = memo(function MessageBubble({
+  message,
+  fresh = false,
+  node,
+  live = false,
+}: {
+  message: unknown;
+  fresh?: boolean;
+  node?: string;
+  live?: boolean;
+}) {
   const role = roleOf(message);
   const Icon = ICONS[role];
   const text = textOf(message);
   const calls = callsOf(message);
   const name = isObject(message) && typeof message.name === "string" ? message.name : undefined;
   return (
-    <div className={`flex gap-2 px-3 py-1.5 ${fresh ? "border-l-2 border-done bg-diff-add/40" : "border-l-2 border-transparent"}`} data-testid={debugIds.message} data-role={role}>
+    <div
+      className={`flex gap-2 px-3 py-1.5 ${fresh ? "border-l-2 border-done bg-diff-add/40" : "border-l-2 border-transparent"}`}
+      data-testid={debugIds.message}
+      data-role={role}
+    >
       <span className={`mt-0.5 shrink-0 ${role === "human" ? "text-accent-text" : "text-text-3"}`}>
         <Icon size={15} aria-hidden />
       </span>
@@ -81,13 +103,20 @@ export const MessageBubble = memo(function MessageBubble({ message, fresh = fals
           {fresh && <span className="font-medium text-done">{t("debug.new")}</span>}
           {live && <span className="text-running">{t("debug.streaming")}</span>}
         </div>
-        {text !== "" && <div className="selectable text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</div>}
+        {text !== "" && (
+          <div className="selectable text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</div>
+        )}
         {calls.map((call, index) => (
-          <div key={index} className="selectable mt-1 rounded-sm bg-surface-3 px-2 py-1 font-mono text-xs [overflow-wrap:anywhere]">
+          <div
+            key={index}
+            className="selectable mt-1 rounded-sm bg-surface-3 px-2 py-1 font-mono text-xs [overflow-wrap:anywhere]"
+          >
             {call.name}({call.args})
           </div>
         ))}
-        {text === "" && calls.length === 0 && <div className="text-xs text-text-3">{t("debug.message.empty")}</div>}
+        {text === "" && calls.length === 0 && (
+          <div className="text-xs text-text-3">{t("debug.message.empty")}</div>
+        )}
       </div>
     </div>
   );
@@ -98,7 +127,11 @@ export function Conversation({ messages, fresh }: { messages: readonly unknown[]
     <div className="py-1">
       {messages.length === 0 && <p className="px-3 py-1 text-xs text-text-2">{t("debug.messages.none")}</p>}
       {messages.map((message, index) => (
-        <MessageBubble key={isObject(message) && typeof message.id === "string" ? message.id : index} message={message} fresh={index >= messages.length - fresh} />
+        <MessageBubble
+          key={isObject(message) && typeof message.id === "string" ? message.id : index}
+          message={message}
+          fresh={index >= messages.length - fresh}
+        />
       ))}
     </div>
   );

@@ -13,9 +13,18 @@ import { doc, useDocumentVersion } from "../document/store";
 import { debugIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
-import { isPast, startWithInput } from "./actions";
+import { isPast, runForm, startWithInput } from "./actions";
 import { isObject } from "./diff";
-import { inputFor, inputSchema, isConversation, isEmptyInput, mainKeys, samplesOf, useRunInput } from "./run-input";
+import {
+  inputFor,
+  inputSchema,
+  isConversation,
+  isEmptyInput,
+  mainKeys,
+  nextTurn,
+  samplesOf,
+  useRunInput,
+} from "./run-input";
 import { useRuns, useStatus, useThread } from "./runStore";
 import { useControls } from "./useControls";
 
@@ -39,7 +48,9 @@ export function RunForm() {
       return [name, isObject(value) ? value : {}] as const;
     });
     const declared = doc.head["input"];
-    const input = Array.isArray(declared) ? declared.filter((key): key is string => typeof key === "string") : undefined;
+    const input = Array.isArray(declared)
+      ? declared.filter((key): key is string => typeof key === "string")
+      : undefined;
     return { whole: inputSchema(keys, input), samples: samplesOf(doc.head), keys, input };
   }, [version]);
   const value = inputFor(drafts, graph, samples);
@@ -54,7 +65,10 @@ export function RunForm() {
 
   // A conversation goes on with the thread; anything else usually starts anew.
   const conversation = isConversation(keys);
-  useEffect(() => setTarget(conversation && cursor.threadId !== null ? "thread" : "new"), [conversation, cursor.threadId, setTarget]);
+  useEffect(
+    () => setTarget(conversation && cursor.threadId !== null ? "thread" : "new"),
+    [conversation, cursor.threadId, setTarget],
+  );
 
   const onThread = target === "thread" && cursor.threadId !== null;
   const off = onThread
@@ -66,12 +80,19 @@ export function RunForm() {
     : null;
   const empty = isEmptyInput(value);
   const blocked = controls.blocked || off !== null || !valid || empty;
-  const reason = controls.blocked ? t("debug.off.errors") : (off ?? (!valid ? t("debug.input.invalid") : empty ? t("debug.input.empty") : null));
+  const reason = controls.blocked
+    ? t("debug.off.errors")
+    : (off ?? (!valid ? t("debug.input.invalid") : empty ? t("debug.input.empty") : null));
   const start = async (singleStep: boolean) => {
     if (blocked) return;
     setBusy(true);
-    await startWithInput(value, { singleStep, target: onThread ? "thread" : "new" });
+    const begun = await startWithInput(value, { singleStep, target: onThread ? "thread" : "new" });
     setBusy(false);
+    if (begun && conversation) {
+      // One turn follows the other: the form stays, for the next message.
+      setDraft(graph, nextTurn(keys, value));
+      runForm.open();
+    }
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -85,7 +106,12 @@ export function RunForm() {
       <EmptyState
         title={t("debug.input.noKeys")}
         action={
-          <Button variant="primary" icon={<Play size={14} aria-hidden />} disabled={controls.blocked} onClick={() => void startWithInput({})}>
+          <Button
+            variant="primary"
+            icon={<Play size={14} aria-hidden />}
+            disabled={controls.blocked}
+            onClick={() => void startWithInput({})}
+          >
             {t("debug.run")}
           </Button>
         }
@@ -110,7 +136,12 @@ export function RunForm() {
             samples.length > 0 ? (
               <Menu
                 trigger={
-                  <Button size="small" variant="ghost" icon={<BookOpen size={13} aria-hidden />} data-testid={debugIds.samples}>
+                  <Button
+                    size="small"
+                    variant="ghost"
+                    icon={<BookOpen size={13} aria-hidden />}
+                    data-testid={debugIds.samples}
+                  >
                     {t("debug.input.samples")}
                   </Button>
                 }
@@ -126,7 +157,13 @@ export function RunForm() {
           }
         />
         {hidden > 0 && !input && (
-          <Button size="small" variant="ghost" className="mt-3" aria-expanded={all} onClick={() => setAll(!all)}>
+          <Button
+            size="small"
+            variant="ghost"
+            className="mt-3"
+            aria-expanded={all}
+            onClick={() => setAll(!all)}
+          >
             {all ? t("debug.input.fewer") : tn("debug.input.moreOne", "debug.input.more", hidden)}
           </Button>
         )}

@@ -40,7 +40,11 @@ export function RunProblem() {
   const message = readableError(first?.error || problem?.message || t("debug.failure.unknown"));
   const remedy = problem?.remedy;
   return (
-    <div className="max-h-[45%] shrink-0 overflow-y-auto border-b border-line bg-failed-soft px-3 py-2" role="alert" data-testid={debugIds.runProblem}>
+    <div
+      className="max-h-[45%] shrink-0 overflow-y-auto border-b border-line bg-failed-soft px-3 py-2"
+      role="alert"
+      data-testid={debugIds.runProblem}
+    >
       <div className="flex items-center gap-2">
         <CircleX size={16} className="shrink-0 text-failed" aria-hidden />
         <h3 className="min-w-0 flex-1 truncate text-sm font-semibold">
@@ -48,11 +52,27 @@ export function RunProblem() {
         </h3>
         <CopyButton text={message} label={t("debug.failure.copy")} />
       </div>
-      <pre className="selectable mt-1 max-h-32 overflow-y-auto font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{message}</pre>
-      {failures.length > 1 && <p className="mt-1 text-xs text-text-2">{t("debug.failure.others", { nodes: failures.slice(1).map((each) => each.node).join(", ") })}</p>}
+      <pre className="selectable mt-1 max-h-32 overflow-y-auto font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+        {message}
+      </pre>
+      {failures.length > 1 && (
+        <p className="mt-1 text-xs text-text-2">
+          {t("debug.failure.others", {
+            nodes: failures
+              .slice(1)
+              .map((each) => each.node)
+              .join(", "),
+          })}
+        </p>
+      )}
       <p className="mt-1 text-xs text-text-2">{remedy ?? t("debug.failure.how")}</p>
       <div className="mt-2 flex flex-wrap gap-2">
-        <Button size="small" icon={<RotateCcw size={13} aria-hidden />} disabled={pending} onClick={() => void continueThread(threadId)}>
+        <Button
+          size="small"
+          icon={<RotateCcw size={13} aria-hidden />}
+          disabled={pending}
+          onClick={() => void continueThread(threadId)}
+        >
           {t("debug.failure.retry")}
         </Button>
         {first && (

@@ -32,7 +32,11 @@ export function StatusMark({ status, size = 15 }: { status: AnyStatus; size?: nu
   const { icon: Icon, color, text } = LOOK[status];
   return (
     <span className={`inline-flex shrink-0 ${color}`} title={t(text)}>
-      <Icon size={size} aria-hidden className={status === "running" ? "motion-safe:animate-spin" : undefined} />
+      <Icon
+        size={size}
+        aria-hidden
+        className={status === "running" ? "motion-safe:animate-spin" : undefined}
+      />
       <span className="sr-only">{t(text)}</span>
     </span>
   );

@@ -5,14 +5,25 @@ import { wordDiff } from "./diff";
 /** Long equal parts are shortened to what stands around a change. */
 const CONTEXT = 160;
 
-export function WordDiff({ before, after, whole = false }: { before: string; after: string; whole?: boolean }) {
+export function WordDiff({
+  before,
+  after,
+  whole = false,
+}: {
+  before: string;
+  after: string;
+  whole?: boolean;
+}) {
   const pieces = useMemo(() => wordDiff(before, after), [before, after]);
   return (
     <div className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
       {pieces.map((piece, index) => {
         if (piece.kind === "added") {
           return (
-            <ins key={index} className="rounded-sm bg-diff-add underline decoration-done decoration-1 underline-offset-2">
+            <ins
+              key={index}
+              className="rounded-sm bg-diff-add underline decoration-done decoration-1 underline-offset-2"
+            >
               {piece.text}
             </ins>
           );
@@ -25,7 +36,9 @@ export function WordDiff({ before, after, whole = false }: { before: string; aft
           );
         }
         return (
-          <span key={index}>{whole ? piece.text : shorten(piece.text, index === 0, index === pieces.length - 1)}</span>
+          <span key={index}>
+            {whole ? piece.text : shorten(piece.text, index === 0, index === pieces.length - 1)}
+          </span>
         );
       })}
     </div>

@@ -10,21 +10,34 @@ import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
 import { currentBreaks } from "./breakpoints";
+import { isObject } from "./diff";
 import { controlsFor, type Controls, type Situation } from "./controls";
 import { useEdits } from "./edits";
 import { inputFor, isEmptyInput, rememberInput, samplesOf, useRunInput } from "./run-input";
-import { asProblem, loadCheckpoints, loadInbox, noteRun, setAnswering, type ShownProblem, snapshots, statusOf, useRuns } from "./runStore";
+import {
+  asProblem,
+  loadCheckpoints,
+  loadInbox,
+  noteRun,
+  setAnswering,
+  type ShownProblem,
+  snapshots,
+  statusOf,
+  useRuns,
+} from "./runStore";
 
 type Session = ReturnType<typeof useSession.getState>;
 
 export function errorCount(): number {
-  return useDocumentState.getState().diagnostics.filter((diagnostic) => diagnostic.severity === "error").length;
+  return useDocumentState.getState().diagnostics.filter((diagnostic) => diagnostic.severity === "error")
+    .length;
 }
 
 /** The cursor is at a checkpoint that is not the thread's newest. */
 export function isPast(cursor: Session["cursor"], store = useRuns.getState()): boolean {
   if (cursor.threadId === null || cursor.checkpointId === null) return false;
-  const newest = store.checkpoints.get(cursor.threadId)?.list[0]?.id ?? store.threads.get(cursor.threadId)?.head;
+  const newest =
+    store.checkpoints.get(cursor.threadId)?.list[0]?.id ?? store.threads.get(cursor.threadId)?.head;
   return newest !== cursor.checkpointId;
 }
 
@@ -33,7 +46,9 @@ export function situation(session: Session = useSession.getState(), store = useR
   const pending = useEdits.getState().pending;
   const { shown } = store;
   const here =
-    shown !== null && shown.place.threadId === cursor.threadId && shown.place.checkpointId === cursor.checkpointId;
+    shown !== null &&
+    shown.place.threadId === cursor.threadId &&
+    shown.place.checkpointId === cursor.checkpointId;
   return {
     graphOpen: session.graphId !== null,
     errors: errorCount(),
@@ -98,7 +113,10 @@ async function start({ action, threadId, singleStep = false }: Start): Promise<b
     if (errorCount() > 0) {
       showProblems();
       const problems = errorCount();
-      showToast({ tone: "problem", text: t(problems === 1 ? "debug.run.errorsOne" : "debug.run.errors", { n: problems }) });
+      showToast({
+        tone: "problem",
+        text: t(problems === 1 ? "debug.run.errorsOne" : "debug.run.errors", { n: problems }),
+      });
       return false;
     }
     const run = await rpc("run.start", {
@@ -130,7 +148,9 @@ function recursionLimit(): { recursionLimit?: number } {
 const graphKey = (): string => useSession.getState().graphKey ?? "";
 
 /** Starts with what is in the form; opens the form when there is nothing to start with. */
-export async function runInput(options: { singleStep?: boolean; target?: "new" | "thread" } = {}): Promise<boolean> {
+export async function runInput(
+  options: { singleStep?: boolean; target?: "new" | "thread" } = {},
+): Promise<boolean> {
   const { drafts } = useRunInput.getState();
   const input = inputFor(drafts, graphKey(), samplesOf(doc.head));
   if (errorCount() > 0) {
@@ -140,12 +160,18 @@ export async function runInput(options: { singleStep?: boolean; target?: "new" |
       return false;
     }
   }
-  if (isEmptyInput(input) && doc.names("key").length > 0) {
+  // A finished conversation is gone on with, which takes a new message.
+  const { cursor } = useSession.getState();
+  const conversation =
+    cursor.threadId !== null && doc.names("key").some((name) => isMessages(doc.get(`key:${name}`)));
+  if (conversation || (isEmptyInput(input) && doc.names("key").length > 0)) {
     showRunForm();
     return false;
   }
   return startWithInput(input, options);
 }
+
+const isMessages = (key: unknown): boolean => isObject(key) && key["reducer"] === "add_messages";
 
 export async function startWithInput(
   input: Record<string, unknown>,
@@ -155,7 +181,11 @@ export async function startWithInput(
   const past = isPast(cursor);
   const onThread = target === "thread" && cursor.threadId !== null;
   const begun = await start({
-    action: { type: "input", input, ...(onThread && past && cursor.checkpointId !== null && { checkpointId: cursor.checkpointId }) },
+    action: {
+      type: "input",
+      input,
+      ...(onThread && past && cursor.checkpointId !== null && { checkpointId: cursor.checkpointId }),
+    },
     ...(onThread && cursor.threadId !== null && { threadId: cursor.threadId }),
     singleStep,
   });
@@ -180,7 +210,8 @@ export async function primary(options: { singleStep?: boolean } = {}): Promise<v
       await runInput(options);
       break;
     case "continue":
-      if (cursor.threadId !== null) await start({ action: { type: "continue" }, threadId: cursor.threadId, ...options });
+      if (cursor.threadId !== null)
+        await start({ action: { type: "continue" }, threadId: cursor.threadId, ...options });
       break;
     case "replay":
       if (cursor.threadId !== null && cursor.checkpointId !== null) {
@@ -197,11 +228,18 @@ export async function step(): Promise<void> {
   if (currentControls().stepOff === null) await primary({ singleStep: true });
 }
 
-export async function continueThread(threadId: string, options: { singleStep?: boolean } = {}): Promise<void> {
+export async function continueThread(
+  threadId: string,
+  options: { singleStep?: boolean } = {},
+): Promise<void> {
   await start({ action: { type: "continue" }, threadId, ...options });
 }
 
-export async function replay(threadId: string, checkpointId: string, options: { singleStep?: boolean } = {}): Promise<void> {
+export async function replay(
+  threadId: string,
+  checkpointId: string,
+  options: { singleStep?: boolean } = {},
+): Promise<void> {
   await start({ action: { type: "replay", checkpointId }, threadId, ...options });
 }
 
@@ -232,7 +270,10 @@ export function focusAnswer(): void {
  * Answers questions by id and lets the thread go on. Answers null when it was taken, or why not: the form that asked
  * shows it. A thread of the open graph runs with the document as it is; any other with the graph it ran with.
  */
-export async function answer(threadId: string, answers: Record<string, unknown>): Promise<ShownProblem | null> {
+export async function answer(
+  threadId: string,
+  answers: Record<string, unknown>,
+): Promise<ShownProblem | null> {
   const ids = Object.keys(answers);
   setAnswering(ids, true);
   try {
@@ -258,7 +299,10 @@ export async function answer(threadId: string, answers: Record<string, unknown>)
 }
 
 /** Applies the pending edits as one checkpoint. Moves the cursor to now, where the new checkpoint is the newest. */
-export async function applyEdits(request: { values: unknown; overwrite: string[] }): Promise<ShownProblem | Updated> {
+export async function applyEdits(request: {
+  values: unknown;
+  overwrite: string[];
+}): Promise<ShownProblem | Updated> {
   const { pending } = useEdits.getState();
   if (!pending) return { code: "nothing", message: t("debug.edit.nothing") };
   try {

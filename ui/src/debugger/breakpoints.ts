@@ -9,7 +9,9 @@ type Session = ReturnType<typeof useSession.getState>;
 
 const NONE: readonly Breakpoint[] = [];
 
-export function currentBreakpoints(session: Pick<Session, "graphKey" | "breakpoints">): readonly Breakpoint[] {
+export function currentBreakpoints(
+  session: Pick<Session, "graphKey" | "breakpoints">,
+): readonly Breakpoint[] {
   return session.graphKey === null ? NONE : (session.breakpoints[session.graphKey] ?? NONE);
 }
 
@@ -18,9 +20,14 @@ export function useBreakpoints(): readonly Breakpoint[] {
 }
 
 /** Where a run is to stop. Breakpoints on nodes that are gone stay in the list but are not sent. */
-export function breaksOf(points: readonly Breakpoint[], exists: (node: string) => boolean): { breakBefore: string[]; breakAfter: string[] } {
+export function breaksOf(
+  points: readonly Breakpoint[],
+  exists: (node: string) => boolean,
+): { breakBefore: string[]; breakAfter: string[] } {
   const of = (when: Breakpoint["when"]) =>
-    points.filter((point) => point.enabled && point.when === when && exists(point.node)).map((point) => point.node);
+    points
+      .filter((point) => point.enabled && point.when === when && exists(point.node))
+      .map((point) => point.node);
   return { breakBefore: of("before"), breakAfter: of("after") };
 }
 

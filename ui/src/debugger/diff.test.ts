@@ -1,9 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { appendedCount, changesBetween, likeness, readablePath, sameJson, valueAt, withValueAt, wordDiff } from "./diff";
+import {
+  appendedCount,
+  changesBetween,
+  likeness,
+  readablePath,
+  sameJson,
+  valueAt,
+  withValueAt,
+  wordDiff,
+} from "./diff";
 
 const draw = (before: string, after: string) =>
   wordDiff(before, after)
-    .map((piece) => (piece.kind === "same" ? piece.text : piece.kind === "added" ? `{+${piece.text}+}` : `[-${piece.text}-]`))
+    .map((piece) =>
+      piece.kind === "same" ? piece.text : piece.kind === "added" ? `{+${piece.text}+}` : `[-${piece.text}-]`,
+    )
     .join("");
 
 describe("word diff", () => {
@@ -23,8 +34,18 @@ describe("word diff", () => {
     const before = "One, two; three four.\n\nFive 六 sieben — eight";
     const after = "One two; 3 four!\nFive 六 acht — eight nine";
     const pieces = wordDiff(before, after);
-    expect(pieces.filter((piece) => piece.kind !== "added").map((piece) => piece.text).join("")).toBe(before);
-    expect(pieces.filter((piece) => piece.kind !== "removed").map((piece) => piece.text).join("")).toBe(after);
+    expect(
+      pieces
+        .filter((piece) => piece.kind !== "added")
+        .map((piece) => piece.text)
+        .join(""),
+    ).toBe(before);
+    expect(
+      pieces
+        .filter((piece) => piece.kind !== "removed")
+        .map((piece) => piece.text)
+        .join(""),
+    ).toBe(after);
   });
   it("tells how much two texts have in common", () => {
     expect(likeness(wordDiff("a b c d", "a b c e"))).toBeCloseTo(0.75);

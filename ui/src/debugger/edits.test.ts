@@ -35,10 +35,16 @@ describe("collecting edits", () => {
     edits().edit(place, "log", ["a"], "", ["a", "b"]);
     edits().setMode("log", "reduce", "append");
     let pending = edits().pending;
-    expect(pending && toUpdate(pending, { log: "append" })).toEqual({ values: { log: ["b"] }, overwrite: [] });
+    expect(pending && toUpdate(pending, { log: "append" })).toEqual({
+      values: { log: ["b"] },
+      overwrite: [],
+    });
     edits().setMode("log", "replace", "append");
     pending = edits().pending;
-    expect(pending && toUpdate(pending, { log: "append" })).toEqual({ values: { log: ["a", "b"] }, overwrite: ["log"] });
+    expect(pending && toUpdate(pending, { log: "append" })).toEqual({
+      values: { log: ["a", "b"] },
+      overwrite: ["log"],
+    });
   });
 
   it("reverts one key and keeps the rest", () => {

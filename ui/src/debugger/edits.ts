@@ -71,7 +71,13 @@ export function toUpdate(
 interface EditsStore {
   readonly pending: PendingEdits | null;
   /** Sets the value at a pointer inside a key; the edit goes away when it is again what it was. */
-  edit(place: { threadId: string; checkpointId: string | null }, key: string, base: unknown, pointer: string, value: unknown): void;
+  edit(
+    place: { threadId: string; checkpointId: string | null },
+    key: string,
+    base: unknown,
+    pointer: string,
+    value: unknown,
+  ): void;
   setMode(key: string, mode: EditMode, reducer: string): void;
   setUpdate(key: string, update: unknown): void;
   revert(key: string): void;

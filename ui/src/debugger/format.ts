@@ -32,7 +32,12 @@ export function since(iso: string, now: number): string {
   return t("debug.daysAgo", { n: Math.floor(hours / 24) });
 }
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hour12: false,
+});
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
 export function clock(at: number): string {
@@ -68,14 +73,18 @@ export function nodeName(id: string): string {
 export function nodeList(ids: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-  return [...counts].map(([id, times]) => (times > 1 ? `${nodeName(id)} ×${times}` : nodeName(id))).join(", ");
+  return [...counts]
+    .map(([id, times]) => (times > 1 ? `${nodeName(id)} ×${times}` : nodeName(id)))
+    .join(", ");
 }
 
 /** An error as stored is written like Python's `CodeError('…')`; people want what is inside. */
 export function readableError(text: string): string {
   const match = /^[A-Za-z_][\w.]*\((['"])([\s\S]*)\1,?\)$/.exec(text.trim());
   if (!match?.[2]) return text;
-  return match[2].replace(/\\(['"\\nt])/g, (_whole, sign: string) => (sign === "n" ? "\n" : sign === "t" ? "\t" : sign));
+  return match[2].replace(/\\(['"\\nt])/g, (_whole, sign: string) =>
+    sign === "n" ? "\n" : sign === "t" ? "\t" : sign,
+  );
 }
 
 /** The last part of an id, enough to tell two apart by eye: the random end of a time-sorted id. */
@@ -88,7 +97,8 @@ export function preview(value: unknown, max = 120): string {
 }
 
 function previewOf(value: unknown, budget: number): string {
-  if (typeof value === "string") return JSON.stringify(value.length > budget ? value.slice(0, budget) : value);
+  if (typeof value === "string")
+    return JSON.stringify(value.length > budget ? value.slice(0, budget) : value);
   if (value === null || typeof value !== "object") return String(value);
   if (Array.isArray(value)) {
     if (value.length === 0) return "[]";

@@ -98,7 +98,7 @@ export function branchThrough(
   through: string | undefined,
 ): string[] {
   if (through === undefined) return [];
-  const back = [...pathTo(list, through)].reverse();
+  const back = [...pathTo(list, through)].toReversed();
   const newestChild = new Map<string, string>();
   for (const checkpoint of list) {
     // Newest first, so the first child seen is the newest.

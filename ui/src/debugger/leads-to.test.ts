@@ -5,7 +5,12 @@ const edges = (...values: object[]) => values.map((value) => ({ value }));
 
 describe("where an answer leads", () => {
   it("follows a route over the answer, and its default", () => {
-    const route = edges({ from: "review", route: "state.decision", paths: { approve: "pay", revise: "draft" }, default: "__end__" });
+    const route = edges({
+      from: "review",
+      route: "state.decision",
+      paths: { approve: "pay", revise: "draft" },
+      default: "__end__",
+    });
     expect(leadsTo(route, "review", "decision", "approve")).toEqual(["pay"]);
     expect(leadsTo(route, "review", "decision", "reject")).toEqual(["__end__"]);
     expect(leadsTo(route, "other", "decision", "approve")).toBeUndefined();
@@ -23,11 +28,24 @@ describe("where an answer leads", () => {
     );
     expect(leadsTo(when, "review", "decision", "approve")).toEqual(["pay", "log"]);
     expect(leadsTo(when, "review", "decision", "reject")).toEqual(["tell", "log"]);
-    expect(leadsTo(edges({ from: "r", to: "x", when: "state.ok" }, { from: "r", to: "y", when: "not state.ok" }), "r", "ok", false)).toEqual(["y"]);
+    expect(
+      leadsTo(
+        edges({ from: "r", to: "x", when: "state.ok" }, { from: "r", to: "y", when: "not state.ok" }),
+        "r",
+        "ok",
+        false,
+      ),
+    ).toEqual(["y"]);
   });
   it("does not guess", () => {
-    expect(leadsTo(edges({ from: "r", route: "state.decision | lower", paths: { a: "x" } }), "r", "decision", "A")).toBeUndefined();
-    expect(leadsTo(edges({ from: "r", to: "x", when: "state.total > 3" }), "r", "decision", "A")).toBeUndefined();
-    expect(leadsTo(edges({ from: "r", each: "state.items", as: "i", to: "x" }), "r", "decision", "A")).toBeUndefined();
+    expect(
+      leadsTo(edges({ from: "r", route: "state.decision | lower", paths: { a: "x" } }), "r", "decision", "A"),
+    ).toBeUndefined();
+    expect(
+      leadsTo(edges({ from: "r", to: "x", when: "state.total > 3" }), "r", "decision", "A"),
+    ).toBeUndefined();
+    expect(
+      leadsTo(edges({ from: "r", each: "state.items", as: "i", to: "x" }), "r", "decision", "A"),
+    ).toBeUndefined();
   });
 });

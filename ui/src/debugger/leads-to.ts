@@ -9,7 +9,12 @@ export interface EdgeRecord {
 }
 
 /** Names of the nodes that follow `node` when it writes `answer` into `into`; undefined when that can not be told. */
-export function leadsTo(edges: readonly EdgeRecord[], node: string, into: string, answer: unknown): string[] | undefined {
+export function leadsTo(
+  edges: readonly EdgeRecord[],
+  node: string,
+  into: string,
+  answer: unknown,
+): string[] | undefined {
   const targets: string[] = [];
   let known = false;
   for (const { value: edge } of edges) {
@@ -18,7 +23,8 @@ export function leadsTo(edges: readonly EdgeRecord[], node: string, into: string
     if (!sources.includes(node)) continue;
     if (typeof edge.route === "string" && isObject(edge.paths)) {
       const label = read(edge.route, into, answer);
-      if (typeof label !== "string" && typeof label !== "number" && typeof label !== "boolean") return undefined;
+      if (typeof label !== "string" && typeof label !== "number" && typeof label !== "boolean")
+        return undefined;
       const target = edge.paths[String(label)] ?? edge.default;
       if (typeof target !== "string") return undefined;
       targets.push(target);
@@ -52,7 +58,9 @@ function read(expression: string, into: string, answer: unknown): unknown {
 
 /** Whether `state.into == 'x'` (or `!=`, or the bare value) holds. */
 function test(expression: string, into: string, answer: unknown): boolean | undefined {
-  const compare = /^(.*?)(==|!=)\s*(?:'([^']*)'|"([^"]*)"|(true|false|-?\d+(?:\.\d+)?))\s*$/u.exec(expression);
+  const compare = /^(.*?)(==|!=)\s*(?:'([^']*)'|"([^"]*)"|(true|false|-?\d+(?:\.\d+)?))\s*$/u.exec(
+    expression,
+  );
   if (compare) {
     const left = read(compare[1] ?? "", into, answer);
     if (left === undefined) return undefined;

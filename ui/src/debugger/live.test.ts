@@ -14,7 +14,12 @@ const started = (taskId: string, node: string, step: number, at = 0): AppEvent =
   step,
   at,
 });
-const ended = (taskId: string, node: string, step: number, more: Partial<Extract<AppEvent, { type: "taskEnded" }>> = {}): AppEvent => ({
+const ended = (
+  taskId: string,
+  node: string,
+  step: number,
+  more: Partial<Extract<AppEvent, { type: "taskEnded" }>> = {},
+): AppEvent => ({
   type: "taskEnded",
   threadId: "t",
   taskId,
@@ -40,9 +45,19 @@ const EMPTY: LiveThreads = new Map();
 
 describe("folding the event stream", () => {
   it("follows a task from its start to its end with its duration and targets", () => {
-    const threads = foldEvents(EMPTY, [run("running"), started("a", "plan", 1, 5), ended("a", "plan", 1, { at: 25, targets: ["work"] })]);
+    const threads = foldEvents(EMPTY, [
+      run("running"),
+      started("a", "plan", 1, 5),
+      ended("a", "plan", 1, { at: 25, targets: ["work"] }),
+    ]);
     const task = threads.get("t")?.tasks.get("a");
-    expect(task).toMatchObject({ node: "plan", status: "done", startedAt: 5, endedAt: 25, targets: ["work"] });
+    expect(task).toMatchObject({
+      node: "plan",
+      status: "done",
+      startedAt: 5,
+      endedAt: 25,
+      targets: ["work"],
+    });
     expect(isRunning(threads.get("t"))).toBe(true);
   });
 
@@ -70,13 +85,23 @@ describe("folding the event stream", () => {
   });
 
   it("leaves nothing running when the run is over", () => {
-    const threads = foldEvents(EMPTY, [run("running"), started("a", "plan", 1), token("plan", "hel"), run("stopped")]);
+    const threads = foldEvents(EMPTY, [
+      run("running"),
+      started("a", "plan", 1),
+      token("plan", "hel"),
+      run("stopped"),
+    ]);
     expect(threads.get("t")?.tasks.get("a")?.status).toBe("waiting");
     expect(threads.get("t")?.text.size).toBe(0);
   });
 
   it("joins tokens, keeps only their tail, and begins anew with the next task of the node", () => {
-    let threads = foldEvents(EMPTY, [run("running"), started("a", "say", 1), token("say", "Hello "), token("say", "world")]);
+    let threads = foldEvents(EMPTY, [
+      run("running"),
+      started("a", "say", 1),
+      token("say", "Hello "),
+      token("say", "world"),
+    ]);
     expect(threads.get("t")?.text.get("say")).toBe("Hello world");
     threads = foldEvents(threads, [token("say", "x".repeat(1000))]);
     expect(threads.get("t")?.text.get("say")).toHaveLength(400);
@@ -100,7 +125,8 @@ describe("folding the event stream", () => {
 
   it("never grows without bound in a fast loop", () => {
     const events: AppEvent[] = [run("running")];
-    for (let step = 0; step < 5000; step += 1) events.push(started(`k${step}`, "loop", step), ended(`k${step}`, "loop", step));
+    for (let step = 0; step < 5000; step += 1)
+      events.push(started(`k${step}`, "loop", step), ended(`k${step}`, "loop", step));
     expect(foldEvents(EMPTY, events).get("t")?.tasks.size).toBeLessThanOrEqual(2000);
   });
 

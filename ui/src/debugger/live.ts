@@ -65,7 +65,8 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
       case "run": {
         const known = (drafts.get(event.run.threadId) ?? threads.get(event.run.threadId))?.run;
         // The answer to `run.start` may come after the event that the run is over.
-        if (known?.runId === event.run.runId && known.status !== "running" && event.run.status === "running") break;
+        if (known?.runId === event.run.runId && known.status !== "running" && event.run.status === "running")
+          break;
         const thread = draft(event.run.threadId);
         if (thread.run?.runId !== event.run.runId) {
           thread.era += 1;

@@ -17,7 +17,16 @@ const task = (id: string, node: string, more: Partial<TaskView> = {}): TaskView 
 /** a ran, b comes next. */
 const snapshot = (more: Partial<SnapshotView> = {}): SnapshotView => ({
   threadId: "t",
-  checkpoint: { id: "c1", at: "", source: "loop", step: 1, next: ["b"], updated: [], questions: 0, failed: 0 },
+  checkpoint: {
+    id: "c1",
+    at: "",
+    source: "loop",
+    step: 1,
+    next: ["b"],
+    updated: [],
+    questions: 0,
+    failed: 0,
+  },
   isHead: true,
   keys: [],
   next: ["b"],
@@ -38,10 +47,25 @@ function live(...events: AppEvent[]): LiveThread {
   return thread;
 }
 const started = (taskId: string, node: string, step: number): AppEvent => ({
-  type: "taskStarted", threadId: "t", taskId, node, step, at: 100,
+  type: "taskStarted",
+  threadId: "t",
+  taskId,
+  node,
+  step,
+  at: 100,
 });
 const ended = (taskId: string, node: string, step: number, more = {}): AppEvent => ({
-  type: "taskEnded", threadId: "t", taskId, node, step, at: 130, status: "done", interrupts: [], targets: [], cached: false, ...more,
+  type: "taskEnded",
+  threadId: "t",
+  taskId,
+  node,
+  step,
+  at: 130,
+  status: "done",
+  interrupts: [],
+  targets: [],
+  cached: false,
+  ...more,
 });
 
 describe("the overlay of a moment", () => {
@@ -63,8 +87,18 @@ describe("the overlay of a moment", () => {
   });
 
   it("counts on past the snapshot, once per task", () => {
-    const thread = live(started("tb", "b", 2), ended("tb", "b", 2, { targets: ["a"] }), started("ta2", "a", 3));
-    const { nodes, edges } = computeOverlay({ snapshot: snapshot(), snapshotEra: thread.era, live: thread, now: true, breakpoints: [] });
+    const thread = live(
+      started("tb", "b", 2),
+      ended("tb", "b", 2, { targets: ["a"] }),
+      started("ta2", "a", 3),
+    );
+    const { nodes, edges } = computeOverlay({
+      snapshot: snapshot(),
+      snapshotEra: thread.era,
+      live: thread,
+      now: true,
+      breakpoints: [],
+    });
     expect(nodes.get("b")).toMatchObject({ state: "done", runs: 1, millis: 30 });
     expect(nodes.get("a")).toMatchObject({ state: "running", runs: 1 });
     expect(edges.get(edgeKey("b", "a"))).toEqual({ times: 1, active: true });
@@ -74,28 +108,60 @@ describe("the overlay of a moment", () => {
       next: ["a"],
       tasks: [task("ta2", "a", { status: "running" })],
       previousTasks: [task("tb", "b", { status: "done", targets: ["a"] })],
-      visits: [{ node: "a", runs: 1 }, { node: "b", runs: 1 }],
+      visits: [
+        { node: "a", runs: 1 },
+        { node: "b", runs: 1 },
+      ],
     });
-    const caughtUp = computeOverlay({ snapshot: later, snapshotEra: thread.era, live: thread, now: true, breakpoints: [] });
+    const caughtUp = computeOverlay({
+      snapshot: later,
+      snapshotEra: thread.era,
+      live: thread,
+      now: true,
+      breakpoints: [],
+    });
     expect(caughtUp.nodes.get("b")).toMatchObject({ state: "done", runs: 1 });
     expect(caughtUp.nodes.get("a")).toMatchObject({ state: "running", runs: 1 });
   });
 
   it("shows one failed task of several, with its error", () => {
-    const thread = live(started("x", "b", 2), started("y", "b", 2), ended("x", "b", 2), ended("y", "b", 2, { status: "failed", error: "no" }));
-    const node = computeOverlay({ snapshot: snapshot(), snapshotEra: thread.era, live: thread, now: true, breakpoints: [] }).nodes.get("b");
+    const thread = live(
+      started("x", "b", 2),
+      started("y", "b", 2),
+      ended("x", "b", 2),
+      ended("y", "b", 2, { status: "failed", error: "no" }),
+    );
+    const node = computeOverlay({
+      snapshot: snapshot(),
+      snapshotEra: thread.era,
+      live: thread,
+      now: true,
+      breakpoints: [],
+    }).nodes.get("b");
     expect(node).toMatchObject({ state: "failed", error: "no", runs: 1 });
   });
 
   it("shows a question", () => {
     const asking = snapshot({ tasks: [task("tb", "b", { status: "asking" })] });
-    expect(computeOverlay({ snapshot: asking, now: true, breakpoints: [] }).nodes.get("b")?.state).toBe("asking");
+    expect(computeOverlay({ snapshot: asking, now: true, breakpoints: [] }).nodes.get("b")?.state).toBe(
+      "asking",
+    );
   });
 
   it("does not mix an old branch with a replay from an earlier step", () => {
-    const old = snapshot({ checkpoint: { ...snapshot().checkpoint!, step: 9 }, tasks: [task("old", "z", { status: "asking" })], next: ["z"] });
+    const old = snapshot({
+      checkpoint: { ...snapshot().checkpoint!, step: 9 },
+      tasks: [task("old", "z", { status: "asking" })],
+      next: ["z"],
+    });
     const thread = live(started("tb", "b", 2));
-    const { nodes } = computeOverlay({ snapshot: old, snapshotEra: thread.era - 1, live: thread, now: true, breakpoints: [] });
+    const { nodes } = computeOverlay({
+      snapshot: old,
+      snapshotEra: thread.era - 1,
+      live: thread,
+      now: true,
+      breakpoints: [],
+    });
     expect(nodes.get("b")?.state).toBe("running");
     expect(nodes.get("z")).toBeUndefined();
   });
@@ -103,7 +169,13 @@ describe("the overlay of a moment", () => {
   it("keeps live events out of the past, where finished tasks are what came next", () => {
     const past = snapshot({ isHead: false, tasks: [task("tb", "b", { status: "done", targets: ["a"] })] });
     const thread = live(started("q", "a", 7));
-    const { nodes, edges } = computeOverlay({ snapshot: past, snapshotEra: thread.era, live: thread, now: false, breakpoints: [] });
+    const { nodes, edges } = computeOverlay({
+      snapshot: past,
+      snapshotEra: thread.era,
+      live: thread,
+      now: false,
+      breakpoints: [],
+    });
     expect(nodes.get("b")).toMatchObject({ state: "next", runs: 0 });
     expect(nodes.get("a")?.state).toBe("done");
     expect(edges.get(edgeKey("b", "a"))).toBeUndefined();
@@ -121,8 +193,23 @@ describe("the overlay of a moment", () => {
   });
 
   it("shows the tail of streaming text on the running node", () => {
-    const thread = live(started("tb", "b", 2), { type: "token", threadId: "t", taskId: "tb", node: "b", messageId: "m", text: "Hi" });
-    expect(computeOverlay({ snapshot: snapshot(), snapshotEra: thread.era, live: thread, now: true, breakpoints: [] }).nodes.get("b")?.text).toBe("Hi");
+    const thread = live(started("tb", "b", 2), {
+      type: "token",
+      threadId: "t",
+      taskId: "tb",
+      node: "b",
+      messageId: "m",
+      text: "Hi",
+    });
+    expect(
+      computeOverlay({
+        snapshot: snapshot(),
+        snapshotEra: thread.era,
+        live: thread,
+        now: true,
+        breakpoints: [],
+      }).nodes.get("b")?.text,
+    ).toBe("Hi");
   });
 });
 
@@ -132,7 +219,10 @@ describe("identities", () => {
     const same = keepIdentities(first, computeOverlay({ snapshot: snapshot(), now: true, breakpoints: [] }));
     expect(same.changedNodes).toEqual([]);
     expect(same.overlay.nodes.get("a")).toBe(first.nodes.get("a"));
-    const moved = keepIdentities(first, computeOverlay({ snapshot: snapshot({ tasks: [], next: [] }), now: true, breakpoints: [] }));
+    const moved = keepIdentities(
+      first,
+      computeOverlay({ snapshot: snapshot({ tasks: [], next: [] }), now: true, breakpoints: [] }),
+    );
     expect(moved.changedNodes).toEqual(["b"]);
     expect(moved.overlay.nodes.get("a")).toBe(first.nodes.get("a"));
   });

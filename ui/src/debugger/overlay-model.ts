@@ -54,7 +54,15 @@ export interface Moment {
 }
 
 /** A node with several tasks shows the one that most wants attention. */
-const RANK: Record<NodeState, number> = { idle: 0, done: 1, next: 2, waiting: 3, asking: 4, running: 5, failed: 6 };
+const RANK: Record<NodeState, number> = {
+  idle: 0,
+  done: 1,
+  next: 2,
+  waiting: 3,
+  asking: 4,
+  running: 5,
+  failed: 6,
+};
 
 interface MutableNode {
   state: NodeState;

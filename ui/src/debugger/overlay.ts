@@ -32,7 +32,8 @@ function recompute(): void {
   const store = useRuns.getState();
   const { shown, live } = store;
   const now = cursor.checkpointId === null;
-  const here = shown !== null && shown.place.threadId === cursor.threadId && (shown.place.checkpointId === null) === now;
+  const here =
+    shown !== null && shown.place.threadId === cursor.threadId && (shown.place.checkpointId === null) === now;
   const thread = cursor.threadId === null ? undefined : live.get(cursor.threadId);
   const next = computeOverlay({
     ...(here && cursor.threadId !== null && { snapshot: shown.view, snapshotEra: shown.era }),
@@ -63,7 +64,11 @@ function wire(): void {
     if (now.shown !== before.shown || now.live !== before.live || now.threads !== before.threads) schedule();
   });
   useSession.subscribe((now, before) => {
-    if (now.cursor !== before.cursor || now.breakpoints !== before.breakpoints || now.graphId !== before.graphId) {
+    if (
+      now.cursor !== before.cursor ||
+      now.breakpoints !== before.breakpoints ||
+      now.graphId !== before.graphId
+    ) {
       schedule();
     }
   });

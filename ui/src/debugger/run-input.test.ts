@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { inputFor, inputSchema, isConversation, isEmptyInput, mainKeys, samplesOf } from "./run-input";
+import {
+  inputFor,
+  inputSchema,
+  isConversation,
+  isEmptyInput,
+  mainKeys,
+  nextTurn,
+  samplesOf,
+} from "./run-input";
 
 describe("the input form's schema", () => {
   const keys = [
@@ -10,7 +18,10 @@ describe("the input form's schema", () => {
 
   it("has the keys that an input may set, without what belongs to the channel", () => {
     const schema = inputSchema(keys, ["request", "attempts"]);
-    expect(schema.properties).toEqual({ request: { type: "string", title: "Request" }, attempts: { type: "integer" } });
+    expect(schema.properties).toEqual({
+      request: { type: "string", title: "Request" },
+      attempts: { type: "integer" },
+    });
     expect("required" in schema).toBe(false);
   });
 
@@ -34,10 +45,26 @@ describe("which keys come first", () => {
   });
 });
 
+describe("the next turn of a conversation", () => {
+  it("keeps what is set and asks for the next message", () => {
+    const keys = [
+      ["messages", { reducer: "add_messages" }],
+      ["user", {}],
+      ["count", { reducer: "add" }],
+    ] as const;
+    expect(nextTurn(keys, { messages: [{ type: "human", content: "Hi" }], user: "A", count: 2 })).toEqual({
+      messages: [{ type: "human", content: "" }],
+      user: "A",
+    });
+  });
+});
+
 describe("sample inputs", () => {
   it("takes what is usable and names the nameless", () => {
     expect(
-      samplesOf({ examples: [{ name: "A lamp", input: { a: 1 } }, { input: { b: 2 } }, { name: "broken" }, 5] }),
+      samplesOf({
+        examples: [{ name: "A lamp", input: { a: 1 } }, { input: { b: 2 } }, { name: "broken" }, 5],
+      }),
     ).toEqual([
       { name: "A lamp", input: { a: 1 } },
       { name: "2", input: { b: 2 } },
@@ -58,5 +85,7 @@ describe("sample inputs", () => {
     expect(isEmptyInput({ a: undefined })).toBe(true);
     expect(isEmptyInput({ a: "" })).toBe(false);
     expect(isEmptyInput([])).toBe(true);
+    expect(isEmptyInput({ messages: [{ type: "human", content: "" }] })).toBe(true);
+    expect(isEmptyInput({ messages: [{ type: "human", content: "Hi" }] })).toBe(false);
   });
 });

@@ -23,7 +23,8 @@ export function inputSchema(
   for (const [name, key] of keys) {
     if (allowed && !allowed.has(name)) continue;
     const { reducer, channel: _channel, default: _default, ...schema } = key;
-    if (reducer === "add_messages" && !isObject(schema.items)) properties[name] = { ...schema, "x-editor": "messages" };
+    if (reducer === "add_messages" && !isObject(schema.items))
+      properties[name] = { ...schema, "x-editor": "messages" };
     else properties[name] = schema;
   }
   return { type: "object", properties };
@@ -61,9 +62,29 @@ export function isConversation(keys: readonly (readonly [string, StateKey])[]): 
   return keys.some(([, key]) => key.reducer === "add_messages");
 }
 
-/** An input that says nothing: no key, or only empty ones. */
+/** An input that says nothing: no key, or only empty ones, or messages without a word. */
 export function isEmptyInput(input: unknown): boolean {
-  return !isObject(input) || Object.values(input).every((value) => value === undefined);
+  return !isObject(input) || Object.values(input).every((value) => value === undefined || isSilent(value));
+}
+
+function isSilent(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((item) => isObject(item) && item.content === "")
+  );
+}
+
+/** The form after a turn of a conversation: the next message is still to be written. */
+export function nextTurn(
+  keys: readonly (readonly [name: string, key: StateKey])[],
+  sent: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const next: Record<string, unknown> = {};
+  for (const [name, key] of keys) {
+    if (!(name in sent)) continue;
+    if (key.reducer === "add_messages") next[name] = [{ type: "human", content: "" }];
+    else if (key.reducer === undefined || key.reducer === "overwrite") next[name] = sent[name];
+  }
+  return next;
 }
 
 const STORAGE = "superstep.input.";

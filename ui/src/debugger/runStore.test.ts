@@ -18,23 +18,60 @@ vi.mock("../ipc/client", () => ({
   RpcProblem: class RpcProblem extends Error {},
 }));
 
-const { loadCheckpoints, loadInbox, noteRun, receive, recover, setAnswering, statusOf, useRuns, withCheckpoint } = await import("./runStore");
+const {
+  loadCheckpoints,
+  loadInbox,
+  noteRun,
+  receive,
+  recover,
+  setAnswering,
+  statusOf,
+  useRuns,
+  withCheckpoint,
+} = await import("./runStore");
 const { useSession } = await import("../state/session");
 
 const store = () => useRuns.getState();
 const checkpoint = (id: string, more: Partial<CheckpointView> = {}): CheckpointView => ({
-  id, at: "", source: "loop", step: 0, next: [], updated: [], questions: 0, failed: 0, ...more,
+  id,
+  at: "",
+  source: "loop",
+  step: 0,
+  next: [],
+  updated: [],
+  questions: 0,
+  failed: 0,
+  ...more,
 });
 const thread = (threadId: string, more: Partial<ThreadView> = {}): ThreadView => ({
-  threadId, title: threadId, graphName: "g", status: "done", next: [], questions: 0, checkpoints: 1, step: 0,
-  createdAt: "2026-01-01T00:00:00Z", updatedAt: "2026-01-01T00:00:00Z", ...more,
+  threadId,
+  title: threadId,
+  graphName: "g",
+  status: "done",
+  next: [],
+  questions: 0,
+  checkpoints: 1,
+  step: 0,
+  createdAt: "2026-01-01T00:00:00Z",
+  updatedAt: "2026-01-01T00:00:00Z",
+  ...more,
 });
 const question = (interruptId: string): Question => ({
-  interruptId, threadId: "t", threadTitle: "", graphName: "g", node: "n", text: interruptId, choices: [], context: {}, value: null,
-  checkpointId: "c", since: "",
+  interruptId,
+  threadId: "t",
+  threadTitle: "",
+  graphName: "g",
+  node: "n",
+  text: interruptId,
+  choices: [],
+  context: {},
+  value: null,
+  checkpointId: "c",
+  since: "",
 });
 const run = (status: "running" | "asking", runId = "r"): AppEvent & { type: "run" } => ({
-  type: "run", run: { runId, threadId: "t", status, startedAt: "" },
+  type: "run",
+  run: { runId, threadId: "t", status, startedAt: "" },
 });
 
 beforeEach(() => {
@@ -46,8 +83,17 @@ beforeEach(() => {
 
 describe("receiving events", () => {
   it("keeps known threads up to date, newest change first", () => {
-    useRuns.setState({ threads: new Map([["a", thread("a")], ["b", thread("b")]]), order: ["a", "b"], total: 2 });
-    receive([{ type: "thread", thread: thread("b", { status: "running", updatedAt: "2026-01-02T00:00:00Z" }) }]);
+    useRuns.setState({
+      threads: new Map([
+        ["a", thread("a")],
+        ["b", thread("b")],
+      ]),
+      order: ["a", "b"],
+      total: 2,
+    });
+    receive([
+      { type: "thread", thread: thread("b", { status: "running", updatedAt: "2026-01-02T00:00:00Z" }) },
+    ]);
     expect(store().order).toEqual(["b", "a"]);
     expect(statusOf(store(), "b")).toBe("running");
   });
@@ -82,7 +128,11 @@ describe("checkpoints", () => {
       return { checkpoints: [checkpoint("c2"), checkpoint("c1")], more: false };
     });
     await loadCheckpoints("t");
-    expect(store().checkpoints.get("t")?.list.map(({ id }) => id)).toEqual(["c3", "c2", "c1"]);
+    expect(
+      store()
+        .checkpoints.get("t")
+        ?.list.map(({ id }) => id),
+    ).toEqual(["c3", "c2", "c1"]);
   });
 
   it("puts a late checkpoint in its place and replaces one that is known", () => {
@@ -94,7 +144,9 @@ describe("checkpoints", () => {
   it("takes the questions off a checkpoint that was gone on from, not off one that was forked by an edit", () => {
     const pages = { list: [checkpoint("c1", { questions: 1 })], more: false, state: "ready" as const };
     expect(withCheckpoint(pages, checkpoint("c2", { parent: "c1" })).list[1]?.questions).toBe(0);
-    expect(withCheckpoint(pages, checkpoint("c2", { parent: "c1", source: "update" })).list[1]?.questions).toBe(1);
+    expect(
+      withCheckpoint(pages, checkpoint("c2", { parent: "c1", source: "update" })).list[1]?.questions,
+    ).toBe(1);
   });
 });
 
@@ -108,9 +160,15 @@ describe("after lost events", () => {
     recover();
     expect(store().live.get("t")?.tasks.size).toBe(0);
     await vi.waitFor(() => expect(store().threadsState).toBe("ready"));
-    expect(calls.map(({ command }) => command).sort()).toEqual(["inbox.list", "thread.checkpoints", "thread.list"]);
+    expect(calls.map(({ command }) => command).sort()).toEqual([
+      "inbox.list",
+      "thread.checkpoints",
+      "thread.list",
+    ]);
     await vi.waitFor(() => expect(store().checkpoints.get("t")?.list[0]?.id).toBe("c9"));
-    expect(statusOf(store(), "t"), "a run whose end was lost is not shown as running for ever").toBe("failed");
+    expect(statusOf(store(), "t"), "a run whose end was lost is not shown as running for ever").toBe(
+      "failed",
+    );
   });
 });
 
@@ -122,7 +180,10 @@ describe("the inbox", () => {
     setAnswering(["a"], true);
     waiting = [question("c")];
     await loadInbox();
-    expect(store().goneQuestions.map((gone) => [gone.question.interruptId, gone.byUs])).toEqual([["a", true], ["b", false]]);
+    expect(store().goneQuestions.map((gone) => [gone.question.interruptId, gone.byUs])).toEqual([
+      ["a", true],
+      ["b", false],
+    ]);
     expect(store().answering.size).toBe(0);
     expect(useSession.getState().inboxCount).toBe(1);
   });

@@ -171,7 +171,8 @@ export function receive(events: readonly AppEvent[]): void {
           resort = true;
         } else {
           unknown.add(event.thread.threadId);
-          if (event.thread.threadId === useSession.getState().cursor.threadId) set({ selected: event.thread });
+          if (event.thread.threadId === useSession.getState().cursor.threadId)
+            set({ selected: event.thread });
         }
         break;
       case "threadDeleted":
@@ -200,7 +201,10 @@ export function receive(events: readonly AppEvent[]): void {
       live,
       threads,
       checkpoints,
-      ...(resort && { order: sortThreads(threads), total: Math.max(threads.size, before.total - deleted.length) }),
+      ...(resort && {
+        order: sortThreads(threads),
+        total: Math.max(threads.size, before.total - deleted.length),
+      }),
     });
   }
   const { cursor, setCursor } = useSession.getState();
@@ -209,7 +213,10 @@ export function receive(events: readonly AppEvent[]): void {
   }
   if (runEnded.size > 0) {
     const { questions } = get();
-    setAnswering(questions.filter((q) => runEnded.has(q.threadId)).map((q) => q.interruptId), false);
+    setAnswering(
+      questions.filter((q) => runEnded.has(q.threadId)).map((q) => q.interruptId),
+      false,
+    );
   }
   for (const id of touched) snapshots.touch(id);
   if (unknown.size > 0) reloadThreadsSoon();
@@ -230,13 +237,17 @@ export function withCheckpoint(pages: CheckpointPages, checkpoint: CheckpointVie
   // A step that went on from a checkpoint has its questions answered and its failures overcome.
   const parent = checkpoint.source === "loop" ? checkpoint.parent : undefined;
   const settle = (known: CheckpointView) =>
-    known.id === parent && (known.questions > 0 || known.failed > 0) ? { ...known, questions: 0, failed: 0 } : known;
+    known.id === parent && (known.questions > 0 || known.failed > 0)
+      ? { ...known, questions: 0, failed: 0 }
+      : known;
   return { ...pages, list: [...pages.list.slice(0, at), checkpoint, ...pages.list.slice(at).map(settle)] };
 }
 
 function sortThreads(threads: ReadonlyMap<string, ThreadView>): string[] {
   return [...threads.values()]
-    .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : a.threadId < b.threadId ? 1 : -1))
+    .sort((a, b) =>
+      a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : a.threadId < b.threadId ? 1 : -1,
+    )
     .map((thread) => thread.threadId);
 }
 
@@ -282,7 +293,13 @@ export async function loadThreads(more = false): Promise<void> {
     if (request !== threadsRequest) return;
     const next = new Map(more ? threads : []);
     for (const thread of answer.threads) next.set(thread.threadId, thread);
-    set({ threads: next, order: sortThreads(next), total: answer.total, threadsState: "ready", threadsProblem: null });
+    set({
+      threads: next,
+      order: sortThreads(next),
+      total: answer.total,
+      threadsState: "ready",
+      threadsProblem: null,
+    });
     const { cursor } = useSession.getState();
     if (cursor.threadId !== null && !next.has(cursor.threadId)) await keepSelected(cursor.threadId, request);
   } catch (problem) {
@@ -445,14 +462,28 @@ export function ensureStarted(): void {
   let last = useSession.getState();
   const follow = (session: typeof last, force: boolean) => {
     if (force || session.graphId !== last.graphId) {
-      set({ threads: new Map(), order: [], total: 0, threadsState: "idle", filter: { search: "", status: null } });
+      set({
+        threads: new Map(),
+        order: [],
+        total: 0,
+        threadsState: "idle",
+        filter: { search: "", status: null },
+      });
       void loadThreads();
     }
     const before = last;
     last = session;
     const { cursor } = session;
-    if (force || cursor.threadId !== before.cursor.threadId || cursor.checkpointId !== before.cursor.checkpointId) {
-      snapshots.want(cursor.threadId === null ? undefined : { threadId: cursor.threadId, checkpointId: cursor.checkpointId });
+    if (
+      force ||
+      cursor.threadId !== before.cursor.threadId ||
+      cursor.checkpointId !== before.cursor.checkpointId
+    ) {
+      snapshots.want(
+        cursor.threadId === null
+          ? undefined
+          : { threadId: cursor.threadId, checkpointId: cursor.checkpointId },
+      );
       if (cursor.threadId !== null) {
         void loadCheckpoints(cursor.threadId);
         if (cursor.threadId !== before.cursor.threadId) showTimelineOnce();

@@ -5,15 +5,32 @@ import { type Loaded, type Place, SnapshotLoader } from "./snapshots";
 const view = (place: Place): SnapshotView => ({
   threadId: place.threadId,
   checkpoint: {
-    id: place.checkpointId ?? "head", at: "", source: "loop", step: 1, next: [], updated: [], questions: 0, failed: 0,
+    id: place.checkpointId ?? "head",
+    at: "",
+    source: "loop",
+    step: 1,
+    next: [],
+    updated: [],
+    questions: 0,
+    failed: 0,
   },
   isHead: place.checkpointId === null,
-  keys: [], next: [], tasks: [], previousTasks: [], visits: [], taken: [],
+  keys: [],
+  next: [],
+  tasks: [],
+  previousTasks: [],
+  visits: [],
+  taken: [],
 });
 
 /** A host whose requests are answered by hand and whose clock moves by hand. */
 function host() {
-  const open: { place: Place; signal: AbortSignal; answer: () => Promise<void>; fail: (why: unknown) => Promise<void> }[] = [];
+  const open: {
+    place: Place;
+    signal: AbortSignal;
+    answer: () => Promise<void>;
+    fail: (why: unknown) => Promise<void>;
+  }[] = [];
   const shown: (string | undefined)[] = [];
   const failures: unknown[] = [];
   const timers: { at: number; run: () => void }[] = [];
@@ -23,14 +40,22 @@ function host() {
     fetch: (place, signal) =>
       new Promise((resolve, reject) => {
         const settle = async (run: () => void) => {
-          open.splice(open.findIndex((request) => request.signal === signal), 1);
+          open.splice(
+            open.findIndex((request) => request.signal === signal),
+            1,
+          );
           run();
           await Promise.resolve();
           await Promise.resolve();
           await Promise.resolve();
         };
         signal.addEventListener("abort", () => void settle(() => reject(new Error("aborted"))));
-        open.push({ place, signal, answer: () => settle(() => resolve(view(place))), fail: (why) => settle(() => reject(why)) });
+        open.push({
+          place,
+          signal,
+          answer: () => settle(() => resolve(view(place))),
+          fail: (why) => settle(() => reject(why)),
+        });
       }),
     era: () => 1,
     shown: (loaded: Loaded | undefined) => shown.push(loaded && (loaded.place.checkpointId ?? "now")),

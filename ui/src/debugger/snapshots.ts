@@ -88,7 +88,7 @@ export class SnapshotLoader {
 
   /** Events were lost, or history was changed: nothing cached can be trusted. */
   reset(threadId?: string): void {
-    for (const key of [...this.#cache.keys()]) {
+    for (const key of this.#cache.keys()) {
       if (threadId === undefined || key.startsWith(`${threadId}/`)) this.#cache.delete(key);
     }
     if (this.#wanted && (threadId === undefined || this.#wanted.threadId === threadId)) {

@@ -3,7 +3,14 @@
  * text. Pure, so that order, search and marks can be tested; the view only draws rows and keeps what is open.
  */
 import type { KeyView } from "../ipc/bindings/KeyView";
-import { appendedCount, changesBetween, escapePointer, isObject, type PathChange, readablePath } from "./diff";
+import {
+  appendedCount,
+  changesBetween,
+  escapePointer,
+  isObject,
+  type PathChange,
+  readablePath,
+} from "./diff";
 import type { KeyEdit } from "./edits";
 import { kindOf } from "./format";
 
@@ -16,7 +23,15 @@ export interface LoadedValue {
 }
 
 export type StateRow =
-  | { readonly type: "key"; readonly id: string; readonly view: KeyView; readonly open: boolean; readonly edit: KeyEdit | undefined; readonly value: unknown; readonly here: boolean }
+  | {
+      readonly type: "key";
+      readonly id: string;
+      readonly view: KeyView;
+      readonly open: boolean;
+      readonly edit: KeyEdit | undefined;
+      readonly value: unknown;
+      readonly here: boolean;
+    }
   | {
       readonly type: "node";
       readonly id: string;
@@ -32,14 +47,48 @@ export type StateRow =
       readonly mark: "added" | "changed" | undefined;
       readonly hit: boolean;
     }
-  | { readonly type: "text"; readonly id: string; readonly key: string; readonly pointer: string; readonly depth: number; readonly text: string }
-  | { readonly type: "diff"; readonly id: string; readonly key: string; readonly before: string; readonly after: string }
-  | { readonly type: "changes"; readonly id: string; readonly key: string; readonly changes: readonly PathChange[]; readonly cut: boolean }
-  | { readonly type: "more"; readonly id: string; readonly key: string; readonly pointer: string; readonly depth: number; readonly shown: number; readonly total: number; readonly remote: boolean }
+  | {
+      readonly type: "text";
+      readonly id: string;
+      readonly key: string;
+      readonly pointer: string;
+      readonly depth: number;
+      readonly text: string;
+    }
+  | {
+      readonly type: "diff";
+      readonly id: string;
+      readonly key: string;
+      readonly before: string;
+      readonly after: string;
+    }
+  | {
+      readonly type: "changes";
+      readonly id: string;
+      readonly key: string;
+      readonly changes: readonly PathChange[];
+      readonly cut: boolean;
+    }
+  | {
+      readonly type: "more";
+      readonly id: string;
+      readonly key: string;
+      readonly pointer: string;
+      readonly depth: number;
+      readonly shown: number;
+      readonly total: number;
+      readonly remote: boolean;
+    }
   /** What stands before the new items of a list, out of the way until asked for. */
   | { readonly type: "before"; readonly id: string; readonly key: string; readonly count: number }
   | { readonly type: "wait"; readonly id: string; readonly key: string; readonly problem: string | undefined }
-  | { readonly type: "chat"; readonly id: string; readonly key: string; readonly messages: readonly unknown[]; readonly fresh: number };
+  | {
+      readonly type: "chat";
+      readonly id: string;
+      readonly key: string;
+      readonly messages: readonly unknown[];
+      readonly fresh: number;
+    };
 
 export interface TreeState {
   /** Ids of open rows: `/key` and `/key/pointer`. */
@@ -71,7 +120,8 @@ const LONG_LIST = 12;
 
 /** How many items a key's list gained, when that is the way to show it. */
 export function gained(view: KeyView): number | undefined {
-  if (view.change !== "appended" || view.value?.kind !== "array" || view.value.length <= LONG_LIST) return undefined;
+  if (view.change !== "appended" || view.value?.kind !== "array" || view.value.length <= LONG_LIST)
+    return undefined;
   return Math.min(PAGE, Math.max(0, view.value.length - (view.previous?.length ?? 0)));
 }
 
@@ -84,12 +134,16 @@ export function orderKeys(keys: readonly KeyView[]): KeyView[] {
 }
 
 /** The value of a key as far as it is here. */
-export function hereValue(view: KeyView, loaded: LoadedValue | undefined): { here: boolean; value: unknown; complete: boolean } {
+export function hereValue(
+  view: KeyView,
+  loaded: LoadedValue | undefined,
+): { here: boolean; value: unknown; complete: boolean } {
   if (view.value === undefined) return { here: true, value: undefined, complete: true };
   if (view.value.value !== undefined || view.value.kind === "null") {
     return { here: true, value: view.value.value ?? null, complete: true };
   }
-  if (loaded && loaded.value !== undefined) return { here: true, value: loaded.value, complete: loaded.complete };
+  if (loaded && loaded.value !== undefined)
+    return { here: true, value: loaded.value, complete: loaded.complete };
   return { here: false, value: undefined, complete: false };
 }
 
@@ -103,7 +157,8 @@ export function flattenState(keys: readonly KeyView[], state: TreeState): StateR
     const stored = hereValue(view, loaded);
     const value = edit ? edit.value : stored.value;
     const here = edit !== undefined || stored.here;
-    const hits = needle === "" ? undefined : searchValue(value, readablePath(`/${escapePointer(view.key)}`), needle);
+    const hits =
+      needle === "" ? undefined : searchValue(value, readablePath(`/${escapePointer(view.key)}`), needle);
     const headHit = needle !== "" && !here && (view.value?.head ?? "").toLowerCase().includes(needle);
     if (needle !== "" && !hits?.size && !headHit) continue;
     const id = `/${escapePointer(view.key)}`;
@@ -112,32 +167,56 @@ export function flattenState(keys: readonly KeyView[], state: TreeState): StateR
     if (!open) continue;
     let marks: Marks = NO_MARKS;
 
-    const fresh = edit || needle !== "" || state.fromStart.has(view.key) || state.chat.has(view.key) ? undefined : gained(view);
+    const fresh =
+      edit || needle !== "" || state.fromStart.has(view.key) || state.chat.has(view.key)
+        ? undefined
+        : gained(view);
     if (fresh !== undefined && view.value) {
       const length = view.value.length;
       const tail = state.tails.get(view.key);
-      const items = stored.complete && Array.isArray(stored.value) ? stored.value.slice(length - fresh) : tail?.value;
+      const items =
+        stored.complete && Array.isArray(stored.value) ? stored.value.slice(length - fresh) : tail?.value;
       rows.push({ type: "before", id: `${id}#before`, key: view.key, count: length - fresh });
       if (!Array.isArray(items)) {
         rows.push({ type: "wait", id: `${id}#wait`, key: view.key, problem: tail?.problem });
         continue;
       }
-      items.forEach((item: unknown, index) => child(String(length - fresh + index), item, `/${length - fresh + index}`, 1, "added"));
+      items.forEach((item: unknown, index) =>
+        child(String(length - fresh + index), item, `/${length - fresh + index}`, 1, "added"),
+      );
       continue;
     }
 
     const before = edit ? edit.base : view.previous?.value;
     const after = value;
     const changed = edit !== undefined || view.change === "changed" || view.change === "appended";
-    if (changed && typeof before === "string" && typeof after === "string" && (before.length > LONG_TEXT || after.length > LONG_TEXT)) {
+    if (
+      changed &&
+      typeof before === "string" &&
+      typeof after === "string" &&
+      (before.length > LONG_TEXT || after.length > LONG_TEXT)
+    ) {
       rows.push({ type: "diff", id: `${id}#diff`, key: view.key, before, after });
       continue;
     }
     const appended = changed && before !== undefined ? appendedCount(before, after) : undefined;
     let changes: PathChange[] = [];
-    if (changed && appended === undefined && before !== undefined && after !== undefined && isContainer(before) && isContainer(after)) {
+    if (
+      changed &&
+      appended === undefined &&
+      before !== undefined &&
+      after !== undefined &&
+      isContainer(before) &&
+      isContainer(after)
+    ) {
       changes = changesBetween(before, after, "", MAX_CHANGES + 1);
-      rows.push({ type: "changes", id: `${id}#changes`, key: view.key, changes: changes.slice(0, MAX_CHANGES), cut: changes.length > MAX_CHANGES });
+      rows.push({
+        type: "changes",
+        id: `${id}#changes`,
+        key: view.key,
+        changes: changes.slice(0, MAX_CHANGES),
+        cut: changes.length > MAX_CHANGES,
+      });
     }
     if (!here) {
       rows.push({ type: "wait", id: `${id}#wait`, key: view.key, problem: loaded?.problem });
@@ -149,18 +228,36 @@ export function flattenState(keys: readonly KeyView[], state: TreeState): StateR
       continue;
     }
     marks = marksOf(value, appended, changes);
-    const total = Array.isArray(value) && !stored.complete && !edit ? (view.value?.length ?? value.length) : undefined;
+    const total =
+      Array.isArray(value) && !stored.complete && !edit ? (view.value?.length ?? value.length) : undefined;
     if (isContainer(value)) children(value, "", 1, total);
     else if (typeof value === "string" && value.length > LONG_TEXT) {
       rows.push({ type: "text", id: `${id}#text`, key: view.key, pointer: "", depth: 1, text: value });
       if (!stored.complete && !edit) {
-        rows.push({ type: "more", id: `${id}#more`, key: view.key, pointer: "", depth: 1, shown: value.length, total: view.value?.length ?? value.length, remote: true });
+        rows.push({
+          type: "more",
+          id: `${id}#more`,
+          key: view.key,
+          pointer: "",
+          depth: 1,
+          shown: value.length,
+          total: view.value?.length ?? value.length,
+          remote: true,
+        });
       }
     }
 
-    function child(name: string, item: unknown, childPointer: string, depth: number, mark: "added" | "changed" | undefined): void {
+    function child(
+      name: string,
+      item: unknown,
+      childPointer: string,
+      depth: number,
+      mark: "added" | "changed" | undefined,
+    ): void {
       const childId = id + childPointer;
-      const isOpen = state.open.has(childId) || (hits !== undefined && [...hits].some((hit) => hit.startsWith(`${childPointer}/`)));
+      const isOpen =
+        state.open.has(childId) ||
+        (hits !== undefined && [...hits].some((hit) => hit.startsWith(`${childPointer}/`)));
       const long = typeof item === "string" && (item.length > LONG_TEXT || item.includes("\n"));
       rows.push({
         type: "node",
@@ -178,7 +275,15 @@ export function flattenState(keys: readonly KeyView[], state: TreeState): StateR
       });
       if (!isOpen) return;
       if (isContainer(item)) children(item, childPointer, depth + 1);
-      else if (long) rows.push({ type: "text", id: `${childId}#text`, key: view.key, pointer: childPointer, depth: depth + 1, text: item });
+      else if (long)
+        rows.push({
+          type: "text",
+          id: `${childId}#text`,
+          key: view.key,
+          pointer: childPointer,
+          depth: depth + 1,
+          text: item,
+        });
     }
 
     function children(container: unknown, pointer: string, depth: number, remoteTotal?: number): void {
@@ -200,7 +305,16 @@ export function flattenState(keys: readonly KeyView[], state: TreeState): StateR
       const have = entries.length;
       const all = remoteTotal ?? have;
       if (needle === "" && (have > limit || all > have)) {
-        rows.push({ type: "more", id: `${at}#more`, key: view.key, pointer, depth, shown: Math.min(limit, have), total: all, remote: have <= limit });
+        rows.push({
+          type: "more",
+          id: `${at}#more`,
+          key: view.key,
+          pointer,
+          depth,
+          shown: Math.min(limit, have),
+          total: all,
+          remote: have <= limit,
+        });
       }
     }
   }
@@ -220,7 +334,8 @@ export function searchValue(value: unknown, path: string, needle: string): Set<s
       return;
     }
     if (Array.isArray(at)) at.forEach((item, index) => visit(item, `${pointer}/${index}`));
-    else if (isObject(at)) for (const [key, item] of Object.entries(at)) visit(item, `${pointer}/${escapePointer(key)}`);
+    else if (isObject(at))
+      for (const [key, item] of Object.entries(at)) visit(item, `${pointer}/${escapePointer(key)}`);
     else if (at !== undefined && String(at).toLowerCase().includes(needle)) hits.add(pointer);
   };
   visit(value, "");
@@ -250,7 +365,8 @@ interface Marks {
 const NO_MARKS: Marks = { from: Number.POSITIVE_INFINITY, paths: [] };
 
 function marksOf(value: unknown, appended: number | undefined, changes: readonly PathChange[]): Marks {
-  const from = appended !== undefined && Array.isArray(value) ? value.length - appended : Number.POSITIVE_INFINITY;
+  const from =
+    appended !== undefined && Array.isArray(value) ? value.length - appended : Number.POSITIVE_INFINITY;
   return { from, paths: changes };
 }
 

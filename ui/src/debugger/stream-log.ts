@@ -6,11 +6,50 @@
 import type { AppEvent } from "../ipc/bindings/AppEvent";
 
 export type LogEntry =
-  | { readonly type: "task"; readonly id: number; readonly at: number; readonly node: string; readonly step: number; readonly taskId: string; readonly status: "running" | "done" | "failed" | "asking" | "waiting"; readonly millis?: number; readonly error?: string; readonly cached: boolean }
-  | { readonly type: "text"; readonly id: number; readonly at: number; readonly node: string; readonly messageId: string; readonly taskId: string; readonly text: string }
-  | { readonly type: "custom"; readonly id: number; readonly at: number; readonly node: string; readonly value: unknown }
-  | { readonly type: "checkpoint"; readonly id: number; readonly at: number; readonly checkpointId: string; readonly step: number; readonly source: string; readonly next: readonly string[] }
-  | { readonly type: "run"; readonly id: number; readonly at: number; readonly status: string; readonly message?: string }
+  | {
+      readonly type: "task";
+      readonly id: number;
+      readonly at: number;
+      readonly node: string;
+      readonly step: number;
+      readonly taskId: string;
+      readonly status: "running" | "done" | "failed" | "asking" | "waiting";
+      readonly millis?: number;
+      readonly error?: string;
+      readonly cached: boolean;
+    }
+  | {
+      readonly type: "text";
+      readonly id: number;
+      readonly at: number;
+      readonly node: string;
+      readonly messageId: string;
+      readonly taskId: string;
+      readonly text: string;
+    }
+  | {
+      readonly type: "custom";
+      readonly id: number;
+      readonly at: number;
+      readonly node: string;
+      readonly value: unknown;
+    }
+  | {
+      readonly type: "checkpoint";
+      readonly id: number;
+      readonly at: number;
+      readonly checkpointId: string;
+      readonly step: number;
+      readonly source: string;
+      readonly next: readonly string[];
+    }
+  | {
+      readonly type: "run";
+      readonly id: number;
+      readonly at: number;
+      readonly status: string;
+      readonly message?: string;
+    }
   | { readonly type: "gap"; readonly id: number; readonly at: number };
 
 type Body = LogEntry extends infer E ? (E extends LogEntry ? Omit<E, "id"> : never) : never;
@@ -115,13 +154,26 @@ export class StreamLog {
         const log = this.#log(event.run.threadId);
         const message = event.run.problem?.message;
         const at = Date.parse(event.run.endedAt ?? event.run.startedAt);
-        log.push({ type: "run", at: Number.isNaN(at) ? this.#now() : at, status: event.run.status, ...(message !== undefined && { message }) });
+        log.push({
+          type: "run",
+          at: Number.isNaN(at) ? this.#now() : at,
+          status: event.run.status,
+          ...(message !== undefined && { message }),
+        });
         return log;
       }
       case "taskStarted": {
         const log = this.#log(event.threadId);
         log.push(
-          { type: "task", at: event.at, node: event.node, step: event.step, taskId: event.taskId, status: "running", cached: false },
+          {
+            type: "task",
+            at: event.at,
+            node: event.node,
+            step: event.step,
+            taskId: event.taskId,
+            status: "running",
+            cached: false,
+          },
           `task/${event.taskId}`,
         );
         return log;
@@ -140,7 +192,12 @@ export class StreamLog {
           ...(event.error !== undefined && { error: event.error }),
         };
         if (began?.type === "task") {
-          log.replace(key, { ...ended, id: began.id, at: began.at, millis: Math.max(0, event.at - began.at) });
+          log.replace(key, {
+            ...ended,
+            id: began.id,
+            at: began.at,
+            millis: Math.max(0, event.at - began.at),
+          });
           log.close(key);
         } else log.push({ ...ended, at: event.at });
         return log;
@@ -152,7 +209,14 @@ export class StreamLog {
         if (begun?.type === "text") log.replace(key, { ...begun, text: begun.text + event.text });
         else {
           log.push(
-            { type: "text", at: this.#now(), node: event.node, messageId: event.messageId, taskId: event.taskId, text: event.text },
+            {
+              type: "text",
+              at: this.#now(),
+              node: event.node,
+              messageId: event.messageId,
+              taskId: event.taskId,
+              text: event.text,
+            },
             key,
           );
         }

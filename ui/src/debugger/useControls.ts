@@ -20,7 +20,9 @@ export function useControls(): Controls {
       ? store.shown.view.next
       : undefined,
   );
-  const pendingEdits = useEdits((edits) => edits.pending !== null && edits.pending.threadId === cursor.threadId);
+  const pendingEdits = useEdits(
+    (edits) => edits.pending !== null && edits.pending.threadId === cursor.threadId,
+  );
   return useMemo(
     () => controlsFor({ graphOpen, errors, threadId: cursor.threadId, status, past, next, pendingEdits }),
     [graphOpen, errors, cursor.threadId, status, past, next, pendingEdits],

@@ -15,7 +15,9 @@ const KEEP = 200;
 const ITEMS = 100;
 const CHARACTERS = 20_000;
 
-export const useValues = create<{ readonly entries: ReadonlyMap<string, LoadedValue> }>()(() => ({ entries: new Map() }));
+export const useValues = create<{ readonly entries: ReadonlyMap<string, LoadedValue> }>()(() => ({
+  entries: new Map(),
+}));
 
 /** The name under which a key's value at a moment is kept. "Now" may hold finished tasks of an open step, so its size counts too. */
 export function valueId(place: Place, snapshot: SnapshotView, view: KeyView): string {
@@ -40,7 +42,12 @@ function put(id: string, value: LoadedValue): void {
 export const tailId = (id: string): string => `${id}#tail`;
 
 /** Fetches the last `items` of a list: what it gained. */
-export async function loadTail(place: Place, snapshot: SnapshotView, view: KeyView, items: number): Promise<void> {
+export async function loadTail(
+  place: Place,
+  snapshot: SnapshotView,
+  view: KeyView,
+  items: number,
+): Promise<void> {
   const length = view.value?.length;
   if (length === undefined) return;
   const id = tailId(valueId(place, snapshot, view));
@@ -86,11 +93,16 @@ export async function loadValue(
     });
     const part: unknown = answer.value ?? null;
     let value = part;
-    if (offset > 0 && Array.isArray(have?.value) && Array.isArray(part)) value = [...(have.value as unknown[]), ...part];
+    if (offset > 0 && Array.isArray(have?.value) && Array.isArray(part))
+      value = [...(have.value as unknown[]), ...part];
     if (offset > 0 && typeof have?.value === "string" && typeof part === "string") value = have.value + part;
     const size = Array.isArray(value) ? value.length : typeof value === "string" ? [...value].length : 0;
     const gained = Array.isArray(part) || typeof part === "string" ? part.length : 1;
-    const loaded: LoadedValue = { value, complete: !partial || size >= summary.length || gained === 0, loading: false };
+    const loaded: LoadedValue = {
+      value,
+      complete: !partial || size >= summary.length || gained === 0,
+      loading: false,
+    };
     put(id, loaded);
     return loaded;
   } catch (problem) {

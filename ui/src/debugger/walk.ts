@@ -6,7 +6,8 @@ import { useRuns } from "./runStore";
 /** The branch the cursor is on, oldest first. */
 export function currentBranch(): string[] {
   const { cursor } = useSession.getState();
-  const list = cursor.threadId === null ? undefined : useRuns.getState().checkpoints.get(cursor.threadId)?.list;
+  const list =
+    cursor.threadId === null ? undefined : useRuns.getState().checkpoints.get(cursor.threadId)?.list;
   if (!list) return [];
   return branchThrough(list, cursor.checkpointId ?? list[0]?.id);
 }

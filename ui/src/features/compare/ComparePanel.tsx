@@ -42,7 +42,8 @@ export function ComparePanel() {
 }
 
 function Compare({ threadId, left, right }: { threadId: string; left: string; right: string | null }) {
-  const { setCursor, setCompareWith } = useSession.getState();
+  const setCursor = useSession((session) => session.setCursor);
+  const setCompareWith = useSession((session) => session.setCompareWith);
   const pages = useCheckpoints(threadId);
   const head = pages?.list[0]?.id;
   const [answer, setAnswer] = useState<Comparison | null>(null);
@@ -55,7 +56,10 @@ function Compare({ threadId, left, right }: { threadId: string; left: string; ri
     const abort = new AbortController();
     rpc(
       "thread.compare",
-      { left: { threadId, checkpointId: left }, right: { threadId, ...(right !== null && { checkpointId: right }) } },
+      {
+        left: { threadId, checkpointId: left },
+        right: { threadId, ...(right !== null && { checkpointId: right }) },
+      },
       abort.signal,
     ).then(
       (comparison) => {
@@ -75,9 +79,20 @@ function Compare({ threadId, left, right }: { threadId: string; left: string; ri
   const ancestorView = pages?.list.find((checkpoint) => checkpoint.id === ancestor);
   const options = (pages?.list ?? []).slice(0, MAX_OPTIONS);
   return (
-    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.compare")} data-testid={debugIds.compare}>
+    <section
+      className="flex h-full min-h-0 flex-col"
+      aria-label={t("debug.compare")}
+      data-testid={debugIds.compare}
+    >
       <div className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-3 py-1.5">
-        <Picker label={t("debug.compare.left")} value={left} list={options} chosen={pages?.list} onChange={(id) => setCompareWith(id)} testId={debugIds.compareLeft} />
+        <Picker
+          label={t("debug.compare.left")}
+          value={left}
+          list={options}
+          chosen={pages?.list}
+          onChange={(id) => setCompareWith(id)}
+          testId={debugIds.compareLeft}
+        />
         <IconButton
           size="small"
           label={t("debug.compare.swap")}
@@ -127,10 +142,19 @@ function Compare({ threadId, left, right }: { threadId: string; left: string; ri
         )}
         {answer &&
           groups.map((group) => (
-            <Group key={group.key} name={group.key} differences={group.differences} threadId={threadId} left={left} right={right} />
+            <Group
+              key={group.key}
+              name={group.key}
+              differences={group.differences}
+              threadId={threadId}
+              left={left}
+              right={right}
+            />
           ))}
         {answer?.truncated && <p className="px-3 py-2 text-xs text-text-2">{t("debug.compare.truncated")}</p>}
-        {answer && answer.differences.length > 0 && answer.equalKeys.length > 0 && <EqualKeys keys={answer.equalKeys} />}
+        {answer && answer.differences.length > 0 && answer.equalKeys.length > 0 && (
+          <EqualKeys keys={answer.equalKeys} />
+        )}
       </div>
     </section>
   );
@@ -158,10 +182,23 @@ interface PickerProps {
 
 function Picker({ label, value, list, chosen, now = false, testId, onChange }: PickerProps) {
   const options = list.map((checkpoint) => ({ value: checkpoint.id, label: describe(checkpoint) }));
-  const far = value !== "" && !list.some((checkpoint) => checkpoint.id === value) ? chosen?.find((checkpoint) => checkpoint.id === value) : undefined;
+  const far =
+    value !== "" && !list.some((checkpoint) => checkpoint.id === value)
+      ? chosen?.find((checkpoint) => checkpoint.id === value)
+      : undefined;
   if (far) options.push({ value: far.id, label: describe(far) });
   if (now) options.unshift({ value: "", label: t("debug.now") });
-  return <Select<string> size="small" className="w-52 max-w-[36%]" aria-label={label} data-testid={testId} value={value} options={options} onChange={onChange} />;
+  return (
+    <Select<string>
+      size="small"
+      className="w-52 max-w-[36%]"
+      aria-label={label}
+      data-testid={testId}
+      value={value}
+      options={options}
+      onChange={onChange}
+    />
+  );
 }
 
 interface SideProps {
@@ -170,17 +207,29 @@ interface SideProps {
   right: string | null;
 }
 
-function Group({ name, differences, ...sides }: SideProps & { name: string; differences: readonly Difference[] }) {
+function Group({
+  name,
+  differences,
+  ...sides
+}: SideProps & { name: string; differences: readonly Difference[] }) {
   const [open, setOpen] = useState(true);
   const Chevron = open ? ChevronDown : ChevronRight;
   return (
     <div className="border-b border-line [content-visibility:auto]">
-      <button type="button" className="flex h-7 w-full items-center gap-1.5 px-2 text-left hover:bg-surface-3" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        className="flex h-7 w-full items-center gap-1.5 px-2 text-left hover:bg-surface-3"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
         <Chevron size={14} className="text-text-3" aria-hidden />
         <span className="font-mono text-xs font-semibold">{name}</span>
-        <span className="tabular text-2xs text-text-3">{tn("debug.compare.differenceOne", "debug.compare.differences", differences.length)}</span>
+        <span className="tabular text-2xs text-text-3">
+          {tn("debug.compare.differenceOne", "debug.compare.differences", differences.length)}
+        </span>
       </button>
-      {open && differences.map((difference) => <Row key={difference.pointer} difference={difference} {...sides} />)}
+      {open &&
+        differences.map((difference) => <Row key={difference.pointer} difference={difference} {...sides} />)}
     </div>
   );
 }
@@ -190,25 +239,45 @@ function Row({ difference, threadId, left, right }: SideProps & { difference: Di
   const path = insideKey(difference.pointer);
   const before = whole && "left" in whole ? whole.left : difference.left?.value;
   const after = whole && "right" in whole ? whole.right : difference.right?.value;
-  const cut = (difference.left !== undefined && before === undefined) || (difference.right !== undefined && after === undefined);
+  const cut =
+    (difference.left !== undefined && before === undefined) ||
+    (difference.right !== undefined && after === undefined);
   // Two texts that have little in common are easier to read side by side.
   const alike = useMemo(
     () =>
-      typeof before === "string" && typeof after === "string" && (before.length > 40 || after.length > 40) && likeness(wordDiff(before, after)) > 0.33,
+      typeof before === "string" &&
+      typeof after === "string" &&
+      (before.length > 40 || after.length > 40) &&
+      likeness(wordDiff(before, after)) > 0.33,
     [before, after],
   );
   const load = async () => {
     const read = async (side: ValueView | undefined, checkpointId: string | null) =>
       side === undefined
         ? undefined
-        : ((await rpc("thread.value", { threadId, ...(checkpointId !== null && { checkpointId }), pointer: difference.pointer, offset: 0, limit: 0 })).value as unknown);
+        : ((
+            await rpc("thread.value", {
+              threadId,
+              ...(checkpointId !== null && { checkpointId }),
+              pointer: difference.pointer,
+              offset: 0,
+              limit: 0,
+            })
+          ).value as unknown);
     const [a, b] = await Promise.all([read(difference.left, left), read(difference.right, right)]);
     setWhole({ ...(difference.left && { left: a }), ...(difference.right && { right: b }) });
   };
   return (
-    <div className="px-3 pb-2 pl-7" data-testid={debugIds.difference} data-pointer={difference.pointer} data-change={difference.change}>
+    <div
+      className="px-3 pb-2 pl-7"
+      data-testid={debugIds.difference}
+      data-pointer={difference.pointer}
+      data-change={difference.change}
+    >
       <div className="flex items-center gap-2 py-0.5">
-        {path !== "" && <span className="font-mono text-xs text-text-2 [overflow-wrap:anywhere]">{readablePath(path)}</span>}
+        {path !== "" && (
+          <span className="font-mono text-xs text-text-2 [overflow-wrap:anywhere]">{readablePath(path)}</span>
+        )}
         {difference.change !== "changed" && (
           <Badge tone={difference.change === "removed" ? "failed" : "done"}>
             {t(difference.change === "same" ? "debug.change.changed" : `debug.change.${difference.change}`)}
@@ -232,9 +301,29 @@ function Row({ difference, threadId, left, right }: SideProps & { difference: Di
   );
 }
 
-function Side({ view, value, tone }: { view: ValueView | undefined; value: unknown; tone: "added" | "removed" }) {
-  if (view === undefined) return <div className="rounded-sm border border-dashed border-line px-2 py-1 text-xs text-text-3">{t("debug.compare.absent")}</div>;
-  const text = value === undefined ? `${view.head ?? ""}…` : typeof value === "string" ? value : typeof value === "object" && value !== null ? JSON.stringify(value, null, 2) : preview(value);
+function Side({
+  view,
+  value,
+  tone,
+}: {
+  view: ValueView | undefined;
+  value: unknown;
+  tone: "added" | "removed";
+}) {
+  if (view === undefined)
+    return (
+      <div className="rounded-sm border border-dashed border-line px-2 py-1 text-xs text-text-3">
+        {t("debug.compare.absent")}
+      </div>
+    );
+  const text =
+    value === undefined
+      ? `${view.head ?? ""}…`
+      : typeof value === "string"
+        ? value
+        : typeof value === "object" && value !== null
+          ? JSON.stringify(value, null, 2)
+          : preview(value);
   return (
     <pre
       className={`selectable max-h-60 min-w-0 overflow-y-auto rounded-sm px-2 py-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere] ${tone === "added" ? "bg-diff-add" : "bg-diff-remove"}`}
@@ -249,11 +338,20 @@ function EqualKeys({ keys }: { keys: readonly string[] }) {
   const Chevron = open ? ChevronDown : ChevronRight;
   return (
     <div>
-      <button type="button" className="flex h-7 w-full items-center gap-1.5 px-2 text-left text-xs text-text-2 hover:bg-surface-3" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        className="flex h-7 w-full items-center gap-1.5 px-2 text-left text-xs text-text-2 hover:bg-surface-3"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
         <Chevron size={14} className="text-text-3" aria-hidden />
         {tn("debug.compare.equalKeysOne", "debug.compare.equalKeys", keys.length)}
       </button>
-      {open && <p className="selectable px-7 pb-2 font-mono text-xs text-text-2 [overflow-wrap:anywhere]">{keys.join(", ")}</p>}
+      {open && (
+        <p className="selectable px-7 pb-2 font-mono text-xs text-text-2 [overflow-wrap:anywhere]">
+          {keys.join(", ")}
+        </p>
+      )}
     </div>
   );
 }

@@ -14,7 +14,10 @@ export function AnswerBanner() {
   const cursor = useSession((session) => session.cursor);
   const past = useRuns((store) => isPast(cursor, store));
   const all = useRuns((store) => store.questions);
-  const questions = useMemo(() => all.filter((question) => question.threadId === cursor.threadId), [all, cursor.threadId]);
+  const questions = useMemo(
+    () => all.filter((question) => question.threadId === cursor.threadId),
+    [all, cursor.threadId],
+  );
   const [open, setOpen] = useState(true);
   const [index, setIndex] = useState(0);
   const form = useRef<AnswerHandle>(null);
@@ -34,7 +37,9 @@ export function AnswerBanner() {
       aria-label={t("debug.questionOf", { node: question.node })}
       data-testid={debugIds.answerBanner}
       onKeyDown={(event) => {
-        const typing = event.target instanceof HTMLElement && event.target.closest("input, textarea, [contenteditable=true]");
+        const typing =
+          event.target instanceof HTMLElement &&
+          event.target.closest("input, textarea, [contenteditable=true]");
         if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && /^[1-9]$/.test(event.key)) {
           if (form.current?.choose(Number(event.key))) event.preventDefault();
         }
@@ -61,13 +66,22 @@ export function AnswerBanner() {
             ))}
           </span>
         )}
-        <IconButton size="small" label={open ? t("debug.fold") : t("debug.unfold")} onClick={() => setOpen(!open)}>
+        <IconButton
+          size="small"
+          label={open ? t("debug.fold") : t("debug.unfold")}
+          onClick={() => setOpen(!open)}
+        >
           {open ? <ChevronDown size={15} aria-hidden /> : <ChevronUp size={15} aria-hidden />}
         </IconButton>
       </header>
       {open && (
         <div className="min-h-0 overflow-y-auto px-4 py-3">
-          <AnswerForm key={question.interruptId + question.checkpointId} ref={form} question={question} compact />
+          <AnswerForm
+            key={question.interruptId + question.checkpointId}
+            ref={form}
+            question={question}
+            compact
+          />
         </div>
       )}
     </aside>

@@ -66,12 +66,23 @@ export function InboxPage() {
     const onKey = (event: globalThis.KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const target = event.target instanceof HTMLElement ? event.target : null;
-      if (target?.closest("input, textarea, [contenteditable=true], [role=dialog], [role=listbox][data-popup], [role=menu]")) return;
-      if (event.key === "j" || (event.key === "ArrowDown" && !target?.closest("[role=tablist]"))) go(index + 1);
-      else if (event.key === "k" || (event.key === "ArrowUp" && !target?.closest("[role=tablist]"))) go(index - 1);
+      if (
+        target?.closest(
+          "input, textarea, [contenteditable=true], [role=dialog], [role=listbox][data-popup], [role=menu]",
+        )
+      )
+        return;
+      if (event.key === "j" || (event.key === "ArrowDown" && !target?.closest("[role=tablist]")))
+        go(index + 1);
+      else if (event.key === "k" || (event.key === "ArrowUp" && !target?.closest("[role=tablist]")))
+        go(index - 1);
       else if (/^[1-9]$/.test(event.key)) {
         if (!form.current?.choose(Number(event.key))) return;
-      } else if (event.key === "Enter" && (!target || target === document.body || scroller.current?.contains(target))) form.current?.focus();
+      } else if (
+        event.key === "Enter" &&
+        (!target || target === document.body || scroller.current?.contains(target))
+      )
+        form.current?.focus();
       else return;
       event.preventDefault();
     };
@@ -79,7 +90,8 @@ export function InboxPage() {
     return () => window.removeEventListener("keydown", onKey);
   }, [go, index]);
 
-  if (state === "failed" && problem) return <ProblemNote problem={problem} onRetry={() => void loadInbox()} />;
+  if (state === "failed" && problem)
+    return <ProblemNote problem={problem} onRetry={() => void loadInbox()} />;
   if (state !== "ready") {
     return (
       <div className="flex h-full items-center justify-center">
@@ -88,11 +100,17 @@ export function InboxPage() {
     );
   }
   return (
-    <section className="flex h-full min-h-0 bg-surface-0" aria-label={t("debug.inbox")} data-testid={debugIds.inbox}>
+    <section
+      className="flex h-full min-h-0 bg-surface-0"
+      aria-label={t("debug.inbox")}
+      data-testid={debugIds.inbox}
+    >
       <div className="flex w-[clamp(260px,30%,380px)] shrink-0 flex-col border-r border-line bg-surface-1">
         <header className="flex h-10 shrink-0 items-center gap-2 border-b border-line px-4">
           <h1 className="flex-1 text-sm font-semibold">{t("debug.inbox.title")}</h1>
-          <span className="tabular text-xs text-text-2">{tn("debug.inbox.countOne", "debug.inbox.count", questions.length)}</span>
+          <span className="tabular text-xs text-text-2">
+            {tn("debug.inbox.countOne", "debug.inbox.count", questions.length)}
+          </span>
         </header>
         <GoneNotes />
         <div
@@ -108,18 +126,36 @@ export function InboxPage() {
               const question = questions[item.index];
               if (!question) return null;
               return (
-                <div key={question.interruptId} className="absolute inset-x-0" style={{ top: item.start, height: ROW }}>
-                  <Row question={question} selected={item.index === index} now={now} onSelect={() => go(item.index)} />
+                <div
+                  key={question.interruptId}
+                  className="absolute inset-x-0"
+                  style={{ top: item.start, height: ROW }}
+                >
+                  <Row
+                    question={question}
+                    selected={item.index === index}
+                    now={now}
+                    onSelect={() => go(item.index)}
+                  />
                 </div>
               );
             })}
           </div>
         </div>
-        {questions.length > 0 && <p className="shrink-0 border-t border-line px-4 py-2 text-2xs text-text-3">{t("debug.inbox.keys")}</p>}
+        {questions.length > 0 && (
+          <p className="shrink-0 border-t border-line px-4 py-2 text-2xs text-text-3">
+            {t("debug.inbox.keys")}
+          </p>
+        )}
       </div>
       <div className="min-w-0 flex-1 overflow-y-auto">
         {selected ? (
-          <Detail key={selected.interruptId + selected.checkpointId} question={selected} now={now} form={form} />
+          <Detail
+            key={selected.interruptId + selected.checkpointId}
+            question={selected}
+            now={now}
+            form={form}
+          />
         ) : (
           <div className="flex h-full items-center justify-center">
             <EmptyState icon={<Inbox size={24} aria-hidden />} title={t("debug.inbox.none")}>
@@ -132,7 +168,17 @@ export function InboxPage() {
   );
 }
 
-const Row = memo(function Row({ question, selected, now, onSelect }: { question: Question; selected: boolean; now: number; onSelect(): void }) {
+const Row = memo(function Row({
+  question,
+  selected,
+  now,
+  onSelect,
+}: {
+  question: Question;
+  selected: boolean;
+  now: number;
+  onSelect(): void;
+}) {
   const answering = useRuns((store) => store.answering.has(question.interruptId));
   return (
     <div
@@ -191,7 +237,9 @@ function GoneNotes() {
   return (
     <div className="flex items-start gap-2 border-b border-line bg-surface-4 px-4 py-2 text-xs" role="status">
       <p className="min-w-0 flex-1">
-        {others.length === 1 ? t("debug.inbox.goneOne", { text: first.question.text }) : t("debug.inbox.gone", { n: others.length })}
+        {others.length === 1
+          ? t("debug.inbox.goneOne", { text: first.question.text.split("\n", 1)[0] ?? "" })
+          : t("debug.inbox.gone", { n: others.length })}
       </p>
       <IconButton size="small" label={t("debug.dismiss")} onClick={dismissGone}>
         <X size={13} aria-hidden />

@@ -17,7 +17,8 @@ export function ShowInDebug({ question }: { question: Question }) {
   const show = async () => {
     setBusy(true);
     try {
-      if (!ours && question.graphPath !== undefined) openGraph(await rpc("graph.open", { path: question.graphPath }));
+      if (!ours && question.graphPath !== undefined)
+        openGraph(await rpc("graph.open", { path: question.graphPath }));
       const session = useSession.getState();
       session.setUse("debug");
       session.setCursor({ threadId: question.threadId, checkpointId: null });

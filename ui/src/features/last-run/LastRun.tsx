@@ -28,17 +28,29 @@ export function LastRun({ nodeId }: { nodeId: string }) {
       <div>
         <h3 className="text-xs font-semibold text-text-2">{t("debug.lastRun")}</h3>
         {threadId === null || (overlay.state === "idle" && tasks.length === 0) ? (
-          <p className="mt-1 text-xs text-text-2">{threadId === null ? t("debug.lastRun.noThread") : t("debug.lastRun.never")}</p>
+          <p className="mt-1 text-xs text-text-2">
+            {threadId === null ? t("debug.lastRun.noThread") : t("debug.lastRun.never")}
+          </p>
         ) : (
           <p className="tabular mt-1 flex items-center gap-2 text-sm">
-            {overlay.state !== "idle" && overlay.state !== "next" && <StatusMark status={overlay.state} size={14} />}
-            {overlay.state === "next" ? t("debug.lastRun.next") : overlay.state === "idle" ? "" : statusText(overlay.state)}
-            {overlay.runs > 0 && <span className="text-text-2">{tn("debug.runsOne", "debug.runs", overlay.runs)}</span>}
+            {overlay.state !== "idle" && overlay.state !== "next" && (
+              <StatusMark status={overlay.state} size={14} />
+            )}
+            {overlay.state === "next"
+              ? t("debug.lastRun.next")
+              : overlay.state === "idle"
+                ? ""
+                : statusText(overlay.state)}
+            {overlay.runs > 0 && (
+              <span className="text-text-2">{tn("debug.runsOne", "debug.runs", overlay.runs)}</span>
+            )}
             {overlay.millis !== undefined && <span className="text-text-2">{duration(overlay.millis)}</span>}
           </p>
         )}
         {overlay.text !== undefined && (
-          <pre className="selectable mt-1 max-h-40 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 font-mono text-xs whitespace-pre-wrap">{overlay.text}</pre>
+          <pre className="selectable mt-1 max-h-40 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 font-mono text-xs whitespace-pre-wrap">
+            {overlay.text}
+          </pre>
         )}
         {tasks.map((task) => (
           <div key={task.id} className="mt-2">
@@ -48,19 +60,25 @@ export function LastRun({ nodeId }: { nodeId: string }) {
                   {t("debug.tasks.error")}
                   <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
                 </div>
-                <pre className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{readableError(task.error)}</pre>
+                <pre className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+                  {readableError(task.error)}
+                </pre>
               </div>
             )}
             {task.result && (
               <div>
                 <div className="text-xs text-text-2">{t("debug.tasks.wrote")}</div>
                 <pre className="selectable max-h-48 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-                  {task.result.value !== undefined ? JSON.stringify(task.result.value, null, 2) : `${task.result.head ?? ""}…`}
+                  {task.result.value !== undefined
+                    ? JSON.stringify(task.result.value, null, 2)
+                    : `${task.result.head ?? ""}…`}
                 </pre>
               </div>
             )}
             {task.targets.length > 0 && (
-              <p className="mt-1 text-xs text-text-2">{t("debug.lastRun.ledTo", { nodes: nodeList(task.targets) })}</p>
+              <p className="mt-1 text-xs text-text-2">
+                {t("debug.lastRun.ledTo", { nodes: nodeList(task.targets) })}
+              </p>
             )}
           </div>
         ))}
@@ -71,7 +89,8 @@ export function LastRun({ nodeId }: { nodeId: string }) {
 
 function Breakpoints({ nodeId }: { nodeId: string }) {
   const points = useBreakpoints();
-  const { toggleBreakpoint, enableBreakpoint } = useSession.getState();
+  const toggleBreakpoint = useSession((session) => session.toggleBreakpoint);
+  const enableBreakpoint = useSession((session) => session.enableBreakpoint);
   const toggle = (when: "before" | "after") => {
     const point = points.find((each) => each.node === nodeId && each.when === when);
     // A switched-off breakpoint is switched on again rather than removed.

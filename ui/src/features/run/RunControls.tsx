@@ -2,7 +2,16 @@
  * The run buttons of the title bar and what the run is doing, in words. What each button does at this moment, and why it
  * can not be used, comes from `controls.ts`; the keys and the command palette use the same functions.
  */
-import { CornerDownLeft, FastForward, History, Play, RotateCcw, Square, StepForward, TextCursorInput } from "lucide-react";
+import {
+  CornerDownLeft,
+  FastForward,
+  History,
+  Play,
+  RotateCcw,
+  Square,
+  StepForward,
+  TextCursorInput,
+} from "lucide-react";
 import { useEffect, useMemo } from "react";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
@@ -54,7 +63,12 @@ export function RunControls() {
           </Button>
         </span>
       </Tooltip>
-      <IconButton size="small" label={t("debug.run.withInput")} onClick={showRunForm} data-testid={debugIds.runWithInput}>
+      <IconButton
+        size="small"
+        label={t("debug.run.withInput")}
+        onClick={showRunForm}
+        data-testid={debugIds.runWithInput}
+      >
         <TextCursorInput size={15} aria-hidden />
       </IconButton>
       <IconButton
@@ -93,7 +107,11 @@ function RunStatusText() {
   const running = status === "running";
   const now = useNow(running ? 500 : null);
   const pastStep = useRuns((store) =>
-    past ? store.checkpoints.get(cursor.threadId ?? "")?.list.find((checkpoint) => checkpoint.id === cursor.checkpointId)?.step : undefined,
+    past
+      ? store.checkpoints
+          .get(cursor.threadId ?? "")
+          ?.list.find((checkpoint) => checkpoint.id === cursor.checkpointId)?.step
+      : undefined,
   );
   const step = useMemo(() => {
     let newest = thread?.step ?? 0;
@@ -103,22 +121,31 @@ function RunStatusText() {
   if (cursor.threadId === null || status === undefined) return null;
   if (past) {
     return (
-      <span className="flex items-center gap-1.5 rounded-md bg-past-soft px-2 py-0.5 text-xs whitespace-nowrap text-past" data-testid={debugIds.status}>
+      <span
+        className="flex items-center gap-1.5 rounded-md bg-past-soft px-2 py-0.5 text-xs whitespace-nowrap text-past"
+        data-testid={debugIds.status}
+      >
         <History size={14} aria-hidden />
         <span className="tabular">{t("debug.past", { step: pastStep ?? "?" })}</span>
       </span>
     );
   }
   const parts = [statusText(status)];
-  if (status === "paused" && thread && thread.next.length > 0) parts.push(t("debug.beforeNodes", { nodes: nodeList(thread.next) }));
+  if (status === "paused" && thread && thread.next.length > 0)
+    parts.push(t("debug.beforeNodes", { nodes: nodeList(thread.next) }));
   else if (status === "failed" || status === "asking") {
     const where = thread && nodeList(thread.next);
     if (where) parts.push(t("debug.inNodes", { nodes: where }));
   } else if (running) parts.push(t("debug.stepN", { n: step }));
   if (running && live?.run) parts.push(elapsed(now - Date.parse(live.run.startedAt)));
-  else if (live?.run?.endedAt) parts.push(elapsed(Date.parse(live.run.endedAt) - Date.parse(live.run.startedAt)));
+  else if (live?.run?.endedAt)
+    parts.push(elapsed(Date.parse(live.run.endedAt) - Date.parse(live.run.startedAt)));
   return (
-    <span className="flex min-w-0 items-center gap-1.5 px-2 text-xs text-text-2" data-testid={debugIds.status} data-status={status}>
+    <span
+      className="flex min-w-0 items-center gap-1.5 px-2 text-xs text-text-2"
+      data-testid={debugIds.status}
+      data-status={status}
+    >
       <StatusMark status={status} />
       <span className="tabular max-w-[clamp(80px,18vw,288px)] truncate" aria-live="polite">
         {parts.join(" · ")}
@@ -137,7 +164,13 @@ function useRunCommands() {
       if (next !== undefined) setCursor({ checkpointId: next });
     };
     return registerCommands([
-      { id: "run.start", group, title: t("debug.command.run"), run: () => void primary(), enabled: () => hasGraph() },
+      {
+        id: "run.start",
+        group,
+        title: t("debug.command.run"),
+        run: () => void primary(),
+        enabled: () => hasGraph(),
+      },
       {
         id: "run.continue",
         group,
@@ -145,9 +178,27 @@ function useRunCommands() {
         run: () => void primary(),
         enabled: () => hasGraph() && useSession.getState().cursor.threadId !== null,
       },
-      { id: "run.step", group, title: t("debug.command.step"), run: () => void step(), enabled: () => hasGraph() },
-      { id: "run.stop", group, title: t("debug.command.stop"), run: () => void stop(), enabled: () => runsNow() },
-      { id: "run.withInput", group, title: t("debug.run.withInput"), run: showRunForm, enabled: () => hasGraph() },
+      {
+        id: "run.step",
+        group,
+        title: t("debug.command.step"),
+        run: () => void step(),
+        enabled: () => hasGraph(),
+      },
+      {
+        id: "run.stop",
+        group,
+        title: t("debug.command.stop"),
+        run: () => void stop(),
+        enabled: () => runsNow(),
+      },
+      {
+        id: "run.withInput",
+        group,
+        title: t("debug.run.withInput"),
+        run: showRunForm,
+        enabled: () => hasGraph(),
+      },
       {
         id: "debug.backToNow",
         group,
@@ -155,22 +206,25 @@ function useRunCommands() {
         run: () => useSession.getState().setCursor({ checkpointId: null }),
         enabled: () => useSession.getState().cursor.checkpointId !== null,
       },
-      { id: "debug.previousCheckpoint", group, title: t("debug.command.previous"), run: moveCheckpoint(-1), enabled: inThread },
-      { id: "debug.nextCheckpoint", group, title: t("debug.command.next"), run: moveCheckpoint(1), enabled: inThread },
       {
-        id: "debug.breakpoint",
+        id: "debug.previousCheckpoint",
         group,
-        title: t("debug.command.breakpoint"),
-        run: () => {
-          const { selection, toggleBreakpoint } = useSession.getState();
-          for (const node of selection.nodes) if (!node.startsWith("__")) toggleBreakpoint(node, "before");
-        },
-        enabled: () => useSession.getState().selection.nodes.some((node) => !node.startsWith("__")),
+        title: t("debug.command.previous"),
+        run: moveCheckpoint(-1),
+        enabled: inThread,
+      },
+      {
+        id: "debug.nextCheckpoint",
+        group,
+        title: t("debug.command.next"),
+        run: moveCheckpoint(1),
+        enabled: inThread,
       },
     ]);
   }, []);
 }
 
 const hasGraph = () => useSession.getState().graphId !== null;
-const inThread = () => useSession.getState().use === "debug" && useSession.getState().cursor.threadId !== null;
+const inThread = () =>
+  useSession.getState().use === "debug" && useSession.getState().cursor.threadId !== null;
 const runsNow = () => statusOf(useRuns.getState(), useSession.getState().cursor.threadId) === "running";

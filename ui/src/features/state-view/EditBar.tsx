@@ -22,15 +22,24 @@ import { useSession } from "../../state/session";
 
 export function EditBar({ shown }: { shown: Loaded }) {
   const pending = useEdits((edits) => edits.pending);
-  const { setMode, setUpdate, revert, setAsNode, clear } = useEdits.getState();
+  const setMode = useEdits((edits) => edits.setMode);
+  const setUpdate = useEdits((edits) => edits.setUpdate);
+  const revert = useEdits((edits) => edits.revert);
+  const setAsNode = useEdits((edits) => edits.setAsNode);
+  const clear = useEdits((edits) => edits.clear);
   const nodes = useIds("node");
   const status = useStatus(pending?.threadId ?? null);
   const [answer, setAnswer] = useState<Updated | ShownProblem | null>(null);
   const [busy, setBusy] = useState(false);
   const here = pending !== null && pending.checkpointId === shown.place.checkpointId;
-  const reducers = useMemo(() => Object.fromEntries(shown.view.keys.map((key) => [key.key, key.reducer])), [shown.view.keys]);
+  const reducers = useMemo(
+    () => Object.fromEntries(shown.view.keys.map((key) => [key.key, key.reducer])),
+    [shown.view.keys],
+  );
   const request = useMemo(() => (pending ? toUpdate(pending, reducers) : null), [pending, reducers]);
-  const forks = useRuns(() => pending !== null && isPast({ threadId: pending.threadId, checkpointId: pending.checkpointId }));
+  const forks = useRuns(
+    () => pending !== null && isPast({ threadId: pending.threadId, checkpointId: pending.checkpointId }),
+  );
   const running = status === "running";
 
   // What would run next depends on the node and the values, so it is asked for again after each change.
@@ -58,7 +67,10 @@ export function EditBar({ shown }: { shown: Loaded }) {
     if (isProblem(done)) setAnswer(done);
   };
   return (
-    <div className="flex max-h-[60%] shrink-0 flex-col border-t-2 border-asking bg-surface-2" data-testid={debugIds.editBar}>
+    <div
+      className="flex max-h-[60%] shrink-0 flex-col border-t-2 border-asking bg-surface-2"
+      data-testid={debugIds.editBar}
+    >
       <div className="min-h-0 overflow-y-auto px-3 py-2">
         <h3 className="flex items-center gap-2 text-xs font-semibold">
           {tn("debug.edit.titleOne", "debug.edit.title", names.length)}
@@ -66,7 +78,11 @@ export function EditBar({ shown }: { shown: Loaded }) {
             <Button
               size="small"
               variant="ghost"
-              onClick={() => useSession.getState().setCursor({ threadId: pending.threadId, checkpointId: pending.checkpointId })}
+              onClick={() =>
+                useSession
+                  .getState()
+                  .setCursor({ threadId: pending.threadId, checkpointId: pending.checkpointId })
+              }
             >
               {t("debug.edit.goThere")}
             </Button>
@@ -93,7 +109,9 @@ export function EditBar({ shown }: { shown: Loaded }) {
                       ]}
                     />
                   ) : (
-                    <span className="min-w-0 flex-1 truncate font-mono text-xs text-text-2">{preview(edit.value, 60)}</span>
+                    <span className="min-w-0 flex-1 truncate font-mono text-xs text-text-2">
+                      {preview(edit.value, 60)}
+                    </span>
                   )}
                   <span className="ml-auto">
                     <IconButton size="small" label={t("debug.edit.revert")} onClick={() => revert(name)}>
@@ -104,7 +122,13 @@ export function EditBar({ shown }: { shown: Loaded }) {
                 {edit.mode === "reduce" && (
                   <div className="mt-1">
                     <p className="mb-1 text-2xs text-text-2">{t("debug.edit.reduceText", { reducer })}</p>
-                    <JsonEditor value={edit.update} onChange={(update: unknown) => setUpdate(name, update)} minLines={1} maxLines={6} aria-label={name} />
+                    <JsonEditor
+                      value={edit.update}
+                      onChange={(update: unknown) => setUpdate(name, update)}
+                      minLines={1}
+                      maxLines={6}
+                      aria-label={name}
+                    />
                   </div>
                 )}
               </li>
@@ -121,12 +145,22 @@ export function EditBar({ shown }: { shown: Loaded }) {
             value={pending.asNode ?? ""}
             onChange={(node) => setAsNode(node === "" ? undefined : node)}
             options={[
-              { value: "", label: ran.length > 0 ? t("debug.edit.lastRan", { node: ran.join(", ") }) : t("debug.edit.lastRanUnknown") },
+              {
+                value: "",
+                label:
+                  ran.length > 0
+                    ? t("debug.edit.lastRan", { node: ran.join(", ") })
+                    : t("debug.edit.lastRanUnknown"),
+              },
               ...nodes.map((node) => ({ value: node, label: node })),
             ]}
           />
         </div>
-        <p className="mt-2 min-h-4 text-xs [overflow-wrap:anywhere]" role="status" data-testid={debugIds.editPreview}>
+        <p
+          className="mt-2 min-h-4 text-xs [overflow-wrap:anywhere]"
+          role="status"
+          data-testid={debugIds.editPreview}
+        >
           {running ? (
             <span className="text-text-2">{t("debug.off.running")}</span>
           ) : answer === null ? (

@@ -22,10 +22,15 @@ export function MomentLine({ loaded, past }: { loaded: Loaded; past: boolean }) 
             ? t("debug.afterNodes", { nodes: nodeList(by) })
             : "";
   return (
-    <div className={`flex items-start gap-2 px-3 py-2 text-xs ${past ? "bg-past-soft text-past" : "text-text-2"}`} title={fullTime(checkpoint.at)}>
+    <div
+      className={`flex items-start gap-2 px-3 py-2 text-xs ${past ? "bg-past-soft text-past" : "text-text-2"}`}
+      title={fullTime(checkpoint.at)}
+    >
       {past && <History size={14} className="mt-px shrink-0" aria-hidden />}
       <p className="tabular min-w-0 flex-1 [overflow-wrap:anywhere]">
-        <span className="font-semibold">{checkpoint.step < 0 ? t("debug.source.input") : t("debug.stepN", { n: checkpoint.step })}</span>
+        <span className="font-semibold">
+          {checkpoint.step < 0 ? t("debug.source.input") : t("debug.stepN", { n: checkpoint.step })}
+        </span>
         {made !== "" && ` · ${made}`}
         {" · "}
         {next.length > 0 ? t("debug.next", { nodes: nodeList(next) }) : t("debug.nothingNext")}

@@ -39,7 +39,12 @@ export function StateInspector() {
     return (
       <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.input.title")}>
         <div className="flex h-9 shrink-0 items-center border-b border-line px-2">
-          <Button size="small" variant="ghost" icon={<ArrowLeft size={14} aria-hidden />} onClick={runForm.close}>
+          <Button
+            size="small"
+            variant="ghost"
+            icon={<ArrowLeft size={14} aria-hidden />}
+            onClick={runForm.close}
+          >
             {t("debug.backToState")}
           </Button>
         </div>
@@ -49,7 +54,12 @@ export function StateInspector() {
   }
   const tasks = here ? here.view.tasks.length : 0;
   return (
-    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.state")} data-testid={debugIds.stateInspector} aria-busy={loading}>
+    <section
+      className="flex h-full min-h-0 flex-col"
+      aria-label={t("debug.state")}
+      data-testid={debugIds.stateInspector}
+      aria-busy={loading}
+    >
       <RunProblem />
       {here && <MomentLine loaded={here} past={isPast({ threadId, checkpointId })} />}
       <div className="px-3 py-2">
@@ -60,7 +70,11 @@ export function StateInspector() {
           onChange={setTab}
           tabs={[
             { id: "state", label: t("debug.state") },
-            { id: "tasks", label: t("debug.tasks"), ...(tasks > 0 && { badge: <span className="tabular text-text-3">{tasks}</span> }) },
+            {
+              id: "tasks",
+              label: t("debug.tasks"),
+              ...(tasks > 0 && { badge: <span className="tabular text-text-3">{tasks}</span> }),
+            },
           ]}
         />
       </div>

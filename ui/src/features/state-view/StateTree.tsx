@@ -18,7 +18,15 @@ import { bytes, count, preview } from "../../debugger/format";
 import { pathTo } from "../../debugger/lanes";
 import { useRuns } from "../../debugger/runStore";
 import type { Loaded } from "../../debugger/snapshots";
-import { changeText, flattenState, gained, hereValue, isContainer, PAGE, type StateRow } from "../../debugger/state-rows";
+import {
+  changeText,
+  flattenState,
+  gained,
+  hereValue,
+  isContainer,
+  PAGE,
+  type StateRow,
+} from "../../debugger/state-rows";
 import { loadTail, loadValue, tailId, useValues, valueId } from "../../debugger/values";
 import { WordDiff } from "../../debugger/WordDiff";
 import type { KeyView } from "../../ipc/bindings/KeyView";
@@ -47,21 +55,30 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
   const [focused, setFocused] = useState<string | null>(null);
   const [editing, setEditing] = useState<Editing | null>(null);
   const pending = useEdits((store) => store.pending);
-  const edits = pending && pending.threadId === place.threadId && pending.checkpointId === place.checkpointId ? pending.keys : NO_EDITS;
+  const edits =
+    pending && pending.threadId === place.threadId && pending.checkpointId === place.checkpointId
+      ? pending.keys
+      : NO_EDITS;
   const entries = useValues((store) => store.entries);
   const loadedValues = useMemo(
-    () => new Map(view.keys.flatMap((key) => {
-      const found = entries.get(valueId(place, view, key));
-      return found ? [[key.key, found] as const] : [];
-    })),
+    () =>
+      new Map(
+        view.keys.flatMap((key) => {
+          const found = entries.get(valueId(place, view, key));
+          return found ? [[key.key, found] as const] : [];
+        }),
+      ),
     [entries, view, place],
   );
 
   const tails = useMemo(
-    () => new Map(view.keys.flatMap((key) => {
-      const found = entries.get(tailId(valueId(place, view, key)));
-      return found ? [[key.key, found] as const] : [];
-    })),
+    () =>
+      new Map(
+        view.keys.flatMap((key) => {
+          const found = entries.get(tailId(valueId(place, view, key)));
+          return found ? [[key.key, found] as const] : [];
+        }),
+      ),
     [entries, view, place],
   );
 
@@ -78,7 +95,18 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
   }, [open, view, place, loadedValues, fromStart, chat]);
 
   const rows = useMemo(
-    () => flattenState(view.keys, { open, shown, loaded: loadedValues, tails, fromStart, edits, chat, search, onlyChanged }),
+    () =>
+      flattenState(view.keys, {
+        open,
+        shown,
+        loaded: loadedValues,
+        tails,
+        fromStart,
+        edits,
+        chat,
+        search,
+        onlyChanged,
+      }),
     [view.keys, open, shown, loadedValues, tails, fromStart, edits, chat, search, onlyChanged],
   );
 
@@ -121,11 +149,17 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
   useEffect(() => setEditing(null), [place.threadId, place.checkpointId]);
 
   const readable = (row: StateRow): string | undefined =>
-    row.type === "key" ? `state.${readablePath(row.id)}` : row.type === "node" ? statePath(row.id) : undefined;
+    row.type === "key"
+      ? `state.${readablePath(row.id)}`
+      : row.type === "node"
+        ? statePath(row.id)
+        : undefined;
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== scroller.current) return;
-    const walk = rows.map((row, index) => ({ row, index })).filter(({ row }) => row.type === "key" || row.type === "node" || row.type === "more");
+    const walk = rows
+      .map((row, index) => ({ row, index }))
+      .filter(({ row }) => row.type === "key" || row.type === "node" || row.type === "more");
     const at = walk.findIndex(({ row }) => row.id === focused);
     const go = (to: number) => {
       const target = walk[Math.max(0, Math.min(walk.length - 1, to))];
@@ -198,12 +232,26 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
             ),
           })}
         />
-        <Button size="small" variant={onlyChanged ? "secondary" : "ghost"} aria-pressed={onlyChanged} onClick={() => setOnlyChanged(!onlyChanged)}>
+        <Button
+          size="small"
+          variant={onlyChanged ? "secondary" : "ghost"}
+          aria-pressed={onlyChanged}
+          onClick={() => setOnlyChanged(!onlyChanged)}
+        >
           {t("debug.state.changedN", { n: changed })}
         </Button>
       </div>
       {rows.length === 0 && (
-        <EmptyState compact title={search !== "" ? t("debug.state.noMatch") : onlyChanged ? t("debug.state.noChange") : t("debug.state.noKeys")} />
+        <EmptyState
+          compact
+          title={
+            search !== ""
+              ? t("debug.state.noMatch")
+              : onlyChanged
+                ? t("debug.state.noChange")
+                : t("debug.state.noKeys")
+          }
+        />
       )}
       <div
         ref={scroller}
@@ -257,7 +305,10 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
                   <ValueEditor
                     view={key}
                     pointer={editing.pointer}
-                    value={valueAt(edits[key.key]?.value ?? hereValue(key, loadedValues.get(key.key)).value, editing.pointer)}
+                    value={valueAt(
+                      edits[key.key]?.value ?? hereValue(key, loadedValues.get(key.key)).value,
+                      editing.pointer,
+                    )}
                     onDone={(value) => {
                       const base = edits[key.key]?.base ?? hereValue(key, loadedValues.get(key.key)).value;
                       useEdits.getState().edit(place, key.key, base, editing.pointer, value);
@@ -279,13 +330,24 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
   );
 }
 
-const ESTIMATE: Record<StateRow["type"], number> = { key: 46, node: 24, text: 80, diff: 60, changes: 60, more: 32, before: 28, wait: 28, chat: 120 };
+const ESTIMATE: Record<StateRow["type"], number> = {
+  key: 46,
+  node: 24,
+  text: 80,
+  diff: 60,
+  changes: 60,
+  more: 32,
+  before: 28,
+  wait: 28,
+  chat: 120,
+};
 
 const domId = (id: string): string => `state${id}`;
 
 const statePath = (id: string): string => `state.${readablePath(id)}`;
 
-const textOfValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+const textOfValue = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value, null, 2);
 
 interface RowProps {
   row: StateRow;
@@ -304,7 +366,17 @@ const indent = (depth: number) => ({ paddingLeft: 12 + depth * 14 });
 function Row({ row, place, focused, chat, onToggle, onEdit, onChat, onMore, onFromStart }: RowProps) {
   switch (row.type) {
     case "key":
-      return <KeyRow row={row} place={place} focused={focused} chat={chat} onToggle={onToggle} onEdit={onEdit} onChat={onChat} />;
+      return (
+        <KeyRow
+          row={row}
+          place={place}
+          focused={focused}
+          chat={chat}
+          onToggle={onToggle}
+          onEdit={onEdit}
+          onChat={onChat}
+        />
+      );
     case "node":
       return <NodeRow row={row} focused={focused} onToggle={onToggle} onEdit={onEdit} />;
     case "text":
@@ -329,8 +401,14 @@ function Row({ row, place, focused, chat, onToggle, onEdit, onChat, onMore, onFr
           {row.changes.map((change) => (
             <li key={change.pointer} className="flex flex-wrap gap-x-2 [overflow-wrap:anywhere]">
               <span className="text-text-2">{readablePath(change.pointer)}</span>
-              {change.change !== "added" && <del className="bg-diff-remove px-0.5 line-through decoration-failed">{preview(change.before, 60)}</del>}
-              {change.change !== "removed" && <ins className="bg-diff-add px-0.5 no-underline">{preview(change.after, 60)}</ins>}
+              {change.change !== "added" && (
+                <del className="bg-diff-remove px-0.5 line-through decoration-failed">
+                  {preview(change.before, 60)}
+                </del>
+              )}
+              {change.change !== "removed" && (
+                <ins className="bg-diff-add px-0.5 no-underline">{preview(change.after, 60)}</ins>
+              )}
             </li>
           ))}
           {row.cut && <li className="text-text-3">{t("debug.state.moreChanges")}</li>}
@@ -354,7 +432,10 @@ function Row({ row, place, focused, chat, onToggle, onEdit, onChat, onMore, onFr
       );
     case "wait":
       return (
-        <p style={indent(1)} className={`py-1 pr-3 text-xs ${row.problem === undefined ? "text-text-2" : "text-failed"}`}>
+        <p
+          style={indent(1)}
+          className={`py-1 pr-3 text-xs ${row.problem === undefined ? "text-text-2" : "text-failed"}`}
+        >
           {row.problem ?? t("debug.loading")}
         </p>
       );
@@ -367,7 +448,15 @@ function Row({ row, place, focused, chat, onToggle, onEdit, onChat, onMore, onFr
   }
 }
 
-const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdit, onChat }: Omit<RowProps, "row" | "onMore" | "onFromStart"> & { row: Extract<StateRow, { type: "key" }> }) {
+const KeyRow = memo(function KeyRow({
+  row,
+  place,
+  focused,
+  chat,
+  onToggle,
+  onEdit,
+  onChat,
+}: Omit<RowProps, "row" | "onMore" | "onFromStart"> & { row: Extract<StateRow, { type: "key" }> }) {
   const { view, edit, value, here } = row;
   const change = changeText(view);
   const Chevron = row.open ? ChevronDown : ChevronRight;
@@ -396,10 +485,15 @@ const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdi
         ) : change.kind === "appended" ? (
           <Badge tone="done">+{change.items ?? ""}</Badge>
         ) : change.kind !== "same" ? (
-          <Badge tone={change.kind === "removed" ? "failed" : "done"}>{t(`debug.change.${change.kind}`)}</Badge>
+          <Badge tone={change.kind === "removed" ? "failed" : "done"}>
+            {t(`debug.change.${change.kind}`)}
+          </Badge>
         ) : null}
         {!edit && view.writers.length > 0 && (
-          <span className="min-w-0 truncate text-2xs text-text-2" title={t("debug.writers", { nodes: view.writers.join(", ") })}>
+          <span
+            className="min-w-0 truncate text-2xs text-text-2"
+            title={t("debug.writers", { nodes: view.writers.join(", ") })}
+          >
             {t("debug.by", { nodes: view.writers.join(", ") })}
           </span>
         )}
@@ -409,34 +503,54 @@ const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdi
           {view.reducer !== "overwrite" && ` · ${view.reducer}`}
           {view.value && view.value.bytes > 200 && ` · ${bytes(view.value.bytes)}`}
         </span>
-        <span className="ml-auto hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex" onClick={(event) => event.stopPropagation()}>
+        <span
+          className="ml-auto hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex"
+          onClick={(event) => event.stopPropagation()}
+        >
           {view.change === "same" && !absent && <LastWrite place={place} name={view.key} />}
           {(view.reducer === "add_messages" || view.key === "messages") && Array.isArray(value) && (
-            <IconButton size="small" pressed={chat} label={t("debug.state.asChat")} onClick={() => onChat(view.key)}>
+            <IconButton
+              size="small"
+              pressed={chat}
+              label={t("debug.state.asChat")}
+              onClick={() => onChat(view.key)}
+            >
               <MessagesSquare size={13} aria-hidden />
             </IconButton>
           )}
           <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} path />
           {here && !absent && <CopyButton text={() => textOfValue(value)} label={t("debug.copyValue")} />}
           {edit ? (
-            <IconButton size="small" label={t("debug.edit.revert")} onClick={() => useEdits.getState().revert(view.key)}>
+            <IconButton
+              size="small"
+              label={t("debug.edit.revert")}
+              onClick={() => useEdits.getState().revert(view.key)}
+            >
               <Undo2 size={13} aria-hidden />
             </IconButton>
           ) : null}
-          <IconButton size="small" label={t("debug.edit.key", { key: view.key })} onClick={() => onEdit(view.key, "")} data-testid={debugIds.stateEdit}>
+          <IconButton
+            size="small"
+            label={t("debug.edit.key", { key: view.key })}
+            onClick={() => onEdit(view.key, "")}
+            data-testid={debugIds.stateEdit}
+          >
             <Pencil size={13} aria-hidden />
           </IconButton>
         </span>
       </div>
-      {!(absent && !removed) && !(row.open && here && (isContainer(value) || (typeof value === "string" && value.length > 60))) && (
-        <div className="truncate pb-0.5 pl-5 font-mono text-xs" onDoubleClick={() => onEdit(view.key, "")}>
-          {removed ? (
-            <del className="text-text-2 line-through decoration-failed">{preview(view.previous?.value ?? view.previous?.head ?? "")}</del>
-          ) : (
-            <OldNew view={view} edit={edit} value={value} here={here} />
-          )}
-        </div>
-      )}
+      {!(absent && !removed) &&
+        !(row.open && here && (isContainer(value) || (typeof value === "string" && value.length > 60))) && (
+          <div className="truncate pb-0.5 pl-5 font-mono text-xs" onDoubleClick={() => onEdit(view.key, "")}>
+            {removed ? (
+              <del className="text-text-2 line-through decoration-failed">
+                {preview(view.previous?.value ?? view.previous?.head ?? "")}
+              </del>
+            ) : (
+              <OldNew view={view} edit={edit} value={value} here={here} />
+            )}
+          </div>
+        )}
     </div>
   );
 });
@@ -445,11 +559,25 @@ const KeyRow = memo(function KeyRow({ row, place, focused, chat, onToggle, onEdi
 const SHORT = 28;
 
 /** One line: the value, or old → new when it changed and both are short. */
-function OldNew({ view, edit, value, here }: { view: KeyView; edit: KeyEdit | undefined; value: unknown; here: boolean }) {
+function OldNew({
+  view,
+  edit,
+  value,
+  here,
+}: {
+  view: KeyView;
+  edit: KeyEdit | undefined;
+  value: unknown;
+  here: boolean;
+}) {
   const text = here ? preview(value, 200) : `${view.value?.head ?? ""}…`;
   const summary =
     view.value && (view.value.kind === "array" || view.value.kind === "object") && !edit
-      ? tn(view.value.kind === "array" ? "debug.itemsOne" : "debug.fieldsOne", view.value.kind === "array" ? "debug.items" : "debug.fields", view.value.length)
+      ? tn(
+          view.value.kind === "array" ? "debug.itemsOne" : "debug.fieldsOne",
+          view.value.kind === "array" ? "debug.items" : "debug.fields",
+          view.value.length,
+        )
       : undefined;
   const old = edit ? edit.base : view.change === "changed" ? view.previous?.value : undefined;
   if (old !== undefined && !isContainer(old) && preview(old).length <= SHORT) {
@@ -485,7 +613,12 @@ function LastWrite({ place, name }: { place: Loaded["place"]; name: string }) {
   );
 }
 
-const NodeRow = memo(function NodeRow({ row, focused, onToggle, onEdit }: Pick<RowProps, "focused" | "onToggle" | "onEdit"> & { row: Extract<StateRow, { type: "node" }> }) {
+const NodeRow = memo(function NodeRow({
+  row,
+  focused,
+  onToggle,
+  onEdit,
+}: Pick<RowProps, "focused" | "onToggle" | "onEdit"> & { row: Extract<StateRow, { type: "node" }> }) {
   const Chevron = row.open ? ChevronDown : ChevronRight;
   const container = row.kind === "array" || row.kind === "object";
   return (
@@ -500,11 +633,27 @@ const NodeRow = memo(function NodeRow({ row, focused, onToggle, onEdit }: Pick<R
       onClick={() => row.children > 0 && onToggle(row.id)}
       onDoubleClick={() => !container && onEdit(row.key, row.pointer)}
     >
-      {row.children > 0 ? <Chevron size={13} className="shrink-0 text-text-3" aria-hidden /> : <span className="w-[13px] shrink-0" />}
+      {row.children > 0 ? (
+        <Chevron size={13} className="shrink-0 text-text-3" aria-hidden />
+      ) : (
+        <span className="w-[13px] shrink-0" />
+      )}
       <span className={`shrink-0 text-text-2 ${row.hit ? "rounded-sm bg-asking-soft" : ""}`}>{row.name}</span>
-      {row.mark !== undefined && <span className="shrink-0 text-2xs text-done">{t(row.mark === "added" ? "debug.change.added" : "debug.change.changed")}</span>}
+      {row.mark !== undefined && (
+        <span className="shrink-0 text-2xs text-done">
+          {t(row.mark === "added" ? "debug.change.added" : "debug.change.changed")}
+        </span>
+      )}
       <span className={`min-w-0 flex-1 truncate ${container ? "text-text-3" : ""}`}>
-        {container && <span className="mr-1.5 font-sans text-2xs">{tn(row.kind === "array" ? "debug.itemsOne" : "debug.fieldsOne", row.kind === "array" ? "debug.items" : "debug.fields", row.children)}</span>}
+        {container && (
+          <span className="mr-1.5 font-sans text-2xs">
+            {tn(
+              row.kind === "array" ? "debug.itemsOne" : "debug.fieldsOne",
+              row.kind === "array" ? "debug.items" : "debug.fields",
+              row.children,
+            )}
+          </span>
+        )}
         {!row.open && preview(row.value, 160)}
       </span>
       <span className="hidden shrink-0 group-hover:inline-flex" onClick={(event) => event.stopPropagation()}>

@@ -23,11 +23,21 @@ export function ValueEditor({ view, pointer, value, onDone, onCancel }: Props) {
   const [draft, setDraft] = useState(value);
   const [valid, setValid] = useState(true);
   const schema = pointer === "" ? declaredSchema(view.key) : undefined;
-  const typed = schema !== undefined && (Array.isArray(schema.enum) || ["boolean", "integer", "number", "object"].includes(String(schema.type)) && (schema.type !== "object" || isObject(schema.properties)));
-  const [look, setLook] = useState<"field" | "text" | "json">(typed ? "field" : typeof value === "string" ? "text" : "json");
+  const typed =
+    schema !== undefined &&
+    (Array.isArray(schema.enum) ||
+      (["boolean", "integer", "number", "object"].includes(String(schema.type)) &&
+        (schema.type !== "object" || isObject(schema.properties))));
+  const [look, setLook] = useState<"field" | "text" | "json">(
+    typed ? "field" : typeof value === "string" ? "text" : "json",
+  );
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const field = box.current?.querySelector<HTMLElement>("textarea, input:not([type=hidden]), [contenteditable=true], [role=combobox], [role=switch]");
+    const field = box.current?.querySelector<HTMLElement>(
+      look === "json"
+        ? "[contenteditable=true]"
+        : "textarea, input:not([type=hidden]), [role=combobox], [role=switch], [contenteditable=true]",
+    );
     field?.focus();
     if (field instanceof HTMLTextAreaElement || field instanceof HTMLInputElement) field.select();
   }, [look]);
@@ -47,22 +57,57 @@ export function ValueEditor({ view, pointer, value, onDone, onCancel }: Props) {
     { id: "json", label: t("debug.json") },
   ];
   return (
-    <div className="border-y border-line-strong bg-surface-2 px-3 py-2" onKeyDown={onKeyDown} onClick={(event) => event.stopPropagation()} data-testid={debugIds.editField}>
+    <div
+      className="border-y border-line-strong bg-surface-2 px-3 py-2"
+      onKeyDown={onKeyDown}
+      onClick={(event) => event.stopPropagation()}
+      data-testid={debugIds.editField}
+    >
       <div className="mb-1 flex items-center gap-2">
         <span className="min-w-0 flex-1 truncate font-mono text-xs text-text-2">{`${view.key}${suffix(pointer)}`}</span>
-        {looks.length > 1 && <Tabs look="segmented" label={t("debug.input.as")} value={look} onChange={(next) => setLook(next as typeof look)} tabs={looks} />}
+        {looks.length > 1 && (
+          <Tabs
+            look="segmented"
+            label={t("debug.input.as")}
+            value={look}
+            onChange={(next) => setLook(next as typeof look)}
+            tabs={looks}
+          />
+        )}
       </div>
       <div ref={box}>
         {look === "field" && schema ? (
           <SchemaForm schema={schema} value={draft} onChange={setDraft} jsonSwitch={false} />
         ) : look === "text" ? (
-          <TextArea mono value={typeof draft === "string" ? draft : ""} onChange={setDraft} minRows={1} maxRows={12} aria-label={view.key} />
+          <TextArea
+            mono
+            value={typeof draft === "string" ? draft : ""}
+            onChange={setDraft}
+            minRows={1}
+            maxRows={12}
+            aria-label={view.key}
+          />
         ) : (
-          <JsonEditor value={draft} onChange={setDraft} onValidity={setValid} {...(schema && { schema })} minLines={2} maxLines={14} aria-label={view.key} />
+          <JsonEditor
+            value={draft}
+            onChange={setDraft}
+            onValidity={setValid}
+            {...(schema && { schema })}
+            minLines={2}
+            maxLines={14}
+            aria-label={view.key}
+          />
         )}
       </div>
       <div className="mt-2 flex items-center gap-2">
-        <Button size="small" variant="primary" shortcut="Mod+Enter" disabled={!valid || draft === undefined} onClick={() => onDone(draft)} data-testid={debugIds.editDone}>
+        <Button
+          size="small"
+          variant="primary"
+          shortcut="Mod+Enter"
+          disabled={!valid || draft === undefined}
+          onClick={() => onDone(draft)}
+          data-testid={debugIds.editDone}
+        >
           {t("debug.edit.done")}
         </Button>
         <Button size="small" variant="ghost" shortcut="Esc" onClick={onCancel}>

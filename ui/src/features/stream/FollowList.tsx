@@ -57,7 +57,13 @@ export function FollowList<T>({ items, keyOf, estimate, follow, onFollow, label,
           const entry = items[item.index];
           if (entry === undefined) return null;
           return (
-            <div key={item.key} ref={rows.measureElement} data-index={item.index} className="absolute inset-x-0" style={{ transform: `translateY(${item.start}px)` }}>
+            <div
+              key={item.key}
+              ref={rows.measureElement}
+              data-index={item.index}
+              className="absolute inset-x-0"
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
               {children(entry, item.index)}
             </div>
           );

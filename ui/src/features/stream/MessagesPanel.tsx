@@ -37,7 +37,8 @@ export function MessagesPanel() {
   const loaded = useValues((store) => store.entries.get(id));
   const value = view ? hereValue(view, loaded) : undefined;
   useEffect(() => {
-    if (here && view && value && !value.complete && !loaded?.loading && loaded?.problem === undefined) void loadValue(here.place, here.view, view, "all");
+    if (here && view && value && !value.complete && !loaded?.loading && loaded?.problem === undefined)
+      void loadValue(here.place, here.view, view, "all");
   }, [here, view, value, loaded]);
 
   const items = useMemo(() => {
@@ -51,13 +52,21 @@ export function MessagesPanel() {
       list.push({ id: name ?? `#${index}`, message, fresh: index >= old, live: false });
     });
     if (cursor.checkpointId === null) {
-      const running = new Set(log.flatMap((entry) => (entry.type === "task" && entry.status === "running" ? [entry.taskId] : [])));
+      const running = new Set(
+        log.flatMap((entry) => (entry.type === "task" && entry.status === "running" ? [entry.taskId] : [])),
+      );
       for (const entry of log) {
         if (entry.type !== "text" || known.has(entry.messageId)) continue;
         // With messages in the state, a text that is not among them is one that is still being written.
         const live = running.has(entry.taskId);
         if (view && !live) continue;
-        list.push({ id: `${entry.taskId}/${entry.messageId}`, message: { type: "ai", content: entry.text }, node: entry.node, fresh: false, live });
+        list.push({
+          id: `${entry.taskId}/${entry.messageId}`,
+          message: { type: "ai", content: entry.text },
+          node: entry.node,
+          fresh: false,
+          live,
+        });
       }
     }
     return list;
@@ -71,10 +80,28 @@ export function MessagesPanel() {
     );
   }
   return (
-    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.messages")} data-testid={debugIds.messages}>
+    <section
+      className="flex h-full min-h-0 flex-col"
+      aria-label={t("debug.messages")}
+      data-testid={debugIds.messages}
+    >
       <FollowBar follow={follow} onFollow={setFollow} />
-      <FollowList items={items} keyOf={(item) => item.id} estimate={56} follow={follow} onFollow={setFollow} label={t("debug.messages")}>
-        {(item) => <MessageBubble message={item.message} fresh={item.fresh} live={item.live} {...(item.node !== undefined && { node: item.node })} />}
+      <FollowList
+        items={items}
+        keyOf={(item) => item.id}
+        estimate={56}
+        follow={follow}
+        onFollow={setFollow}
+        label={t("debug.messages")}
+      >
+        {(item) => (
+          <MessageBubble
+            message={item.message}
+            fresh={item.fresh}
+            live={item.live}
+            {...(item.node !== undefined && { node: item.node })}
+          />
+        )}
       </FollowList>
     </section>
   );

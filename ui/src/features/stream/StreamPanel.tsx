@@ -27,20 +27,44 @@ export function StreamPanel() {
     );
   }
   return (
-    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.stream")} data-testid={debugIds.stream}>
+    <section
+      className="flex h-full min-h-0 flex-col"
+      aria-label={t("debug.stream")}
+      data-testid={debugIds.stream}
+    >
       <FollowBar follow={follow} onFollow={setFollow}>
-        <Button size="small" variant="ghost" icon={<Eraser size={13} aria-hidden />} onClick={() => streamLog.clear(threadId)}>
+        <Button
+          size="small"
+          variant="ghost"
+          icon={<Eraser size={13} aria-hidden />}
+          onClick={() => streamLog.clear(threadId)}
+        >
           {t("debug.clear")}
         </Button>
       </FollowBar>
-      <FollowList items={entries} keyOf={(entry) => entry.id} estimate={24} follow={follow} onFollow={setFollow} label={t("debug.stream")}>
+      <FollowList
+        items={entries}
+        keyOf={(entry) => entry.id}
+        estimate={24}
+        follow={follow}
+        onFollow={setFollow}
+        label={t("debug.stream")}
+      >
         {(entry) => <Entry entry={entry} />}
       </FollowList>
     </section>
   );
 }
 
-export function FollowBar({ follow, onFollow, children }: { follow: boolean; onFollow(follow: boolean): void; children?: ReactNode }) {
+export function FollowBar({
+  follow,
+  onFollow,
+  children,
+}: {
+  follow: boolean;
+  onFollow(follow: boolean): void;
+  children?: ReactNode;
+}) {
   return (
     <div className="flex h-8 shrink-0 items-center gap-3 border-b border-line px-3">
       <label className="flex items-center gap-2 text-xs text-text-2">
@@ -58,7 +82,12 @@ function Entry({ entry }: { entry: LogEntry }) {
   const line = lineOf(entry);
   const more = line.more;
   return (
-    <div className={`px-3 py-0.5 text-xs ${more !== undefined ? "hover:bg-surface-3" : ""}`} data-testid={debugIds.streamEntry} data-type={entry.type} onClick={() => more !== undefined && setOpen(!open)}>
+    <div
+      className={`px-3 py-0.5 text-xs ${more !== undefined ? "hover:bg-surface-3" : ""}`}
+      data-testid={debugIds.streamEntry}
+      data-type={entry.type}
+      onClick={() => more !== undefined && setOpen(!open)}
+    >
       <div className="flex min-h-5 items-center gap-2">
         <span className="tabular shrink-0 font-mono text-2xs text-text-3">{clock(entry.at)}</span>
         <span className="shrink-0">{line.mark}</span>
@@ -66,7 +95,11 @@ function Entry({ entry }: { entry: LogEntry }) {
         <span className={`min-w-0 flex-1 ${open ? "" : "truncate"} text-text-2`}>{line.text}</span>
         {line.end !== undefined && <span className="tabular shrink-0 text-2xs text-text-3">{line.end}</span>}
       </div>
-      {open && more !== undefined && <pre className="selectable ml-[86px] font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{more}</pre>}
+      {open && more !== undefined && (
+        <pre className="selectable ml-[86px] font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+          {more}
+        </pre>
+      )}
     </div>
   );
 }
@@ -88,14 +121,26 @@ function lineOf(entry: LogEntry): Line {
       return {
         mark: <StatusMark status={entry.status} size={13} />,
         who: entry.node,
-        text: (entry.error === undefined ? undefined : readableError(entry.error)) ?? (entry.cached ? t("debug.stream.kept") : t("debug.stepN", { n: entry.step })),
+        text:
+          (entry.error === undefined ? undefined : readableError(entry.error)) ??
+          (entry.cached ? t("debug.stream.kept") : t("debug.stepN", { n: entry.step })),
         ...(entry.millis !== undefined && { end: duration(entry.millis) }),
         ...(entry.error !== undefined && { more: entry.error }),
       };
     case "text":
-      return { mark: <TextQuote size={13} className={quiet} aria-hidden />, who: entry.node, text: entry.text.slice(-200).replaceAll("\n", " "), more: entry.text };
+      return {
+        mark: <TextQuote size={13} className={quiet} aria-hidden />,
+        who: entry.node,
+        text: entry.text.slice(-200).replaceAll("\n", " "),
+        more: entry.text,
+      };
     case "custom":
-      return { mark: <CircleDot size={13} className={quiet} aria-hidden />, who: entry.node, text: preview(entry.value, 200), more: JSON.stringify(entry.value, null, 2) };
+      return {
+        mark: <CircleDot size={13} className={quiet} aria-hidden />,
+        who: entry.node,
+        text: preview(entry.value, 200),
+        more: JSON.stringify(entry.value, null, 2),
+      };
     case "checkpoint":
       return {
         mark: <Milestone size={13} className={quiet} aria-hidden />,
@@ -103,10 +148,21 @@ function lineOf(entry: LogEntry): Line {
       };
     case "run":
       return {
-        mark: entry.status === "running" ? <Play size={13} className="text-running" aria-hidden /> : <StatusMark status={entry.status as AnyStatus} size={13} />,
-        text: entry.status === "running" ? t("debug.stream.begun") : `${statusText(entry.status as AnyStatus)}${entry.message === undefined ? "" : `: ${entry.message}`}`,
+        mark:
+          entry.status === "running" ? (
+            <Play size={13} className="text-running" aria-hidden />
+          ) : (
+            <StatusMark status={entry.status as AnyStatus} size={13} />
+          ),
+        text:
+          entry.status === "running"
+            ? t("debug.stream.begun")
+            : `${statusText(entry.status as AnyStatus)}${entry.message === undefined ? "" : `: ${entry.message}`}`,
       };
     case "gap":
-      return { mark: <TriangleAlert size={13} className="text-asking" aria-hidden />, text: t("debug.stream.gap") };
+      return {
+        mark: <TriangleAlert size={13} className="text-asking" aria-hidden />,
+        text: t("debug.stream.gap"),
+      };
   }
 }

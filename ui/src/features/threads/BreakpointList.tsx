@@ -13,7 +13,9 @@ export function BreakpointList() {
   const points = useBreakpoints();
   useIds("node");
   const [open, setOpen] = useState(true);
-  const { toggleBreakpoint, enableBreakpoint, select } = useSession.getState();
+  const toggleBreakpoint = useSession((session) => session.toggleBreakpoint);
+  const enableBreakpoint = useSession((session) => session.enableBreakpoint);
+  const select = useSession((session) => session.select);
   const Chevron = open ? ChevronDown : ChevronRight;
   return (
     <div className="shrink-0 border-t border-line" data-testid={debugIds.breakpoints}>
@@ -29,13 +31,24 @@ export function BreakpointList() {
       </button>
       {open && (
         <ul className="max-h-40 overflow-y-auto pb-1">
-          {points.length === 0 && <li className="px-3 pb-2 text-xs text-text-2">{t("debug.breakpoints.none")}</li>}
+          {points.length === 0 && (
+            <li className="px-3 pb-2 text-xs text-text-2">{t("debug.breakpoints.none")}</li>
+          )}
           {points.map(({ node, when, enabled }) => {
             const gone = !doc.has(`node:${node}`);
-            const name = t(when === "before" ? "debug.breakpoints.before" : "debug.breakpoints.after", { node });
+            const name = t(when === "before" ? "debug.breakpoints.before" : "debug.breakpoints.after", {
+              node,
+            });
             return (
-              <li key={`${node}/${when}`} className="group flex h-7 items-center gap-2 px-3 hover:bg-surface-3">
-                <Checkbox checked={enabled} onChange={(next) => enableBreakpoint(node, when, next)} aria-label={name} />
+              <li
+                key={`${node}/${when}`}
+                className="group flex h-7 items-center gap-2 px-3 hover:bg-surface-3"
+              >
+                <Checkbox
+                  checked={enabled}
+                  onChange={(next) => enableBreakpoint(node, when, next)}
+                  aria-label={name}
+                />
                 <button
                   type="button"
                   className={`min-w-0 flex-1 truncate text-left text-sm ${gone || !enabled ? "text-text-3" : ""}`}
@@ -46,7 +59,11 @@ export function BreakpointList() {
                   <span className={gone ? "line-through" : ""}>{node}</span>
                 </button>
                 <span className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
-                  <IconButton size="small" label={t("debug.breakpoints.remove")} onClick={() => toggleBreakpoint(node, when)}>
+                  <IconButton
+                    size="small"
+                    label={t("debug.breakpoints.remove")}
+                    onClick={() => toggleBreakpoint(node, when)}
+                  >
                     <X size={13} aria-hidden />
                   </IconButton>
                 </span>

@@ -3,7 +3,16 @@
  * present; everything else follows. Rows listen to their own thread only, so a busy run redraws one row.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { Ellipsis, ListFilter, MessageCircleQuestionMark, Pencil, Plus, Search, Trash2, X } from "lucide-react";
+import {
+  Ellipsis,
+  ListFilter,
+  MessageCircleQuestionMark,
+  Pencil,
+  Plus,
+  Search,
+  Trash2,
+  X,
+} from "lucide-react";
 import { type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
@@ -97,7 +106,11 @@ export function ThreadsPanel() {
   };
 
   return (
-    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.threads")} data-testid={debugIds.threads}>
+    <section
+      className="flex h-full min-h-0 flex-col"
+      aria-label={t("debug.threads")}
+      data-testid={debugIds.threads}
+    >
       <div className="flex h-9 shrink-0 items-center gap-1 border-b border-line px-2">
         {total > 5 || filtered ? (
           <TextField
@@ -109,14 +122,20 @@ export function ThreadsPanel() {
             prefix={<Search size={13} aria-hidden />}
             {...(filter.search !== "" && {
               suffix: (
-                <IconButton size="small" label={t("debug.clear")} onClick={() => setThreadFilter({ search: "" })}>
+                <IconButton
+                  size="small"
+                  label={t("debug.clear")}
+                  onClick={() => setThreadFilter({ search: "" })}
+                >
                   <X size={13} aria-hidden />
                 </IconButton>
               ),
             })}
           />
         ) : (
-          <span className="tabular min-w-0 flex-1 truncate px-1 text-xs text-text-2">{tn("debug.threads.countOne", "debug.threads.count", total)}</span>
+          <span className="tabular min-w-0 flex-1 truncate px-1 text-xs text-text-2">
+            {tn("debug.threads.countOne", "debug.threads.count", total)}
+          </span>
         )}
         <Menu
           align="end"
@@ -126,7 +145,12 @@ export function ThreadsPanel() {
             </IconButton>
           }
           entries={[
-            { id: "all", label: t("debug.threads.all"), checked: filter.status === null, run: () => setThreadFilter({ status: null }) },
+            {
+              id: "all",
+              label: t("debug.threads.all"),
+              checked: filter.status === null,
+              run: () => setThreadFilter({ status: null }),
+            },
             { id: "line", separator: true },
             ...STATUSES.map((status) => ({
               id: status,
@@ -137,7 +161,12 @@ export function ThreadsPanel() {
             })),
           ]}
         />
-        <IconButton size="small" label={t("debug.threads.new")} onClick={newThread} data-testid={debugIds.newThread}>
+        <IconButton
+          size="small"
+          label={t("debug.threads.new")}
+          onClick={newThread}
+          data-testid={debugIds.newThread}
+        >
           <Plus size={16} aria-hidden />
         </IconButton>
       </div>
@@ -188,7 +217,11 @@ export function ThreadsPanel() {
             const id = order[item.index];
             if (id === undefined) return null;
             return (
-              <div key={item.key} className="absolute inset-x-0 px-1" style={{ top: item.start, height: ROW }}>
+              <div
+                key={item.key}
+                className="absolute inset-x-0 px-1"
+                style={{ top: item.start, height: ROW }}
+              >
                 <ThreadRow
                   threadId={id}
                   selected={id === selected}
@@ -219,12 +252,26 @@ interface RowProps {
   onDelete(threadId: string): void;
 }
 
-const ThreadRow = memo(function ThreadRow({ threadId, selected, renaming, now, onChoose, onRename, onDelete }: RowProps) {
+const ThreadRow = memo(function ThreadRow({
+  threadId,
+  selected,
+  renaming,
+  now,
+  onChoose,
+  onRename,
+  onDelete,
+}: RowProps) {
   const thread = useThread(threadId);
   const status = useStatus(threadId);
   if (!thread || !status) return null;
   const entries: MenuEntry[] = [
-    { id: "rename", label: t("debug.rename"), icon: <Pencil size={14} aria-hidden />, shortcut: "F2", run: () => onRename(threadId) },
+    {
+      id: "rename",
+      label: t("debug.rename"),
+      icon: <Pencil size={14} aria-hidden />,
+      shortcut: "F2",
+      run: () => onRename(threadId),
+    },
     { id: "copy", label: t("debug.threads.copyId"), run: () => void copyText(threadId) },
     { id: "line", separator: true },
     {
@@ -277,10 +324,16 @@ const ThreadRow = memo(function ThreadRow({ threadId, selected, renaming, now, o
       </div>
       {!renaming && (
         <>
-          <span className="tabular shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden" title={fullTime(thread.updatedAt)}>
+          <span
+            className="tabular shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden"
+            title={fullTime(thread.updatedAt)}
+          >
             {since(thread.updatedAt, now)}
           </span>
-          <span className="hidden group-focus-within:inline-flex group-hover:inline-flex" onClick={(event) => event.stopPropagation()}>
+          <span
+            className="hidden group-focus-within:inline-flex group-hover:inline-flex"
+            onClick={(event) => event.stopPropagation()}
+          >
             <Menu
               align="end"
               trigger={

@@ -23,14 +23,31 @@ interface Props {
   tone: "failed" | "asking" | undefined;
 }
 
-export const Lanes = memo(function Lanes({ row, width, height, source, selected, onPath, path, tone }: Props) {
+export const Lanes = memo(function Lanes({
+  row,
+  width,
+  height,
+  source,
+  selected,
+  onPath,
+  path,
+  tone,
+}: Props) {
   const middle = height / 2;
   const at = x(row.lane);
-  const color = tone === "failed" ? "var(--failed)" : tone === "asking" ? "var(--asking)" : onPath ? "var(--accent)" : "var(--line-field)";
+  const color =
+    tone === "failed"
+      ? "var(--failed)"
+      : tone === "asking"
+        ? "var(--asking)"
+        : onPath
+          ? "var(--accent)"
+          : "var(--line-field)";
   return (
     <svg width={lanesWidth(width)} height={height} className="shrink-0 overflow-visible" aria-hidden>
       {row.lines.map((line, index) => {
-        const strong = path.has(line.child) && (line.half === "lower" || path.has(row.id) || line.from === line.to);
+        const strong =
+          path.has(line.child) && (line.half === "lower" || path.has(row.id) || line.from === line.to);
         const from = x(line.from);
         const to = x(line.to);
         const d =
@@ -39,7 +56,15 @@ export const Lanes = memo(function Lanes({ row, width, height, source, selected,
             : from === to
               ? `M${from} 0 V${middle}`
               : `M${from} 0 C${from} ${middle} ${from} ${middle} ${to} ${middle}`;
-        return <path key={index} d={d} fill="none" stroke={strong ? "var(--accent)" : "var(--line-strong)"} strokeWidth={strong ? 2 : 1.5} />;
+        return (
+          <path
+            key={index}
+            d={d}
+            fill="none"
+            stroke={strong ? "var(--accent)" : "var(--line-strong)"}
+            strokeWidth={strong ? 2 : 1.5}
+          />
+        );
       })}
       {selected && <circle cx={at} cy={middle} r={8} fill="none" stroke="var(--accent)" strokeWidth={1.5} />}
       <Dot source={source} cx={at} cy={middle} color={color} />
@@ -53,7 +78,9 @@ function Dot({ source, cx, cy, color }: { source: string; cx: number; cy: number
     case "input":
       return <path d={`M${cx - 4} ${cy - 5} L${cx + 5} ${cy} L${cx - 4} ${cy + 5} Z`} fill={color} />;
     case "update":
-      return <rect x={cx - 4} y={cy - 4} width={8} height={8} transform={`rotate(45 ${cx} ${cy})`} fill={color} />;
+      return (
+        <rect x={cx - 4} y={cy - 4} width={8} height={8} transform={`rotate(45 ${cx} ${cy})`} fill={color} />
+      );
     case "fork":
       return <circle cx={cx} cy={cy} r={4} fill="var(--surface-1)" stroke={color} strokeWidth={2} />;
     default:

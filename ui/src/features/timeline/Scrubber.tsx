@@ -36,7 +36,8 @@ export function Scrubber({ branch, byId, at, onMove }: Props) {
       pen.scale(ratio, ratio);
       const styles = getComputedStyle(element);
       const color = (name: string) => styles.getPropertyValue(name);
-      const x = (position: number) => (branch.length < 2 ? width - INSET : INSET + (position / (branch.length - 1)) * (width - 2 * INSET));
+      const x = (position: number) =>
+        branch.length < 2 ? width - INSET : INSET + (position / (branch.length - 1)) * (width - 2 * INSET);
       const middle = height / 2;
       pen.lineWidth = 2;
       pen.strokeStyle = color("--line-strong");
@@ -46,7 +47,9 @@ export function Scrubber({ branch, byId, at, onMove }: Props) {
       const room = (width - 2 * INSET) / Math.max(1, branch.length - 1);
       for (const [position, id] of branch.entries()) {
         const checkpoint = byId.get(id);
-        const marked = checkpoint !== undefined && (checkpoint.failed > 0 || checkpoint.questions > 0 || checkpoint.source !== "loop");
+        const marked =
+          checkpoint !== undefined &&
+          (checkpoint.failed > 0 || checkpoint.questions > 0 || checkpoint.source !== "loop");
         if (room < 3 && !marked) continue;
         pen.fillStyle =
           checkpoint && checkpoint.failed > 0
@@ -84,7 +87,8 @@ export function Scrubber({ branch, byId, at, onMove }: Props) {
   const go = (position: number) => {
     const to = Math.max(0, Math.min(branch.length - 1, position));
     const id = branch[to];
-    if (id !== undefined && (to !== index || (at !== null && to === branch.length - 1))) onMove(to === branch.length - 1 ? null : id);
+    if (id !== undefined && (to !== index || (at !== null && to === branch.length - 1)))
+      onMove(to === branch.length - 1 ? null : id);
   };
   const fromPointer = (event: PointerEvent) => {
     const box = track.current?.getBoundingClientRect();
@@ -93,7 +97,16 @@ export function Scrubber({ branch, byId, at, onMove }: Props) {
     go(Math.round(share * (branch.length - 1)));
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const to = { ArrowLeft: index - 1, ArrowDown: index - 1, ArrowRight: index + 1, ArrowUp: index + 1, Home: 0, End: branch.length - 1, PageDown: index - 10, PageUp: index + 10 }[event.key];
+    const to = {
+      ArrowLeft: index - 1,
+      ArrowDown: index - 1,
+      ArrowRight: index + 1,
+      ArrowUp: index + 1,
+      Home: 0,
+      End: branch.length - 1,
+      PageDown: index - 10,
+      PageUp: index + 10,
+    }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     go(to);

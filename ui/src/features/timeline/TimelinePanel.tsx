@@ -4,7 +4,18 @@
  * Shift, is compared with it.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ArrowRightLeft, CircleX, Copy, Ellipsis, History, MessageCircleQuestionMark, Milestone, Pencil, RotateCcw, StepForward } from "lucide-react";
+import {
+  ArrowRightLeft,
+  CircleX,
+  Copy,
+  Ellipsis,
+  History,
+  MessageCircleQuestionMark,
+  Milestone,
+  Pencil,
+  RotateCcw,
+  StepForward,
+} from "lucide-react";
 import { type KeyboardEvent, memo, type MouseEvent, useEffect, useMemo, useRef } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
@@ -15,7 +26,14 @@ import { copyText } from "../../debugger/CopyButton";
 import { fullTime, nodeList, when } from "../../debugger/format";
 import { branchThrough, pathTo } from "../../debugger/lanes";
 import { ProblemNote } from "../../debugger/ProblemNote";
-import { loadCheckpoints, loadOlderCheckpoints, snapshots, useCheckpoints, useLive, useStatus } from "../../debugger/runStore";
+import {
+  loadCheckpoints,
+  loadOlderCheckpoints,
+  snapshots,
+  useCheckpoints,
+  useLive,
+  useStatus,
+} from "../../debugger/runStore";
 import { StatusMark } from "../../debugger/StatusMark";
 import { useNow } from "../../debugger/useNow";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
@@ -44,13 +62,17 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
   const pages = useCheckpoints(threadId);
   const cursor = useSession((session) => session.cursor);
   const compareWith = useSession((session) => session.compareWith);
-  const { setCursor, setCompareWith } = useSession.getState();
+  const setCursor = useSession((session) => session.setCursor);
+  const setCompareWith = useSession((session) => session.setCompareWith);
   const list = pages?.list ?? NONE;
   const timeline = useMemo(() => timelineOf(list), [list]);
   const head = list[0]?.id;
   const path = useMemo(() => pathTo(list, cursor.checkpointId ?? head), [list, cursor.checkpointId, head]);
   const byId = useMemo(() => new Map(list.map((checkpoint) => [checkpoint.id, checkpoint])), [list]);
-  const branch = useMemo(() => branchThrough(list, cursor.checkpointId ?? head), [list, cursor.checkpointId, head]);
+  const branch = useMemo(
+    () => branchThrough(list, cursor.checkpointId ?? head),
+    [list, cursor.checkpointId, head],
+  );
   const now = useNow(60_000);
   const scroller = useRef<HTMLDivElement>(null);
 
@@ -62,10 +84,13 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
   });
   // The newest checkpoint is "now": choosing it lets the cursor follow the thread.
   const selectedRow = cursor.checkpointId === null ? 0 : (timeline.indexOf.get(cursor.checkpointId) ?? -1);
+  const scrolledFor = useRef<string | null | undefined>(undefined);
   useEffect(() => {
-    if (selectedRow >= 0) rows.scrollToIndex(selectedRow, { align: "auto" });
     // Only when the cursor moves: new checkpoints arriving must not scroll what the person reads.
-  }, [cursor.checkpointId, rows]);
+    if (scrolledFor.current === cursor.checkpointId || selectedRow < 0) return;
+    scrolledFor.current = cursor.checkpointId;
+    rows.scrollToIndex(selectedRow, { align: "auto" });
+  }, [cursor.checkpointId, selectedRow, rows]);
   const items = rows.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -112,13 +137,22 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     return <ProblemNote problem={pages.problem} onRetry={() => void loadCheckpoints(threadId, true)} />;
   }
   return (
-    <section className="flex h-full min-h-0 flex-col" aria-label={t("debug.timeline")} data-testid={debugIds.timeline}>
+    <section
+      className="flex h-full min-h-0 flex-col"
+      aria-label={t("debug.timeline")}
+      data-testid={debugIds.timeline}
+    >
       <div className="flex h-8 shrink-0 items-center gap-2 px-2">
         <span className="tabular shrink-0 text-2xs text-text-2">
           {tn("debug.timeline.countOne", "debug.timeline.count", list.length)}
           {pages?.more && "+"}
         </span>
-        <Scrubber branch={branch} byId={byId} at={cursor.checkpointId === head ? null : cursor.checkpointId} onMove={move} />
+        <Scrubber
+          branch={branch}
+          byId={byId}
+          at={cursor.checkpointId === head ? null : cursor.checkpointId}
+          onMove={move}
+        />
         <Button
           size="small"
           variant={cursor.checkpointId === null ? "ghost" : "secondary"}
@@ -144,7 +178,12 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
             const row = timeline.rows[item.index];
             if (!row) return null;
             return (
-              <div key={row.checkpoint.id} className="absolute inset-x-0" style={{ top: item.start, height: ROW }} onClick={(event) => onRow(item.index, event)}>
+              <div
+                key={row.checkpoint.id}
+                className="absolute inset-x-0"
+                style={{ top: item.start, height: ROW }}
+                onClick={(event) => onRow(item.index, event)}
+              >
                 <Row
                   row={row}
                   threadId={threadId}
@@ -161,7 +200,9 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
             );
           })}
         </div>
-        {pages?.state === "ready" && list.length === 0 && <p className="px-3 py-2 text-xs text-text-2">{t("debug.timeline.empty")}</p>}
+        {pages?.state === "ready" && list.length === 0 && (
+          <p className="px-3 py-2 text-xs text-text-2">{t("debug.timeline.empty")}</p>
+        )}
       </div>
     </section>
   );
@@ -174,11 +215,15 @@ function NowMark({ threadId }: { threadId: string }) {
   const status = useStatus(threadId);
   const live = useLive(threadId);
   const running = useMemo(
-    () => [...(live?.tasks.values() ?? [])].filter((task) => task.status === "running").map((task) => task.node),
+    () =>
+      [...(live?.tasks.values() ?? [])].filter((task) => task.status === "running").map((task) => task.node),
     [live],
   );
   return (
-    <span className="inline-flex shrink-0 items-center justify-end gap-1 text-2xs font-medium text-text @lg:min-w-16" data-testid={debugIds.nowRow}>
+    <span
+      className="inline-flex shrink-0 items-center justify-end gap-1 text-2xs font-medium text-text @lg:min-w-16"
+      data-testid={debugIds.nowRow}
+    >
       {status && <StatusMark status={status} size={13} />}
       {running.length > 0 && <span className="text-running">{nodeList(running)}</span>}
       {t("debug.now")}
@@ -206,7 +251,18 @@ interface RowProps {
   onCompare(id: string): void;
 }
 
-const Row = memo(function Row({ row, threadId, width, selected, compared, onPath, path, isHead, now, onCompare }: RowProps) {
+const Row = memo(function Row({
+  row,
+  threadId,
+  width,
+  selected,
+  compared,
+  onPath,
+  path,
+  isHead,
+  now,
+  onCompare,
+}: RowProps) {
   const { checkpoint, lane, ran } = row;
   const what =
     checkpoint.source === "update"
@@ -250,7 +306,12 @@ const Row = memo(function Row({ row, threadId, width, selected, compared, onPath
       },
     },
     { id: "line", separator: true },
-    { id: "copy", label: t("debug.timeline.copyId"), icon: <Copy size={14} aria-hidden />, run: () => void copyText(checkpoint.id) },
+    {
+      id: "copy",
+      label: t("debug.timeline.copyId"),
+      icon: <Copy size={14} aria-hidden />,
+      run: () => void copyText(checkpoint.id),
+    },
   ];
   return (
     <div
@@ -273,12 +334,20 @@ const Row = memo(function Row({ row, threadId, width, selected, compared, onPath
         path={path}
         tone={checkpoint.failed > 0 ? "failed" : checkpoint.questions > 0 ? "asking" : undefined}
       />
-      <span className="tabular w-9 shrink-0 text-xs text-text-2" title={t("debug.stepN", { n: checkpoint.step })}>
+      <span
+        className="tabular w-9 shrink-0 text-xs text-text-2"
+        title={t("debug.stepN", { n: checkpoint.step })}
+      >
         {checkpoint.step < 0 ? "–" : checkpoint.step}
       </span>
-      <span className="min-w-24 flex-1 truncate" title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}>
+      <span
+        className="min-w-24 flex-1 truncate"
+        title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}
+      >
         {what}
-        {lane.children > 1 && <span className="ml-2 text-2xs text-text-3">{t("debug.timeline.forks", { n: lane.children })}</span>}
+        {lane.children > 1 && (
+          <span className="ml-2 text-2xs text-text-3">{t("debug.timeline.forks", { n: lane.children })}</span>
+        )}
       </span>
       <span className="flex w-9 shrink-0 gap-1">
         {checkpoint.failed > 0 && (
@@ -287,30 +356,49 @@ const Row = memo(function Row({ row, threadId, width, selected, compared, onPath
           </span>
         )}
         {checkpoint.questions > 0 && (
-          <span className="text-asking" title={tn("debug.questionsOne", "debug.questions", checkpoint.questions)}>
+          <span
+            className="text-asking"
+            title={tn("debug.questionsOne", "debug.questions", checkpoint.questions)}
+          >
             <MessageCircleQuestionMark size={14} aria-hidden />
           </span>
         )}
       </span>
-      <span className="hidden min-w-0 flex-[1.2] truncate text-xs text-text-2 @lg:block" title={t("debug.changedKeys", { keys: checkpoint.updated.join(", ") })}>
+      <span
+        className="hidden min-w-0 flex-[1.2] truncate text-xs text-text-2 @lg:block"
+        title={t("debug.changedKeys", { keys: checkpoint.updated.join(", ") })}
+      >
         {checkpoint.updated.join(", ")}
       </span>
       <span className="w-[22%] min-w-16 shrink-0 truncate text-xs text-text-2 @lg:text-right">
         {checkpoint.next.length > 0 ? `→ ${nodeList(checkpoint.next)}` : t("debug.end")}
       </span>
-      {compared && <span className="shrink-0 text-2xs font-medium text-accent-text">{t("debug.compared")}</span>}
+      {compared && (
+        <span className="shrink-0 text-2xs font-medium text-accent-text">{t("debug.compared")}</span>
+      )}
       {isHead ? (
         <NowMark threadId={threadId} />
       ) : (
-        <span className="tabular hidden w-16 shrink-0 text-right text-2xs text-text-3 @lg:block" title={fullTime(checkpoint.at)}>
+        <span
+          className="tabular hidden w-16 shrink-0 text-right text-2xs text-text-3 @lg:block"
+          title={fullTime(checkpoint.at)}
+        >
           {when(checkpoint.at, now)}
         </span>
       )}
-      <span className="shrink-0 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100" onClick={(event) => event.stopPropagation()}>
+      <span
+        className="shrink-0 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
+        onClick={(event) => event.stopPropagation()}
+      >
         <Menu
           align="end"
           trigger={
-            <IconButton size="small" label={t("debug.more")} tabIndex={selected ? 0 : -1} data-testid={debugIds.checkpointMenu}>
+            <IconButton
+              size="small"
+              label={t("debug.more")}
+              tabIndex={selected ? 0 : -1}
+              data-testid={debugIds.checkpointMenu}
+            >
               <Ellipsis size={15} aria-hidden />
             </IconButton>
           }

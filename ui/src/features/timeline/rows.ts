@@ -22,9 +22,11 @@ export function timelineOf(list: readonly CheckpointView[]): Timeline {
     const parent = checkpoint.parent === undefined ? undefined : byId.get(checkpoint.parent);
     const lane = layout.rows[index];
     if (!lane) throw new Error("the layout has a row for every checkpoint");
-    return { checkpoint, lane, ran: checkpoint.source === "loop" ? unique(parent?.next ?? []) : [] };
+    return { checkpoint, lane, ran: checkpoint.source === "loop" ? (parent?.next ?? []) : [] };
   });
-  return { rows, width: layout.width, indexOf: new Map(list.map((checkpoint, index) => [checkpoint.id, index])) };
+  return {
+    rows,
+    width: layout.width,
+    indexOf: new Map(list.map((checkpoint, index) => [checkpoint.id, index])),
+  };
 }
-
-const unique = (names: readonly string[]): string[] => [...new Set(names)];

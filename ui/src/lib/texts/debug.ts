@@ -29,7 +29,6 @@ export const debug = {
   "debug.command.stop": "Stop the run",
   "debug.command.previous": "Go to the previous checkpoint",
   "debug.command.next": "Go to the next checkpoint",
-  "debug.command.breakpoint": "Switch a breakpoint on the selected nodes",
 
   "debug.status.running": "Running",
   "debug.status.done": "Done",
@@ -101,7 +100,8 @@ export const debug = {
   "debug.input.empty": "Give at least one key a value.",
   "debug.input.invalid": "The JSON is not complete yet.",
   "debug.input.noKeys": "This graph has no state keys",
-  "debug.input.noKeysText": "It can run, but nothing goes in and nothing comes out. Add keys in Design, under State keys.",
+  "debug.input.noKeysText":
+    "It can run, but nothing goes in and nothing comes out. Add keys in Design, under State keys.",
 
   "debug.threads": "Threads",
   "debug.threads.count": "{n} threads",
@@ -120,7 +120,8 @@ export const debug = {
   "debug.threads.untitled": "Untitled thread",
   "debug.threads.copyId": "Copy thread id",
   "debug.threads.deleteTitle": "Delete “{title}”?",
-  "debug.threads.deleteText": "All {n} checkpoints of this thread and its forks will be gone. This can not be undone.",
+  "debug.threads.deleteText":
+    "All {n} checkpoints of this thread and its forks will be gone. This can not be undone.",
   "debug.threads.deleteOne": "The checkpoint of this thread will be gone. This can not be undone.",
   "debug.threads.deleteQuestions": "{n} questions that wait for answers go with it.",
   "debug.threads.deleteQuestionOne": "A question that waits for an answer goes with it.",
@@ -220,7 +221,8 @@ export const debug = {
   "debug.failure.run": "The run failed",
   "debug.failure.unknown": "No reason was given.",
   "debug.failure.others": "Also failed: {nodes}.",
-  "debug.failure.how": "Put the graph or the state right, then try again. What finished before the failure is kept.",
+  "debug.failure.how":
+    "Put the graph or the state right, then try again. What finished before the failure is kept.",
   "debug.failure.retry": "Try again",
   "debug.failure.openNode": "Open {node}",
   "debug.failure.copy": "Copy error",
@@ -282,7 +284,7 @@ export const debug = {
   "debug.answer.send": "Send answer",
   "debug.answer.sending": "Sending the answer…",
   "debug.answer.json": "Answer as JSON",
-  "debug.answer.jsonHint": "Any JSON, for example \"yes\" or {\"approved\": true}",
+  "debug.answer.jsonHint": 'Any JSON, for example "yes" or {"approved": true}',
   "debug.answer.yes": "Yes",
   "debug.answer.no": "No",
 
