@@ -8,9 +8,14 @@ import type { Json } from "./document/types";
 async function start(): Promise<void> {
   const query = new URLSearchParams(window.location.search);
   if (import.meta.env.DEV && query.has("fake")) {
-    const [{ replaceHost }, { fakeHost }] = await Promise.all([import("./ipc/client"), import("./test/fakeHost")]);
+    const [{ replaceHost }, { fakeHost }] = await Promise.all([
+      import("./ipc/client"),
+      import("./test/fakeHost"),
+    ]);
     const files = import.meta.glob<Json>("../../graphs/*/graph.json", { eager: true, import: "default" });
-    replaceHost(fakeHost(new Map(Object.entries(files).map(([path, file]) => [path.split("/").at(-2) ?? path, file]))));
+    replaceHost(
+      fakeHost(new Map(Object.entries(files).map(([path, file]) => [path.split("/").at(-2) ?? path, file]))),
+    );
   }
   if (import.meta.env.DEV) {
     // For looking at what is going on from the console and from scripts that drive the page.

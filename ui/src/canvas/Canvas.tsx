@@ -19,7 +19,15 @@ import {
   type OnNodeDrag,
   type OnReconnect,
 } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent as ReactMouseEvent, type PointerEvent as ReactPointerEvent } from "react";
+import {
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type MouseEvent as ReactMouseEvent,
+  type PointerEvent as ReactPointerEvent,
+} from "react";
 import { readOverlay } from "../debugger/overlay";
 import { canConnect, connect, moveNodes, reconnect, spliceIntoEdge, type Point } from "../document/edits";
 import { doc, edit, mark, squashFrom } from "../document/store";
@@ -107,7 +115,12 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     };
     apply();
     return store.subscribe((state, before) => {
-      if (state.transform !== before.transform || state.width !== before.width || state.height !== before.height) apply();
+      if (
+        state.transform !== before.transform ||
+        state.width !== before.width ||
+        state.height !== before.height
+      )
+        apply();
     });
   }, [flow, store, hub]);
 
@@ -183,7 +196,9 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         const lines = scene.linesOf(id);
         useSession.getState().select({ edges: [id] });
         setCanvas({ lines: [] });
-        const rect = union(lines.flatMap((line) => [scene.rect(line.from) ?? [], scene.rect(line.to) ?? []].flat()));
+        const rect = union(
+          lines.flatMap((line) => [scene.rect(line.from) ?? [], scene.rect(line.to) ?? []].flat()),
+        );
         if (rect) reveal(hub, rect);
       },
       fit: () => fit(),
@@ -252,7 +267,8 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
   const spliceFrame = useRef(0);
   const onNodeDrag = useCallback<OnNodeDrag>((event, node, dragged) => {
     // A node that is connected already would tie a knot; and what is spliced is one node.
-    if (dragged.length !== 1 || node.id === START || node.id === END || doc.edgesOf(node.id).length > 0) return;
+    if (dragged.length !== 1 || node.id === START || node.id === END || doc.edgesOf(node.id).length > 0)
+      return;
     const point = "clientX" in event ? { x: event.clientX, y: event.clientY } : null;
     if (!point || spliceFrame.current !== 0) return;
     spliceFrame.current = requestAnimationFrame(() => {
@@ -301,11 +317,15 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
       const side = state.fromHandle.type === "source" ? "out" : "in";
       const from = state.fromNode.id;
       // A card is one large target: the port need not be hit.
-      const under = document.elementFromPoint(screen.x, screen.y)?.closest(".react-flow__node")?.getAttribute("data-id");
+      const under = document
+        .elementFromPoint(screen.x, screen.y)
+        ?.closest(".react-flow__node")
+        ?.getAttribute("data-id");
       if (under) {
         if (under === from) return;
         const [source, target] = side === "out" ? [from, under] : [under, from];
-        if (canConnect(source, target)) edit(t("canvas.edit.connect"), (document) => connect(document, source, target));
+        if (canConnect(source, target))
+          edit(t("canvas.edit.connect"), (document) => connect(document, source, target));
         return;
       }
       if (!root.current?.contains(document.elementFromPoint(screen.x, screen.y))) return;
@@ -335,7 +355,8 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
   }, []);
   const onEdgeDoubleClick = useCallback((_event: ReactMouseEvent, edge: LineEdge) => {
     const line = edge.data?.line;
-    if (line && line.label !== null && !line.isDefault) setCanvas({ labelEdit: { line: line.id, what: "label" } });
+    if (line && line.label !== null && !line.isDefault)
+      setCanvas({ labelEdit: { line: line.id, what: "label" } });
   }, []);
   const onEdgeClick = useCallback((event: ReactMouseEvent, edge: LineEdge) => {
     if (edge.data && !event.shiftKey && !event.ctrlKey && !event.metaKey) selectLine(edge.data.line, false);
@@ -344,7 +365,9 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     (event: ReactMouseEvent) => {
       setCanvas({ lines: [], search: null, menu: null });
       const { select } = useSession.getState();
-      const hit = useCanvas.getState().overview ? scene.nodeAt(place({ x: event.clientX, y: event.clientY })) : null;
+      const hit = useCanvas.getState().overview
+        ? scene.nodeAt(place({ x: event.clientX, y: event.clientY }))
+        : null;
       select(hit === null ? {} : { nodes: [hit] });
       root.current?.focus({ preventScroll: true });
     },
@@ -512,4 +535,3 @@ function pointOf(event: MouseEvent | TouchEvent): Point | null {
   const touch = event.changedTouches[0];
   return touch ? { x: touch.clientX, y: touch.clientY } : null;
 }
-

@@ -13,7 +13,12 @@ import { selectLine } from "./selection";
 import { setCanvas, useCanvas } from "./store";
 
 const key = (id: string) => KEYMAP[id]?.keys[0];
-const command = (id: string, label: string): MenuEntry => ({ id, label, shortcut: key(id), run: () => runCommand(id) });
+const command = (id: string, label: string): MenuEntry => ({
+  id,
+  label,
+  shortcut: key(id),
+  run: () => runCommand(id),
+});
 
 function nodeEntries(node: string): MenuEntry[] {
   const { selection, select, toggleBreakpoint, breakpoints, graphKey } = useSession.getState();
@@ -29,8 +34,19 @@ function nodeEntries(node: string): MenuEntry[] {
     command("edit.cut", t("canvas.menu.cut")),
     command("edit.duplicate", t("canvas.menu.duplicate")),
     { id: "s2", separator: true },
-    { id: "before", label: t("canvas.break.before"), checked: set("before"), shortcut: key("debug.breakpoint"), run: () => toggleBreakpoint(node, "before") },
-    { id: "after", label: t("canvas.break.after"), checked: set("after"), run: () => toggleBreakpoint(node, "after") },
+    {
+      id: "before",
+      label: t("canvas.break.before"),
+      checked: set("before"),
+      shortcut: key("debug.breakpoint"),
+      run: () => toggleBreakpoint(node, "before"),
+    },
+    {
+      id: "after",
+      label: t("canvas.break.after"),
+      checked: set("after"),
+      run: () => toggleBreakpoint(node, "after"),
+    },
     { id: "s3", separator: true },
     command("edit.deleteJoin", t("canvas.menu.deleteJoin")),
     { ...command("edit.delete", t("canvas.menu.delete")), danger: true } as MenuEntry,
@@ -66,14 +82,18 @@ function lineEntries(id: string): MenuEntry[] {
     });
   }
   if (form !== "join") {
-    entries.push({ id: "kind", heading: t("canvas.menu.form") }, ...FORMS.map(change), { id: "s1", separator: true });
+    entries.push({ id: "kind", heading: t("canvas.menu.form") }, ...FORMS.map(change), {
+      id: "s1",
+      separator: true,
+    });
   }
   const several = view.paths.length > 1;
   if (several) {
     entries.push({
       id: "line",
       label: t(form === "join" ? "canvas.menu.deleteSource" : "canvas.menu.deleteLabel"),
-      run: () => void edit(t("canvas.edit.delete"), (document) => deleteThings(document, { paths: [{ edge, part }] })),
+      run: () =>
+        void edit(t("canvas.edit.delete"), (document) => deleteThings(document, { paths: [{ edge, part }] })),
     });
   }
   entries.push({
@@ -88,7 +108,13 @@ function lineEntries(id: string): MenuEntry[] {
 export function CanvasMenu() {
   const menu = useCanvas((state) => state.menu);
   const entries =
-    menu === null ? [] : menu.node !== undefined ? nodeEntries(menu.node) : menu.line !== undefined ? lineEntries(menu.line) : paneEntries();
+    menu === null
+      ? []
+      : menu.node !== undefined
+        ? nodeEntries(menu.node)
+        : menu.line !== undefined
+          ? lineEntries(menu.line)
+          : paneEntries();
   return <PointMenu at={menu?.at ?? null} entries={entries} onClose={() => setCanvas({ menu: null })} />;
 }
 
@@ -102,7 +128,12 @@ function paneEntries(): MenuEntry[] {
       shortcut: key("edit.addNode"),
       run: () => setCanvas({ search: { screen: menu.at, place: menu.place, wire: null } }),
     },
-    { id: "paste", label: t("canvas.menu.paste"), shortcut: key("edit.paste"), run: () => void readClipboard().then((text) => pasteText(text, menu.place)) },
+    {
+      id: "paste",
+      label: t("canvas.menu.paste"),
+      shortcut: key("edit.paste"),
+      run: () => void readClipboard().then((text) => pasteText(text, menu.place)),
+    },
     { id: "s1", separator: true },
     command("edit.selectAll", t("canvas.menu.selectAll")),
     command("view.layout", t("shell.menu.layout")),

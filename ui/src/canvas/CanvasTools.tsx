@@ -15,23 +15,64 @@ export function CanvasTools({ hub }: { hub: ViewHub }) {
   const minimap = useSession((state) => state.minimap);
   return (
     <div className="canvas-tools" role="toolbar" aria-label={t("canvas.tools")}>
-      <IconButton size="small" side="top" label={t("canvas.zoomOut")} shortcut={key("view.zoomOut")} onClick={() => runCommand("view.zoomOut")} data-testid={shellIds.zoomOut}>
+      <IconButton
+        size="small"
+        side="top"
+        label={t("canvas.zoomOut")}
+        shortcut={key("view.zoomOut")}
+        onClick={() => runCommand("view.zoomOut")}
+        data-testid={shellIds.zoomOut}
+      >
         <Minus size={14} aria-hidden />
       </IconButton>
-      <button type="button" className="zoom-value" title={t("canvas.actualSize")} onClick={() => runCommand("view.actualSize")} data-testid={shellIds.zoomValue}>
+      <button
+        type="button"
+        className="zoom-value"
+        title={t("canvas.actualSize")}
+        onClick={() => runCommand("view.actualSize")}
+        data-testid={shellIds.zoomValue}
+      >
         <ZoomValue hub={hub} />
       </button>
-      <IconButton size="small" side="top" label={t("canvas.zoomIn")} shortcut={key("view.zoomIn")} onClick={() => runCommand("view.zoomIn")} data-testid={shellIds.zoomIn}>
+      <IconButton
+        size="small"
+        side="top"
+        label={t("canvas.zoomIn")}
+        shortcut={key("view.zoomIn")}
+        onClick={() => runCommand("view.zoomIn")}
+        data-testid={shellIds.zoomIn}
+      >
         <Plus size={14} aria-hidden />
       </IconButton>
       <span className="tools-gap" />
-      <IconButton size="small" side="top" label={t("shell.menu.fit")} shortcut={key("view.fit")} onClick={() => runCommand("view.fit")} data-testid={shellIds.fit}>
+      <IconButton
+        size="small"
+        side="top"
+        label={t("shell.menu.fit")}
+        shortcut={key("view.fit")}
+        onClick={() => runCommand("view.fit")}
+        data-testid={shellIds.fit}
+      >
         <Maximize size={14} aria-hidden />
       </IconButton>
-      <IconButton size="small" side="top" label={t("shell.menu.layout")} shortcut={key("view.layout")} onClick={() => runCommand("view.layout")} data-testid={shellIds.autoLayout}>
+      <IconButton
+        size="small"
+        side="top"
+        label={t("shell.menu.layout")}
+        shortcut={key("view.layout")}
+        onClick={() => runCommand("view.layout")}
+        data-testid={shellIds.autoLayout}
+      >
         <Network size={14} aria-hidden />
       </IconButton>
-      <IconButton size="small" side="top" label={t("canvas.minimap")} shortcut={key("view.minimap")} pressed={minimap} onClick={() => runCommand("view.minimap")}>
+      <IconButton
+        size="small"
+        side="top"
+        label={t("canvas.minimap")}
+        shortcut={key("view.minimap")}
+        pressed={minimap}
+        onClick={() => runCommand("view.minimap")}
+      >
         <MapIcon size={14} aria-hidden />
       </IconButton>
     </div>

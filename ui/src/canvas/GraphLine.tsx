@@ -55,7 +55,13 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
             <path className="line-stack" d={shape.path} transform="translate(0 3)" />
           </>
         )}
-        <BaseEdge id={id} path={shape.path} interactionWidth={16} className="line-path" data-testid={shellIds.edge(line.edge, line.part)} />
+        <BaseEdge
+          id={id}
+          path={shape.path}
+          interactionWidth={16}
+          className="line-path"
+          data-testid={shellIds.edge(line.edge, line.part)}
+        />
         <path className="line-head" d={`M${to.x},${to.y} l-8,-4.5 v9 z`} />
         {shape.join && (
           <path className="line-join" d={`M${shape.join.x},${shape.join.y - 9} v18`}>
@@ -101,7 +107,9 @@ interface LabelProps {
 }
 
 function Label({ line, selected, state, failed, style }: LabelProps) {
-  const editing = useCanvas((canvas) => canvas.labelEdit?.line === line.id && canvas.labelEdit.what === "label");
+  const editing = useCanvas(
+    (canvas) => canvas.labelEdit?.line === line.id && canvas.labelEdit.what === "label",
+  );
   const text = line.label ?? "";
   if (editing && !line.isDefault) {
     return (
@@ -140,13 +148,17 @@ function Label({ line, selected, state, failed, style }: LabelProps) {
 }
 
 function Caption({ line, style }: { line: Line; style: CSSProperties }) {
-  const editing = useCanvas((canvas) => canvas.labelEdit?.line === line.id && canvas.labelEdit.what === "caption");
+  const editing = useCanvas(
+    (canvas) => canvas.labelEdit?.line === line.id && canvas.labelEdit.what === "caption",
+  );
   if (editing) {
     return (
       <LabelEditor
         value={line.caption ?? ""}
         style={style}
-        onDone={(next) => edit(t("canvas.edit.condition"), (document) => setExpression(document, line.edge, next))}
+        onDone={(next) =>
+          edit(t("canvas.edit.condition"), (document) => setExpression(document, line.edge, next))
+        }
       />
     );
   }
@@ -165,7 +177,15 @@ function Caption({ line, style }: { line: Line; style: CSSProperties }) {
   );
 }
 
-function LabelEditor({ value, style, onDone }: { value: string; style: CSSProperties; onDone: (next: string) => void }) {
+function LabelEditor({
+  value,
+  style,
+  onDone,
+}: {
+  value: string;
+  style: CSSProperties;
+  onDone: (next: string) => void;
+}) {
   const input = useRef<HTMLInputElement>(null);
   const done = useRef(false);
   useEffect(() => {
@@ -196,4 +216,3 @@ function LabelEditor({ value, style, onDone }: { value: string; style: CSSProper
     />
   );
 }
-

@@ -38,18 +38,40 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       data-quiet={(quiet && overlay.state === "idle" && overlay.runs === 0) || undefined}
       data-group={kind?.group ?? "unknown"}
       data-testid={shellIds.node(id)}
-      aria-label={t("canvas.node.label", { name: id, kind: kind?.title ?? node.kind, state: stateText(overlay) })}
+      aria-label={t("canvas.node.label", {
+        name: id,
+        kind: kind?.title ?? node.kind,
+        state: stateText(overlay),
+      })}
     >
-      <Handle type="target" position={Position.Left} style={PORT_STYLE} data-testid={shellIds.port(id, "in")} />
-      <Handle type="source" position={Position.Right} style={PORT_STYLE} data-testid={shellIds.port(id, "out")} />
+      <Handle
+        type="target"
+        position={Position.Left}
+        style={PORT_STYLE}
+        data-testid={shellIds.port(id, "in")}
+      />
+      <Handle
+        type="source"
+        position={Position.Right}
+        style={PORT_STYLE}
+        data-testid={shellIds.port(id, "out")}
+      />
       <div className="card-head">
         <span className="card-icon">
           <KindIcon icon={kind?.icon ?? "box"} />
         </span>
         <div className="card-names">
-          {renaming ? <NameEditor name={id} /> : <span className="card-name" data-testid={shellIds.nodeName(id)}>{id}</span>}
+          {renaming ? (
+            <NameEditor name={id} />
+          ) : (
+            <span className="card-name" data-testid={shellIds.nodeName(id)}>
+              {id}
+            </span>
+          )}
           <span className="card-sub">
-            <span className="card-kind">{node.title ?? kind?.title ?? (node.kind || t("canvas.node.noKind"))}</span>
+            <span className="card-kind">
+              {node.title ?? kind?.title ?? (node.kind || t("canvas.node.noKind"))}
+            </span>
             <Counts overlay={overlay} />
           </span>
         </div>
@@ -66,7 +88,9 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
         </div>
       )}
       <ProblemBadge name={id} />
-      {overlay.breakBefore && <span className="card-break card-break-before" title={t("canvas.break.before")} />}
+      {overlay.breakBefore && (
+        <span className="card-break card-break-before" title={t("canvas.break.before")} />
+      )}
       {overlay.breakAfter && <span className="card-break card-break-after" title={t("canvas.break.after")} />}
       {overlay.state === "running" && overlay.text ? (
         <div className="card-note card-stream">
@@ -83,7 +107,14 @@ function stateText(overlay: NodeOverlay): string {
   return overlay.state === "idle" ? "" : t(`canvas.state.${overlay.state}`);
 }
 
-const MARKS = { next: Play, waiting: Clock, running: LoaderCircle, done: Check, failed: X, asking: CircleHelp } as const;
+const MARKS = {
+  next: Play,
+  waiting: Clock,
+  running: LoaderCircle,
+  done: Check,
+  failed: X,
+  asking: CircleHelp,
+} as const;
 
 function StateMark({ overlay }: { overlay: NodeOverlay }) {
   if (overlay.state === "idle") return null;

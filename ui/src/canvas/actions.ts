@@ -24,10 +24,12 @@ export function provideCanvas(actions: CanvasActions): () => void {
   };
 }
 
-export const addNodeAt = (kind: string, screenPoint?: Point): string | null => current?.addNodeAt(kind, screenPoint) ?? null;
+export const addNodeAt = (kind: string, screenPoint?: Point): string | null =>
+  current?.addNodeAt(kind, screenPoint) ?? null;
 export const focusNode = (name: string): void => current?.focusNode(name);
 export const focusEdge = (id: string): void => current?.focusEdge(id);
 export const fit = (): void => current?.fit();
 export const autoLayout = async (): Promise<void> => current?.autoLayout();
-export const dragKind = (kind: string, screenPoint: Point | null): void => current?.dragKind(kind, screenPoint);
+export const dragKind = (kind: string, screenPoint: Point | null): void =>
+  current?.dragKind(kind, screenPoint);
 export const overCanvas = (screenPoint: Point): boolean => current?.contains(screenPoint) ?? false;

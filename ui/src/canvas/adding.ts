@@ -1,5 +1,14 @@
 /** New nodes: where they go, what they are called, what they are connected to. Each way of adding is one undo step. */
-import { addConnectedNode, addNode, addNodeIntoEdge, connect, moveNodes, uniqueName, type NewNode, type Point } from "../document/edits";
+import {
+  addConnectedNode,
+  addNode,
+  addNodeIntoEdge,
+  connect,
+  moveNodes,
+  uniqueName,
+  type NewNode,
+  type Point,
+} from "../document/edits";
 import { doc, edit } from "../document/store";
 import type { GraphDocument } from "../document/document";
 import type { Patch } from "../document/patch";
@@ -45,7 +54,9 @@ export function cornerAt(point: Point): Point {
 export function freePlace(middle: Point): Point {
   const { nodes } = useSession.getState().selection;
   const only = nodes.length === 1 ? scene.rect(nodes[0] ?? "") : undefined;
-  let place = only ? { x: only.x + only.width + 96, y: only.y + Math.min(0, only.height - HEAD) } : cornerAt(middle);
+  let place = only
+    ? { x: only.x + only.width + 96, y: only.y + Math.min(0, only.height - HEAD) }
+    : cornerAt(middle);
   for (let tries = 0; tries < 40; tries += 1) {
     const around = { x: place.x - 8, y: place.y - 8, width: NODE_WIDTH + 16, height: 120 };
     const hit = scene.nodesIn(around)[0];
@@ -62,7 +73,10 @@ export function placeNode(kind: string, place: Point, lineId: string | null = nu
   const line = lineId === null ? undefined : scene.line(lineId);
   const name = t("canvas.edit.add", { kind: titleOf(kind) });
   const done = edit(name, (document) =>
-    withEnds(document, line ? addNodeIntoEdge(document, node, line.edge, line.part) : addNode(document, node)),
+    withEnds(
+      document,
+      line ? addNodeIntoEdge(document, node, line.edge, line.part) : addNode(document, node),
+    ),
   );
   if (!done) return null;
   setCanvas({ lines: [] });
@@ -78,10 +92,17 @@ export function addFromSearch(search: Search, kind: string): void {
     return;
   }
   // A wire ends at the port, so the port is put where it was dropped.
-  const corner = wire.side === "out" ? { x: place.x, y: place.y - PORT_Y } : { x: place.x - NODE_WIDTH, y: place.y - PORT_Y };
+  const corner =
+    wire.side === "out"
+      ? { x: place.x, y: place.y - PORT_Y }
+      : { x: place.x - NODE_WIDTH, y: place.y - PORT_Y };
   const node = newNode(kind, corner);
   const ends = wire.side === "out" ? { from: wire.node } : { to: wire.node };
-  if (edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) => withEnds(document, addConnectedNode(document, node, ends)))) {
+  if (
+    edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) =>
+      withEnds(document, addConnectedNode(document, node, ends)),
+    )
+  ) {
     useSession.getState().select({ nodes: [node.name] });
   }
 }

@@ -7,7 +7,15 @@ import { t, tn } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
 import { useSession } from "../state/session";
 import { cornerAt, freePlace } from "./adding";
-import { copySelection, cutSelection, deleteSelection, duplicateSelection, pasteText, readClipboard, writeClipboard } from "./clipboard";
+import {
+  copySelection,
+  cutSelection,
+  deleteSelection,
+  duplicateSelection,
+  pasteText,
+  readClipboard,
+  writeClipboard,
+} from "./clipboard";
 import { union, type Rect } from "./geometry";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
@@ -23,7 +31,8 @@ interface Context {
 }
 
 const selection = () => useSession.getState().selection;
-const ownNodes = () => selection().nodes.filter((name) => name !== START && name !== END && doc.has(`node:${name}`));
+const ownNodes = () =>
+  selection().nodes.filter((name) => name !== START && name !== END && doc.has(`node:${name}`));
 
 export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context): () => void {
   const group = t("shell.group.edit");
@@ -54,12 +63,18 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
     const { viewport, size } = hub;
     const x = rect.x * viewport.zoom + viewport.x;
     const y = rect.y * viewport.zoom + viewport.y;
-    const inside = x > 0 && y > 0 && x + rect.width * viewport.zoom < size.width && y + rect.height * viewport.zoom < size.height;
+    const inside =
+      x > 0 &&
+      y > 0 &&
+      x + rect.width * viewport.zoom < size.width &&
+      y + rect.height * viewport.zoom < size.height;
     if (!inside) hub.centre({ x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 });
   };
   const nudge = (dx: number, dy: number) => {
     const names = selection().nodes;
-    const positions = new Map(names.map((name) => [name, { x: scene.position(name).x + dx, y: scene.position(name).y + dy }]));
+    const positions = new Map(
+      names.map((name) => [name, { x: scene.position(name).x + dx, y: scene.position(name).y + dy }]),
+    );
     const name = tn("canvas.edit.move.one", "canvas.edit.move.many", names.length, { name: names[0] ?? "" });
     edit(name, (document) => moveNodes(document, positions), { merge: `nudge:${names.join()}` });
   };
@@ -81,12 +96,47 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
 
   return registerCommands([
     { id: "edit.addNode", title: t("canvas.command.add"), group, run: openSearch },
-    { id: "edit.selectAll", title: t("canvas.menu.selectAll"), group, run: () => useSession.getState().select({ nodes: [...doc.names("node")], edges: [...doc.names("edge")] }) },
-    { id: "edit.copy", title: t("canvas.menu.copy"), group, enabled: someNodes, run: () => writeClipboard(copySelection()) },
-    { id: "edit.cut", title: t("canvas.menu.cut"), group, enabled: someNodes, run: () => writeClipboard(cutSelection()) },
-    { id: "edit.paste", title: t("canvas.menu.paste"), group, run: () => void readClipboard().then((text) => pasteText(text, cornerAt(hub.middle()))) },
-    { id: "edit.duplicate", title: t("canvas.menu.duplicate"), group, enabled: someNodes, run: duplicateSelection },
-    { id: "edit.delete", title: t("canvas.menu.delete"), group, enabled: anything, run: () => deleteSelection() },
+    {
+      id: "edit.selectAll",
+      title: t("canvas.menu.selectAll"),
+      group,
+      run: () =>
+        useSession.getState().select({ nodes: [...doc.names("node")], edges: [...doc.names("edge")] }),
+    },
+    {
+      id: "edit.copy",
+      title: t("canvas.menu.copy"),
+      group,
+      enabled: someNodes,
+      run: () => writeClipboard(copySelection()),
+    },
+    {
+      id: "edit.cut",
+      title: t("canvas.menu.cut"),
+      group,
+      enabled: someNodes,
+      run: () => writeClipboard(cutSelection()),
+    },
+    {
+      id: "edit.paste",
+      title: t("canvas.menu.paste"),
+      group,
+      run: () => void readClipboard().then((text) => pasteText(text, cornerAt(hub.middle()))),
+    },
+    {
+      id: "edit.duplicate",
+      title: t("canvas.menu.duplicate"),
+      group,
+      enabled: someNodes,
+      run: duplicateSelection,
+    },
+    {
+      id: "edit.delete",
+      title: t("canvas.menu.delete"),
+      group,
+      enabled: anything,
+      run: () => deleteSelection(),
+    },
     {
       id: "edit.deleteJoin",
       title: t("canvas.menu.deleteJoin"),
@@ -94,7 +144,8 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       enabled: someNodes,
       run: () => {
         const names = ownNodes();
-        if (edit(t("canvas.edit.deleteJoin"), (document) => deleteAndJoin(document, names))) useSession.getState().select({});
+        if (edit(t("canvas.edit.deleteJoin"), (document) => deleteAndJoin(document, names)))
+          useSession.getState().select({});
       },
     },
     {
@@ -134,11 +185,27 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       enabled: () => selection().nodes.length > 0,
       run: () => fit(union(selection().nodes.flatMap((name) => scene.rect(name) ?? []))),
     },
-    { id: "view.actualSize", title: t("canvas.actualSize"), group: view, run: () => hub.centre(hub.middle(), 1) },
+    {
+      id: "view.actualSize",
+      title: t("canvas.actualSize"),
+      group: view,
+      run: () => hub.centre(hub.middle(), 1),
+    },
     { id: "view.zoomIn", title: t("canvas.zoomIn"), group: view, run: () => zoomBy(1.25) },
     { id: "view.zoomOut", title: t("canvas.zoomOut"), group: view, run: () => zoomBy(0.8) },
-    { id: "view.layout", title: t("shell.menu.layout"), group: view, enabled: () => doc.names("node").length > 0, run: () => void autoLayout() },
-    { id: "view.minimap", title: t("canvas.command.minimap"), group: view, run: () => useSession.getState().setMinimap(!useSession.getState().minimap) },
+    {
+      id: "view.layout",
+      title: t("shell.menu.layout"),
+      group: view,
+      enabled: () => doc.names("node").length > 0,
+      run: () => void autoLayout(),
+    },
+    {
+      id: "view.minimap",
+      title: t("canvas.command.minimap"),
+      group: view,
+      run: () => useSession.getState().setMinimap(!useSession.getState().minimap),
+    },
     walking("left"),
     walking("right"),
     walking("up"),

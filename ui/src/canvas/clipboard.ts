@@ -51,7 +51,10 @@ export function duplicateSelection(): void {
   const clip = copyNodes(doc, nodes, (name) => scene.position(name));
   const spots = Object.keys(clip.nodes).map((name) => scene.position(name));
   if (spots.length === 0) return;
-  const place = { x: Math.min(...spots.map((spot) => spot.x)) + 32, y: Math.min(...spots.map((spot) => spot.y)) + 32 };
+  const place = {
+    x: Math.min(...spots.map((spot) => spot.x)) + 32,
+    y: Math.min(...spots.map((spot) => spot.y)) + 32,
+  };
   const { patch, names } = pasteClip(doc, clip, place);
   if (edit(t("canvas.edit.duplicate"), patch)) useSession.getState().select({ nodes: names });
 }

@@ -40,7 +40,11 @@ export function Ghost() {
     <ViewportPortal>
       <div
         className="card-ghost"
-        style={{ transform: `translate(${ghost.place.x}px, ${ghost.place.y}px)`, width: NODE_WIDTH, height: HEAD }}
+        style={{
+          transform: `translate(${ghost.place.x}px, ${ghost.place.y}px)`,
+          width: NODE_WIDTH,
+          height: HEAD,
+        }}
       >
         {kindOf(ghost.kind)?.title ?? ghost.kind}
       </div>

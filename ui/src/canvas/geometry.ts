@@ -38,10 +38,12 @@ export function cardRows(node: NodeRecord, card: readonly string[]): CardRow[] {
     if (value === undefined || value === null || value === "") continue;
     if (pointer === "/into") rows.push({ role: "into", text: String(value) });
     else if (isObject(value)) {
-      for (const [key, item] of Object.entries(value)) rows.push({ role: "code", text: `${key} = ${inline(item)}` });
+      for (const [key, item] of Object.entries(value))
+        rows.push({ role: "code", text: `${key} = ${inline(item)}` });
     } else {
       const text = Array.isArray(value) ? value.map(inline).join(", ") : firstLine(inline(value));
-      if (text !== "") rows.push({ role: pointer === "/source" || pointer === "/query" ? "code" : "text", text });
+      if (text !== "")
+        rows.push({ role: pointer === "/source" || pointer === "/query" ? "code" : "text", text });
     }
   }
   return rows.slice(0, MAX_ROWS);
@@ -143,7 +145,8 @@ export function detour(from: Point, to: Point, laneY: number, inset = 0): string
 
 /** Do the segments ab and cd meet? Touching counts; lying along each other does not. */
 export function crosses(a: Point, b: Point, c: Point, d: Point): boolean {
-  const side = (p: Point, q: Point, r: Point) => Math.sign((q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x));
+  const side = (p: Point, q: Point, r: Point) =>
+    Math.sign((q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x));
   const abc = side(a, b, c);
   const abd = side(a, b, d);
   return abc !== abd && side(c, d, a) !== side(c, d, b);

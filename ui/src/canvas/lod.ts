@@ -157,7 +157,11 @@ export class MinimapPicture {
     const bounds = scene.bounds();
     if (!context || !bounds) return null;
     const pad = 8;
-    const scale = Math.min((size.width - pad * 2) / bounds.width, (size.height - pad * 2) / bounds.height, 0.2);
+    const scale = Math.min(
+      (size.width - pad * 2) / bounds.width,
+      (size.height - pad * 2) / bounds.height,
+      0.2,
+    );
     const left = size.width / 2 - (bounds.x + bounds.width / 2) * scale;
     const top = size.height / 2 - (bounds.y + bounds.height / 2) * scale;
     const key = [scene.version, readOverlay(), paint, size.width, size.height];
@@ -174,8 +178,16 @@ export class MinimapPicture {
       const from = Math.max(1, low);
       return [from, Math.max(4, Math.min(limit - 1, low + length) - from)];
     };
-    const [x, width] = clip((-viewport.x / viewport.zoom) * scale + left, (view.width / viewport.zoom) * scale, size.width);
-    const [y, height] = clip((-viewport.y / viewport.zoom) * scale + top, (view.height / viewport.zoom) * scale, size.height);
+    const [x, width] = clip(
+      (-viewport.x / viewport.zoom) * scale + left,
+      (view.width / viewport.zoom) * scale,
+      size.width,
+    );
+    const [y, height] = clip(
+      (-viewport.y / viewport.zoom) * scale + top,
+      (view.height / viewport.zoom) * scale,
+      size.height,
+    );
     context.strokeRect(x, y, width, height);
     return { scale, left, top };
   }

@@ -29,7 +29,12 @@ interface CanvasState {
   /** A kind that is being dragged from the palette, and where its card would be. */
   readonly ghost: { readonly kind: string; readonly place: Point } | null;
   readonly overview: boolean;
-  readonly menu: { readonly at: Point; readonly node?: string; readonly line?: string; readonly place: Point } | null;
+  readonly menu: {
+    readonly at: Point;
+    readonly node?: string;
+    readonly line?: string;
+    readonly place: Point;
+  } | null;
 }
 
 export const STILL: ReadonlyMap<string, Point> = new Map();

@@ -30,7 +30,14 @@ function handlesOf(name: string, rect: Rect): NonNullable<Node["handles"]> {
     handles.push({ type: "target", position: Position.Left, x: -PORT / 2, y, width: PORT, height: PORT });
   }
   if (name !== END) {
-    handles.push({ type: "source", position: Position.Right, x: rect.width - PORT / 2, y, width: PORT, height: PORT });
+    handles.push({
+      type: "source",
+      position: Position.Right,
+      x: rect.width - PORT / 2,
+      y,
+      width: PORT,
+      height: PORT,
+    });
   }
   return handles;
 }
@@ -54,7 +61,8 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     const chosen = new Set(selection.nodes);
     const near = new Set(scene.nodesIn(area));
     for (const name of moving.keys()) near.add(name);
-    if (selection.nodes.length <= MAX_PINNED) for (const name of selection.nodes) if (scene.rect(name)) near.add(name);
+    if (selection.nodes.length <= MAX_PINNED)
+      for (const name of selection.nodes) if (scene.rect(name)) near.add(name);
 
     let lines: Line[] = scene.linesIn(area);
     if (moving.size > 0) {
@@ -140,4 +148,3 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     return { nodes, edges };
   }, [version, area, overview, selection, moving, selectedLines]);
 }
-

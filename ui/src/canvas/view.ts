@@ -33,7 +33,10 @@ export class ViewHub {
 
   /** Puts a point of the graph into the middle of the view. */
   centre(point: Point, zoom = this.viewport.zoom, millis = 0): void {
-    this.move({ x: this.size.width / 2 - point.x * zoom, y: this.size.height / 2 - point.y * zoom, zoom }, millis);
+    this.move(
+      { x: this.size.width / 2 - point.x * zoom, y: this.size.height / 2 - point.y * zoom, zoom },
+      millis,
+    );
   }
 
   /** The point of the graph in the middle of the view. */

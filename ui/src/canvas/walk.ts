@@ -25,7 +25,9 @@ export function walk(scene: Scene, from: string | null, direction: Direction): s
       return direction === "right" ? x > here.x : x < here.x;
     };
     const forward = linked.filter((name) => name !== from && ahead(name));
-    const next = (forward.length > 0 ? forward : linked.filter((name) => name !== from)).toSorted((a, b) => away(a) - away(b))[0];
+    const next = (forward.length > 0 ? forward : linked.filter((name) => name !== from)).toSorted(
+      (a, b) => away(a) - away(b),
+    )[0];
     if (next !== undefined) return next;
   }
   return nearest(scene, from, direction);

@@ -18,9 +18,15 @@ function grid(columns: number, rows: number): GraphDocument {
     records.push({ id: `edge:n${index - 1}->n${index}`, value: { from: `n${index - 1}`, to: `n${index}` } });
   }
   for (let index = 0; index < columns * rows; index += 1) {
-    records.push({ id: `layout:n${index}`, value: [(index % columns) * 320, Math.floor(index / columns) * 160] });
+    records.push({
+      id: `layout:n${index}`,
+      value: [(index % columns) * 320, Math.floor(index / columns) * 160],
+    });
   }
-  records.push({ id: "layout:__start__", value: [-200, 0] }, { id: "layout:__end__", value: [columns * 320, 0] });
+  records.push(
+    { id: "layout:__start__", value: [-200, 0] },
+    { id: "layout:__end__", value: [columns * 320, 0] },
+  );
   doc.reset(records);
   return doc;
 }
@@ -34,7 +40,10 @@ describe("Scene", () => {
     expect(found.length).toBeGreaterThan(10);
     expect(found.length).toBeLessThan(80);
     const near = [...scene.rects()].filter(([, rect]) => intersects(rect, area)).map(([name]) => name);
-    expect(near.filter((name) => !found.includes(name)), "nothing in view is left out").toEqual([]);
+    expect(
+      near.filter((name) => !found.includes(name)),
+      "nothing in view is left out",
+    ).toEqual([]);
     expect(scene.linesIn(area).length).toBeLessThan(200);
     expect(scene.nodeAt({ x: 8010, y: 4010 })).toBe("n2525");
   });
@@ -49,14 +58,17 @@ describe("Scene", () => {
       (d: GraphDocument) => edits.setEdgeForm(d, "n0->n1", "route"),
       (d: GraphDocument) => edits.addPath(d, "n0->n1", "other", "n10"),
       (d: GraphDocument) => edits.connect(d, "n20", "n2"),
-      (d: GraphDocument) => edits.addNode(d, { name: "new", kind: "assign", config: {}, position: { x: 10, y: 900 } }),
+      (d: GraphDocument) =>
+        edits.addNode(d, { name: "new", kind: "assign", config: {}, position: { x: 10, y: 900 } }),
     ];
     const check = () => {
       const fresh = new Scene(doc);
       expect(new Map([...scene.rects()].sort())).toEqual(new Map([...fresh.rects()].sort()));
       expect([...scene.lines().keys()].sort()).toEqual([...fresh.lines().keys()].sort());
       const strip = (all: Scene) =>
-        [...all.lines().values()].map(({ lane: _lane, inset: _inset, ...line }) => line).sort((a, b) => (a.id < b.id ? -1 : 1));
+        [...all.lines().values()]
+          .map(({ lane: _lane, inset: _inset, ...line }) => line)
+          .sort((a, b) => (a.id < b.id ? -1 : 1));
       expect(strip(scene)).toEqual(strip(fresh));
       expect(scene.bounds()).toEqual(fresh.bounds());
     };
@@ -153,7 +165,10 @@ describe("lines", () => {
   });
 
   it("are cut by a stroke that meets them, also at a corner", () => {
-    const [a, b] = [{ x: 0, y: 0 }, { x: 10, y: 0 }];
+    const [a, b] = [
+      { x: 0, y: 0 },
+      { x: 10, y: 0 },
+    ];
     expect(crosses(a, b, { x: 5, y: -5 }, { x: 5, y: 5 })).toBe(true);
     expect(crosses(a, b, { x: 5, y: -5 }, { x: 5, y: 0 })).toBe(true);
     expect(crosses(a, b, { x: 5, y: 1 }, { x: 5, y: 5 })).toBe(false);

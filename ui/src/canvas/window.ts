@@ -222,7 +222,10 @@ export class Scene {
   #placedCount(): number {
     let count = 0;
     for (const name of this.doc.names("layout")) {
-      if ((name === START || name === END || this.doc.has(`node:${name}`)) && positionOf(this.doc.get(`layout:${name}`))) {
+      if (
+        (name === START || name === END || this.doc.has(`node:${name}`)) &&
+        positionOf(this.doc.get(`layout:${name}`))
+      ) {
         count += 1;
       }
     }
@@ -353,7 +356,13 @@ export class Scene {
   #boxed(line: Line, from: Rect, to: Rect): LineItem {
     const start = portOf(from, "out");
     const end = portOf(to, "in");
-    const ys = [start.y, start.y + line.fan, end.y, end.y + (line.join ?? 0), ...(line.lane === null ? [] : [line.lane])];
+    const ys = [
+      start.y,
+      start.y + line.fan,
+      end.y,
+      end.y + (line.join ?? 0),
+      ...(line.lane === null ? [] : [line.lane]),
+    ];
     const reach = LABEL_X + line.lead + 60;
     return {
       line,
@@ -412,7 +421,9 @@ export class Scene {
 
   /** Several joins into one node get a mark each. */
   #joinOffset(edge: string, to: string): number {
-    const joins = this.doc.edgesTo(to).filter((other) => edgeOf(this.doc.get(`edge:${other}`)).form === "join");
+    const joins = this.doc
+      .edgesTo(to)
+      .filter((other) => edgeOf(this.doc.get(`edge:${other}`)).form === "join");
     return (joins.indexOf(edge) - (joins.length - 1) / 2) * 24;
   }
 
@@ -446,7 +457,8 @@ export class Scene {
     const left = Math.min(from.x, to.x) - 24;
     const right = Math.max(from.x + from.width, to.x + to.width) + LABEL_X + line.lead + 24;
     const rank = this.#backRank(line);
-    const free = (y: number) => this.#nodes.search({ minX: left, maxX: right, minY: y - 8, maxY: y + 8 }).length === 0;
+    const free = (y: number) =>
+      this.#nodes.search({ minX: left, maxX: right, minY: y - 8, maxY: y + 8 }).length === 0;
     // One lies wholly under the other: the way between them is the shortest.
     const gap =
       from.y + from.height + 16 < to.y

@@ -52,7 +52,9 @@ describe("GraphDocument", () => {
     const doc = sample();
     const before = doc.records();
     expect(() =>
-      doc.apply({ ops: [op("node:c", undefined, { kind: "x" }), op("node:a", { kind: "other" }, undefined)] }),
+      doc.apply({
+        ops: [op("node:c", undefined, { kind: "x" }), op("node:a", { kind: "other" }, undefined)],
+      }),
     ).toThrow(/has changed/);
     expect(doc.records()).toEqual(before);
   });

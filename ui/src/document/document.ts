@@ -205,7 +205,11 @@ export class GraphDocument {
       const value = to[field];
       const fits = section === "edge" ? Array.isArray(value) : isObject(value);
       if (fits || this.#order[section].length > 0) {
-        throw new PatchError("bad-head", "doc", `“${field}” is a section; its records are changed one by one.`);
+        throw new PatchError(
+          "bad-head",
+          "doc",
+          `“${field}” is a section; its records are changed one by one.`,
+        );
       }
     }
   }

@@ -262,7 +262,12 @@ describe("copy and paste", () => {
     expect(names).toEqual(["a_2", "b_2"]);
     expect(doc.get("layout:b_2")).toEqual([1300, 500]);
     expect(doc.get("edge:a_2->b_2")).toEqual({ from: "a_2", to: "b_2" });
-    expect(doc.get("edge:b_2->?")).toEqual({ from: "b_2", route: "state.x", paths: { back: "a_2" }, default: "a_2" });
+    expect(doc.get("edge:b_2->?")).toEqual({
+      from: "b_2",
+      route: "state.x",
+      paths: { back: "a_2" },
+      default: "a_2",
+    });
     expect(doc.names("edge")).toHaveLength(5);
   });
 

@@ -56,7 +56,11 @@ class Draft {
 // Names
 
 /** What a node may be called; answers what is wrong, or null. */
-export function nodeNameProblem(doc: GraphDocument, name: string, self?: string): "empty" | "reserved" | "sign" | "taken" | null {
+export function nodeNameProblem(
+  doc: GraphDocument,
+  name: string,
+  self?: string,
+): "empty" | "reserved" | "sign" | "taken" | null {
   if (name.trim() === "") return "empty";
   if (name.startsWith("__")) return "reserved";
   if (/[:|]/.test(name)) return "sign";
@@ -100,7 +104,12 @@ function addEdge(draft: Draft, edge: JsonObject): string {
 // Fields
 
 /** Sets (or with `undefined` removes) the value at a JSON Pointer of a record. */
-export function setField(doc: GraphDocument, recordId: string, pointer: string, value: Json | undefined): Patch {
+export function setField(
+  doc: GraphDocument,
+  recordId: string,
+  pointer: string,
+  value: Json | undefined,
+): Patch {
   const draft = new Draft(doc);
   const before = doc.get(recordId);
   if (before === undefined) return draft.patch();
@@ -140,7 +149,11 @@ function addNodeTo(draft: Draft, { name, kind, config, position }: NewNode): voi
 }
 
 /** A new node with an edge from or to a node that is there: what a dropped wire makes. */
-export function addConnectedNode(doc: GraphDocument, node: NewNode, wire: { from?: string; to?: string }): Patch {
+export function addConnectedNode(
+  doc: GraphDocument,
+  node: NewNode,
+  wire: { from?: string; to?: string },
+): Patch {
   const draft = new Draft(doc);
   addNodeTo(draft, node);
   if (wire.from !== undefined) addEdge(draft, { from: wire.from, to: node.name });
@@ -204,7 +217,10 @@ export interface Doomed {
 }
 
 /** Deletes records and what cannot stay without them: edges of nodes, positions. */
-export function deleteThings(doc: GraphDocument, { nodes = [], edges = [], paths = [], keys = [] }: Doomed): Patch {
+export function deleteThings(
+  doc: GraphDocument,
+  { nodes = [], edges = [], paths = [], keys = [] }: Doomed,
+): Patch {
   const draft = new Draft(doc);
   for (const edge of edges) draft.remove(`edge:${edge}`);
   for (const { edge, part } of paths) removePath(draft, edge, part);
@@ -235,7 +251,13 @@ function detach(draft: Draft, edge: string, node: string): void {
   if (!isObject(record)) return;
   const view = edgeOf(record);
   if (view.form === "join" && view.sources.includes(node) && !view.targets.includes(node)) {
-    draft.set(id, withSources(record, view.sources.filter((source) => source !== node)));
+    draft.set(
+      id,
+      withSources(
+        record,
+        view.sources.filter((source) => source !== node),
+      ),
+    );
     return;
   }
   if (view.form === "route" && !view.sources.includes(node)) {
@@ -258,7 +280,13 @@ function removePath(draft: Draft, edge: string, part: string): void {
   if (!isObject(record)) return;
   const view = edgeOf(record);
   if (view.form === "join") {
-    draft.set(id, withSources(record, view.sources.filter((source) => source !== part)));
+    draft.set(
+      id,
+      withSources(
+        record,
+        view.sources.filter((source) => source !== part),
+      ),
+    );
     return;
   }
   if (view.form !== "route") {
@@ -366,7 +394,12 @@ function retarget(draft: Draft, edge: string, part: string, to: string): void {
 }
 
 /** Moves one end of an edge's line to another node. */
-export function reconnect(doc: GraphDocument, edge: string, part: string, ends: { from?: string; to?: string }): Patch {
+export function reconnect(
+  doc: GraphDocument,
+  edge: string,
+  part: string,
+  ends: { from?: string; to?: string },
+): Patch {
   const draft = new Draft(doc);
   const id = `edge:${edge}`;
   const view = edgeOf(doc.get(id));
@@ -422,7 +455,8 @@ export function setExpression(doc: GraphDocument, edge: string, expression: stri
 export function renamePath(doc: GraphDocument, edge: string, from: string, to: string): Patch {
   const record = doc.get(`edge:${edge}`);
   const paths = isObject(record) ? record["paths"] : undefined;
-  if (!isObject(record) || !isObject(paths) || to === from || to === "" || Object.hasOwn(paths, to)) return { ops: [] };
+  if (!isObject(record) || !isObject(paths) || to === from || to === "" || Object.hasOwn(paths, to))
+    return { ops: [] };
   const next = Object.fromEntries(
     Object.entries(paths).map(([label, target]) => [label === from ? to : label, target]),
   );
@@ -453,7 +487,8 @@ export function setEdgeForm(doc: GraphDocument, edge: string, form: EdgeForm): P
   const target = view.targets[0] ?? END;
   if (!isObject(record) || source === undefined || view.form === form) return { ops: [] };
   const keep: JsonObject = { ...record };
-  for (const field of ["from", "to", "when", "route", "paths", "default", "each", "as", "with"]) delete keep[field];
+  for (const field of ["from", "to", "when", "route", "paths", "default", "each", "as", "with"])
+    delete keep[field];
   const expression = view.expression ?? "";
   const ends: Record<EdgeForm, JsonObject> = {
     plain: { from: source, to: target },
@@ -480,8 +515,14 @@ export function renameInText(text: string, from: string, to: string): string {
   const name = from.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const simple = /^[A-Za-z_]\w*$/.test(to);
   return text
-    .replace(new RegExp(`\\bstate\\.${name}(?![\\w$])`, "g"), simple ? `state.${to}` : `state[${JSON.stringify(to)}]`)
-    .replace(new RegExp(`\\bstate\\[(["'])${name}\\1\\]`, "g"), (_, quote: string) => `state[${quote}${to}${quote}]`);
+    .replace(
+      new RegExp(`\\bstate\\.${name}(?![\\w$])`, "g"),
+      simple ? `state.${to}` : `state[${JSON.stringify(to)}]`,
+    )
+    .replace(
+      new RegExp(`\\bstate\\[(["'])${name}\\1\\]`, "g"),
+      (_, quote: string) => `state[${quote}${to}${quote}]`,
+    );
 }
 
 function renameDeep(value: Json, from: string, to: string): Json {
@@ -539,7 +580,9 @@ export function renameKey(doc: GraphDocument, from: string, to: string, kinds: r
   const examples = head["examples"];
   if (Array.isArray(examples)) {
     head["examples"] = examples.map((example) =>
-      isObject(example) && isObject(example["input"]) ? { ...example, input: renamedKey(example["input"]) } : example,
+      isObject(example) && isObject(example["input"])
+        ? { ...example, input: renamedKey(example["input"]) }
+        : example,
     );
   }
   draft.set("doc", head);
@@ -559,7 +602,11 @@ export interface Clip {
 }
 
 /** The nodes and the edges between them. */
-export function copyNodes(doc: GraphDocument, names: readonly string[], positions: (name: string) => Point): Clip {
+export function copyNodes(
+  doc: GraphDocument,
+  names: readonly string[],
+  positions: (name: string) => Point,
+): Clip {
   const chosen = new Set(names.filter((name) => doc.has(`node:${name}`)));
   const nodes: JsonObject = {};
   const layout: JsonObject = {};
@@ -623,14 +670,18 @@ export function pasteClip(doc: GraphDocument, clip: Clip, place: Point): { patch
     draft.set(`node:${next}`, record);
     draft.set(`layout:${next}`, rounded({ x: place.x + spot.x - left, y: place.y + spot.y - top }));
   }
-  const within = (name: Json | undefined): Json | undefined => (typeof name === "string" ? renamed.get(name) : undefined);
+  const within = (name: Json | undefined): Json | undefined =>
+    typeof name === "string" ? renamed.get(name) : undefined;
   for (const each of clip.edges) {
     if (!isObject(each)) continue;
     const view = edgeOf(each);
-    if (![...view.sources, ...view.targets].every((name) => renamed.has(name)) || view.paths.length === 0) continue;
+    if (![...view.sources, ...view.targets].every((name) => renamed.has(name)) || view.paths.length === 0)
+      continue;
     const { id: _own, ...edge } = each;
     const from = edge["from"];
-    edge["from"] = Array.isArray(from) ? from.map((source) => within(source) ?? null) : (within(from) ?? null);
+    edge["from"] = Array.isArray(from)
+      ? from.map((source) => within(source) ?? null)
+      : (within(from) ?? null);
     for (const field of ["to", "default"]) {
       const target = within(edge[field]);
       if (target !== undefined) edge[field] = target;

@@ -110,11 +110,19 @@ describe("History", () => {
 
   it("brings back a deleted node with its edges and its place", () => {
     doc.apply({
-      ops: [op("node:b", undefined, { n: 1 }), op("edge:a->b", undefined, { from: "a", to: "b" }), op("layout:b", undefined, [1, 2])],
+      ops: [
+        op("node:b", undefined, { n: 1 }),
+        op("edge:a->b", undefined, { from: "a", to: "b" }),
+        op("layout:b", undefined, [1, 2]),
+      ],
     });
     const before = doc.records();
     const patch = doc.apply({
-      ops: [op("edge:a->b", { from: "a", to: "b" }, undefined), op("layout:b", [1, 2], undefined), op("node:b", { n: 1 }, undefined)],
+      ops: [
+        op("edge:a->b", { from: "a", to: "b" }, undefined),
+        op("layout:b", [1, 2], undefined),
+        op("node:b", { n: 1 }, undefined),
+      ],
     });
     history.record("delete", patch);
     expect(doc.has("node:b")).toBe(false);

@@ -114,7 +114,8 @@ export class History {
     const first = steps[0];
     if (!first) return;
     const patch = steps.slice(1).reduce((whole, step) => joined(whole, step.patch), first.patch);
-    if (patch.ops.length > 0) this.#push({ name, patch, merge: null, at: this.#now(), bytes: bytesOf(patch) });
+    if (patch.ops.length > 0)
+      this.#push({ name, patch, merge: null, at: this.#now(), bytes: bytesOf(patch) });
   }
 
   clear(): void {
@@ -128,7 +129,10 @@ export class History {
     this.#undo.push(step);
     this.#bytes += step.bytes;
     this.#count += 1;
-    while (this.#undo.length > 1 && (this.#undo.length > this.#limits.steps || this.#bytes > this.#limits.bytes)) {
+    while (
+      this.#undo.length > 1 &&
+      (this.#undo.length > this.#limits.steps || this.#bytes > this.#limits.bytes)
+    ) {
       this.#bytes -= this.#undo.shift()?.bytes ?? 0;
     }
   }

@@ -48,7 +48,9 @@ describe("patch fixtures", () => {
       const back = reversed(done);
       if (fixture.reversed) expect(back.ops).toEqual(fixture.reversed);
       doc.apply(back);
-      expect(doc.records(), "the reversed patch brings everything back, order included").toEqual(fixture.before);
+      expect(doc.records(), "the reversed patch brings everything back, order included").toEqual(
+        fixture.before,
+      );
     });
   }
 });
@@ -71,7 +73,9 @@ describe("joined", () => {
     const before = ["a", "b", "c"].map((name) => ({ id: `node:${name}`, value: { kind: name } as Json }));
     const doc = documentOf([{ id: "doc", value: {} }, ...before]);
     const first = doc.apply({ ops: [op("node:a", { kind: "a" }, undefined)] });
-    const second = doc.apply({ ops: [op("node:d", undefined, { kind: "d" }, 0), op("node:d", { kind: "d" }, { kind: "e" })] });
+    const second = doc.apply({
+      ops: [op("node:d", undefined, { kind: "d" }, 0), op("node:d", { kind: "d" }, { kind: "e" })],
+    });
     const whole = joined(first, second);
     const other = documentOf([{ id: "doc", value: {} }, ...before]);
     other.apply(whole);

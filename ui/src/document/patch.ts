@@ -34,7 +34,10 @@ export function op(id: string, from: Json | undefined, to: Json | undefined, at?
 export function reversed(patch: Patch): Patch {
   return {
     ops: patch.ops
-      .map(({ id, from, to, at }) => ({ id, from: to, to: from, ...(at === undefined ? {} : { at }) }) as PatchOp)
+      .map(
+        ({ id, from, to, at }) =>
+          ({ id, from: to, to: from, ...(at === undefined ? {} : { at }) }) as PatchOp,
+      )
       .reverse(),
   };
 }

@@ -78,12 +78,17 @@ const sync = new Sync({
   },
   onProblem: (problem, retrying) => {
     if (retrying) {
-      if (!warnedOffline) showToast({ tone: "warning", text: t("shell.sync.waiting"), detail: t("shell.sync.waitingDetail") });
+      if (!warnedOffline)
+        showToast({ tone: "warning", text: t("shell.sync.waiting"), detail: t("shell.sync.waitingDetail") });
       warnedOffline = true;
       return;
     }
     const { message, remedy } = RpcProblem.from(problem);
-    showToast({ tone: "problem", text: t("shell.sync.refused"), detail: remedy ? `${message} ${remedy}` : message });
+    showToast({
+      tone: "problem",
+      text: t("shell.sync.refused"),
+      detail: remedy ? `${message} ${remedy}` : message,
+    });
   },
   setTimer: (run, millis) => {
     const timer = setTimeout(run, millis);
@@ -282,7 +287,8 @@ export function followDiagnostics(): () => void {
   return subscribe(
     (events) => {
       for (const event of events) {
-        if (event.type === "diagnostics" && event.graphId === sync.graphId) takeDiagnostics(event.diagnostics);
+        if (event.type === "diagnostics" && event.graphId === sync.graphId)
+          takeDiagnostics(event.diagnostics);
       }
     },
     () => {

@@ -43,7 +43,11 @@ describe("Sync", () => {
     tick();
     await settle();
     expect(sent, "one at a time").toHaveLength(1);
-    expect(sent[0]).toEqual({ graphId: "g", baseRev: 4, ops: [{ id: "node:a", from: { n: 0 }, to: { n: 2 } }] });
+    expect(sent[0]).toEqual({
+      graphId: "g",
+      baseRev: 4,
+      ops: [{ id: "node:a", from: { n: 0 }, to: { n: 2 } }],
+    });
     answers[0]?.resolve({ rev: 5, diagnostics: [] });
     await settle();
     expect(sent[1]?.baseRev).toBe(5);

@@ -101,7 +101,8 @@ export class Sync {
       return false;
     } catch (problem) {
       if (this.graphId !== graphId) return false;
-      const code = typeof problem === "object" && problem !== null && "code" in problem ? problem.code : undefined;
+      const code =
+        typeof problem === "object" && problem !== null && "code" in problem ? problem.code : undefined;
       if (typeof code === "string" && TRANSIENT.has(code)) {
         this.#waiting = joined(patch, this.#waiting);
         this.#cancelTimer ??= this.#ports.setTimer(() => void this.flush(), RETRY_MS);

@@ -109,5 +109,7 @@ function readEdge(edge: JsonObject): EdgeView {
 export function positionOf(value: Json | undefined): { x: number; y: number } | null {
   if (!Array.isArray(value)) return null;
   const [x, y] = value;
-  return typeof x === "number" && typeof y === "number" && Number.isFinite(x) && Number.isFinite(y) ? { x, y } : null;
+  return typeof x === "number" && typeof y === "number" && Number.isFinite(x) && Number.isFinite(y)
+    ? { x, y }
+    : null;
 }

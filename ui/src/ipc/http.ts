@@ -95,7 +95,8 @@ export function httpHost(options: HttpOptions = {}): Host {
 function problemOf(status: number, text: string): Problem {
   try {
     const body: unknown = JSON.parse(text);
-    if (typeof body === "object" && body !== null && "code" in body && "message" in body) return body as Problem;
+    if (typeof body === "object" && body !== null && "code" in body && "message" in body)
+      return body as Problem;
   } catch {
     // Not ours: a proxy or a page. Said below.
   }

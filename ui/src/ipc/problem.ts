@@ -16,7 +16,10 @@ export class RpcProblem extends Error {
   static from(thrown: unknown): RpcProblem {
     if (thrown instanceof RpcProblem) return thrown;
     if (isProblem(thrown)) return new RpcProblem(thrown);
-    return new RpcProblem({ code: "interface", message: thrown instanceof Error ? thrown.message : String(thrown) });
+    return new RpcProblem({
+      code: "interface",
+      message: thrown instanceof Error ? thrown.message : String(thrown),
+    });
   }
 }
 

@@ -17,6 +17,11 @@ export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>
 }
 
 /** `t` with the singular key for one: `tn("x.one", "x.many", n)`; `{n}` is filled in. */
-export function tn(one: TextKey, many: TextKey, n: number, vars?: Readonly<Record<string, string | number>>): string {
+export function tn(
+  one: TextKey,
+  many: TextKey,
+  n: number,
+  vars?: Readonly<Record<string, string | number>>,
+): string {
   return t(n === 1 ? one : many, { ...vars, n });
 }

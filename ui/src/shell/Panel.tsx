@@ -43,7 +43,11 @@ export function Panel({ side, tabs }: { side: Side; tabs: readonly PanelTab[] })
   );
   const items: TabItem[] = tabs.map(({ id, label, badge }) => ({ id, label, badge }));
   return (
-    <section className={`panel panel-${side}`} aria-label={t(`shell.panel.${side}`)} data-testid={shellIds.panel(side)}>
+    <section
+      className={`panel panel-${side}`}
+      aria-label={t(`shell.panel.${side}`)}
+      data-testid={shellIds.panel(side)}
+    >
       {tabs.length > 1 ? (
         <Tabs
           value={value}

@@ -16,7 +16,12 @@ export function PastFrame({ children }: { children: ReactNode }) {
         <div className="past-label" role="status" data-testid={shellIds.past}>
           <History size={14} aria-hidden />
           <span>{t("shell.past")}</span>
-          <Button size="small" variant="ghost" onClick={() => runCommand("debug.backToNow")} data-testid={shellIds.backToNow}>
+          <Button
+            size="small"
+            variant="ghost"
+            onClick={() => runCommand("debug.backToNow")}
+            data-testid={shellIds.backToNow}
+          >
             {t("shell.past.back")}
           </Button>
         </div>

@@ -71,8 +71,18 @@ export function Shell() {
 function Uses() {
   const use = useSession((state) => state.use);
   const graphId = useSession((state) => state.graphId);
-  if (use === "approve") return <PanelBoundary name="InboxPage"><InboxPage /></PanelBoundary>;
-  if (graphId === null) return <PanelBoundary name="StartScreen"><StartScreen /></PanelBoundary>;
+  if (use === "approve")
+    return (
+      <PanelBoundary name="InboxPage">
+        <InboxPage />
+      </PanelBoundary>
+    );
+  if (graphId === null)
+    return (
+      <PanelBoundary name="StartScreen">
+        <StartScreen />
+      </PanelBoundary>
+    );
   return <GraphUse />;
 }
 
@@ -88,7 +98,12 @@ function ProblemCount() {
 }
 
 function problemsTab(): PanelTab {
-  return { id: "problems", label: t("shell.tab.problems"), badge: <ProblemCount />, content: <ProblemsPanel /> };
+  return {
+    id: "problems",
+    label: t("shell.tab.problems"),
+    badge: <ProblemCount />,
+    content: <ProblemsPanel />,
+  };
 }
 
 /** Design and debug share one workspace, so that the canvas stays what and where it is when the use changes. */
@@ -117,7 +132,11 @@ function GraphUse() {
   const compare: PanelTab = { id: "compare", label: t("shell.tab.compare"), content: <ComparePanel /> };
   return (
     <Workspace
-      over={<PanelBoundary name="AnswerBanner"><AnswerBanner /></PanelBoundary>}
+      over={
+        <PanelBoundary name="AnswerBanner">
+          <AnswerBanner />
+        </PanelBoundary>
+      }
       left={[{ id: "threads", label: t("shell.tab.threads"), content: <ThreadsPanel /> }]}
       right={[moment, settings]}
       bottom={[
@@ -210,7 +229,13 @@ function BottomBar({ tabs }: { tabs: readonly PanelTab[] }) {
   return (
     <footer className="bottom-bar" data-testid={shellIds.bottomBar}>
       {tabs.map((tab) => (
-        <button key={tab.id} type="button" className="bottom-bar-tab" onClick={() => showTab("bottom", tab.id)} data-testid={`tab-${tab.id}`}>
+        <button
+          key={tab.id}
+          type="button"
+          className="bottom-bar-tab"
+          onClick={() => showTab("bottom", tab.id)}
+          data-testid={`tab-${tab.id}`}
+        >
           {tab.label}
           {tab.badge}
         </button>

@@ -24,7 +24,12 @@ export function TitleBar() {
       <div className="title-left">
         <AppMenu />
         {graphId !== null && (
-          <IconButton label={t("shell.home")} shortcut={key("graph.home")} onClick={() => runCommand("graph.home")} data-testid={shellIds.home}>
+          <IconButton
+            label={t("shell.home")}
+            shortcut={key("graph.home")}
+            onClick={() => runCommand("graph.home")}
+            data-testid={shellIds.home}
+          >
             <Home size={16} aria-hidden />
           </IconButton>
         )}
@@ -94,7 +99,8 @@ function GraphName() {
   const commit = (value: string) => {
     setEditing(false);
     const next = value.trim();
-    if (next !== "" && next !== name) edit(t("shell.edit.renameGraph"), (doc) => setField(doc, "doc", "/name", next));
+    if (next !== "" && next !== name)
+      edit(t("shell.edit.renameGraph"), (doc) => setField(doc, "doc", "/name", next));
   };
   const state = saving ? t("shell.state.sending") : dirty ? t("shell.state.dirty") : t("shell.state.saved");
   return (
@@ -116,12 +122,22 @@ function GraphName() {
         />
       ) : (
         <Tooltip label={path ?? t("shell.draft")}>
-          <button type="button" className="title-name" onClick={() => setEditing(true)} data-testid={shellIds.graphName}>
+          <button
+            type="button"
+            className="title-name"
+            onClick={() => setEditing(true)}
+            data-testid={shellIds.graphName}
+          >
             {name || t("shell.unnamed")}
           </button>
         </Tooltip>
       )}
-      <span className="title-state" data-dirty={dirty || undefined} data-testid={shellIds.saveState} role="status">
+      <span
+        className="title-state"
+        data-dirty={dirty || undefined}
+        data-testid={shellIds.saveState}
+        role="status"
+      >
         {dirty && <span className="dirty-dot" aria-hidden />}
         <span className="title-state-text">{path === null && !dirty ? t("shell.draft") : state}</span>
       </span>
@@ -178,7 +194,11 @@ function UseSwitch() {
             {each === "approve" && <Inbox size={14} aria-hidden />}
             {t(`shell.use.${each}`)}
             {each === "approve" && waiting > 0 && (
-              <span className="use-count tabular" aria-label={tn("shell.inbox.one", "shell.inbox.many", waiting)} data-testid={shellIds.inboxCount}>
+              <span
+                className="use-count tabular"
+                aria-label={tn("shell.inbox.one", "shell.inbox.many", waiting)}
+                data-testid={shellIds.inboxCount}
+              >
                 {waiting > 99 ? "99+" : waiting}
               </span>
             )}

@@ -75,7 +75,8 @@ function followTheme(): () => void {
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const apply = () => {
     const { theme } = useSession.getState();
-    document.documentElement.dataset["theme"] = theme === "system" ? (dark.matches ? "dark" : "light") : theme;
+    document.documentElement.dataset["theme"] =
+      theme === "system" ? (dark.matches ? "dark" : "light") : theme;
   };
   apply();
   dark.addEventListener("change", apply);

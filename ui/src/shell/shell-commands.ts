@@ -17,7 +17,7 @@ export function registerShellCommands(): () => void {
     group: view,
     run: () => session().setPanel(side, { folded: !session().panels[side].folded }),
   });
-  const use = (each: Use): Command => ({
+  const goTo = (each: Use): Command => ({
     id: `use.${each}`,
     title: t(`shell.go.${each}`),
     group: view,
@@ -28,7 +28,13 @@ export function registerShellCommands(): () => void {
     { id: "graph.new", title: t("shell.menu.new"), group: file, run: () => void newGraph() },
     { id: "graph.open", title: t("shell.menu.open"), group: file, run: () => void openWithDialog() },
     { id: "graph.save", title: t("shell.menu.save"), group: file, enabled: hasGraph, run: () => void save() },
-    { id: "graph.saveAs", title: t("shell.menu.saveAs"), group: file, enabled: hasGraph, run: () => void saveAs() },
+    {
+      id: "graph.saveAs",
+      title: t("shell.menu.saveAs"),
+      group: file,
+      enabled: hasGraph,
+      run: () => void saveAs(),
+    },
     { id: "graph.home", title: t("shell.home"), group: file, enabled: hasGraph, run: () => void goHome() },
     {
       id: "graph.versions",
@@ -54,9 +60,9 @@ export function registerShellCommands(): () => void {
       enabled: () => useDocumentState.getState().redoName !== null,
       run: () => void redo(),
     },
-    use("design"),
-    use("debug"),
-    use("approve"),
+    goTo("design"),
+    goTo("debug"),
+    goTo("approve"),
     panel("left"),
     panel("right"),
     panel("bottom"),

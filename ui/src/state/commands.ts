@@ -63,7 +63,8 @@ export function useCommands(): readonly Command[] {
   return list.filter((command, index) => list.findLastIndex((each) => each.id === command.id) === index);
 }
 
-const TYPING = "input:not([type=checkbox]):not([type=radio]):not([type=button]), textarea, select, [contenteditable=true]";
+const TYPING =
+  "input:not([type=checkbox]):not([type=radio]):not([type=button]), textarea, select, [contenteditable=true]";
 
 /** Where the key was pressed decides which shortcuts count. */
 function scopesAt(target: EventTarget | null): ReadonlySet<Scope> {

@@ -108,7 +108,10 @@ interface Kept {
 }
 
 const STORE = "superstep.session";
-const initialPanel = (side: Side): PanelState => ({ size: PANEL_LIMITS[side].initial, folded: side === "bottom" });
+const initialPanel = (side: Side): PanelState => ({
+  size: PANEL_LIMITS[side].initial,
+  folded: side === "bottom",
+});
 
 function kept(): Kept {
   const fresh: Kept = {
@@ -161,7 +164,10 @@ export const useSession = create<SessionState>((set, get) => ({
       const old = state.graphKey;
       if (old === path) return {};
       const moved = old === null ? undefined : state.breakpoints[old];
-      return { graphKey: path, breakpoints: moved ? { ...state.breakpoints, [path]: moved } : state.breakpoints };
+      return {
+        graphKey: path,
+        breakpoints: moved ? { ...state.breakpoints, [path]: moved } : state.breakpoints,
+      };
     }),
   setUse: (use) => set({ use }),
   select: (selection) => set({ selection: { ...EMPTY_SELECTION, ...selection } }),
@@ -170,7 +176,11 @@ export const useSession = create<SessionState>((set, get) => ({
       const threadId = cursor.threadId === undefined ? state.cursor.threadId : cursor.threadId;
       const sameThread = threadId === state.cursor.threadId;
       const checkpointId =
-        cursor.checkpointId === undefined ? (sameThread ? state.cursor.checkpointId : null) : cursor.checkpointId;
+        cursor.checkpointId === undefined
+          ? sameThread
+            ? state.cursor.checkpointId
+            : null
+          : cursor.checkpointId;
       return { cursor: { threadId, checkpointId }, ...(sameThread ? {} : { compareWith: null }) };
     }),
   setCompareWith: (compareWith) => set({ compareWith }),
@@ -186,7 +196,9 @@ export const useSession = create<SessionState>((set, get) => ({
     set((state) => {
       if (state.graphKey === null) return {};
       const list = state.breakpoints[state.graphKey] ?? [];
-      const next = list.map((each) => (each.node === node && each.when === when ? { ...each, enabled } : each));
+      const next = list.map((each) =>
+        each.node === node && each.when === when ? { ...each, enabled } : each,
+      );
       return { breakpoints: { ...state.breakpoints, [state.graphKey]: next } };
     }),
   renameBreakpoints: (from, to) =>

@@ -32,7 +32,10 @@ export function recordsOf(file: Json): { id: string; value: Json }[] {
       for (const edge of part) {
         if (!isObject(edge)) continue;
         const from = Array.isArray(edge["from"]) ? edge["from"].join("+") : String(edge["from"]);
-        const base = typeof edge["id"] === "string" ? edge["id"] : `${from}->${"route" in edge ? "?" : String(edge["to"])}`;
+        const base =
+          typeof edge["id"] === "string"
+            ? edge["id"]
+            : `${from}->${"route" in edge ? "?" : String(edge["to"])}`;
         const count = (taken.get(base) ?? 0) + 1;
         taken.set(base, count);
         records.push({ id: `edge:${count === 1 ? base : `${base}~${count}`}`, value: edge });
@@ -53,7 +56,10 @@ export const FAKE_KINDS: NodeKind[] = [
     summary: "Computes state keys with expressions.",
     icon: "equal",
     group: "state",
-    configSchema: { type: "object", properties: { set: { type: "object", title: "Set", "x-editor": "assignments" } } },
+    configSchema: {
+      type: "object",
+      properties: { set: { type: "object", title: "Set", "x-editor": "assignments" } },
+    },
     defaults: { set: {} },
     card: ["/set"],
   },
@@ -177,13 +183,16 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map()): FakeHos
       open: [...documents.keys()].map((graphId) => ({ graphId })),
     }),
     "settings.set": (request) => request,
-    "graph.new": ({ name }) => open({ format: "superstep/1", name: String(name), state: {}, nodes: {}, edges: [] }, null),
-    "graph.openExample": ({ id }) => open(graphs.get(String(id)) ?? {}, `/home/me/Superstep/${String(id)}/graph.json`),
+    "graph.new": ({ name }) =>
+      open({ format: "superstep/1", name: String(name), state: {}, nodes: {}, edges: [] }, null),
+    "graph.openExample": ({ id }) =>
+      open(graphs.get(String(id)) ?? {}, `/home/me/Superstep/${String(id)}/graph.json`),
     "graph.open": ({ path }) => open({ name: String(path), nodes: {}, edges: [] }, String(path)),
     "graph.get": ({ graphId }) => view(String(graphId)),
     "graph.apply": ({ graphId, baseRev, ops }) => {
       const found = need(String(graphId));
-      if (baseRev !== found.rev) throw new RpcProblem({ code: "conflict", message: "The graph has changed elsewhere." });
+      if (baseRev !== found.rev)
+        throw new RpcProblem({ code: "conflict", message: "The graph has changed elsewhere." });
       found.doc.apply({ ops: ops as PatchOp[] });
       found.rev += 1;
       return { rev: found.rev, diagnostics: [] };

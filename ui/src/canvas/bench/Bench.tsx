@@ -56,13 +56,19 @@ const SILENT: Host = {
 /** A grid with 1.15 edges for each node. */
 function records(count: number): { id: string; value: unknown }[] {
   const columns = Math.ceil(Math.sqrt(count * 1.6));
-  const out: { id: string; value: unknown }[] = [{ id: "doc", value: { format: "superstep/1", name: "Bench" } }];
+  const out: { id: string; value: unknown }[] = [
+    { id: "doc", value: { format: "superstep/1", name: "Bench" } },
+  ];
   for (let i = 0; i < count; i += 1) {
-    out.push({ id: `node:n${i}`, value: { kind: "assign", config: { set: { total: `state.total + ${i}`, last: `'n${i}'` } } } });
+    out.push({
+      id: `node:n${i}`,
+      value: { kind: "assign", config: { set: { total: `state.total + ${i}`, last: `'n${i}'` } } },
+    });
   }
   for (let i = 1; i < count; i += 1) {
     out.push({ id: `edge:n${i - 1}->n${i}`, value: { from: `n${i - 1}`, to: `n${i}` } });
-    if (i % 7 === 0 && i + columns < count) out.push({ id: `edge:n${i}->n${i + columns}`, value: { from: `n${i}`, to: `n${i + columns}` } });
+    if (i % 7 === 0 && i + columns < count)
+      out.push({ id: `edge:n${i}->n${i + columns}`, value: { from: `n${i}`, to: `n${i + columns}` } });
   }
   for (let i = 0; i < count; i += 1) {
     out.push({ id: `layout:n${i}`, value: [(i % columns) * 304, Math.floor(i / columns) * 160] });
@@ -118,7 +124,14 @@ async function measure(begun: number, subject: Subject): Promise<Timings> {
   subject.fit();
   await painted();
   const fitted = performance.now() - before;
-  return { firstPaint, panP50: percentile(pan, 0.5), panP95: percentile(pan, 0.95), dragP95: percentile(drag, 0.95), fit: fitted, mounted };
+  return {
+    firstPaint,
+    panP50: percentile(pan, 0.5),
+    panP95: percentile(pan, 0.95),
+    dragP95: percentile(drag, 0.95),
+    fit: fitted,
+    mounted,
+  };
 }
 
 export function Bench({ query }: { query: URLSearchParams }) {
@@ -139,7 +152,14 @@ export function Bench({ query }: { query: URLSearchParams }) {
       },
     });
     const start = performance.now();
-    openGraph({ graphId: "bench", name: "Bench", records: records(count), rev: 1, savedRev: 1, diagnostics: [] });
+    openGraph({
+      graphId: "bench",
+      name: "Bench",
+      records: records(count),
+      rev: 1,
+      savedRev: 1,
+      diagnostics: [],
+    });
     return start;
   });
   return (

@@ -20,7 +20,12 @@ function* mountedLines(root: Element): Generator<{ id: string; points: Point[] }
 }
 
 /** The nearest line within `reach` screen pixels. `except` leaves out lines that end at a node. */
-export function lineNear(root: Element, point: Point, reach: number, except: (id: string) => boolean): string | null {
+export function lineNear(
+  root: Element,
+  point: Point,
+  reach: number,
+  except: (id: string) => boolean,
+): string | null {
   let best: string | null = null;
   let nearest = reach;
   for (const { id, points } of mountedLines(root)) {

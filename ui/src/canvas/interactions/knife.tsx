@@ -15,7 +15,12 @@ interface KnifeProps {
 
 /** Does this press begin a cut? */
 export function beginsCut(event: { altKey: boolean; button: number; target: EventTarget }): boolean {
-  return event.altKey && event.button === 0 && event.target instanceof Element && event.target.closest(".react-flow__pane") !== null;
+  return (
+    event.altKey &&
+    event.button === 0 &&
+    event.target instanceof Element &&
+    event.target.closest(".react-flow__pane") !== null
+  );
 }
 
 /** One stroke, from the press to the release; Escape gives it up. */
@@ -66,5 +71,7 @@ function cut(ids: readonly string[]): void {
     else edges.push(line.edge);
   }
   if (ids.length === 0) return;
-  edit(tn("canvas.edit.cut.one", "canvas.edit.cut.many", ids.length), (doc) => deleteThings(doc, { edges, paths }));
+  edit(tn("canvas.edit.cut.one", "canvas.edit.cut.many", ids.length), (doc) =>
+    deleteThings(doc, { edges, paths }),
+  );
 }

@@ -92,7 +92,8 @@ export const shell = {
   "canvas.start.hint": "Where a run begins",
   "canvas.end.hint": "Where a branch ends",
   "canvas.empty.title": "An empty graph",
-  "canvas.empty.text": "Drag a node in from the left, or double-click anywhere. Then draw a wire from Start to it.",
+  "canvas.empty.text":
+    "Drag a node in from the left, or double-click anywhere. Then draw a wire from Start to it.",
   "canvas.empty.action": "Add a node",
   "canvas.node.label": "{name}, {kind} {state}",
   "canvas.node.noKind": "no kind",
