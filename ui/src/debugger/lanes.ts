@@ -74,12 +74,40 @@ export function layoutLanes(list: readonly Pick<CheckpointView, "id" | "parent">
   return { rows, width };
 }
 
+type List = readonly Pick<CheckpointView, "id" | "parent">[];
+
+/** Lists are replaced, never changed, so what is worked out from one holds as long as it is there. */
+const parentsCache = new WeakMap<List, ReadonlyMap<string, string | undefined>>();
+
+function parentsOf(list: List): ReadonlyMap<string, string | undefined> {
+  let parents = parentsCache.get(list);
+  if (!parents) {
+    parents = new Map(list.map((checkpoint) => [checkpoint.id, checkpoint.parent]));
+    parentsCache.set(list, parents);
+  }
+  return parents;
+}
+
+const childrenCache = new WeakMap<List, ReadonlyMap<string, string>>();
+
+function newestChildren(list: List): ReadonlyMap<string, string> {
+  const known = childrenCache.get(list);
+  if (known) return known;
+  const newest = new Map<string, string>();
+  for (const checkpoint of list) {
+    // Newest first, so the first child seen is the newest.
+    if (checkpoint.parent !== undefined && !newest.has(checkpoint.parent)) newest.set(checkpoint.parent, checkpoint.id);
+  }
+  childrenCache.set(list, newest);
+  return newest;
+}
+
 /** Ids from the given checkpoint back to the root, itself included: what is not among them is another branch or later. */
 export function pathTo(
   list: readonly Pick<CheckpointView, "id" | "parent">[],
   from: string | undefined,
 ): ReadonlySet<string> {
-  const parents = new Map(list.map((checkpoint) => [checkpoint.id, checkpoint.parent]));
+  const parents = parentsOf(list);
   const path = new Set<string>();
   let at = from;
   while (at !== undefined && !path.has(at) && parents.has(at)) {
@@ -99,13 +127,7 @@ export function branchThrough(
 ): string[] {
   if (through === undefined) return [];
   const back = [...pathTo(list, through)].toReversed();
-  const newestChild = new Map<string, string>();
-  for (const checkpoint of list) {
-    // Newest first, so the first child seen is the newest.
-    if (checkpoint.parent !== undefined && !newestChild.has(checkpoint.parent)) {
-      newestChild.set(checkpoint.parent, checkpoint.id);
-    }
-  }
+  const newestChild = newestChildren(list);
   const branch = back;
   const seen = new Set(branch);
   let at = newestChild.get(through);

@@ -97,14 +97,17 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     if (pages?.more && last >= list.length - 20) void loadOlderCheckpoints(threadId);
   }, [last, list.length, pages?.more, threadId]);
 
+  const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(resting.current), []);
   const move = (checkpointId: string | null) => {
     setCursor({ checkpointId });
-    // The ones beside it are probably wanted next.
-    const at = checkpointId === null ? 0 : (timeline.indexOf.get(checkpointId) ?? 0);
-    for (const by of [1, -1]) {
-      const neighbour = list[at + by];
-      if (neighbour) setTimeout(() => snapshots.prefetch({ threadId, checkpointId: neighbour.id }), 80);
-    }
+    // The ones beside it are probably wanted next; while the key is held, only what is asked for counts.
+    clearTimeout(resting.current);
+    resting.current = setTimeout(() => {
+      const at = checkpointId === null ? 0 : (timeline.indexOf.get(checkpointId) ?? 0);
+      const neighbour = list[at + 1];
+      if (neighbour) snapshots.prefetch({ threadId, checkpointId: neighbour.id });
+    }, 300);
   };
   const onRow = (row: number, event: MouseEvent) => {
     const id = list[row]?.id;
