@@ -54,7 +54,7 @@ export function GraphInspector() {
           <TextField
             value={text("name")}
             onChange={(next) => set("name", next, t("forms.graph.name"))}
-            data-testid="graph-name"
+            data-testid="inspector-graph-name"
           />
         </Field>
         <Field label={t("forms.graph.description")} error={at("/description")} pointer="/description">
