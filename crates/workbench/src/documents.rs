@@ -17,8 +17,9 @@ use crate::Workbench;
 use crate::autosave::{Slot, Unsaved};
 use crate::files::{self, Fingerprint};
 use crate::wire::{
-    Applied, ApplyPatch, Autosaves, CloseGraph, Diagnostic, Empty, Example, Exported, GraphRef, GraphView,
-    Json, NewGraph, OpenExample, OpenGraph, Problem, Record, RestoreGraph, SaveGraph, Saved, Severity,
+    AppEvent, Applied, ApplyPatch, Autosaves, CloseGraph, Diagnostic, Empty, Example, Exported, GraphRef,
+    GraphView, Json, NewGraph, OpenExample, OpenGraph, Problem, Record, RestoreGraph, SaveGraph, Saved,
+    Severity,
 };
 
 /// Unsaved changes are written this long after the first of them, and then at most so often.
@@ -60,6 +61,8 @@ struct State {
     recovered_at: Option<String>,
     timer: bool,
     last_autosave: Option<Instant>,
+    /// Why the last autosave failed; shown among the problems until one succeeds.
+    unkept: Option<Problem>,
     closed: bool,
 }
 
@@ -220,6 +223,19 @@ impl State {
                     .map(wire_diagnostic),
             );
         }
+        found.extend(self.unkept.as_ref().map(|problem| {
+            Diagnostic {
+                code: "autosave-failed".into(),
+                severity: Severity::Warning,
+                message: format!("Unsaved changes could not be kept: {}", problem.message),
+                remedy: problem
+                    .remedy
+                    .clone()
+                    .unwrap_or_else(|| "Save the graph to another place.".into()),
+                record: "doc".into(),
+                pointer: None,
+            }
+        }));
         self.diagnostics = found;
     }
 
@@ -348,6 +364,7 @@ impl Workbench {
                 recovered_at: Some(unsaved.saved_at),
                 timer: false,
                 last_autosave: None,
+                unkept: None,
                 closed: false,
             },
         )
@@ -375,6 +392,7 @@ impl Workbench {
                 recovered_at: None,
                 timer: false,
                 last_autosave: None,
+                unkept: None,
                 closed: false,
             },
         );
@@ -424,6 +442,7 @@ impl Workbench {
                         recovered_at: None,
                         timer: false,
                         last_autosave: None,
+                        unkept: None,
                         closed: false,
                     },
                 )
@@ -562,10 +581,25 @@ impl Workbench {
                 .map_err(|e| Problem::file("copy to", Path::new("the data folder"), &e))
         })
         .await?;
-        let mut state = lock(&open.state);
-        state.last_autosave = Some(Instant::now());
-        if written.is_ok() {
-            state.autosaved_rev = rev;
+        let changed = {
+            let mut state = lock(&open.state);
+            state.last_autosave = Some(Instant::now());
+            if written.is_ok() {
+                state.autosaved_rev = rev;
+            }
+            let failed = written.as_ref().err().cloned();
+            let changed = failed.is_some() != state.unkept.is_some();
+            state.unkept = failed;
+            if changed {
+                state.check(self);
+            }
+            changed.then(|| state.diagnostics.clone())
+        };
+        if let Some(diagnostics) = changed {
+            self.hub.publish(AppEvent::Diagnostics {
+                graph_id: open.id.clone(),
+                diagnostics,
+            });
         }
         written
     }

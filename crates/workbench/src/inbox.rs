@@ -71,12 +71,15 @@ impl Workbench {
             .threads()
             .await
             .map_err(|e| problem(&e.into()))?;
-        let rows = self.ledger.threads()?;
+        let mut rows = self.ledger.threads()?;
         let runs = self.ledger.last_runs(None)?;
         let mut questions = Vec::new();
         for summary in summaries.iter().filter(|summary| summary.head.interrupted > 0) {
             let id = summary.thread.as_str();
             let answered = self.runs.answering(id);
+            if !rows.contains_key(id) {
+                rows.insert(id.to_owned(), self.adopt(summary).await?);
+            }
             let view = self.thread_view(summary, rows.get(id), runs.get(id))?;
             let since = runs
                 .get(id)

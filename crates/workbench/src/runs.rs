@@ -33,7 +33,7 @@ const THREAD_EVERY: Duration = Duration::from_millis(250);
 /// Ended tasks are written to the ledger when so many wait, or when the run is quiet.
 const TASKS_AT_ONCE: usize = 256;
 /// Characters of a title.
-const TITLE: usize = 60;
+pub(crate) const TITLE: usize = 60;
 
 /// Runs of this process by thread.
 #[derive(Debug, Default)]

@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use superstep::{
-    CheckpointHead, CheckpointId, ListQuery, Object, RunError, Source as MadeBy, StateRef, StateUpdate,
-    ThreadId, ThreadSummary, Value,
+    CheckpointHead, CheckpointId, ListQuery, Object, RunError, START, Source as MadeBy, StateRef,
+    StateUpdate, ThreadId, ThreadSummary, Value,
 };
 
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::ledger::{RunRow, ThreadRow};
+use crate::runs::TITLE;
+use crate::values::first_text;
 use crate::wire::{
     AppEvent, CheckpointList, CheckpointView, Empty, ListCheckpoints, ListThreads, Problem, RenameThread,
     RunStatus, ThreadList, ThreadRef, ThreadView, UpdateState, Updated,
@@ -212,6 +214,38 @@ impl Workbench {
         })
     }
 
+    /// A title for a thread that another program began: like one of ours, from its first input.
+    pub(crate) async fn adopt(&self, summary: &ThreadSummary) -> Result<ThreadRow, Problem> {
+        let id = summary.thread.as_str();
+        let noted = |name| {
+            summary
+                .head
+                .metadata
+                .user
+                .get(name)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        let first = self.heads(id, None, None).await?.pop();
+        let mut title = None;
+        if let Some(first) = &first {
+            let tuple = self.checkpointer.get(&summary.thread, "", Some(&first.id)).await;
+            let input = tuple
+                .map_err(|e| problem(&e.into()))?
+                .map(|tuple| tuple.checkpoint.channel_values);
+            title = input.and_then(|values| values.get(START).and_then(|input| first_text(input, TITLE)));
+        }
+        let row = ThreadRow {
+            thread_id: id.to_owned(),
+            title: title.or_else(|| noted(GRAPH)).unwrap_or_else(|| id.to_owned()),
+            graph_name: noted(GRAPH).unwrap_or_default(),
+            graph_key: noted(GRAPH_PATH).unwrap_or_default(),
+            created_at: summary.created.clone(),
+        };
+        self.ledger.thread_began(&row)?;
+        Ok(row)
+    }
+
     /// A thread as it is now.
     pub(crate) async fn thread(&self, thread_id: &str) -> Result<ThreadView, Problem> {
         let row = self.ledger.thread(thread_id)?;
@@ -225,7 +259,11 @@ impl Workbench {
                     created: first.ts.clone(),
                     checkpoints: heads.len() as u64,
                 };
-                self.thread_view(&summary, row.as_ref(), runs.get(thread_id))
+                let row = match row {
+                    Some(row) => row,
+                    None => self.adopt(&summary).await?,
+                };
+                self.thread_view(&summary, Some(&row), runs.get(thread_id))
             }
             _ => self.young_thread(&row.ok_or_else(|| no_thread(thread_id))?, runs.get(thread_id)),
         }
@@ -269,7 +307,10 @@ impl Workbench {
         let mut views = Vec::new();
         for summary in &summaries {
             let id = summary.thread.as_str();
-            let row = rows.remove(id);
+            let row = match rows.remove(id) {
+                Some(row) => Some(row),
+                None => Some(self.adopt(summary).await?),
+            };
             let key = self.graph_key(&summary.head, row.as_ref());
             views.push((key, self.thread_view(summary, row.as_ref(), runs.get(id))?));
         }

@@ -24,10 +24,18 @@ pub struct App {
 impl App {
     /// Opens a workbench on a data folder.
     pub async fn open(data_dir: &Path) -> Self {
-        let options = Options {
+        Self::open_with(Options {
             data_dir: data_dir.to_path_buf(),
-            examples_dir: Some(repository().join("graphs")),
             ..Options::default()
+        })
+        .await
+    }
+
+    /// Opens a workbench with the repository's examples and these options.
+    pub async fn open_with(options: Options) -> Self {
+        let options = Options {
+            examples_dir: Some(repository().join("graphs")),
+            ..options
         };
         let workbench = Workbench::open(options).await.expect("the workbench opens");
         let events = workbench.subscribe();
@@ -75,6 +83,19 @@ impl App {
             }
             if let Some(run) = ended {
                 return (run, happened);
+            }
+        }
+    }
+
+    /// Reads events until `wanted` finds what it looks for.
+    pub async fn until<T>(&mut self, wanted: impl Fn(&AppEvent) -> Option<T>) -> T {
+        loop {
+            let batch = tokio::time::timeout(Duration::from_secs(30), self.events.next())
+                .await
+                .expect("it happens within 30 seconds")
+                .expect("the workbench is open");
+            if let Some(found) = batch.events.iter().find_map(&wanted) {
+                return found;
             }
         }
     }

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 use superstep_acceptance::App;
+use superstep_workbench::wire::AppEvent;
 
 const GRAPH: &str = r#"{
   "format": "superstep/1",
@@ -224,4 +225,59 @@ async fn requests_that_make_no_sense_are_refused_with_their_place() {
     let info = app.ok("app.info", json!(null)).await;
     assert_eq!(info["kinds"].as_array().unwrap().len(), 5);
     assert!(info["examples"].as_array().unwrap().len() >= 5);
+}
+
+#[tokio::test]
+async fn a_failing_autosave_is_told_and_saving_still_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let mut app = App::open(&data).await;
+    // Where the folder should be stands a file, as on a broken or full disk.
+    fs::write(data.join("autosave"), "in the way").unwrap();
+    let graph = app.ok("graph.new", json!({"name": "A"})).await;
+    let id = graph["graphId"].clone();
+    let told = |event: &AppEvent| match event {
+        AppEvent::Diagnostics { diagnostics, .. } => {
+            Some(diagnostics.iter().any(|d| d.code == "autosave-failed"))
+        }
+        _ => None,
+    };
+    app.ok(
+        "graph.apply",
+        json!({"graphId": id, "baseRev": 0, "ops": rename("B", head(&graph))}),
+    )
+    .await;
+    assert!(
+        app.until(told).await,
+        "the user is told that changes are not kept"
+    );
+    let view = app.ok("graph.get", json!({"graphId": id})).await;
+    assert!(
+        view["diagnostics"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|d| d["code"] == "autosave-failed")
+    );
+    fs::remove_file(data.join("autosave")).unwrap();
+    app.ok(
+        "graph.apply",
+        json!({"graphId": id, "baseRev": 1, "ops": rename("C", head(&view))}),
+    )
+    .await;
+    assert!(
+        !app.until(told).await,
+        "the warning goes when changes are kept again"
+    );
+    let saved = app
+        .ok(
+            "graph.save",
+            json!({"graphId": id, "path": dir.path().join("c.json")}),
+        )
+        .await;
+    assert!(
+        fs::read_to_string(saved["path"].as_str().unwrap())
+            .unwrap()
+            .contains("\"C\"")
+    );
 }

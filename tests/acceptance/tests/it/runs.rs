@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use superstep_acceptance::App;
+use superstep_workbench::Options;
 use superstep_workbench::wire::{AppEvent, TaskStatus};
 
 /// `a` and `b` in parallel, then `c` once both are done; `b` asks.
@@ -290,5 +291,75 @@ async fn an_endless_loop_ends_with_a_problem_and_the_thread_stays() {
     assert_eq!(
         round["times"], snapshot["visits"][0]["runs"],
         "every visit led round the loop"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn threads_of_another_program_have_a_title_and_their_questions_are_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let storage = format!("sqlite:{}", dir.path().join("shared.db").display());
+    let open = async |name: &str| {
+        let options = Options {
+            data_dir: dir.path().join(name),
+            storage: Some(storage.clone()),
+            ..Options::default()
+        };
+        App::open_with(options).await
+    };
+    let mut one = open("one").await;
+    let graph = one.ok("graph.openExample", json!({"id": "refund-desk"})).await;
+    let input = json!({"request": "My kettle is broken", "price": 20, "days": 3});
+    let (run, _) = one
+        .run(json!({"graphId": graph["graphId"], "action": {"type": "input", "input": input}}))
+        .await;
+    assert_eq!(run["status"], "asking");
+    let mut two = open("two").await;
+    let list = two.ok("thread.list", json!({})).await;
+    let thread = &list["threads"][0];
+    assert_eq!(
+        (&thread["title"], &thread["status"]),
+        (&json!("My kettle is broken"), &json!("asking"))
+    );
+    assert_eq!(
+        (&thread["graphName"], &thread["graphPath"]),
+        (&json!("Refund desk"), &graph["path"])
+    );
+    let question = two.ok("inbox.list", json!({})).await["questions"][0].clone();
+    assert_eq!(
+        (&question["node"], &question["threadTitle"]),
+        (&json!("review"), &json!("My kettle is broken"))
+    );
+    let answers = json!({question["interruptId"].as_str().unwrap(): {"decision": "reject"}});
+    let resume = json!({"threadId": run["threadId"], "action": {"type": "resume", "answers": answers}});
+    let (run, _) = two.run(resume).await;
+    assert_eq!(run["status"], "done");
+
+    // A question whose graph is gone is still shown, and answering says what is missing.
+    let (run, _) = one
+        .run(json!({"graphId": graph["graphId"], "action": {"type": "input", "input": input}}))
+        .await;
+    assert_eq!(run["status"], "asking");
+    std::fs::remove_file(graph["path"].as_str().unwrap()).unwrap();
+    let three = open("three").await;
+    let question = three.ok("inbox.list", json!({})).await["questions"][0].clone();
+    assert_eq!(question["node"], "review");
+    assert!(question["text"].as_str().unwrap().starts_with("Refund 20 EUR"));
+    let answers = json!({question["interruptId"].as_str().unwrap(): {"decision": "reject"}});
+    let resume = json!({"threadId": run["threadId"], "action": {"type": "resume", "answers": answers}});
+    assert_eq!(three.refused("run.start", resume).await.code, "not-found");
+    let snapshot = three
+        .ok("thread.snapshot", json!({"threadId": run["threadId"]}))
+        .await;
+    assert_eq!(
+        snapshot["next"],
+        json!(["review"]),
+        "the state can be read without the graph"
+    );
+    assert!(
+        snapshot["keys"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|key| key["key"] == "draft")
     );
 }
