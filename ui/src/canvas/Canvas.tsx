@@ -39,7 +39,7 @@ import { provideCanvas } from "./actions";
 import { addFromSearch, connectFromSearch, cornerAt, freePlace, placeNode } from "./adding";
 import { arrange } from "./arrange";
 import { registerCanvasCommands } from "./canvas-commands";
-import { CanvasMenu } from "./CanvasMenu";
+import { CanvasMenu, openCanvasMenu } from "./CanvasMenu";
 import { CanvasTools } from "./CanvasTools";
 import { followClipboard } from "./clipboard";
 import { EmptyCanvas, Ghost, WireGhost } from "./extras";
@@ -392,7 +392,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     (event: ReactMouseEvent | MouseEvent, what: { node?: string; line?: string }) => {
       event.preventDefault();
       const at = { x: event.clientX, y: event.clientY };
-      setCanvas({ menu: { at, place: place(at), ...what } });
+      openCanvasMenu({ at, place: place(at), ...what });
     },
     [place],
   );
@@ -423,6 +423,11 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
       aria-label={t("canvas.label")}
       data-testid={shellIds.canvas}
       onDoubleClick={onDoubleClick}
+      onContextMenu={(event) => {
+        // Labels are drawn outside of React Flow's edges.
+        const line = (event.target as Element).closest("[data-line]")?.getAttribute("data-line");
+        if (line) menuAt(event, { line });
+      }}
       onPointerDownCapture={onDownCapture}
       onMouseDownCapture={onMouseDownCapture}
     >

@@ -10,7 +10,7 @@ import { useSession } from "../state/session";
 import { pasteText, readClipboard } from "./clipboard";
 import { scene } from "./scene";
 import { selectLine } from "./selection";
-import { setCanvas, useCanvas } from "./store";
+import { setCanvas, useCanvas, type CanvasMenuPlace } from "./store";
 
 const key = (id: string) => KEYMAP[id]?.keys[0];
 const command = (id: string, label: string): MenuEntry => ({
@@ -21,8 +21,7 @@ const command = (id: string, label: string): MenuEntry => ({
 });
 
 function nodeEntries(node: string): MenuEntry[] {
-  const { selection, select, toggleBreakpoint, breakpoints, graphKey } = useSession.getState();
-  if (!selection.nodes.includes(node)) select({ nodes: [node] });
+  const { toggleBreakpoint, breakpoints, graphKey } = useSession.getState();
   if (node === START || node === END) return [command("edit.addNode", t("canvas.menu.addConnected"))];
   const set = (when: "before" | "after") =>
     (breakpoints[graphKey ?? ""] ?? []).some((each) => each.node === node && each.when === when);
@@ -103,6 +102,18 @@ function lineEntries(id: string): MenuEntry[] {
     run: () => void edit(t("canvas.edit.delete"), (document) => deleteThings(document, { edges: [edge] })),
   });
   return entries;
+}
+
+/** Opens the menu. What it is opened over becomes the selection, unless it is part of it. */
+export function openCanvasMenu(menu: CanvasMenuPlace): void {
+  const { selection, select } = useSession.getState();
+  if (menu.node !== undefined && !selection.nodes.includes(menu.node)) {
+    setCanvas({ lines: [] });
+    select({ nodes: [menu.node] });
+  }
+  const line = menu.line === undefined ? undefined : scene.line(menu.line);
+  if (line && !selection.edges.includes(line.edge)) selectLine(line, false);
+  setCanvas({ menu });
 }
 
 export function CanvasMenu() {

@@ -131,6 +131,7 @@ function Label({ line, selected, state, failed, style }: LabelProps) {
     <button
       type="button"
       className="line-label nodrag nopan"
+      data-line={line.id}
       data-form={line.form}
       data-default={line.isDefault || undefined}
       data-selected={selected || undefined}
@@ -166,6 +167,7 @@ function Caption({ line, style }: { line: Line; style: CSSProperties }) {
     <button
       type="button"
       className="line-caption nodrag nopan"
+      data-line={line.id}
       style={style}
       title={t("canvas.caption.hint", { expression: line.caption ?? "" })}
       onClick={(event) => selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey, true)}

@@ -16,6 +16,15 @@ export interface LabelEdit {
   readonly what: "label" | "caption";
 }
 
+export interface CanvasMenuPlace {
+  /** Where on the screen. */
+  readonly at: Point;
+  /** Where in the graph. */
+  readonly place: Point;
+  readonly node?: string;
+  readonly line?: string;
+}
+
 interface CanvasState {
   /** Positions of nodes that are being dragged. */
   readonly moving: ReadonlyMap<string, Point>;
@@ -29,12 +38,7 @@ interface CanvasState {
   /** A kind that is being dragged from the palette, and where its card would be. */
   readonly ghost: { readonly kind: string; readonly place: Point } | null;
   readonly overview: boolean;
-  readonly menu: {
-    readonly at: Point;
-    readonly node?: string;
-    readonly line?: string;
-    readonly place: Point;
-  } | null;
+  readonly menu: CanvasMenuPlace | null;
 }
 
 export const STILL: ReadonlyMap<string, Point> = new Map();
