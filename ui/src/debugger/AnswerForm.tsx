@@ -120,9 +120,7 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
       )}
       {context.length > 0 && <Context entries={context} compact={compact} />}
       {choices.length > 0 && (
-        <div
-          className={`grid gap-2 ${choices.length > 2 ? "sm:grid-cols-2 xl:grid-cols-3" : "sm:grid-cols-2"}`}
-        >
+        <div className="grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2">
           {choices.map((choice, index) => {
             const leads = paths[index];
             return (

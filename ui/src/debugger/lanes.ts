@@ -96,7 +96,8 @@ function newestChildren(list: List): ReadonlyMap<string, string> {
   const newest = new Map<string, string>();
   for (const checkpoint of list) {
     // Newest first, so the first child seen is the newest.
-    if (checkpoint.parent !== undefined && !newest.has(checkpoint.parent)) newest.set(checkpoint.parent, checkpoint.id);
+    if (checkpoint.parent !== undefined && !newest.has(checkpoint.parent))
+      newest.set(checkpoint.parent, checkpoint.id);
   }
   childrenCache.set(list, newest);
   return newest;

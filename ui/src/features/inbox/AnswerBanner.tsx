@@ -33,7 +33,7 @@ export function AnswerBanner() {
   if (!question || past) return null;
   return (
     <aside
-      className="pointer-events-auto mx-auto flex max-h-full w-full max-w-2xl flex-col overflow-hidden rounded-lg border border-asking bg-surface-1 shadow-popup"
+      className="pointer-events-auto mx-auto flex max-h-[min(54vh,30rem)] w-full max-w-2xl flex-col overflow-hidden rounded-lg border border-asking bg-surface-1 shadow-popup"
       aria-label={t("debug.questionOf", { node: question.node })}
       data-testid={debugIds.answerBanner}
       onKeyDown={(event) => {

@@ -94,6 +94,27 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
     }
   }, [open, view, place, loadedValues, fromStart, chat]);
 
+  // What is searched must be here; only what is really big has to be asked for by opening it.
+  const searching = search.trim() !== "";
+  useEffect(() => {
+    if (!searching) return;
+    const timer = setTimeout(() => {
+      for (const key of view.keys) {
+        const have = loadedValues.get(key.key);
+        if (!hereValue(key, have).complete && !have?.problem && (key.value?.bytes ?? 0) <= SEARCH_BYTES) {
+          void loadValue(place, view, key, "all");
+        }
+      }
+    }, 200);
+    return () => clearTimeout(timer);
+  }, [searching, view, place, loadedValues]);
+  const unsearched = searching
+    ? view.keys.filter(
+        (key) =>
+          !hereValue(key, loadedValues.get(key.key)).complete && (key.value?.bytes ?? 0) > SEARCH_BYTES,
+      )
+    : [];
+
   const rows = useMemo(
     () =>
       flattenState(view.keys, {
@@ -241,6 +262,11 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
           {t("debug.state.changedN", { n: changed })}
         </Button>
       </div>
+      {unsearched.length > 0 && (
+        <p className="px-3 pb-2 text-xs text-text-2">
+          {t("debug.state.unsearched", { keys: unsearched.map((key) => key.key).join(", ") })}
+        </p>
+      )}
       {rows.length === 0 && (
         <EmptyState
           compact
@@ -329,6 +355,8 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
     </>
   );
 }
+
+const SEARCH_BYTES = 2_000_000;
 
 const ESTIMATE: Record<StateRow["type"], number> = {
   key: 46,
@@ -540,7 +568,10 @@ const KeyRow = memo(function KeyRow({
         </span>
       </div>
       {!(absent && !removed) &&
-        !(row.open && here && (isContainer(value) || (typeof value === "string" && value.length > 60))) && (
+        !(
+          row.open &&
+          (isList(view) || isContainer(value) || (typeof value === "string" && value.length > 60))
+        ) && (
           <div className="truncate pb-0.5 pl-5 font-mono text-xs" onDoubleClick={() => onEdit(view.key, "")}>
             {removed ? (
               <del className="text-text-2 line-through decoration-failed">
@@ -554,6 +585,8 @@ const KeyRow = memo(function KeyRow({
     </div>
   );
 });
+
+const isList = (view: KeyView): boolean => view.value?.kind === "array" || view.value?.kind === "object";
 
 /** A longer old value would push the new one out of the line; opening the key shows both. */
 const SHORT = 28;

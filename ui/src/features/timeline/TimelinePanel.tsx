@@ -224,7 +224,7 @@ function NowMark({ threadId }: { threadId: string }) {
   );
   return (
     <span
-      className="inline-flex shrink-0 items-center justify-end gap-1 text-2xs font-medium text-text @lg:min-w-16"
+      className="inline-flex shrink-0 items-center justify-end gap-1 text-2xs font-medium text-text @xs:min-w-16"
       data-testid={debugIds.nowRow}
     >
       {status && <StatusMark status={status} size={13} />}
@@ -383,7 +383,7 @@ const Row = memo(function Row({
         <NowMark threadId={threadId} />
       ) : (
         <span
-          className="tabular hidden w-16 shrink-0 text-right text-2xs text-text-3 @lg:block"
+          className="tabular hidden w-16 shrink-0 text-right text-2xs text-text-3 @xs:block"
           title={fullTime(checkpoint.at)}
         >
           {when(checkpoint.at, now)}

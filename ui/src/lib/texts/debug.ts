@@ -164,6 +164,7 @@ export const debug = {
   "debug.state.search": "Search keys, paths, text",
   "debug.state.changedN": "{n} changed",
   "debug.state.noMatch": "Nothing in the state fits",
+  "debug.state.unsearched": "Too big to search without opening: {keys}",
   "debug.state.noChange": "Nothing changed in this step",
   "debug.state.noKeys": "The graph has no state keys",
   "debug.state.none": "No checkpoint yet",
