@@ -14,28 +14,74 @@ use superstep_workbench::{Options, Workbench, default_data_dir};
 use tauri::async_runtime::{self, JoinHandle};
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager, State, WebviewWindow, Window, WindowEvent};
+use tokio::sync::watch;
 
 /// What the commands share.
 struct Host {
-    /// A workbench that could not be opened answers every command with the reason: the window shows it.
-    workbench: Result<Arc<Workbench>, Problem>,
+    options: Result<Options, Problem>,
+    /// The workbench, once it is open. A window opens in any case and shows why the workbench does not; every command
+    /// tries again, so that putting the cause right is enough.
+    workbench: watch::Sender<Option<Arc<Workbench>>>,
+    opening: tokio::sync::Mutex<()>,
     /// The events of each window go to its newest subscriber; a page that was loaded again leaves none behind.
     streams: Mutex<HashMap<String, JoinHandle<()>>>,
 }
 
-#[tauri::command]
-async fn rpc(host: State<'_, Host>, command: String, request: Json) -> Result<Json, Problem> {
-    host.workbench.clone()?.call(&command, request).await
+impl Host {
+    fn new(options: Result<Options, Problem>) -> Self {
+        let workbench = watch::Sender::new(None);
+        Host {
+            options,
+            workbench,
+            opening: tokio::sync::Mutex::default(),
+            streams: Mutex::default(),
+        }
+    }
+
+    async fn workbench(&self) -> Result<Arc<Workbench>, Problem> {
+        let open = || self.workbench.borrow().clone();
+        if let Some(workbench) = open() {
+            return Ok(workbench);
+        }
+        let _opening = self.opening.lock().await;
+        if let Some(workbench) = open() {
+            return Ok(workbench);
+        }
+        match Workbench::open(self.options.clone()?).await {
+            Ok(workbench) => {
+                self.workbench.send_replace(Some(workbench.clone()));
+                Ok(workbench)
+            }
+            Err(problem) => {
+                tracing::error!(%problem, remedy = problem.remedy, "the workbench could not be opened");
+                Err(problem)
+            }
+        }
+    }
 }
 
 #[tauri::command]
-fn subscribe(
-    host: State<'_, Host>,
-    window: WebviewWindow,
-    channel: Channel<EventBatch>,
-) -> Result<(), Problem> {
-    let mut subscription = host.workbench.as_ref().map_err(Clone::clone)?.subscribe();
+async fn rpc(host: State<'_, Host>, command: String, request: Json) -> Result<Json, Problem> {
+    host.workbench().await?.call(&command, request).await
+}
+
+#[tauri::command]
+fn subscribe(host: State<'_, Host>, window: WebviewWindow, channel: Channel<EventBatch>) {
+    // Listening begins now when the workbench is open, so that what the next command does is not missed.
+    let open = host
+        .workbench
+        .borrow()
+        .as_ref()
+        .map(|workbench| workbench.subscribe());
+    let mut opened = host.workbench.subscribe();
     let stream = async_runtime::spawn(async move {
+        let mut subscription = match open {
+            Some(subscription) => subscription,
+            None => match opened.wait_for(Option::is_some).await.as_deref() {
+                Ok(Some(workbench)) => workbench.subscribe(),
+                _ => return,
+            },
+        };
         while let Some(batch) = subscription.next().await {
             if channel.send(batch).is_err() {
                 break;
@@ -46,7 +92,6 @@ fn subscribe(
     if let Some(old) = streams.insert(window.label().to_owned(), stream) {
         old.abort();
     }
-    Ok(())
 }
 
 /// The examples: in the repository while developing, else beside the program.
@@ -62,17 +107,16 @@ fn examples_dir(app: &AppHandle) -> Option<PathBuf> {
         .filter(|dir| dir.is_dir())
 }
 
-fn open_workbench(app: &AppHandle) -> Result<Arc<Workbench>, Problem> {
+fn options(app: &AppHandle) -> Result<Options, Problem> {
     let data_dir = default_data_dir().ok_or_else(|| {
         Problem::new("no-data-folder", "There is no home folder to keep data in.")
             .remedy("Set SUPERSTEP_DATA to a folder and start again.")
     })?;
-    let options = Options {
+    Ok(Options {
         data_dir,
         examples_dir: examples_dir(app),
         ..Options::default()
-    };
-    async_runtime::block_on(Workbench::open(options))
+    })
 }
 
 /// Closing keeps what is not saved before the window goes.
@@ -84,7 +128,8 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
     place::remember(window);
     let window = window.clone();
     async_runtime::spawn(async move {
-        if let Ok(workbench) = &window.state::<Host>().workbench {
+        let workbench = window.state::<Host>().workbench.borrow().clone();
+        if let Some(workbench) = workbench {
             workbench.shutdown().await;
         }
         if let Err(error) = window.destroy() {
@@ -106,14 +151,10 @@ pub fn run() {
         .plugin(tauri_plugin_dialog::init())
         .invoke_handler(tauri::generate_handler![rpc, subscribe])
         .setup(|app| {
-            let workbench = open_workbench(app.handle());
-            if let Err(problem) = &workbench {
-                tracing::error!(%problem, remedy = problem.remedy, "the workbench could not be opened");
-            }
-            app.manage(Host {
-                workbench,
-                streams: Mutex::default(),
-            });
+            let host = Host::new(options(app.handle()));
+            // Before the page asks for it, so that its first event is not missed.
+            let _ = async_runtime::block_on(host.workbench());
+            app.manage(host);
             if let Some(window) = app.get_webview_window("main") {
                 place::restore(&window);
                 window.show()?;

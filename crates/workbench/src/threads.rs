@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use superstep::{
     CheckpointHead, CheckpointId, ListQuery, Object, RunError, START, Source as MadeBy, StateRef,
-    StateUpdate, ThreadId, ThreadSummary, Value,
+    StateUpdate, StorageError, ThreadId, ThreadSummary, Value,
 };
 
 use crate::Workbench;
@@ -32,14 +32,29 @@ pub(crate) fn problem(error: &RunError) -> Problem {
         RunError::InvalidUpdate { .. } => "Correct what is written, or the key's reducer or schema.",
         RunError::EmptyInput { .. } => "Give the thread an input.",
         RunError::AmbiguousResume { .. } => "Answer each question by its id.",
-        RunError::Storage(_) => {
-            "Check that the data folder is there and the disk has space. The thread is as it was."
-        }
+        RunError::Storage(error) => return storage_problem(error),
         RunError::Cancelled | RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => {
             return Problem::new(error.code(), error.to_string());
         }
     };
     Problem::new(error.code(), error.to_string()).remedy(remedy)
+}
+
+/// A storage error with its own remedy.
+fn storage_problem(error: &StorageError) -> Problem {
+    match error {
+        StorageError::Backend { what, cause, remedy } => {
+            Problem::new("storage", format!("Storage failed while {what}: {cause}.")).remedy(remedy.clone())
+        }
+        StorageError::NewerSchema { found, supported } => Problem::new(
+            "newer-version",
+            format!("The database of threads has schema {found}; this release reads up to {supported}. It was not changed."),
+        )
+        .remedy("Install a newer release, or start with another data folder."),
+        StorageError::Corrupt { .. } => Problem::new("storage", error.to_string())
+            .remedy("Go on with another checkpoint or thread, or put back a copy of the database."),
+        StorageError::Unsupported(_) => Problem::new("storage", error.to_string()),
+    }
 }
 
 fn no_thread(id: &str) -> Problem {
@@ -534,5 +549,33 @@ impl Workbench {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn storage_errors_keep_their_own_remedy() {
+        let full = StorageError::Backend {
+            what: "writing".into(),
+            cause: "disk full".into(),
+            remedy: "Free some space".into(),
+        };
+        let told = problem(&full.into());
+        assert_eq!(
+            (told.code.as_str(), told.remedy.as_deref()),
+            ("storage", Some("Free some space"))
+        );
+        let newer = problem(
+            &StorageError::NewerSchema {
+                found: 9,
+                supported: 1,
+            }
+            .into(),
+        );
+        assert_eq!(newer.code, "newer-version");
+        assert!(newer.message.contains('9') && newer.remedy.is_some());
     }
 }
