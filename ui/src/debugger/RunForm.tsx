@@ -78,7 +78,8 @@ export function RunForm() {
         ? t("debug.off.answerFirst")
         : null
     : null;
-  const empty = isEmptyInput(value);
+  // A graph may run from its defaults; a conversation needs something to say.
+  const empty = conversation && isEmptyInput(value);
   const blocked = controls.blocked || off !== null || !valid || empty;
   const reason = controls.blocked
     ? t("debug.off.errors")
