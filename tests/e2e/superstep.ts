@@ -1,0 +1,136 @@
+/** A server with a data folder of its own for each test, and short words for what a person does. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, test as base, type Locator, type Page } from "@playwright/test";
+
+const root = resolve(import.meta.dirname, "../..");
+
+class Server {
+  private constructor(
+    readonly url: string,
+    private readonly process: ChildProcess,
+  ) {}
+
+  static async start(data: string): Promise<Server> {
+    const binary = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "debug/superstep");
+    const child = spawn(
+      binary,
+      ["serve", "--port", "0", "--data", data, "--ui", join(root, "ui/dist"), "--examples", join(root, "graphs")],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    const url = await new Promise<string>((found, failed) => {
+      let text = "";
+      child.stdout.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+        const address = /http:\/\/\S+/.exec(text);
+        if (address) found(address[0]);
+      });
+      child.on("exit", (code) => failed(new Error(`the server ended with ${code}: ${text}`)));
+      child.on("error", failed);
+    });
+    return new Server(url, child);
+  }
+
+  async stop(signal: NodeJS.Signals = "SIGINT"): Promise<void> {
+    const ended = new Promise((done) => this.process.once("exit", done));
+    this.process.kill(signal);
+    await ended;
+  }
+}
+
+/** What a person does in the window. */
+export class Superstep {
+  constructor(
+    readonly page: Page,
+    private server: Server,
+    private readonly data: string,
+  ) {}
+
+  id(testId: string): Locator {
+    return this.page.locator(`[data-testid="${testId}"]`);
+  }
+
+  async open(): Promise<void> {
+    await this.page.goto(this.server.url);
+  }
+
+  /** Kills the server without warning and starts it again on the same data. */
+  async crash(): Promise<void> {
+    await this.server.stop("SIGKILL");
+    this.server = await Server.start(this.data);
+    await this.open();
+  }
+
+  async openExample(id: string): Promise<void> {
+    await this.open();
+    await this.id(`example-${id}`).click();
+    await expect(this.id("canvas")).toBeVisible();
+  }
+
+  node(name: string): Locator {
+    return this.id(`node-${name}`);
+  }
+
+  /** Draws an edge from one node's port to another's. */
+  async wire(from: string, to: string): Promise<void> {
+    await this.drag(this.id(`port-out-${from}`), this.id(`port-in-${to}`));
+  }
+
+  async drag(from: Locator, to: Locator): Promise<void> {
+    const centre = async (what: Locator) => {
+      const box = await what.boundingBox();
+      if (!box) throw new Error("nothing to drag");
+      return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+    };
+    const [a, b] = [await centre(from), await centre(to)];
+    await this.page.mouse.move(a.x, a.y);
+    await this.page.mouse.down();
+    await this.page.mouse.move(a.x + 4, a.y + 2);
+    await this.page.mouse.move((a.x + b.x) / 2, (a.y + b.y) / 2, { steps: 5 });
+    await this.page.mouse.move(b.x, b.y, { steps: 5 });
+    await this.page.mouse.up();
+  }
+
+  async status(status: string): Promise<void> {
+    await expect(this.id("run-status")).toHaveAttribute("data-status", status, { timeout: 30_000 });
+  }
+
+  checkpoint(step: number, source?: string): Locator {
+    const from = source ? `[data-source="${source}"]` : "";
+    return this.page.locator(`[data-testid="checkpoint"][data-step="${step}"]${from}`);
+  }
+
+  key(name: string): Locator {
+    return this.page.locator(`[data-testid="state-key"][data-key="${name}"]`);
+  }
+
+  /** A picture for the guide, when SUPERSTEP_SHOTS names a folder. */
+  async picture(name: string): Promise<void> {
+    const folder = process.env.SUPERSTEP_SHOTS;
+    if (!folder) return;
+    for (const scheme of ["light", "dark"] as const) {
+      await this.page.emulateMedia({ colorScheme: scheme });
+      await this.page.waitForTimeout(300);
+      await this.page.screenshot({ path: join(folder, `${name}-${scheme}.png`) });
+    }
+    await this.page.emulateMedia({ colorScheme: "light" });
+  }
+}
+
+export const test = base.extend<{ app: Superstep }>({
+  app: async ({ page }, use) => {
+    const data = mkdtempSync(join(tmpdir(), "superstep-e2e-"));
+    const server = await Server.start(data);
+    const app = new Superstep(page, server, data);
+    const errors: string[] = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    await use(app);
+    await app["server"].stop();
+    rmSync(data, { recursive: true, force: true });
+    expect(errors, "no error reached the page").toEqual([]);
+  },
+});
+
+export { expect };
