@@ -14,7 +14,7 @@ test("run an example, answer it, look back, edit, fork and compare", async ({ ap
   await app.status("asking");
   await expect(app.id("answer-banner")).toContainText("Refund 40 EUR of 40 EUR?");
   await expect(app.node("classify")).toHaveAttribute("data-state", "done");
-  await app.picture("debug");
+  await app.picture("debug", ["light", "dark"]);
 
   // Answer in the inbox; the loop goes round and asks again.
   await app.id("use-approve").click();
@@ -63,7 +63,7 @@ test("run an example, answer it, look back, edit, fork and compare", async ({ ap
   await expect(app.id("compare")).toBeVisible();
   await expect(page.locator('[data-testid="difference"][data-pointer="/outcome"]')).toContainText("paid");
   await expect(page.locator('[data-testid="difference"][data-pointer="/outcome"]')).toContainText("declined");
-  await app.picture("compare");
+  await app.picture("compare", ["light", "dark"]);
 });
 
 test("draw a graph from nothing, run it, answer its form", async ({ app, page }) => {

@@ -107,10 +107,10 @@ export class Superstep {
   }
 
   /** A picture for the guide, when SUPERSTEP_SHOTS names a folder. */
-  async picture(name: string): Promise<void> {
+  async picture(name: string, schemes: ("light" | "dark")[] = ["light"]): Promise<void> {
     const folder = process.env.SUPERSTEP_SHOTS;
     if (!folder) return;
-    for (const scheme of ["light", "dark"] as const) {
+    for (const scheme of schemes) {
       await this.page.emulateMedia({ colorScheme: scheme });
       await this.page.waitForTimeout(300);
       await this.page.screenshot({ path: join(folder, `${name}-${scheme}.png`) });
