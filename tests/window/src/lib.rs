@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+/// The Control key, as WebDriver writes it.
+pub const CONTROL: char = '\u{e009}';
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A point in CSS pixels.
@@ -40,18 +42,34 @@ impl App {
     /// # Panics
     /// When the driver, the app or the display is missing: a test that cannot run must not pass.
     pub fn start(data: &Path) -> App {
-        assert!(std::env::var_os("DISPLAY").is_some(), "no display: run under xvfb-run");
+        assert!(
+            std::env::var_os("DISPLAY").is_some(),
+            "no display: run under xvfb-run"
+        );
         let binary = binary();
-        assert!(binary.exists(), "{} is missing: cargo build -p superstep-desktop", binary.display());
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
+        assert!(
+            binary.exists(),
+            "{} is missing: cargo build -p superstep-desktop",
+            binary.display()
+        );
+        let port = TcpListener::bind("127.0.0.1:0")
+            .and_then(|l| l.local_addr())
+            .expect("a free port")
+            .port();
         let driver = Command::new("WebKitWebDriver")
             .arg(format!("--port={port}"))
             .env("TAURI_WEBVIEW_AUTOMATION", "true")
             .env("SUPERSTEP_DATA", data)
             .spawn()
             .expect("WebKitWebDriver; Debian has it in webkit2gtk-driver");
-        let mut app = App { driver, port, session: String::new() };
-        wait("the driver listens", || TcpStream::connect(("127.0.0.1", port)).map_err(|e| e.to_string()));
+        let mut app = App {
+            driver,
+            port,
+            session: String::new(),
+        };
+        wait("the driver listens", || {
+            TcpStream::connect(("127.0.0.1", port)).map_err(|e| e.to_string())
+        });
         let options = json!({ "binary": binary, "args": [] });
         let wanted = json!({"capabilities": {"alwaysMatch": {"webkitgtk:browserOptions": options}}});
         let session = app.exchange("POST", "/session", &wanted).expect("the app starts");
@@ -61,9 +79,15 @@ impl App {
 
     /// One HTTP exchange with the driver, read by its Content-Length (the driver may keep the connection open).
     fn exchange(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
-        let body = if method == "POST" { body.to_string() } else { String::new() };
+        let body = if method == "POST" {
+            body.to_string()
+        } else {
+            String::new()
+        };
         let mut socket = TcpStream::connect(("127.0.0.1", self.port)).map_err(|e| e.to_string())?;
-        socket.set_read_timeout(Some(Duration::from_secs(60))).map_err(|e| e.to_string())?;
+        socket
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .map_err(|e| e.to_string())?;
         let length = body.len();
         write!(
             socket,
@@ -76,10 +100,13 @@ impl App {
             let head = bytes.windows(4).position(|w| w == b"\r\n\r\n").map(|at| at + 4);
             if let Some(head) = head {
                 let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();
-                let length = text.lines().find_map(|l| l.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
+                let length = text
+                    .lines()
+                    .find_map(|l| l.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
                 let length = length.ok_or("an answer without a length")?;
                 if bytes.len() >= head + length {
-                    let answer: Value = serde_json::from_slice(&bytes[head..head + length]).map_err(|e| e.to_string())?;
+                    let answer: Value =
+                        serde_json::from_slice(&bytes[head..head + length]).map_err(|e| e.to_string())?;
                     let value = &answer["value"];
                     return match value["error"].as_str() {
                         Some(error) => Err(format!("{method} {path}: {error}: {}", value["message"])),
@@ -100,12 +127,17 @@ impl App {
 
     fn find(&self, css: &str) -> Result<String, String> {
         let found = self.command("POST", "/element", json!({"using": "css selector", "value": css}))?;
-        found[ELEMENT].as_str().map(str::to_owned).ok_or_else(|| format!("{css} has no id"))
+        found[ELEMENT]
+            .as_str()
+            .map(str::to_owned)
+            .ok_or_else(|| format!("{css} has no id"))
     }
 
     /// Clicks the element, as soon as it is there and can be clicked.
     pub fn click(&self, css: &str) {
-        wait(css, || self.command("POST", &format!("/element/{}/click", self.find(css)?), json!({})));
+        wait(css, || {
+            self.command("POST", &format!("/element/{}/click", self.find(css)?), json!({}))
+        });
     }
 
     /// Clicks the first element whose text is `text`, among those that match `css`.
@@ -114,24 +146,35 @@ impl App {
         let script = "const e=[...document.querySelectorAll(arguments[0])].find(e=>e.textContent.trim()===arguments[1]);e.scrollIntoView({block:'nearest'});const r=e.getBoundingClientRect();return [r.x+r.width/2,r.y+r.height/2]";
         let at = self.script(script, json!([css, text]));
         let at = (at[0].as_f64().unwrap_or(0.0), at[1].as_f64().unwrap_or(0.0));
-        self.pointer(json!([moved(at, 0), {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]));
+        self.pointer(
+            json!([moved(at, 0), {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]),
+        );
     }
 
     /// Types into the element.
     pub fn type_into(&self, css: &str, text: &str) {
-        wait(css, || self.command("POST", &format!("/element/{}/value", self.find(css)?), json!({ "text": text })));
+        wait(css, || {
+            self.command(
+                "POST",
+                &format!("/element/{}/value", self.find(css)?),
+                json!({ "text": text }),
+            )
+        });
     }
 
     /// Runs a script in the page.
     pub fn script(&self, script: &str, args: Value) -> Value {
-        self.command("POST", "/execute/sync", json!({"script": script, "args": args})).expect(script)
+        self.command("POST", "/execute/sync", json!({"script": script, "args": args}))
+            .expect(script)
     }
 
     /// Waits until the script gives true.
     pub fn wait_for(&self, what: &str, script: &str, args: Value) {
-        wait(what, || match self.command("POST", "/execute/sync", json!({"script": script, "args": args}))? {
-            Value::Bool(true) => Ok(()),
-            other => Err(format!("got {other}")),
+        wait(what, || {
+            match self.command("POST", "/execute/sync", json!({"script": script, "args": args}))? {
+                Value::Bool(true) => Ok(()),
+                other => Err(format!("got {other}")),
+            }
         });
     }
 
@@ -161,7 +204,8 @@ impl App {
 
     fn pointer(&self, actions: Value) {
         let source = json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
-        self.command("POST", "/actions", json!({"actions": [source]})).expect("pointer actions");
+        self.command("POST", "/actions", json!({"actions": [source]}))
+            .expect("pointer actions");
     }
 
     /// Presses at one point, moves, and lets go at another. The first move is small: it only starts the drag.
@@ -180,20 +224,88 @@ impl App {
 
     /// Presses keys together, e.g. `\u{e009}` (Control) and `z`.
     pub fn chord(&self, keys: &[char]) {
-        let down = keys.iter().map(|key| json!({"type": "keyDown", "value": key.to_string()}));
-        let up = keys.iter().rev().map(|key| json!({"type": "keyUp", "value": key.to_string()}));
+        let down = keys
+            .iter()
+            .map(|key| json!({"type": "keyDown", "value": key.to_string()}));
+        let up = keys
+            .iter()
+            .rev()
+            .map(|key| json!({"type": "keyUp", "value": key.to_string()}));
         let actions: Vec<Value> = down.chain(up).collect();
         let source = json!({"type": "key", "id": "keyboard", "actions": actions});
-        self.command("POST", "/actions", json!({"actions": [source]})).expect("key actions");
+        self.command("POST", "/actions", json!({"actions": [source]}))
+            .expect("key actions");
     }
 
-    /// A PNG of the window, in base64. Waits for two frames first: right after a change the picture is one frame old.
-    pub fn picture(&self) -> String {
-        let frames = "const done=arguments[arguments.length-1];requestAnimationFrame(()=>requestAnimationFrame(()=>done(true)))";
-        self.command("POST", "/execute/async", json!({"script": frames, "args": []})).expect("two frames");
-        let picture = self.command("GET", "/screenshot", Value::Null).expect("a picture");
-        picture.as_str().expect("base64").to_owned()
+    /// Moves the mouse over the element.
+    pub fn hover(&self, css: &str) {
+        let at = self.centre(css);
+        self.pointer(json!([moved(at, 0)]));
     }
+
+    /// Clicks the element while a key is held down.
+    pub fn click_holding(&self, css: &str, key: char) {
+        self.script(
+            "document.querySelector(arguments[0]).scrollIntoView({block:'nearest'})",
+            json!([css]),
+        );
+        let at = self.centre(css);
+        let keys = json!({"type": "key", "id": "keyboard", "actions": [
+            {"type": "keyDown", "value": key.to_string()}, {"type": "pause"}, {"type": "pause"}, {"type": "pause"},
+            {"type": "keyUp", "value": key.to_string()}
+        ]});
+        let mouse = json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
+            {"type": "pause"}, moved(at, 0), {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}
+        ]});
+        self.command("POST", "/actions", json!({"actions": [keys, mouse]}))
+            .expect("key and pointer actions");
+    }
+
+    /// Replaces what a text field holds.
+    pub fn fill(&self, css: &str, text: &str) {
+        self.click(css);
+        self.chord(&[CONTROL, 'a']);
+        self.type_into(css, text);
+    }
+
+    /// Runs a script that ends by calling its last argument.
+    pub fn script_async(&self, script: &str, args: Value) -> Value {
+        self.command("POST", "/execute/async", json!({"script": script, "args": args}))
+            .expect(script)
+    }
+
+    /// Writes a PNG of the window. Waits for two frames first: right after a change the picture is one frame old.
+    pub fn picture(&self, file: &Path) {
+        let frames = "const done=arguments[arguments.length-1];requestAnimationFrame(()=>requestAnimationFrame(()=>done(true)))";
+        self.script_async(frames, json!([]));
+        let picture = self
+            .command("GET", "/screenshot", Value::Null)
+            .expect("a picture");
+        std::fs::write(file, decode(picture.as_str().expect("base64"))).expect("the picture is written");
+    }
+}
+
+/// Base64 to bytes.
+fn decode(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count) = (0u32, 0);
+    for byte in text.bytes() {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => continue,
+        };
+        bits = bits << 6 | u32::from(six);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    bytes
 }
 
 fn moved(to: Point, millis: u32) -> Value {
