@@ -1,0 +1,225 @@
+//! The two-minute path in the real window: what a person does first, with the mouse and keyboard of a person.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::json;
+use superstep_window_test::{App, CONTROL, Point};
+
+/// A data folder that goes with the test.
+struct Data(PathBuf);
+
+impl Data {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("superstep-window-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Data(path)
+    }
+}
+
+impl Drop for Data {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The window, and short words for what a person does in it.
+struct Superstep {
+    app: App,
+    started: Instant,
+}
+
+impl Superstep {
+    fn start(data: &Path) -> Self {
+        let started = Instant::now();
+        let window = Superstep {
+            app: App::start(data),
+            started,
+        };
+        window.app.wait_present(&id("shell"));
+        // What goes wrong in the page from here on, to be asked for at the end.
+        window.app.script(
+            "window.__wrong=[];const note=text=>window.__wrong.push(String(text));
+            window.addEventListener('error',e=>note(e.message));
+            window.addEventListener('unhandledrejection',e=>note(e.reason&&e.reason.message||e.reason));
+            document.addEventListener('securitypolicyviolation',e=>note(e.violatedDirective+' '+e.blockedURI));
+            for(const level of ['error','warn']){const old=console[level];console[level]=(...all)=>{note(all.join(' '));old(...all)}}",
+            json!([]),
+        );
+        window.say("started");
+        window
+    }
+
+    fn say(&self, what: &str) {
+        println!("{:6.1} s  {what}", self.started.elapsed().as_secs_f64());
+    }
+
+    fn click(&self, test_id: &str) {
+        self.app.click(&id(test_id));
+    }
+
+    fn see(&self, test_id: &str) {
+        self.app.wait_present(&id(test_id));
+    }
+
+    fn gone(&self, css: &str) {
+        self.app.wait_for(
+            &format!("{css} is gone"),
+            "return !document.querySelector(arguments[0])",
+            json!([css]),
+        );
+    }
+
+    fn text(&self, test_id: &str, text: &str) {
+        self.app.wait_text(&id(test_id), text);
+    }
+
+    fn status(&self, status: &str) {
+        self.app
+            .wait_present(&format!("{}[data-status=\"{status}\"]", id("run-status")));
+        self.say(&format!("the run is {status}"));
+    }
+
+    /// Nothing was reported to the page's console, and no permission is missing.
+    fn nothing_wrong(&self) {
+        assert_eq!(
+            self.app.script("return window.__wrong", json!([])),
+            json!([]),
+            "the page reports nothing"
+        );
+    }
+
+    /// A picture for the eye, when SUPERSTEP_SHOTS names a folder.
+    fn picture(&self, name: &str) {
+        if let Some(folder) = std::env::var_os("SUPERSTEP_SHOTS") {
+            self.app
+                .picture(&Path::new(&folder).join(format!("window-{name}.png")));
+        }
+    }
+
+    /// Where a node is on the screen.
+    fn place(&self, node: &str) -> Point {
+        self.app.centre(&id(&format!("node-{node}")))
+    }
+}
+
+fn id(test_id: &str) -> String {
+    format!("[data-testid=\"{test_id}\"]")
+}
+
+fn checkpoint(step: u32, source: &str) -> String {
+    format!(
+        "{}[data-step=\"{step}\"][data-source=\"{source}\"]",
+        id("checkpoint")
+    )
+}
+
+fn key(name: &str) -> String {
+    format!("{}[data-key=\"{name}\"]", id("state-key"))
+}
+
+fn node(name: &str, state: &str) -> String {
+    format!("{}[data-state=\"{state}\"]", id(&format!("node-{name}")))
+}
+
+fn choice(window: &Superstep, label: &str) {
+    let css = id("answer-choice");
+    let at = window.app.script_async(
+        "const [css,label,done]=arguments;const look=()=>{const all=[...document.querySelectorAll(css)];
+        const one=all.findIndex(e=>e.textContent.includes(label));
+        if(one<0)return setTimeout(look,30);all[one].dataset.chosen=label;done(one)};look()",
+        json!([css, label]),
+    );
+    assert!(at.is_number(), "{label}");
+    window.app.click(&format!("{css}[data-chosen=\"{label}\"]"));
+}
+
+/// Open an example, run it, answer it, look back, edit, fork, compare; then start again on the same data.
+#[test]
+fn two_minutes() {
+    let data = Data::new("path");
+    let window = Superstep::start(&data.0);
+    let app = &window.app;
+    window.see("start-screen");
+    window.picture("start");
+    window.click("example-refund-desk");
+    app.wait_present(&id("node-review"));
+    window.say("the example is open");
+    window.picture("design");
+
+    window.click("use-debug");
+    window.click("run");
+    window.status("asking");
+    window.text("answer-banner", "Refund 40 EUR of 40 EUR?");
+    app.wait_present(&node("classify", "done"));
+    window.picture("asking");
+
+    // Once from the inbox, once from the banner.
+    window.click("use-approve");
+    window.see("question");
+    window.picture("approve");
+    choice(&window, "Offer half");
+    window.text("question-detail", "Refund 20 EUR of 40 EUR?");
+    window.click("use-debug");
+    window.text("answer-banner", "Refund 20 EUR of 40 EUR?");
+    choice(&window, "Approve");
+    window.status("done");
+    app.wait_text(&key("outcome"), "paid");
+
+    // An old checkpoint: canvas and state as they were.
+    app.click(&checkpoint(1, "loop"));
+    window.see("past");
+    app.wait_text(&key("amount"), "not set");
+    app.wait_present(&node("propose", "next"));
+    app.wait_present(&node("pay", "idle"));
+    window.say("the past is shown");
+    window.picture("past");
+
+    // Change it there: a fork, which runs on.
+    app.hover(&key("days"));
+    app.click(&format!("{} {}", key("days"), id("state-edit")));
+    app.fill(&format!("{} input", id("state-edit-field")), "60");
+    window.click("state-edit-done");
+    window.text("edit-preview", "propose");
+    window.picture("edit");
+    window.click("edit-apply");
+    app.wait_present(&checkpoint(2, "update"));
+    window.say("forked");
+    window.click("run");
+    window.status("asking");
+    window.text("answer-banner", "Refund 20 EUR of 40 EUR?");
+    choice(&window, "Reject");
+    window.status("done");
+    app.wait_text(&key("outcome"), "declined");
+    window.picture("fork");
+
+    // Both ends side by side.
+    app.click_holding(&checkpoint(9, "loop"), CONTROL);
+    window.see("compare");
+    let outcome = format!("{}[data-pointer=\"/outcome\"]", id("difference"));
+    app.wait_text(&outcome, "paid");
+    app.wait_text(&outcome, "declined");
+    window.say("compared");
+    window.picture("compare");
+    window.nothing_wrong();
+
+    // The process dies without a word; the thread is still there.
+    drop(window);
+    let window = Superstep::start(&data.0);
+    window.see("start-screen");
+    window.picture("start-again");
+    window.click("recent-0");
+    window.see("node-review");
+    window.click("use-debug");
+    window.app.click(&id("thread"));
+    window
+        .app
+        .wait_present(&format!("{}[data-status=\"done\"]", id("run-status")));
+    window.app.wait_text(&key("outcome"), "declined");
+    window.app.wait_present(&checkpoint(2, "update"));
+    window.app.wait_present(&checkpoint(9, "loop"));
+    window.say("the thread is still there");
+    window.nothing_wrong();
+}
