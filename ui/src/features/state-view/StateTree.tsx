@@ -290,66 +290,69 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
         data-testid={debugIds.stateTree}
       >
         <div className="relative" style={{ height: virtual.getTotalSize() }}>
-          {items.map((item) => {
-            const row = rows[item.index];
-            if (!row) return null;
-            const key = "view" in row ? row.view : keyView(row.key);
-            if (!key) return null;
-            const pointer = row.type === "key" ? "" : row.type === "node" ? row.pointer : undefined;
-            const isEditing = editing !== null && key.key === editing.key && pointer === editing.pointer;
-            return (
-              <div
-                key={row.id}
-                ref={virtual.measureElement}
-                data-index={item.index}
-                className="absolute inset-x-0"
-                style={{ transform: `translateY(${item.start}px)` }}
-                onMouseDown={() => setFocused(row.id)}
-              >
-                <Row
-                  row={row}
-                  place={place}
-                  focused={focused === row.id}
-                  chat={chat.has(key.key)}
-                  onToggle={toggle}
-                  onEdit={(name, at) => void beginEdit(name, at)}
-                  onChat={(name) =>
-                    setChat((old) => {
-                      const next = new Set(old);
-                      if (!next.delete(name)) next.add(name);
-                      toggle(`/${escapePointer(name)}`, true);
-                      return next;
-                    })
-                  }
-                  onFromStart={(name) => setFromStart((old) => new Set(old).add(name))}
-                  onMore={(more) => {
-                    if (more.remote) void loadValue(place, view, key);
-                    setShown((old) => new Map(old).set(more.id.slice(0, -"#more".length), more.shown + PAGE));
-                  }}
-                />
-                {isEditing && (
-                  <ValueEditor
-                    view={key}
-                    pointer={editing.pointer}
-                    value={valueAt(
-                      edits[key.key]?.value ?? hereValue(key, loadedValues.get(key.key)).value,
-                      editing.pointer,
-                    )}
-                    onDone={(value) => {
-                      const base = edits[key.key]?.base ?? hereValue(key, loadedValues.get(key.key)).value;
-                      useEdits.getState().edit(place, key.key, base, editing.pointer, value);
-                      setEditing(null);
-                      scroller.current?.focus();
-                    }}
-                    onCancel={() => {
-                      setEditing(null);
-                      scroller.current?.focus();
+          {/* One block in the flow: a row that grew pushes the next ones down at once, not a frame later. */}
+          <div className="absolute inset-x-0" style={{ top: items[0]?.start ?? 0 }}>
+            {items.map((item) => {
+              const row = rows[item.index];
+              if (!row) return null;
+              const key = "view" in row ? row.view : keyView(row.key);
+              if (!key) return null;
+              const pointer = row.type === "key" ? "" : row.type === "node" ? row.pointer : undefined;
+              const isEditing = editing !== null && key.key === editing.key && pointer === editing.pointer;
+              return (
+                <div
+                  key={row.id}
+                  ref={virtual.measureElement}
+                  data-index={item.index}
+                  onMouseDown={() => setFocused(row.id)}
+                >
+                  <Row
+                    row={row}
+                    place={place}
+                    focused={focused === row.id}
+                    chat={chat.has(key.key)}
+                    onToggle={toggle}
+                    onEdit={(name, at) => void beginEdit(name, at)}
+                    onChat={(name) =>
+                      setChat((old) => {
+                        const next = new Set(old);
+                        if (!next.delete(name)) next.add(name);
+                        toggle(`/${escapePointer(name)}`, true);
+                        return next;
+                      })
+                    }
+                    onFromStart={(name) => setFromStart((old) => new Set(old).add(name))}
+                    onMore={(more) => {
+                      if (more.remote) void loadValue(place, view, key);
+                      setShown((old) =>
+                        new Map(old).set(more.id.slice(0, -"#more".length), more.shown + PAGE),
+                      );
                     }}
                   />
-                )}
-              </div>
-            );
-          })}
+                  {isEditing && (
+                    <ValueEditor
+                      view={key}
+                      pointer={editing.pointer}
+                      value={valueAt(
+                        edits[key.key]?.value ?? hereValue(key, loadedValues.get(key.key)).value,
+                        editing.pointer,
+                      )}
+                      onDone={(value) => {
+                        const base = edits[key.key]?.base ?? hereValue(key, loadedValues.get(key.key)).value;
+                        useEdits.getState().edit(place, key.key, base, editing.pointer, value);
+                        setEditing(null);
+                        scroller.current?.focus();
+                      }}
+                      onCancel={() => {
+                        setEditing(null);
+                        scroller.current?.focus();
+                      }}
+                    />
+                  )}
+                </div>
+              );
+            })}
+          </div>
         </div>
       </div>
     </>

@@ -27,6 +27,7 @@ export function FollowList<T>({ items, keyOf, estimate, follow, onFollow, label,
     },
     overscan: 12,
   });
+  const shown = rows.getVirtualItems();
   const total = rows.getTotalSize();
   useEffect(() => {
     const element = scroller.current;
@@ -53,21 +54,18 @@ export function FollowList<T>({ items, keyOf, estimate, follow, onFollow, label,
       }}
     >
       <div className="relative" style={{ height: total }}>
-        {rows.getVirtualItems().map((item) => {
-          const entry = items[item.index];
-          if (entry === undefined) return null;
-          return (
-            <div
-              key={item.key}
-              ref={rows.measureElement}
-              data-index={item.index}
-              className="absolute inset-x-0"
-              style={{ transform: `translateY(${item.start}px)` }}
-            >
-              {children(entry, item.index)}
-            </div>
-          );
-        })}
+        {/* One block in the flow: an entry that grows pushes the next ones down at once, not a frame later. */}
+        <div className="absolute inset-x-0" style={{ top: shown[0]?.start ?? 0 }}>
+          {shown.map((item) => {
+            const entry = items[item.index];
+            if (entry === undefined) return null;
+            return (
+              <div key={item.key} ref={rows.measureElement} data-index={item.index}>
+                {children(entry, item.index)}
+              </div>
+            );
+          })}
+        </div>
       </div>
     </div>
   );
