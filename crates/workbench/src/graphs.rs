@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use superstep::Graph;
+use superstep::{Graph, Value};
 use superstep_document::Diagnostic;
 use superstep_nodes::Environment;
+use superstep_nodes::schema::StateSchema;
 
 use crate::Workbench;
 use crate::documents::Source;
@@ -21,6 +22,18 @@ const MAX_GRAPHS: usize = 32;
 pub(crate) struct Built {
     pub(crate) source: Source,
     pub(crate) graph: Graph,
+    schema: StateSchema,
+}
+
+impl Built {
+    /// Refuses an input or an edit that the state's schema does not allow. Nodes are held to it while they run; what a
+    /// person types passes no node.
+    pub(crate) fn check(&self, what: &str, update: &Value) -> Result<(), Problem> {
+        self.schema.check_update(what, update).map_err(|error| {
+            Problem::new("does-not-fit", error.to_string())
+                .remedy("Correct the value, or change the key's type in the state panel.")
+        })
+    }
 }
 
 /// Built graphs by the document's key.
@@ -94,7 +107,12 @@ impl Workbench {
             .build(&source.document, &Environment::new(folder))
             .map_err(|errors| cannot_run(&source, &errors))?
             .with_checkpointer(self.checkpointer.clone());
-        let built = Arc::new(Built { source, graph });
+        let (schema, _) = StateSchema::of(&source.document);
+        let built = Arc::new(Built {
+            source,
+            graph,
+            schema,
+        });
         self.graphs.keep(&built);
         Ok(built)
     }

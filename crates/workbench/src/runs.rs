@@ -209,7 +209,9 @@ impl Workbench {
                         .remedy("Give an object such as {\"key\": value}."));
                 }
                 config.checkpoint_id = checkpoint_id.map(Into::into);
-                Input::Value(input.into())
+                let input = Value::from(input);
+                built.check("the input", &input)?;
+                Input::Value(input)
             }
             RunAction::Continue => Input::Resume,
             RunAction::Replay { checkpoint_id } => {

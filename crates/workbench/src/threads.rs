@@ -71,7 +71,12 @@ pub(crate) fn is_state_key(name: &str) -> bool {
     !name.starts_with("__") && !name.starts_with("branch:") && !name.starts_with("join:")
 }
 
+/// Metadata of an edit: the keys it wrote, one a line.
+const EDITED: &str = "edited";
+
 pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
+    // Later checkpoints of an edit inherit its metadata; only the edit itself was made as a node.
+    let edit = head.metadata.source == MadeBy::Update;
     let as_node = head
         .metadata
         .user
@@ -85,17 +90,20 @@ pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
         source: head.metadata.source.as_str().to_owned(),
         step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
         next: head.next.iter().map(ToString::to_string).collect(),
-        updated: head
-            .updated_channels
-            .iter()
-            .flatten()
-            .filter(|name| is_state_key(name))
-            .map(ToString::to_string)
-            .collect(),
+        updated: match head.metadata.user.get(EDITED).and_then(Value::as_str) {
+            // The engine does not say which channels an edit changed, so that every node is considered next.
+            Some(keys) if edit => keys.lines().map(str::to_owned).collect(),
+            _ => {
+                let updated = head.updated_channels.iter().flatten();
+                updated
+                    .filter(|name| is_state_key(name))
+                    .map(ToString::to_string)
+                    .collect()
+            }
+        },
         questions: head.interrupted,
         failed: head.failed,
-        // Later checkpoints inherit the metadata of an edit; only the edit itself was made as a node.
-        as_node: as_node.filter(|_| head.metadata.source == MadeBy::Update),
+        as_node: as_node.filter(|_| edit),
     }
 }
 
@@ -478,13 +486,21 @@ impl Workbench {
                 .remedy("Give an object such as {\"key\": value}."));
             }
         }
+        built.check("the edit", &values)?;
         let at = StateRef {
             thread: request.thread_id.as_str().into(),
             checkpoint_id: request.checkpoint_id.as_deref().map(CheckpointId::from),
         };
+        let edited_keys: Vec<&str> = values
+            .as_object()
+            .iter()
+            .flat_map(|o| o.keys())
+            .map(|key| &**key)
+            .collect();
         let metadata: Object = [
             (GRAPH, built.source.name.as_str()),
             (GRAPH_PATH, built.source.key.as_str()),
+            (EDITED, edited_keys.join("\n").as_str()),
         ]
         .into_iter()
         .collect();

@@ -225,6 +225,22 @@ async fn from_an_example_to_a_fork() {
         (&head["source"], &head["asNode"], &listed["more"]),
         (&json!("update"), &json!("propose"), &json!(true))
     );
+    assert_eq!(
+        head["updated"],
+        json!(["amount", "attempts"]),
+        "the list says what was edited"
+    );
+    for (values, says) in [
+        (json!({"amount": "much"}), "amount"),
+        (json!({"amuont": 1}), "amuont"),
+    ] {
+        let edit = json!({"threadId": thread, "asNode": "propose", "values": values});
+        let refused = app.refused("thread.update", edit).await;
+        assert_eq!(refused.code, "does-not-fit");
+        assert!(refused.message.contains(says), "{}", refused.message);
+    }
+    let wrong = json!({"threadId": thread, "action": {"type": "input", "input": {"request": 5}}});
+    assert_eq!(app.refused("run.start", wrong).await.code, "does-not-fit");
     let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
     assert_eq!(
         key(&snapshot, "attempts")["value"]["value"],
