@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// The Control key, as WebDriver writes it.
 pub const CONTROL: char = '\u{e009}';
+/// The Shift key.
+pub const SHIFT: char = '\u{e008}';
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A point in CSS pixels.
@@ -60,6 +62,8 @@ impl App {
             .arg(format!("--port={port}"))
             .env("TAURI_WEBVIEW_AUTOMATION", "true")
             .env("SUPERSTEP_DATA", data)
+            // The web view keeps what the page remembers (folded panels, open tabs) beside the data, not at home.
+            .env("XDG_DATA_HOME", data.join("web"))
             .spawn()
             .expect("WebKitWebDriver; Debian has it in webkit2gtk-driver");
         let mut app = App {
@@ -222,6 +226,17 @@ impl App {
         ]));
     }
 
+    /// Types with the keyboard, into whatever has the focus. A line feed is the Enter key.
+    pub fn keys(&self, text: &str) {
+        let keys = text.chars().map(|key| if key == '\n' { '\u{e007}' } else { key });
+        let actions: Vec<Value> = keys
+            .flat_map(|key| [("keyDown", key), ("keyUp", key)])
+            .map(|(kind, key)| json!({"type": kind, "value": key.to_string()}))
+            .collect();
+        let source = json!({"type": "key", "id": "keyboard", "actions": actions});
+        self.command("POST", "/actions", json!({"actions": [source]})).expect("key actions");
+    }
+
     /// Presses keys together, e.g. `\u{e009}` (Control) and `z`.
     pub fn chord(&self, keys: &[char]) {
         let down = keys
@@ -326,6 +341,12 @@ fn wait<T>(what: &str, mut attempt: impl FnMut() -> Result<T, String>) -> T {
 
 impl Drop for App {
     fn drop(&mut self) {
+        if std::thread::panicking()
+            && let Some(folder) = std::env::var_os("SUPERSTEP_SHOTS")
+            && let Ok(Value::String(picture)) = self.command("GET", "/screenshot", Value::Null)
+        {
+            let _ = std::fs::write(Path::new(&folder).join("window-failed.png"), decode(&picture));
+        }
         // Without this the app outlives its driver.
         if !self.session.is_empty() {
             let _ = self.command("DELETE", "", Value::Null);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::json;
-use superstep_window_test::{App, CONTROL, Point};
+use superstep_window_test::{App, CONTROL, Point, SHIFT};
 
 /// A data folder that goes with the test.
 struct Data(PathBuf);
@@ -64,12 +64,20 @@ impl Superstep {
         self.app.wait_present(&id(test_id));
     }
 
-    fn gone(&self, css: &str) {
-        self.app.wait_for(
-            &format!("{css} is gone"),
-            "return !document.querySelector(arguments[0])",
-            json!([css]),
-        );
+    fn gone(&self, test_id: &str) {
+        let script = "return !document.querySelector(arguments[0])";
+        self.app
+            .wait_for(&format!("{test_id} is gone"), script, json!([id(test_id)]));
+    }
+
+    fn undo(&self) {
+        self.app.chord(&[CONTROL, 'z']);
+    }
+
+    /// Draws an edge from one node's port to another's.
+    fn wire(&self, from: &str, to: &str) {
+        let port = |side, node| self.app.centre(&id(&format!("port-{side}-{node}")));
+        self.app.drag(port("out", from), port("in", to));
     }
 
     fn text(&self, test_id: &str, text: &str) {
@@ -99,8 +107,18 @@ impl Superstep {
         }
     }
 
-    /// Where a node is on the screen.
-    fn place(&self, node: &str) -> Point {
+    /// Waits until a node is there, to a pixel or two: a drag snaps to the grid of the canvas.
+    fn stands(&self, node: &str, at: Point) {
+        self.app.wait_for(
+            &format!("{node} is at {at:?}"),
+            "const r=document.querySelector(arguments[0]).getBoundingClientRect();
+            const [x,y]=[r.x+r.width/2,r.y+r.height/2];
+            return Math.hypot(x-arguments[1][0],y-arguments[1][1])<12||[x,y]",
+            json!([id(&format!("node-{node}")), [at.0, at.1]]),
+        );
+    }
+
+    fn centre(&self, node: &str) -> Point {
         self.app.centre(&id(&format!("node-{node}")))
     }
 }
@@ -221,5 +239,73 @@ fn two_minutes() {
     window.app.wait_present(&checkpoint(2, "update"));
     window.app.wait_present(&checkpoint(9, "loop"));
     window.say("the thread is still there");
+    window.nothing_wrong();
+}
+
+/// Draw a graph from nothing with the mouse, undo and redo with the keyboard, run it and answer in words.
+#[test]
+fn drawing() {
+    let data = Data::new("drawing");
+    let window = Superstep::start(&data.0);
+    let app = &window.app;
+    window.see("start-screen");
+    app.click_text("button", "New graph");
+    window.see("canvas");
+
+    // A node from the palette, dropped where the pointer lets go.
+    let canvas = app.centre(&id("canvas"));
+    app.drag(app.centre(&id("palette-kind-ask")), (canvas.0, canvas.1 - 60.0));
+    window.stands("ask", (canvas.0, canvas.1 - 60.0));
+    window.say("dropped");
+
+    // Moved, and back again.
+    let from = window.centre("ask");
+    let to = (from.0 + 40.0, from.1 + 90.0);
+    app.drag(from, to);
+    window.stands("ask", to);
+    window.undo();
+    window.stands("ask", from);
+    window.say("moved and undone");
+
+    window.wire("__start__", "ask");
+    window.see("edge-__start__->ask");
+    window.undo();
+    window.gone("edge-__start__->ask");
+    app.chord(&[CONTROL, SHIFT, 'z']);
+    window.see("edge-__start__->ask");
+    window.wire("ask", "__end__");
+    window.see("edge-ask->__end__");
+    window.say("wired");
+
+    // A state key for the answer; what is asked, and where the answer goes.
+    app.click_text("[role=tab]", "State");
+    window.click("add-key");
+    app.keys("name\n");
+    window.see("state-key-name");
+    window.click("node-ask");
+    app.click(&format!("{} .cm-content", id("field-/config/question")));
+    app.keys("What is your name?");
+    window.text("field-/config/question", "What is your name?");
+    app.click(&format!("{} :is(input, button)", id("field-/config/into")));
+    app.click_text("[role=option] .ss-option-label", "name");
+    window.say("filled in");
+    window.picture("drawn");
+
+    window.click("use-debug");
+    window.click("run");
+    window.status("asking");
+    window.text("answer-banner", "What is your name?");
+    app.fill(&format!("{} :is(textarea, input)", id("answer-banner")), "Ada");
+    window.click("answer-submit");
+    window.status("done");
+    app.wait_text(&key("name"), "Ada");
+
+    // Dark, from the command palette.
+    app.chord(&[CONTROL, 'k']);
+    window.see("command-palette");
+    window.click("command-settings.theme");
+    app.wait_present("html[data-theme=dark]");
+    window.gone("command-palette");
+    window.picture("dark");
     window.nothing_wrong();
 }
