@@ -99,6 +99,13 @@ impl Superstep {
         );
     }
 
+    /// The title on the window's frame, which the page needs a permission to set.
+    fn title(&self, title: &str) {
+        let ask = "const [title,done]=arguments;const look=()=>window.__TAURI_INTERNALS__.invoke('plugin:window|title',{})
+            .then(now=>now===title?done(now):setTimeout(look,50),wrong=>done(String(wrong)));look()";
+        assert_eq!(self.app.script_async(ask, json!([title])), json!(title));
+    }
+
     /// A picture for the eye, when SUPERSTEP_SHOTS names a folder.
     fn picture(&self, name: &str) {
         if let Some(folder) = std::env::var_os("SUPERSTEP_SHOTS") {
@@ -164,6 +171,7 @@ fn two_minutes() {
     window.picture("start");
     window.click("example-refund-desk");
     app.wait_present(&id("node-review"));
+    window.title("Refund desk – Superstep");
     window.say("the example is open");
     window.picture("design");
 
@@ -280,10 +288,12 @@ fn drawing() {
     // A state key for the answer; what is asked, and where the answer goes.
     app.click_text("[role=tab]", "State");
     window.click("add-key");
+    app.wait_present(&format!("{} input:focus", id("state-panel")));
     app.keys("name\n");
     window.see("state-key-name");
     window.click("node-ask");
     app.click(&format!("{} .cm-content", id("field-/config/question")));
+    app.wait_present(".cm-editor.cm-focused");
     app.keys("What is your name?");
     window.text("field-/config/question", "What is your name?");
     app.click(&format!("{} :is(input, button)", id("field-/config/into")));
@@ -293,6 +303,7 @@ fn drawing() {
 
     window.click("use-debug");
     window.click("run");
+    window.click("run-start");
     window.status("asking");
     window.text("answer-banner", "What is your name?");
     app.fill(&format!("{} :is(textarea, input)", id("answer-banner")), "Ada");
