@@ -234,7 +234,8 @@ impl App {
             .map(|(kind, key)| json!({"type": kind, "value": key.to_string()}))
             .collect();
         let source = json!({"type": "key", "id": "keyboard", "actions": actions});
-        self.command("POST", "/actions", json!({"actions": [source]})).expect("key actions");
+        self.command("POST", "/actions", json!({"actions": [source]}))
+            .expect("key actions");
     }
 
     /// Presses keys together, e.g. `\u{e009}` (Control) and `z`.

@@ -2,20 +2,28 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use serde_json::json;
 use superstep_window_test::{App, CONTROL, Point, SHIFT};
 
-/// A data folder that goes with the test.
-struct Data(PathBuf);
+/// One window at a time: two on a screen take the keyboard from each other.
+static SCREEN: Mutex<()> = Mutex::new(());
+
+/// A data folder that goes with the test, which has the screen for itself meanwhile.
+struct Data(
+    PathBuf,
+    #[allow(dead_code, reason = "held, not read")] MutexGuard<'static, ()>,
+);
 
 impl Data {
     fn new(name: &str) -> Self {
+        let screen = SCREEN.lock().unwrap_or_else(PoisonError::into_inner);
         let path = std::env::temp_dir().join(format!("superstep-window-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
-        Data(path)
+        Data(path, screen)
     }
 }
 
