@@ -1,7 +1,7 @@
 //! What is stored, and the trait a backend implements.
 //!
 //! A checkpoint is the state *before* its tasks ran; what the tasks wrote is kept beside it as pending writes
-//! (SEMANTICS: the writes that produced checkpoint N+1 are the pending writes of checkpoint N). A [`Commit`] is the
+//! (the writes that produced checkpoint N+1 are the pending writes of checkpoint N). A [`Commit`] is the
 //! unit of atomicity: the writes of tasks and the checkpoint that follows them reach the backend together, so a
 //! super-step costs one transaction. Beside each checkpoint the engine says what changed against its parent
 //! ([`Change`]), so that a backend can store the change and not the state.
@@ -176,7 +176,7 @@ pub struct TaskWrites {
     pub writes: Vec<Write>,
 }
 
-/// What the stored writes of one task say about it (SEMANTICS: the task status rule).
+/// What the stored writes of one task say about it: one rule decides what runs again, what is next and what waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskStatus {
     /// It has a write of its own.

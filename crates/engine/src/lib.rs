@@ -21,7 +21,7 @@
 //! assert_eq!(result.value, json!({"log": ["hi", "hello"]}));
 //! # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 //! ```
-#![warn(missing_docs)]
+#![deny(missing_docs)]
 
 mod channel;
 mod checkpoint;

@@ -5,12 +5,16 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop")]
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use rusqlite::Connection;
 use superstep::conformance::{Draft, id};
-use superstep::{Checkpoint, Checkpointer, Commit, ListQuery, Put, TaskId, TaskWrites, Value, Write, json};
+use superstep::{
+    Branch, ChannelSpec, Checkpoint, Checkpointer, Commit, Durability, END, Input, ListQuery, NodeContext,
+    NodeOutput, Put, RunConfig, START, StateGraph, Target, TaskId, TaskWrites, Value, Write, json,
+};
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
 const STEPS: u64 = 3_000;
@@ -26,6 +30,7 @@ fn main() {
         for synchronous in [Synchronous::Normal, Synchronous::Full] {
             commits(folder.path(), synchronous).await;
         }
+        super_steps(folder.path()).await;
         conversation(folder.path()).await;
         reading(folder.path()).await;
         wide(folder.path()).await;
@@ -179,6 +184,52 @@ async fn commits(folder: &Path, synchronous: Synchronous) {
         "commits/s",
         Some(limit),
     );
+}
+
+/// A counter that loops through the engine, with a checkpoint a step. The limit is one plain insert of the same bytes
+/// per step, one transaction each.
+async fn super_steps(folder: &Path) {
+    let count = |_: NodeContext, input: Value| async move {
+        let n = input.get("n").and_then(Value::as_i64).unwrap_or(0);
+        Ok(NodeOutput::update([("n", n + 1)]))
+    };
+    let again = |_: NodeContext, state: Value| async move {
+        let n = state.get("n").and_then(Value::as_u64).unwrap_or(0);
+        Ok(vec![Target::node(if n < STEPS { "count" } else { END })])
+    };
+    let graph = StateGraph::new()
+        .channel("n", ChannelSpec::last_value())
+        .node("count", count)
+        .edge(START, "count")
+        .branch("count", Branch::new(again))
+        .compile()
+        .unwrap();
+    for (name, durability) in [("sync", Durability::Sync), ("async", Durability::Async)] {
+        let file = folder.join(format!("engine-{name}.db"));
+        let saver = SqliteSaver::open_with(&file, SqliteOptions::default()).unwrap();
+        let graph = graph.clone().with_checkpointer(Arc::new(saver));
+        let config = RunConfig {
+            durability,
+            recursion_limit: u32::MAX,
+            ..RunConfig::on("counter")
+        };
+        let began = Instant::now();
+        let input = Value::Object([("n", 0)].into_iter().collect());
+        graph.invoke(Input::Value(input), config).await.unwrap();
+        let micros = began.elapsed().as_secs_f64() * 1e6 / STEPS as f64;
+        drop(graph);
+        let bytes = size(&file) / STEPS;
+        let batch = if durability == Durability::Sync { 1 } else { 256 };
+        let limit = 1e6 / plain(folder, "NORMAL", bytes as usize, STEPS, batch);
+        let params = serde_json::json!({"durability": name, "synchronous": "NORMAL", "steps": STEPS});
+        report(
+            "super-step through the engine",
+            params,
+            micros,
+            "us/step",
+            Some(limit),
+        );
+    }
 }
 
 /// A thread to which every turn adds a message of 1 KiB.
