@@ -96,9 +96,9 @@ const LABEL_GAP = 4;
 /** From the port to a label. */
 export const LABEL_X = 20;
 const LABEL_MAX = 148;
-/** Width of a label of 11 px mono text, with its padding. */
+/** Width of a label of 11 px mono text, with its padding. A letter is 6.6 px wide, where letters sit on whole pixels 7. */
 export function labelWidth(text: string): number {
-  return Math.min(LABEL_MAX, Math.max(28, Math.ceil(text.length * 6.7) + 18));
+  return Math.min(LABEL_MAX, Math.max(28, text.length * 7 + 18));
 }
 
 /** Distance between the lines' meeting point of a join and the port. */
