@@ -9,6 +9,9 @@ import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 
+/** Height of a window in which canvas and form stand side by side, in pixels. */
+const ROOM_FOR_BOTH = 780;
+
 export function AnswerBanner() {
   useEffect(ensureStarted, []);
   const cursor = useSession((session) => session.cursor);
@@ -18,7 +21,8 @@ export function AnswerBanner() {
     () => all.filter((question) => question.threadId === cursor.threadId),
     [all, cursor.threadId],
   );
-  const [open, setOpen] = useState(true);
+  // In a low window the form would hide the canvas; there it begins as one line.
+  const [open, setOpen] = useState(() => window.innerHeight >= ROOM_FOR_BOTH);
   const [index, setIndex] = useState(0);
   const form = useRef<AnswerHandle>(null);
   useEffect(() => {
@@ -47,9 +51,14 @@ export function AnswerBanner() {
     >
       <header className="flex h-9 shrink-0 items-center gap-2 bg-asking-soft pr-1.5 pl-3 text-sm">
         <MessageCircleQuestionMark size={16} className="shrink-0 text-asking" aria-hidden />
-        <span className="min-w-0 flex-1 truncate font-semibold">
+        <button
+          type="button"
+          className="min-w-0 flex-1 truncate text-left font-semibold"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
           {open ? t("debug.questionOf", { node: question.node }) : question.text}
-        </span>
+        </button>
         {questions.length > 1 && (
           <span className="flex items-center text-xs">
             {questions.map((each, at) => (
