@@ -108,8 +108,10 @@ export function drawOverview(
     context.globalAlpha = 1;
   }
   const names = scene.nodesIn(area);
-  const legible = zoom > 0.2 && names.length < 400;
+  const legible = names.length < 400;
   context.lineWidth = 1;
+  context.font = '600 10px "Inter Variable", sans-serif';
+  context.textBaseline = "bottom";
   for (const name of names) {
     const rect = scene.rect(name);
     if (!rect) continue;
@@ -125,17 +127,17 @@ export function drawOverview(
       context.lineWidth = selected.has(name) ? 2 : 1;
       context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
     }
-    if (legible && rect.height > PILL_HEIGHT && !fill) {
+    if (legible && rect.height > PILL_HEIGHT && width > 24) {
+      // Above its block, where no state colour is behind it.
       context.fillStyle = paint.text;
-      context.font = `600 ${Math.max(8, 26 * zoom)}px "Inter Variable", sans-serif`;
-      context.textBaseline = "middle";
-      context.fillText(short(name, width, zoom), left + 5, top + Math.min(height / 2, 24 * zoom), width - 8);
+      context.fillText(short(name, width), left, top - 3);
     }
   }
 }
 
-function short(name: string, width: number, zoom: number): string {
-  const fits = Math.max(3, Math.floor(width / (Math.max(8, 26 * zoom) * 0.56)));
+/** The name, cut to what fits above a block and half a block beside it. */
+function short(name: string, width: number): string {
+  const fits = Math.max(3, Math.floor((width * 1.5) / 5.6));
   return name.length <= fits ? name : `${name.slice(0, fits - 1)}…`;
 }
 
