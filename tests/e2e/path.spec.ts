@@ -88,6 +88,7 @@ test("draw a graph from nothing, run it, answer its form", async ({ app, page })
   // A state key for the answer.
   await page.getByRole("tab", { name: "State" }).first().click();
   await app.id("add-key").click();
+  await expect(page.locator("input:focus")).toBeVisible();
   await page.keyboard.type("name");
   await page.keyboard.press("Enter");
   await expect(app.id("state-key-name")).toBeVisible();
