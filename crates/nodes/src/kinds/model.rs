@@ -87,7 +87,7 @@ impl NodeKind for Model {
         KindInfo {
             kind: "model",
             title: "Model",
-            summary: "Asks a language model and streams its answer; `scripted` answers offline.",
+            summary: "Asks a language model and streams its answer; a scripted one answers offline.",
             icon: "sparkles",
             group: "models",
             config_schema: schema_of::<ModelConfig>(),
