@@ -232,7 +232,7 @@ function QuestionText({ text, compact }: { text: string; compact: boolean }) {
   const more = rest.join("\n").trim();
   return (
     <div
-      className={`selectable [overflow-wrap:anywhere] ${compact ? "max-h-28 shrink-0 overflow-y-auto" : ""}`}
+      className={`selectable [overflow-wrap:anywhere] ${compact ? "max-h-48 shrink-0 overflow-y-auto" : ""}`}
     >
       <p className={`font-semibold ${compact ? "text-sm" : "text-lg"}`}>{first}</p>
       {more !== "" && (

@@ -263,6 +263,8 @@ export function focusAnswer(): void {
   const session = useSession.getState();
   session.setUse("debug");
   session.setCursor({ checkpointId: null });
+  session.showTab("right", "state", "debug");
+  // The form stands in that tab: it is there one turn later.
   setTimeout(() => window.dispatchEvent(new Event(FOCUS_ANSWER)), 0);
 }
 

@@ -111,6 +111,7 @@ function GraphUse() {
   const use = useSession((state) => state.use);
   const threadId = useSession((state) => state.cursor.threadId);
   const compareWith = useSession((state) => state.compareWith);
+  const rightFolded = useSession((state) => state.panels.right.folded);
   const settings: PanelTab = { id: "inspector", label: t("shell.tab.inspector"), content: <Inspector /> };
   if (use === "design") {
     return (
@@ -128,14 +129,16 @@ function GraphUse() {
   const moment: PanelTab =
     threadId === null
       ? { id: "run", label: t("shell.tab.run"), content: <RunPanel /> }
-      : { id: "state", label: t("shell.tab.state"), content: <StateInspector /> };
+      : { id: "state", label: t("shell.tab.state"), content: <Moment /> };
   const compare: PanelTab = { id: "compare", label: t("shell.tab.compare"), content: <ComparePanel /> };
   return (
     <Workspace
       over={
-        <PanelBoundary name="AnswerBanner">
-          <AnswerBanner />
-        </PanelBoundary>
+        rightFolded && (
+          <PanelBoundary name="AnswerBanner">
+            <AnswerBanner />
+          </PanelBoundary>
+        )
       }
       left={[{ id: "threads", label: t("shell.tab.threads"), content: <ThreadsPanel /> }]}
       right={[moment, settings]}
@@ -147,6 +150,20 @@ function GraphUse() {
         problemsTab(),
       ]}
     />
+  );
+}
+
+/** The selected moment: what it asks, then its state. Beside the canvas, so that the graph stays in view. */
+function Moment() {
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <PanelBoundary name="AnswerBanner">
+        <AnswerBanner docked />
+      </PanelBoundary>
+      <div className="min-h-0 flex-1">
+        <StateInspector />
+      </div>
+    </div>
   );
 }
 

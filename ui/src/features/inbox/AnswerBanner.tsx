@@ -1,4 +1,7 @@
-/** The selected thread's questions, over the lower edge of the canvas. Folds to one line, so that the canvas stays in view. */
+/**
+ * The selected thread's questions: docked above the state, or over the lower edge of the canvas while that panel is
+ * folded. Folds to one line, so that what is below stays in view.
+ */
 import { ChevronDown, ChevronUp, MessageCircleQuestionMark } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { IconButton } from "../../components/IconButton";
@@ -12,7 +15,7 @@ import { useSession } from "../../state/session";
 /** Height of a window in which canvas and form stand side by side, in pixels. */
 const ROOM_FOR_BOTH = 780;
 
-export function AnswerBanner() {
+export function AnswerBanner({ docked = false }: { docked?: boolean }) {
   useEffect(ensureStarted, []);
   const cursor = useSession((session) => session.cursor);
   const past = useRuns((store) => isPast(cursor, store));
@@ -22,7 +25,7 @@ export function AnswerBanner() {
     [all, cursor.threadId],
   );
   // In a low window the form would hide the canvas; there it begins as one line.
-  const [open, setOpen] = useState(() => window.innerHeight >= ROOM_FOR_BOTH);
+  const [open, setOpen] = useState(() => docked || window.innerHeight >= ROOM_FOR_BOTH);
   const [index, setIndex] = useState(0);
   const form = useRef<AnswerHandle>(null);
   useEffect(() => {
@@ -37,7 +40,11 @@ export function AnswerBanner() {
   if (!question || past) return null;
   return (
     <aside
-      className="pointer-events-auto mx-auto flex max-h-[min(54vh,30rem)] w-full max-w-2xl flex-col overflow-hidden rounded-lg border border-asking bg-surface-1 shadow-popup"
+      className={
+        docked
+          ? "flex max-h-[62%] shrink-0 flex-col overflow-hidden border-b border-asking bg-surface-1"
+          : "pointer-events-auto mx-auto flex max-h-[min(54vh,30rem)] w-full max-w-2xl flex-col overflow-hidden rounded-lg border border-asking bg-surface-1 shadow-popup"
+      }
       aria-label={t("debug.questionOf", { node: question.node })}
       data-testid={debugIds.answerBanner}
       onKeyDown={(event) => {
