@@ -158,18 +158,7 @@ impl NodeContext {
 
     /// The metadata that accompanies messages of this task.
     pub fn metadata(&self) -> Value {
-        let info = &self.0.info;
-        let mut meta = (*self.0.user).clone();
-        if let Some(thread) = &info.thread {
-            meta.insert("thread_id", thread);
-        }
-        meta.insert("langgraph_step", info.step);
-        meta.insert("langgraph_node", info.node.clone());
-        let triggers: List = info.triggers.iter().map(|t| Value::String(t.clone())).collect();
-        meta.insert("langgraph_triggers", triggers);
-        meta.insert("langgraph_path", info.path.clone());
-        meta.insert("langgraph_checkpoint_ns", info.checkpoint_ns.as_str());
-        Value::Object(meta)
+        message_metadata(&self.0.info, &self.0.user)
     }
 
     /// The answers that were used, to be stored with the task.
@@ -180,4 +169,19 @@ impl NodeContext {
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// What accompanies a message of a task: the user's metadata, then where it comes from.
+pub(crate) fn message_metadata(info: &TaskInfo, user: &Object) -> Value {
+    let mut meta = user.clone();
+    if let Some(thread) = &info.thread {
+        meta.insert("thread_id", thread);
+    }
+    meta.insert("langgraph_step", info.step);
+    meta.insert("langgraph_node", info.node.clone());
+    let triggers: List = info.triggers.iter().map(|t| Value::String(t.clone())).collect();
+    meta.insert("langgraph_triggers", triggers);
+    meta.insert("langgraph_path", info.path.clone());
+    meta.insert("langgraph_checkpoint_ns", info.checkpoint_ns.as_str());
+    Value::Object(meta)
 }

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::channel::{Effect, Kind, python_type};
-use crate::checkpoint::{Change, ChannelVersions, Checkpoint, CheckpointTuple, PendingWrite, reserved};
+use crate::checkpoint::{
+    Change, ChannelVersions, Checkpoint, CheckpointTuple, PendingWrite, Write, reserved, write_index,
+};
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name};
 use crate::plan::{ChannelIx, NodeIx, Plan};
@@ -553,6 +555,19 @@ pub(crate) fn channel_name(plan: &Plan, channel: &Channel) -> Name {
         Channel::Known(index) => plan.channel(*index).name.clone(),
         Channel::Named(name) => name.clone(),
     }
+}
+
+/// A task's writes as they are stored, the first at `from` in the task's list.
+pub(crate) fn stored_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)]) -> Vec<Write> {
+    let stored = |(position, (channel, value)): (usize, &(Channel, Value))| {
+        let channel = channel_name(plan, channel);
+        Write {
+            idx: write_index(&channel, from + position),
+            channel,
+            value: value.clone(),
+        }
+    };
+    writes.iter().enumerate().map(stored).collect()
 }
 
 /// A state of the thread at `tuple`, or the fresh state.

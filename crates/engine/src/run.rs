@@ -10,15 +10,15 @@ use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use crate::checkpoint::{
-    CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, Write, reserved, write_index,
+    CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
 use crate::clock::iso8601;
 use crate::compiled::{Durability, Graph, Input, RunConfig, RunResult, RunStatus};
-use crate::context::{Answers, NodeContext, TaskInfo, interrupt_id};
+use crate::context::{Answers, NodeContext, TaskInfo, interrupt_id, message_metadata};
 use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId};
-use crate::live::{Applied, Channel, Live, Writes, channel_name, load, resolve};
+use crate::live::{Applied, Channel, Live, Writes, load, resolve, shorten, stored_writes};
 use crate::node::{Command, NodeError};
 use crate::persist::Persister;
 use crate::plan::{ChannelIx, Plan};
@@ -336,7 +336,8 @@ impl Loop {
                     .collect();
             }
             Some(answer) if !answer.is_null() => {
-                let pending = snapshot::pending_questions(&self.pending, |task| self.task_ns(task));
+                let open = task::prepare(&self.live, &self.current, self.step, None);
+                let pending = snapshot::pending_questions(&self.plan, &open, &self.pending);
                 if pending > 1 {
                     return Err(RunError::AmbiguousResume { pending });
                 }
@@ -367,11 +368,7 @@ impl Loop {
             return self.put(Source::Input).await;
         }
         if forks {
-            let carried: Vec<PendingWrite> = writes
-                .iter()
-                .enumerate()
-                .map(|(i, write)| self.null_write(i, write))
-                .collect();
+            let carried = self.null_writes(0, &writes);
             return self.begin_resumed(&carried, true).await;
         }
         if !writes.is_empty() {
@@ -381,11 +378,7 @@ impl Loop {
                 .iter()
                 .filter(|w| w.task_id.is_null() && w.write.idx >= 0)
                 .count();
-            let stored: Vec<PendingWrite> = writes
-                .iter()
-                .enumerate()
-                .map(|(i, write)| self.null_write(taken + i, write))
-                .collect();
+            let stored = self.null_writes(taken, &writes);
             self.pending.retain(|w| !(w.task_id.is_null() && w.write.idx < 0));
             self.pending.extend(stored.iter().cloned());
             let record = TaskWrites {
@@ -401,25 +394,17 @@ impl Loop {
         self.begin_resumed(&[], false).await
     }
 
-    fn null_write(&self, position: usize, (channel, value): &(Channel, Value)) -> PendingWrite {
-        let channel = channel_name(&self.plan, channel);
-        PendingWrite {
+    /// Writes that belong to no task, numbered from `from`.
+    fn null_writes(&self, from: usize, writes: &Writes) -> Vec<PendingWrite> {
+        let pending = |write| PendingWrite {
             task_id: TaskId::null(),
             task_path: String::new(),
-            write: Write {
-                idx: write_index(&channel, position),
-                channel,
-                value: value.clone(),
-            },
-        }
-    }
-
-    /// The namespace of a stored task, found among the tasks of the current checkpoint.
-    fn task_ns(&self, id: &TaskId) -> Option<String> {
-        task::prepare(&self.live, &self.current, self.step, None)
-            .iter()
-            .find(|task| task.id == *id)
-            .map(Task::ns)
+            write,
+        };
+        stored_writes(&self.plan, from, writes)
+            .into_iter()
+            .map(pending)
+            .collect()
     }
 
     async fn steps(&mut self) -> Result<Stop, RunError> {
@@ -683,19 +668,9 @@ impl Loop {
         {
             given.push(answer.clone());
         }
-        let info = TaskInfo {
-            thread: self.config.thread.clone(),
-            run_id: self.run_id.clone(),
-            task_id: task.id.clone(),
-            checkpoint_id: self.current.clone(),
-            checkpoint_ns: ns,
-            node: task.name.clone(),
-            step: self.step,
-            attempt: 1,
-            triggers: task.triggers(&self.plan),
-            path: task.path(),
-        };
-        let span = tracing::debug_span!("task", node = %task.name, id = %task.id, input = task::trace_of(&task.input));
+        let info = self.info(task);
+        let span =
+            tracing::debug_span!("task", node = %task.name, id = %task.id, input = shorten(&task.input));
         let answers = Answers {
             given,
             scalar: self.scalar.clone(),
@@ -851,7 +826,7 @@ impl Loop {
                 .filter(|m| m.get("type").is_some() && m.get("content").is_some())
             {
                 if id(message).is_none_or(|id| sent.insert(id)) {
-                    let metadata = self.message_metadata(task);
+                    let metadata = message_metadata(&self.info(task), &self.user);
                     self.emitter
                         .send(Payload::Message(message.clone(), metadata))
                         .await;
@@ -860,8 +835,8 @@ impl Loop {
         }
     }
 
-    fn message_metadata(&self, task: &Task) -> Value {
-        let info = TaskInfo {
+    fn info(&self, task: &Task) -> TaskInfo {
+        TaskInfo {
             thread: self.config.thread.clone(),
             run_id: self.run_id.clone(),
             task_id: task.id.clone(),
@@ -872,34 +847,18 @@ impl Loop {
             attempt: 1,
             triggers: task.triggers(&self.plan),
             path: task.path(),
-        };
-        NodeContext::new(
-            info,
-            self.user.clone(),
-            Emitter::none(),
-            self.config.cancel.clone(),
-            Answers::default(),
-        )
-        .metadata()
+        }
     }
 
     /// A task's writes as they are stored; also kept as pending writes of the open step.
     fn record(&mut self, task_id: TaskId, task_path: String, writes: &Writes) -> TaskWrites {
-        let writes: Vec<Write> = writes
-            .iter()
-            .enumerate()
-            .map(|(position, (channel, value))| {
-                let channel = channel_name(&self.plan, channel);
-                Write {
-                    idx: write_index(&channel, position),
-                    channel,
-                    value: value.clone(),
-                }
-            })
-            .collect();
+        let writes = stored_writes(&self.plan, 0, writes);
         for write in &writes {
-            self.pending
-                .retain(|p| write.idx >= 0 || p.task_id != task_id || p.write.idx != write.idx);
+            // Only a task that was tried before has something to replace; a wide step is not searched for each write.
+            if write.idx < 0 {
+                self.pending
+                    .retain(|p| p.task_id != task_id || p.write.idx != write.idx);
+            }
             self.pending.push(PendingWrite {
                 task_id: task_id.clone(),
                 task_path: task_path.clone(),

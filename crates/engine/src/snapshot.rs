@@ -3,6 +3,7 @@
 //! The same checkpoint reads in two ways. Live (no checkpoint id): finished tasks of the open step are applied and no
 //! longer next. Addressed: the state as the step began, with every task of the step and how it ended.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::checkpoint::{CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, reserved};
@@ -186,23 +187,15 @@ impl Stored {
 }
 
 /// How many questions of the open step wait for an answer.
-pub(crate) fn pending_questions(pending: &[PendingWrite], ns: impl Fn(&TaskId) -> Option<String>) -> usize {
-    let mut tasks: Vec<&TaskId> = pending
+pub(crate) fn pending_questions(plan: &Plan, open: &[Task], pending: &[PendingWrite]) -> usize {
+    let asked: HashSet<&TaskId> = pending
         .iter()
         .filter(|w| &*w.write.channel == reserved::INTERRUPT)
         .map(|w| &w.task_id)
         .collect();
-    tasks.dedup();
-    let finished = |id: &TaskId| {
-        pending
-            .iter()
-            .any(|w| w.task_id == *id && is_output(&w.write.channel))
-    };
-    let plan = Plan::default();
-    tasks
-        .into_iter()
-        .filter(|id| !finished(id))
-        .map(|id| ns(id).map_or(1, |ns| stored(&plan, id, pending).unanswered(&ns).len()))
+    let asking = open.iter().filter(|task| asked.contains(&task.id));
+    asking
+        .map(|task| stored(plan, &task.id, pending).unanswered(&task.ns()).len())
         .sum()
 }
 

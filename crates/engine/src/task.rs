@@ -9,7 +9,7 @@ use crate::checkpoint::reserved::{END, START};
 use crate::context::NodeContext;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId};
-use crate::live::{Channel, Live, Writes, expected_object, shorten};
+use crate::live::{Channel, Live, Writes, expected_object};
 use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::{ChannelIx, NodeIx, Plan};
 use crate::value::{List, Object, Value};
@@ -416,9 +416,4 @@ pub(crate) fn repr(failure: &Failure) -> String {
         _ => ('\'', message.clone()),
     };
     format!("{}({quote}{}{quote})", failure.class, body.replace('\n', "\\n"))
-}
-
-/// A short form of an input for traces.
-pub(crate) fn trace_of(value: &Value) -> String {
-    shorten(value)
 }

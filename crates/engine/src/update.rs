@@ -1,13 +1,13 @@
 //! `update_state`: an edit is a super-step in which one node "ran" and returned what the editor typed.
 
-use crate::checkpoint::{Commit, ListQuery, Metadata, Put, Source, TaskWrites, Write, reserved, write_index};
+use crate::checkpoint::{Commit, ListQuery, Metadata, Put, Source, TaskWrites, reserved};
 use crate::clock::iso8601;
 use crate::compiled::{Graph, StateRef};
 use crate::context::{Answers, NodeContext, TaskInfo};
 use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name};
-use crate::live::{Applied, Channel, Live, Writes, channel_name, load};
+use crate::live::{Applied, Channel, Live, Writes, load, stored_writes};
 use crate::node::{Command, NodeError, NodeOutput};
 use crate::plan::NodeIx;
 use crate::snapshot;
@@ -173,7 +173,7 @@ pub(crate) async fn update_state(
             Some(parent) if is_head && source == Source::Update && !writes.is_empty() => {
                 vec![file(
                     graph,
-                    &live_before(graph, tuple.as_ref()),
+                    &load(plan, tuple.as_ref()),
                     parent,
                     base_step + 1,
                     &as_node,
@@ -203,10 +203,6 @@ pub(crate) async fn update_state(
     })
 }
 
-fn live_before(graph: &Graph, tuple: Option<&crate::checkpoint::CheckpointTuple>) -> Live {
-    load(&graph.plan, tuple)
-}
-
 /// The edit's writes as the result of the waiting task of that node, so that history shows them there.
 fn file(
     graph: &Graph,
@@ -223,18 +219,7 @@ fn file(
         Some(task) => (task.id, task.path_text),
         None => (task::derived_task_id(parent, step, as_node), String::new()),
     };
-    let writes = writes
-        .iter()
-        .enumerate()
-        .map(|(position, (channel, value))| {
-            let channel = channel_name(&graph.plan, channel);
-            Write {
-                idx: write_index(&channel, position),
-                channel,
-                value: value.clone(),
-            }
-        })
-        .collect();
+    let writes = stored_writes(&graph.plan, 0, writes);
     TaskWrites {
         checkpoint_id: parent.clone(),
         task_id,

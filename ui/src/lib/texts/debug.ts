@@ -97,7 +97,7 @@ export const debug = {
   "debug.input.more": "{n} more keys",
   "debug.input.moreOne": "1 more key",
   "debug.input.fewer": "Fewer keys",
-  "debug.input.empty": "Give at least one key a value.",
+  "debug.input.empty": "Write a message first.",
   "debug.input.invalid": "The JSON is not complete yet.",
   "debug.input.noKeys": "This graph has no state keys",
   "debug.input.noKeysText":
