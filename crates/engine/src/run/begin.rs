@@ -1,0 +1,239 @@
+//! How a run begins: the thread is loaded, and the input becomes the state that the first step starts from.
+
+use super::*;
+
+impl Loop {
+    /// Loads the thread and turns the input into the state that the first step starts from.
+    pub(super) async fn begin(&mut self, input: Input) -> Result<(), RunError> {
+        let mut has_checkpoint = false;
+        let mut superseded = false;
+        if let (Some(saver), Some(thread)) = (self.graph.saver.clone(), self.config.thread.clone()) {
+            let wanted = self.config.checkpoint_id.as_ref();
+            let tuple = saver.get(&thread, "", wanted).await?;
+            if let (None, Some(id)) = (&tuple, wanted) {
+                return Err(RunError::invalid_request(format!(
+                    "Thread {thread} has no checkpoint {id}. List its history and choose one of those."
+                )));
+            }
+            if let Some(tuple) = tuple {
+                has_checkpoint = true;
+                if wanted.is_some() {
+                    let query = ListQuery {
+                        thread: Some(thread),
+                        ns: Some("".into()),
+                        limit: Some(1),
+                        ..ListQuery::default()
+                    };
+                    let head = saver.heads(&query).await?.into_iter().next();
+                    superseded = head.is_none_or(|head| head.id != tuple.checkpoint.id);
+                }
+                self.load(tuple);
+            }
+        }
+        let answers = matches!(&input, Input::Command(command) if command.resume.is_some());
+        let travels = self.config.checkpoint_id.is_some() && !answers;
+        self.keep_finished = !travels && !superseded;
+        if travels {
+            // Going back asks again: what was answered then does not count now.
+            self.pending
+                .retain(|write| &*write.write.channel != reserved::RESUME);
+            self.given.clear();
+        }
+        let edited = matches!(self.metadata.source, Source::Update | Source::Fork);
+        let forks = has_checkpoint && travels && (!edited || superseded);
+        match input {
+            Input::Value(value) if !value.is_null() => self.begin_input(value).await,
+            Input::Command(command) => self.begin_command(command, has_checkpoint, forks).await,
+            _ if !has_checkpoint => Err(RunError::EmptyInput {
+                message: "Received no input for __start__: the thread has no checkpoint to go on from."
+                    .into(),
+            }),
+            _ => self.begin_resumed(&[], forks).await,
+        }
+    }
+
+    /// Goes on from the loaded checkpoint, on a branch of its own when it is a past one. `carried` are the writes of
+    /// a command that belong to the new branch.
+    pub(super) async fn begin_resumed(
+        &mut self,
+        carried: &[PendingWrite],
+        forks: bool,
+    ) -> Result<(), RunError> {
+        let writes: Vec<PendingWrite> = self.pending.iter().chain(carried).cloned().collect();
+        let updated = self.live.apply_null_writes(&writes, true)?;
+        if let Some(known) = &mut self.updated {
+            known.extend(updated);
+        }
+        self.live.pass_breakpoints();
+        if forks {
+            // The new checkpoint gives its tasks other ids, so nothing stored for the old ones is theirs.
+            self.pending.clear();
+            let updated = self.updated.take();
+            self.put(Source::Fork).await?;
+            self.updated = updated;
+        }
+        self.emit_values(Vec::new()).await;
+        Ok(())
+    }
+
+    pub(super) fn load(&mut self, tuple: CheckpointTuple) {
+        self.live = load(&self.plan, Some(&tuple));
+        self.live.tracked = true;
+        self.current = tuple.checkpoint.id.clone();
+        self.step = tuple.checkpoint.metadata.step + 1;
+        self.stop = self.step + i64::from(self.config.recursion_limit) + 1;
+        self.updated = tuple
+            .checkpoint
+            .updated_channels
+            .as_ref()
+            .map(|names| self.live.indexes(names));
+        self.metadata = tuple.checkpoint.metadata;
+        let answers = |write: &PendingWrite| {
+            let list = write.write.value.as_array()?.iter().cloned().collect();
+            (&*write.write.channel == reserved::RESUME).then(|| (write.task_id.clone(), list))
+        };
+        self.given = tuple.pending_writes.iter().filter_map(answers).collect();
+        self.pending = tuple.pending_writes;
+    }
+
+    pub(super) async fn begin_input(&mut self, value: Value) -> Result<(), RunError> {
+        let pending = std::mem::take(&mut self.pending);
+        let updated = self.live.apply_null_writes(&pending, true)?;
+        if let Some(known) = &mut self.updated {
+            known.extend(updated);
+        }
+        // Whatever waited is abandoned: its triggers are consumed, its stored writes are not used.
+        let open = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
+        let start = [(Channel::Known(self.plan.start_channel), value)];
+        let mut applied: Vec<Applied<'_>> = open.iter().map(|task| applied_of(task, &[])).collect();
+        applied.push(Applied {
+            name: reserved::INPUT,
+            node: None,
+            path: "",
+            pulled: false,
+            writes: &start,
+        });
+        let is_step = !open.is_empty();
+        self.updated = Some(self.live.apply(&mut applied, is_step, true)?);
+        self.put(Source::Input).await
+    }
+
+    pub(super) async fn begin_command(
+        &mut self,
+        command: Command,
+        has_checkpoint: bool,
+        forks: bool,
+    ) -> Result<(), RunError> {
+        if self.persister.is_none() && command.resume.is_some() {
+            return Err(RunError::NotPersistent {
+                message: "Cannot use Command(resume=...) without checkpointer".into(),
+            });
+        }
+        let mut writes: Writes = Vec::new();
+        if let Some(update) = &command.update {
+            let Some(entries) = update.as_object() else {
+                return Err(crate::live::expected_object(update));
+            };
+            for (key, value) in entries.iter() {
+                if let Some(index) = self
+                    .plan
+                    .channel_index
+                    .get(key)
+                    .filter(|c| self.plan.is_state_key(**c))
+                {
+                    writes.push((Channel::Known(*index), value.clone()));
+                }
+            }
+        }
+        for target in command.goto {
+            // LangGraph marks such triggers with the name of START.
+            let from = writes.len();
+            task::goto(&self.plan, target, &mut writes)
+                .map_err(|error| RunError::invalid_update(error.to_string()))?;
+            for (channel, value) in &mut writes[from..] {
+                if *channel != Channel::Known(self.plan.tasks_channel) {
+                    *value = reserved::START.into();
+                }
+            }
+        }
+        let mut by_id = false;
+        match command.resume {
+            Some(Value::Object(map)) if map.keys().all(|key| is_interrupt_id(key)) => {
+                by_id = true;
+                self.by_id = map
+                    .iter()
+                    .map(|(id, answer)| (id.to_string(), answer.clone()))
+                    .collect();
+            }
+            Some(answer) if !answer.is_null() => {
+                let open = task::prepare(&self.live, &self.current, self.step, None);
+                let pending = snapshot::pending_questions(&self.plan, &open, &self.pending);
+                if pending > 1 {
+                    return Err(RunError::AmbiguousResume { pending });
+                }
+                writes.push((Channel::Named(reserved::RESUME.into()), answer.clone()));
+                self.scalar = Arc::new(Mutex::new(Some(answer)));
+            }
+            _ => {}
+        }
+        if writes.is_empty() && !by_id {
+            return Err(RunError::EmptyInput {
+                message: "Received empty Command input".into(),
+            });
+        }
+        if !has_checkpoint {
+            if self.scalar.lock().is_ok_and(|answer| answer.is_some()) || by_id {
+                return Err(RunError::EmptyInput {
+                    message: "There is nothing to resume: the thread has no checkpoint.".into(),
+                });
+            }
+            let mut task = [Applied {
+                name: reserved::INPUT,
+                node: None,
+                path: "",
+                pulled: false,
+                writes: &writes,
+            }];
+            self.updated = Some(self.live.apply(&mut task, false, true)?);
+            return self.put(Source::Input).await;
+        }
+        if forks {
+            let carried = self.null_writes(0, &writes);
+            return self.begin_resumed(&carried, true).await;
+        }
+        if !writes.is_empty() {
+            // Writes of earlier commands on this checkpoint stay: these are numbered after them.
+            let taken = self
+                .pending
+                .iter()
+                .filter(|w| w.task_id.is_null() && w.write.idx >= 0)
+                .count();
+            let stored = self.null_writes(taken, &writes);
+            self.pending.retain(|w| !(w.task_id.is_null() && w.write.idx < 0));
+            self.pending.extend(stored.iter().cloned());
+            let record = TaskWrites {
+                checkpoint_id: self.current.clone(),
+                task_id: TaskId::null(),
+                task_path: String::new(),
+                writes: stored.into_iter().map(|w| w.write).collect(),
+            };
+            if let Some(persister) = &mut self.persister {
+                persister.task(record, true).await?;
+            }
+        }
+        self.begin_resumed(&[], false).await
+    }
+
+    /// Writes that belong to no task, numbered from `from`.
+    pub(super) fn null_writes(&self, from: usize, writes: &Writes) -> Vec<PendingWrite> {
+        let pending = |write| PendingWrite {
+            task_id: TaskId::null(),
+            task_path: String::new(),
+            write,
+        };
+        stored_writes(&self.plan, from, writes)
+            .into_iter()
+            .map(pending)
+            .collect()
+    }
+}

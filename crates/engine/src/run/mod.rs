@@ -1,0 +1,335 @@
+//! The super-step loop: prepare tasks, run them at once, apply their writes as one, store, repeat.
+//!
+//! A super-step is a transaction. What a task writes reaches no channel before every task of the step has finished;
+//! until then it is a pending write of the checkpoint the step started from, and a resume takes it from there.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+
+use tokio::task::JoinSet;
+use tracing::Instrument;
+
+use crate::checkpoint::{
+    CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
+};
+use crate::clock::iso8601;
+use crate::compiled::{Durability, Graph, Input, RunConfig, RunResult, RunStatus};
+use crate::context::{Answers, NodeContext, TaskInfo, interrupt_id, message_metadata};
+use crate::emit::Emitter;
+use crate::error::RunError;
+use crate::ids::{CheckpointId, Name, TaskId};
+use crate::live::{Applied, Channel, Live, Writes, load, resolve, shorten, stored_writes};
+use crate::node::{Command, NodeError};
+use crate::persist::Persister;
+use crate::plan::{ChannelIx, Plan};
+use crate::snapshot;
+use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
+use crate::task::{self, End, Outcome, Task};
+use crate::value::{List, Object, Value};
+
+mod begin;
+mod report;
+mod tasks;
+
+/// Why the loop stopped without an error.
+enum Stop {
+    Done,
+    Asked,
+    Breakpoint,
+}
+
+pub(crate) struct Loop {
+    graph: Graph,
+    plan: Arc<Plan>,
+    config: RunConfig,
+    run_id: String,
+    emitter: Emitter,
+    persister: Option<Persister>,
+    user: Arc<Object>,
+    live: Live,
+    /// The checkpoint that the current step starts from.
+    current: CheckpointId,
+    metadata: Metadata,
+    step: i64,
+    stop: i64,
+    updated: Option<Vec<ChannelIx>>,
+    pending: Vec<PendingWrite>,
+    /// Give finished tasks of an open step their stored writes back instead of running them again.
+    keep_finished: bool,
+    /// Answers that tasks of the open step were given before, by task.
+    given: HashMap<TaskId, Vec<Value>>,
+    by_id: BTreeMap<String, Value>,
+    scalar: Arc<Mutex<Option<Value>>>,
+    tasks: Vec<Task>,
+    interrupts: Vec<Interrupt>,
+    any_values: bool,
+}
+
+impl Loop {
+    pub(crate) fn new(graph: &Graph, config: RunConfig, emitter: Emitter) -> Result<Self, RunError> {
+        if config.recursion_limit < 1 {
+            return Err(RunError::invalid_request("recursion_limit must be at least 1"));
+        }
+        let persister = match (&graph.saver, &config.thread) {
+            (Some(saver), Some(thread)) => {
+                Some(Persister::new(saver.clone(), thread.clone(), config.durability))
+            }
+            (Some(_), None) => {
+                return Err(RunError::NotPersistent {
+                    message: "Checkpointer requires a thread: set `thread` in the run's configuration."
+                        .into(),
+                });
+            }
+            (None, _) => None,
+        };
+        let names = config.interrupt_before.iter().chain(&config.interrupt_after);
+        for name in names.filter(|name| &***name != "*") {
+            if !graph.plan.node_index.contains_key(name) {
+                return Err(RunError::invalid_request(format!(
+                    "Interrupt node `{name}` not found"
+                )));
+            }
+        }
+        let run_id = config
+            .run_id
+            .clone()
+            .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+        let user = user_metadata(&config.metadata);
+        let mut live = Live::fresh(graph.plan.clone());
+        live.tracked = persister.is_some();
+        Ok(Self {
+            plan: graph.plan.clone(),
+            graph: graph.clone(),
+            current: CheckpointId::new(run_id.as_str()),
+            run_id,
+            emitter,
+            persister,
+            metadata: Metadata {
+                source: Source::Input,
+                step: -2,
+                parents: Object::new(),
+                user: user.clone(),
+            },
+            user: Arc::new(user),
+            live,
+            step: -1,
+            stop: i64::from(config.recursion_limit),
+            updated: None,
+            pending: Vec::new(),
+            keep_finished: true,
+            given: HashMap::new(),
+            by_id: BTreeMap::new(),
+            scalar: Arc::new(Mutex::new(None)),
+            tasks: Vec::new(),
+            interrupts: Vec::new(),
+            any_values: false,
+            config,
+        })
+    }
+
+    pub(crate) async fn run(mut self, input: Input) -> Result<RunResult, RunError> {
+        let thread = self
+            .config
+            .thread
+            .as_ref()
+            .map(|t| t.to_string())
+            .unwrap_or_default();
+        let span = tracing::info_span!("run", run = %self.run_id, %thread);
+        async move {
+            let stopped = self.drive(input).await;
+            let stored = match &mut self.persister {
+                Some(persister) => persister.finish().await,
+                None => Ok(()),
+            };
+            let status = match stopped {
+                Ok(Stop::Done) => RunStatus::Done,
+                Ok(Stop::Asked) => RunStatus::Interrupted,
+                Ok(Stop::Breakpoint) => RunStatus::Breakpoint,
+                Err(error) => return Err(error),
+            };
+            stored?;
+            let value = if self.any_values {
+                self.live.output()
+            } else {
+                Value::Null
+            };
+            let checkpoint_id = self.persister.is_some().then_some(self.current);
+            Ok(RunResult {
+                value,
+                status,
+                interrupts: self.interrupts,
+                checkpoint_id,
+            })
+        }
+        .instrument(span)
+        .await
+    }
+
+    async fn drive(&mut self, input: Input) -> Result<Stop, RunError> {
+        let stop = match self.begin(input).await {
+            Ok(()) => self.steps().await?,
+            Err(error) => return Err(error),
+        };
+        if !matches!(stop, Stop::Done) {
+            self.show_open_step().await?;
+            if matches!(stop, Stop::Breakpoint) {
+                self.emitter
+                    .send_if(StreamMode::Updates, || Payload::Interrupts(Vec::new()))
+                    .await;
+            }
+        }
+        Ok(stop)
+    }
+
+    async fn steps(&mut self) -> Result<Stop, RunError> {
+        loop {
+            if self.step > self.stop {
+                let next = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
+                self.emit_checkpoint(&next).await;
+                return Err(RunError::Recursion {
+                    limit: self.config.recursion_limit,
+                });
+            }
+            self.tasks = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
+            if self.wants_checkpoints() {
+                let tasks = std::mem::take(&mut self.tasks);
+                self.emit_checkpoint(&tasks).await;
+                self.tasks = tasks;
+            }
+            if self.tasks.is_empty() {
+                return Ok(Stop::Done);
+            }
+            if self.keep_finished && !self.pending.is_empty() {
+                self.give_back();
+            }
+            if self.breaks(&self.config.interrupt_before) {
+                return Ok(Stop::Breakpoint);
+            }
+            if self.config.cancel.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            self.emit_starts().await;
+            let span = tracing::debug_span!("step", step = self.step, tasks = self.tasks.len());
+            if let Some(stop) = self.run_tasks().instrument(span).await? {
+                return Ok(stop);
+            }
+            let mut applied: Vec<Applied<'_>> = self
+                .tasks
+                .iter()
+                .map(|task| applied_of(task, &task.writes))
+                .collect();
+            let updated = self.live.apply(&mut applied, true, true)?;
+            drop(applied);
+            if updated.iter().any(|channel| self.plan.is_state_key(*channel)) {
+                self.emit_values(Vec::new()).await;
+            }
+            self.updated = Some(updated);
+            self.pending.clear();
+            self.keep_finished = true;
+            // A single answer is for the step that asked; nobody later takes it by accident.
+            self.scalar = Arc::default();
+            self.put(Source::Loop).await?;
+            if self.breaks(&self.config.interrupt_after) {
+                if self.wants_checkpoints() {
+                    let next = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
+                    self.emit_checkpoint(&next).await;
+                }
+                self.tasks.clear();
+                return Ok(Stop::Breakpoint);
+            }
+        }
+    }
+
+    fn breaks(&self, nodes: &[Name]) -> bool {
+        !nodes.is_empty()
+            && self.live.changed_since_interrupt
+            && self
+                .tasks
+                .iter()
+                .filter(|task| !task.is_start())
+                .any(|task| nodes.iter().any(|name| &**name == "*" || *name == task.name))
+    }
+
+    /// Makes and stores the checkpoint of the state as it is now; the next step starts from it.
+    async fn put(&mut self, source: Source) -> Result<(), RunError> {
+        let step = self.step;
+        self.step += 1;
+        let Some(persister) = &mut self.persister else {
+            return Ok(());
+        };
+        self.metadata = Metadata {
+            source,
+            step,
+            parents: Object::new(),
+            user: (*self.user).clone(),
+        };
+        let after = self.live.base.as_ref().map(|base| base.id.clone());
+        let id = self.graph.ids.next(after.as_ref());
+        let ts = iso8601(self.graph.clock.now_ms());
+        let settle = persister.durability != Durability::Exit;
+        let (checkpoint, changes, seen) = self.live.checkpoint(
+            id.clone(),
+            ts,
+            self.metadata.clone(),
+            self.updated.as_deref(),
+            settle,
+        );
+        self.current = id;
+        persister
+            .checkpoint(Put {
+                checkpoint,
+                changes,
+                seen,
+            })
+            .await
+    }
+}
+
+/// However many tasks a step has, only so many are handed to the runtime at once.
+const MAX_TASKS_AT_ONCE: usize = 1024;
+
+fn applied_of<'a>(task: &'a Task, writes: &'a [(Channel, Value)]) -> Applied<'a> {
+    Applied {
+        name: &task.name,
+        node: Some(task.node),
+        path: &task.path_text,
+        pulled: task.push.is_none(),
+        writes,
+    }
+}
+
+fn is_interrupt_id(key: &str) -> bool {
+    key.len() == 32 && key.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
+fn user_metadata(given: &Object) -> Object {
+    const OWN: [&str; 7] = [
+        "thread_id",
+        "checkpoint_id",
+        "checkpoint_ns",
+        "checkpoint_map",
+        "source",
+        "step",
+        "parents",
+    ];
+    given
+        .iter()
+        .filter(|(key, value)| {
+            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+                && !key.starts_with("__")
+                && !key.starts_with("langgraph_")
+                && !OWN.contains(&&***key)
+        })
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+impl From<NodeError> for RunError {
+    fn from(error: NodeError) -> Self {
+        match error {
+            NodeError::Cancelled => RunError::Cancelled,
+            other => RunError::invalid_update(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What a run tells its readers.
+
+use super::*;
+
+impl Loop {
+    pub(super) async fn emit_starts(&self) {
+        if !self.emitter.wants(StreamMode::Tasks)
+            && !self.emitter.wants(StreamMode::Updates)
+            && !self.emitter.wants(StreamMode::Debug)
+        {
+            return;
+        }
+        for task in self.tasks.iter().filter(|task| !task.is_start()) {
+            let start = TaskStart {
+                id: task.id.clone(),
+                name: task.name.clone(),
+                input: task.input.clone(),
+                triggers: task.triggers(&self.plan),
+                step: self.step,
+            };
+            self.emit_task("task", Payload::TaskStart(start)).await;
+        }
+        for task in self
+            .tasks
+            .iter()
+            .filter(|task| !task.is_start() && !task.writes.is_empty())
+        {
+            self.emit_update(task, &task.writes, true).await;
+        }
+    }
+
+    pub(super) async fn emit_update(&self, task: &Task, writes: &Writes, cached: bool) {
+        self.emitter
+            .send_if(StreamMode::Updates, || {
+                let value = task::update_view(&self.plan, writes);
+                Payload::Update(Update {
+                    node: task.name.clone(),
+                    value,
+                    cached,
+                })
+            })
+            .await;
+    }
+
+    pub(super) async fn emit_task(&self, kind: &str, payload: Payload) {
+        if self.emitter.wants(StreamMode::Debug) {
+            let debug = self.debug(kind, self.step, payload.to_json());
+            self.emitter.send(debug).await;
+        }
+        self.emitter.send_if(StreamMode::Tasks, || payload).await;
+    }
+
+    pub(super) fn debug(&self, kind: &str, step: i64, payload: Value) -> Payload {
+        let wrapped: Object = [
+            ("step", Value::from(step)),
+            ("timestamp", iso8601(self.graph.clock.now_ms()).into()),
+            ("type", kind.into()),
+            ("payload", payload),
+        ]
+        .into_iter()
+        .collect();
+        Payload::Debug(Value::Object(wrapped))
+    }
+
+    pub(super) async fn emit_values(&mut self, interrupts: Vec<Interrupt>) {
+        self.any_values = true;
+        self.emitter
+            .send_if(StreamMode::Values, || {
+                Payload::Values(self.live.values(), interrupts)
+            })
+            .await;
+    }
+
+    pub(super) fn wants_checkpoints(&self) -> bool {
+        self.persister.is_some()
+            && (self.emitter.wants(StreamMode::Checkpoints) || self.emitter.wants(StreamMode::Debug))
+    }
+
+    pub(super) async fn emit_checkpoint(&self, tasks: &[Task]) {
+        let (true, Some(thread)) = (self.wants_checkpoints(), &self.config.thread) else {
+            return;
+        };
+        let base = self.live.base.as_deref();
+        let stored_parent = match self.config.durability {
+            Durability::Exit => base.map(|base| base.id.clone()),
+            _ => base.and_then(|base| base.parent.clone()),
+        };
+        let event = CheckpointEvent {
+            thread: thread.clone(),
+            ns: "".into(),
+            id: self.current.clone(),
+            parent: stored_parent,
+            values: self.live.values(),
+            metadata: self.metadata.clone(),
+            next: tasks.iter().map(|task| task.name.clone()).collect(),
+            tasks: tasks
+                .iter()
+                .map(|task| snapshot::task_json(&self.plan, task, &self.pending))
+                .collect::<List>(),
+        };
+        let payload = Payload::Checkpoint(Box::new(event));
+        if self.emitter.wants(StreamMode::Debug) {
+            let debug = self.debug("checkpoint", self.metadata.step, payload.to_json());
+            self.emitter.send(debug).await;
+        }
+        self.emitter.send_if(StreamMode::Checkpoints, || payload).await;
+    }
+
+    pub(super) async fn emit_outcome(
+        &mut self,
+        task: &Task,
+        writes: &Writes,
+        interrupts: &[Interrupt],
+        error: Option<String>,
+    ) {
+        if !interrupts.is_empty() {
+            self.emitter
+                .send_if(StreamMode::Updates, || Payload::Interrupts(interrupts.to_vec()))
+                .await;
+            self.emit_values(interrupts.to_vec()).await;
+        } else if error.is_none() || !writes.is_empty() {
+            self.emit_messages(task, writes).await;
+            self.emit_update(task, writes, false).await;
+        }
+        if self.emitter.wants(StreamMode::Tasks) || self.emitter.wants(StreamMode::Debug) {
+            let finished = error.is_none() && interrupts.is_empty();
+            let end = TaskEnd {
+                id: task.id.clone(),
+                name: task.name.clone(),
+                error,
+                result: if finished {
+                    task::result_view(&self.plan, writes)
+                } else {
+                    Value::Object(Object::new())
+                },
+                interrupts: interrupts.to_vec(),
+                step: self.step,
+                targets: if finished {
+                    task::targets(&self.plan, writes)
+                } else {
+                    Vec::new()
+                },
+            };
+            self.emit_task("task_result", Payload::TaskEnd(end)).await;
+        }
+    }
+
+    /// Whole messages that a node returned, unless they were in its input already.
+    pub(super) async fn emit_messages(&self, task: &Task, writes: &Writes) {
+        if !self.emitter.wants(StreamMode::Messages) {
+            return;
+        }
+        let id = |message: &Value| message.get("id").and_then(Value::as_str).map(str::to_owned);
+        let known: std::collections::HashSet<String> = match &task.input {
+            Value::Object(input) => input
+                .iter()
+                .filter_map(|(_, v)| v.as_array())
+                .flat_map(|l| l.iter())
+                .filter_map(id)
+                .collect(),
+            _ => Default::default(),
+        };
+        let mut sent = known;
+        for (channel, value) in writes {
+            let Channel::Known(index) = channel else { continue };
+            if self.plan.channel(*index).spec.reducer_name() != "add_messages" {
+                continue;
+            }
+            let messages: List = match value {
+                Value::Array(items) => items.clone(),
+                one => [one.clone()].into_iter().collect(),
+            };
+            for message in messages
+                .iter()
+                .filter(|m| m.get("type").is_some() && m.get("content").is_some())
+            {
+                if id(message).is_none_or(|id| sent.insert(id)) {
+                    let metadata = message_metadata(&self.info(task), &self.user);
+                    self.emitter
+                        .send(Payload::Message(message.clone(), metadata))
+                        .await;
+                }
+            }
+        }
+    }
+
+    /// One more `values` event when a run stops inside a step: the state with the finished tasks applied.
+    pub(super) async fn show_open_step(&mut self) -> Result<(), RunError> {
+        let done: Vec<Task> = self
+            .tasks
+            .iter()
+            .filter(|task| !task.writes.is_empty())
+            .cloned()
+            .collect();
+        if done.is_empty() || self.pending.is_empty() {
+            return Ok(());
+        }
+        let mut applied: Vec<Applied<'_>> = done.iter().map(|task| applied_of(task, &task.writes)).collect();
+        let updated = self.live.apply(&mut applied, true, true)?;
+        if updated.iter().any(|channel| self.plan.is_state_key(*channel)) {
+            self.emit_values(Vec::new()).await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,221 @@
+//! The tasks of one super-step: started all at once, recorded as they finish.
+
+use super::*;
+
+impl Loop {
+    /// Gives tasks that finished in an earlier attempt at this step their writes back.
+    pub(super) fn give_back(&mut self) {
+        let mut places: HashMap<TaskId, usize> = HashMap::new();
+        for (place, task) in self.tasks.iter().enumerate() {
+            places.insert(task.id.clone(), place);
+        }
+        for pending in &self.pending {
+            if snapshot::is_output(&pending.write.channel)
+                && let Some(place) = places.get(&pending.task_id)
+            {
+                let channel = resolve(&self.plan, &pending.write.channel);
+                self.tasks[*place]
+                    .writes
+                    .push((channel, pending.write.value.clone()));
+            }
+        }
+    }
+
+    /// Runs every task without writes, all at once. Some(stop) when the step stays open.
+    pub(super) async fn run_tasks(&mut self) -> Result<Option<Stop>, RunError> {
+        let waiting: Vec<usize> = (0..self.tasks.len())
+            .filter(|i| self.tasks[*i].writes.is_empty())
+            .collect();
+        let mut failure: Option<RunError> = None;
+        let mut asked = false;
+        if let [only] = waiting[..] {
+            // One task needs no task of the runtime: it runs here.
+            let work = self.execute(only);
+            let cancel = self.config.cancel.clone();
+            let outcome = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(RunError::Cancelled),
+                outcome = work => outcome,
+            };
+            self.finished(only, outcome, 0, &mut failure, &mut asked).await?;
+        } else if !waiting.is_empty() {
+            let limit = self
+                .config
+                .max_concurrency
+                .unwrap_or(usize::MAX)
+                .clamp(1, MAX_TASKS_AT_ONCE);
+            let mut queue = waiting.into_iter();
+            let mut set: JoinSet<(usize, Outcome)> = JoinSet::new();
+            let cancel = self.config.cancel.clone();
+            loop {
+                while set.len() < limit
+                    && let Some(index) = queue.next()
+                {
+                    let work = self.execute(index);
+                    set.spawn(async move { (index, work.await) }.in_current_span());
+                }
+                let joined = tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => return Err(RunError::Cancelled),
+                    joined = set.join_next() => joined,
+                };
+                match joined {
+                    None => break,
+                    Some(Ok((index, outcome))) => {
+                        let running = set.len() + queue.len();
+                        self.finished(index, outcome, running, &mut failure, &mut asked)
+                            .await?;
+                    }
+                    // Panics are caught inside; what is left is a runtime that shuts down.
+                    Some(Err(_)) => return Err(RunError::Cancelled),
+                }
+            }
+        }
+        match (failure, asked) {
+            (Some(error), _) => Err(error),
+            (None, true) => Ok(Some(Stop::Asked)),
+            (None, false) => Ok(None),
+        }
+    }
+
+    pub(super) fn execute(&self, index: usize) -> impl Future<Output = Outcome> + Send + 'static {
+        let task = &self.tasks[index];
+        let ns = task.ns();
+        let mut given = self.given.get(&task.id).cloned().unwrap_or_default();
+        // An answer by id goes to the task's next question; the id of its first question is accepted as well.
+        let own = interrupt_id(&ns, given.len());
+        let first = interrupt_id(&ns, 0);
+        if let Some(answer) = self
+            .by_id
+            .get(own.as_str())
+            .or_else(|| self.by_id.get(first.as_str()))
+        {
+            given.push(answer.clone());
+        }
+        let info = self.info(task);
+        let span =
+            tracing::debug_span!("task", node = %task.name, id = %task.id, input = shorten(&task.input));
+        let answers = Answers {
+            given,
+            scalar: self.scalar.clone(),
+        };
+        let context = NodeContext::new(
+            info,
+            self.user.clone(),
+            self.emitter.clone(),
+            self.config.cancel.clone(),
+            answers,
+        );
+        let state = self.live.state.clone();
+        task::execute(self.plan.clone(), state, task.node, task.input.clone(), context).instrument(span)
+    }
+
+    /// Records how a task ended, and tells readers.
+    pub(super) async fn finished(
+        &mut self,
+        index: usize,
+        outcome: Outcome,
+        running: usize,
+        failure: &mut Option<RunError>,
+        asked: &mut bool,
+    ) -> Result<(), RunError> {
+        let task = self.tasks[index].clone();
+        let Outcome {
+            mut writes,
+            end,
+            answers,
+        } = outcome;
+        let quiet = failure.is_some() || task.is_start();
+        let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
+        let mut stored: Writes = resume.into_iter().collect();
+        let mut interrupts = Vec::new();
+        let mut error = None;
+        match end {
+            End::Done => {
+                if writes.is_empty() {
+                    writes.push((Channel::Named(reserved::NO_WRITES.into()), Value::Null));
+                }
+                stored.extend(writes.iter().cloned());
+            }
+            End::Interrupted { question, index } => {
+                let interrupt = Interrupt {
+                    id: interrupt_id(&task.ns(), index),
+                    value: question,
+                };
+                let list: List = [interrupt.to_json()].into_iter().collect();
+                stored.push((Channel::Named(reserved::INTERRUPT.into()), Value::Array(list)));
+                interrupts.push(interrupt);
+                *asked = true;
+            }
+            End::Failed(reason) => {
+                let shown = task::repr(&reason);
+                stored.push((Channel::Named(reserved::ERROR.into()), shown.as_str().into()));
+                // A router that fails comes after its node's own writes, which are kept.
+                stored.extend(writes.iter().cloned());
+                error = Some(shown);
+                failure.get_or_insert(match &*reason.class {
+                    "InvalidUpdateError" => RunError::InvalidUpdate {
+                        message: format!("{}\nReturned by node {:?}.", reason.message, &*task.name),
+                    },
+                    _ => RunError::Node {
+                        node: task.name.clone(),
+                        task_id: task.id.clone(),
+                        failure: reason,
+                    },
+                });
+            }
+            End::Cancelled => {
+                failure.get_or_insert(RunError::Cancelled);
+                return Ok(());
+            }
+        }
+        let record = self.record(task.id.clone(), task.path_text.clone(), &stored);
+        if let Some(persister) = &mut self.persister {
+            persister.task(record, running > 0).await?;
+        }
+        if !quiet {
+            self.emit_outcome(&task, &writes, &interrupts, error).await;
+        }
+        self.interrupts.extend(interrupts);
+        self.tasks[index].writes = writes;
+        Ok(())
+    }
+
+    pub(super) fn info(&self, task: &Task) -> TaskInfo {
+        TaskInfo {
+            thread: self.config.thread.clone(),
+            run_id: self.run_id.clone(),
+            task_id: task.id.clone(),
+            checkpoint_id: self.current.clone(),
+            checkpoint_ns: task.ns(),
+            node: task.name.clone(),
+            step: self.step,
+            attempt: 1,
+            triggers: task.triggers(&self.plan),
+            path: task.path(),
+        }
+    }
+
+    /// A task's writes as they are stored; also kept as pending writes of the open step.
+    pub(super) fn record(&mut self, task_id: TaskId, task_path: String, writes: &Writes) -> TaskWrites {
+        let writes = stored_writes(&self.plan, 0, writes);
+        for write in &writes {
+            // Only a task that was tried before has something to replace; a wide step is not searched for each write.
+            if write.idx < 0 {
+                self.pending
+                    .retain(|p| p.task_id != task_id || p.write.idx != write.idx);
+            }
+            self.pending.push(PendingWrite {
+                task_id: task_id.clone(),
+                task_path: task_path.clone(),
+                write: write.clone(),
+            });
+        }
+        TaskWrites {
+            checkpoint_id: self.current.clone(),
+            task_id,
+            task_path,
+            writes,
+        }
+    }
+}
