@@ -9,6 +9,7 @@ use crate::compiled::Graph;
 use crate::error::{CompileError, GraphPlace, GraphProblem};
 use crate::ids::Name;
 use crate::node::{Node, Router};
+use crate::options::NodeOptions;
 use crate::plan::{BranchPlan, Plan};
 
 /// A graph under construction.
@@ -26,7 +27,7 @@ pub struct StateGraph {
 struct NodeDecl {
     name: Name,
     node: Arc<dyn Node>,
-    input: Option<Vec<Name>>,
+    options: NodeOptions,
 }
 
 /// A conditional edge: a router, and what its labels mean.
@@ -83,20 +84,16 @@ impl StateGraph {
         self.node_arc(name, Arc::new(node))
     }
     /// Adds a node that is already shared.
-    pub fn node_arc(mut self, name: impl Into<Name>, node: Arc<dyn Node>) -> Self {
+    pub fn node_arc(self, name: impl Into<Name>, node: Arc<dyn Node>) -> Self {
+        self.node_with(name, node, NodeOptions::default())
+    }
+    /// Adds a node with options of its own.
+    pub fn node_with(mut self, name: impl Into<Name>, node: Arc<dyn Node>, options: NodeOptions) -> Self {
         self.nodes.push(NodeDecl {
             name: name.into(),
             node,
-            input: None,
+            options,
         });
-        self
-    }
-    /// The node is given only these keys.
-    pub fn node_input<T: Into<Name>>(mut self, name: &str, keys: impl IntoIterator<Item = T>) -> Self {
-        let keys = names(keys);
-        if let Some(decl) = self.nodes.iter_mut().find(|decl| &*decl.name == name) {
-            decl.input = Some(keys);
-        }
         self
     }
     /// `to` runs after `from`.
@@ -206,7 +203,7 @@ impl StateGraph {
                 continue;
             }
             let mut input = None;
-            if let Some(keys) = decl.input {
+            if let Some(keys) = decl.options.input.clone() {
                 let mut indexes = Vec::new();
                 for key in keys {
                     match plan.channel_index.get(&key) {

@@ -36,6 +36,7 @@ mod live;
 mod memory;
 mod messages;
 mod node;
+mod options;
 mod persist;
 mod plan;
 mod run;
@@ -61,6 +62,7 @@ pub use messages::{REMOVE_ALL, add_messages, coerce as coerce_message};
 pub use node::{
     BoxFuture, Command, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, Router, Target,
 };
+pub use options::NodeOptions;
 pub use snapshot::{StateSnapshot, TaskSnapshot};
 pub use stream::{CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update};
 pub use update::{StateUpdate, Updated};
