@@ -265,12 +265,22 @@ impl Graph {
 
     /// Edits the state as if a node had just returned `update.values`; makes a new checkpoint.
     pub async fn update_state(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
-        crate::update::update_state(self, at, update, true).await
+        self.bulk_update_state(at, vec![vec![update]]).await
+    }
+
+    /// Edits the state in several super-steps, each of one update or more; every super-step makes a checkpoint.
+    /// Nothing is stored unless all of them can be made.
+    pub async fn bulk_update_state(
+        &self,
+        at: &StateRef,
+        steps: Vec<Vec<StateUpdate>>,
+    ) -> Result<Updated, StateError> {
+        crate::update::bulk_update_state(self, at, steps, true).await
     }
 
     /// What `update_state` would do, without storing it.
     pub async fn preview_update(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
-        crate::update::update_state(self, at, update, false).await
+        crate::update::bulk_update_state(self, at, vec![vec![update]], false).await
     }
 
     /// Names of the nodes in declaration order, without START.

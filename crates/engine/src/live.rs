@@ -371,26 +371,6 @@ impl Live {
         }
     }
 
-    /// Empties whatever would trigger a node: the thread has nothing left to run.
-    pub(crate) fn drop_triggers(&mut self) {
-        let plan = self.plan.clone();
-        let version = self.max_version + 1;
-        for index in plan.state_keys as ChannelIx..plan.channels.len() as ChannelIx {
-            let kind = &plan.channel(index).spec.kind;
-            if !kind.available(self.value(index)) {
-                continue;
-            }
-            let emptied = match kind {
-                Kind::Barrier(_) => kind.consume(self.slot(index)),
-                _ => matches!(kind.update(self.slot(index), &[]), Ok(Effect::Replaced)),
-            };
-            if emptied {
-                self.changed(index, None, Some(version));
-            }
-        }
-        self.transient.clear();
-    }
-
     /// Marks everything as seen by the breakpoints, so that the stop a run resumes from does not stop it again.
     pub(crate) fn pass_breakpoints(&mut self) {
         let plan = self.plan.clone();

@@ -9,7 +9,7 @@ use crate::checkpoint::reserved::{END, START};
 use crate::context::NodeContext;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId};
-use crate::live::{Channel, Live, Writes, expected_object};
+use crate::live::{Applied, Channel, Live, Writes, expected_object};
 use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::{ChannelIx, NodeIx, Plan};
 use crate::value::{List, Object, Value};
@@ -64,9 +64,9 @@ fn task_id(checkpoint: &CheckpointId, step: i64, name: &str, kind: &str, rest: &
     TaskId::new(uuid::Uuid::from_u128(xxhash_rust::xxh3::xxh3_128(text.as_bytes())).to_string())
 }
 
-/// The id under which an edit as `node` is filed when no task of that node waits.
-pub(crate) fn derived_task_id(checkpoint: &CheckpointId, step: i64, node: &str) -> TaskId {
-    task_id(checkpoint, step, node, "update", &[])
+/// The id under which an update of an edit is filed when no task of its node waits.
+pub(crate) fn derived_task_id(checkpoint: &CheckpointId, step: i64, position: usize) -> TaskId {
+    task_id(checkpoint, step, "", "update", &[&position.to_string()])
 }
 
 /// The tasks of the super-step that starts from `live`: packets in queue order, then triggered nodes.
@@ -114,6 +114,17 @@ pub(crate) fn prepare(
         });
     }
     tasks
+}
+
+/// A task's writes, ready to be applied.
+pub(crate) fn applied_of<'a>(task: &'a Task, writes: &'a [(Channel, Value)]) -> Applied<'a> {
+    Applied {
+        name: &task.name,
+        node: Some(task.node),
+        path: &task.path_text,
+        pulled: task.push.is_none(),
+        writes,
+    }
 }
 
 /// How a task ended.

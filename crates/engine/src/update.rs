@@ -1,17 +1,26 @@
-//! `update_state`: an edit is a super-step in which one node "ran" and returned what the editor typed.
+//! Edits: an edit is a super-step in which the nodes it names "ran" and returned what the editor typed.
+//!
+//! Every edit is a list of such super-steps; `update_state` is the list with one update. All of them are worked out
+//! before the first is stored, so an edit that cannot be made leaves the thread as it was.
 
-use crate::checkpoint::{Commit, ListQuery, Metadata, Put, Source, TaskWrites, reserved};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::checkpoint::{
+    Change, Checkpoint, CheckpointTuple, Checkpointer, Commit, ListQuery, Metadata, PendingWrite, Put,
+    Source, TaskWrites, reserved,
+};
 use crate::clock::iso8601;
 use crate::compiled::{Graph, StateRef};
 use crate::context::{Answers, NodeContext, TaskInfo};
 use crate::emit::Emitter;
 use crate::error::RunError;
-use crate::ids::{CheckpointId, Name};
+use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes, load, stored_writes};
-use crate::node::{Command, NodeError, NodeOutput};
+use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::NodeIx;
 use crate::snapshot;
-use crate::task;
+use crate::task::{self, applied_of};
 use crate::value::{Object, Value};
 
 /// An edit.
@@ -21,9 +30,14 @@ pub struct StateUpdate {
     /// past the key's reducer.
     pub values: Value,
     /// Targets in addition to the node's edges.
-    pub goto: Vec<crate::node::Target>,
-    /// The node; None means the one that ran last. `__end__` with null values closes the open step.
+    pub goto: Vec<Target>,
+    /// The node; None means the one that ran last. Four names mean something else: `__start__` re-arms the entry
+    /// edges, `__input__` gives the thread a new input, `__end__` with null values closes the open step, and
+    /// `__copy__` clones the checkpoint. The values of a copy may be a list of `[update, node]` to be made on it.
     pub as_node: Option<Name>,
+    /// The task whose result history shows this as; None means the first task of the node that no update of the same
+    /// super-step has taken yet.
+    pub task_id: Option<TaskId>,
     /// Stored with the new checkpoint.
     pub metadata: Object,
 }
@@ -31,215 +45,444 @@ pub struct StateUpdate {
 /// What an edit did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Updated {
-    /// The new checkpoint.
+    /// The new checkpoint; of several, the last.
     pub checkpoint_id: CheckpointId,
-    /// The node it was made as.
+    /// The node the last update was made as.
     pub as_node: Name,
     /// What runs next.
     pub next: Vec<Name>,
 }
 
-pub(crate) async fn update_state(
+/// Makes an edit of super-steps, each of updates. With `store` false it only says what would come of it.
+pub(crate) async fn bulk_update_state(
     graph: &Graph,
     at: &StateRef,
-    update: StateUpdate,
+    steps: Vec<Vec<StateUpdate>>,
     store: bool,
 ) -> Result<Updated, RunError> {
-    let saver = graph.need_saver("update_state")?;
-    let plan = &graph.plan;
-    let tuple = saver.get(&at.thread, "", at.checkpoint_id.as_ref()).await?;
-    if let (None, Some(id)) = (&tuple, &at.checkpoint_id) {
-        return Err(RunError::invalid_request(format!(
-            "Thread {} has no checkpoint {id}. List its history and choose one of those.",
-            at.thread
-        )));
+    let saver = graph.need_saver("update_state")?.clone();
+    if steps.is_empty() {
+        return Err(RunError::invalid_request("No supersteps provided"));
     }
-    let mut live = load(plan, tuple.as_ref());
-    let base_step = tuple.as_ref().map_or(-2, |tuple| tuple.checkpoint.metadata.step);
-    let parent = tuple.as_ref().map(|tuple| tuple.checkpoint.id.clone());
-    let base_id = parent.clone().unwrap_or_else(|| CheckpointId::new(""));
-    let pending = tuple
-        .as_ref()
-        .map(|tuple| tuple.pending_writes.as_slice())
-        .unwrap_or_default();
+    if steps.iter().any(Vec::is_empty) {
+        return Err(RunError::invalid_request("No updates provided"));
+    }
+    let mut edit = Edit::begin(graph, &*saver, at).await?;
+    let mut done = None;
+    for updates in steps {
+        done = Some(edit.step(updates).await?);
+    }
+    if store {
+        for commit in edit.commits {
+            saver.commit(commit).await?;
+        }
+    }
+    done.ok_or_else(|| RunError::invalid_request("No supersteps provided"))
+}
 
-    let mut step = base_step + 1;
-    let mut source = Source::Update;
-    let mut writes: Writes = Vec::new();
-    let as_node: Name;
-    match update.as_node.as_deref() {
-        Some(reserved::END) if update.values.is_null() => {
-            as_node = reserved::END.into();
-            live.apply_null_writes(pending, true)?;
-            let mut tasks = task::prepare(&live, &base_id, base_step + 1, None);
+/// An edit in the making.
+struct Edit<'a> {
+    graph: &'a Graph,
+    at: &'a StateRef,
+    ns: Name,
+    /// The checkpoint that the next super-step starts from.
+    base: Option<CheckpointTuple>,
+    /// New checkpoints sort after this one: the newest of the thread.
+    newest: Option<CheckpointId>,
+    /// Is what is written filed with the base's tasks? Not on a checkpoint that others have continued.
+    files: bool,
+    commits: Vec<Commit>,
+}
+
+impl<'a> Edit<'a> {
+    async fn begin(graph: &'a Graph, saver: &dyn Checkpointer, at: &'a StateRef) -> Result<Self, RunError> {
+        let ns: Name = "".into();
+        let base = saver.get(&at.thread, &ns, at.checkpoint_id.as_ref()).await?;
+        if let (None, Some(id)) = (&base, &at.checkpoint_id) {
+            return Err(RunError::invalid_request(format!(
+                "Thread {} has no checkpoint {id}. List its history and choose one of those.",
+                at.thread
+            )));
+        }
+        let addressed = base.as_ref().map(|base| base.checkpoint.id.clone());
+        let newest = match &at.checkpoint_id {
+            None => addressed.clone(),
+            Some(_) => {
+                let query = ListQuery {
+                    thread: Some(at.thread.clone()),
+                    ns: Some(ns.clone()),
+                    limit: Some(1),
+                    ..ListQuery::default()
+                };
+                let heads = saver.heads(&query).await?;
+                heads.into_iter().next().map(|head| head.id)
+            }
+        };
+        Ok(Self {
+            files: newest == addressed,
+            graph,
+            at,
+            ns,
+            base,
+            newest,
+            commits: Vec::new(),
+        })
+    }
+
+    async fn step(&mut self, updates: Vec<StateUpdate>) -> Result<Updated, RunError> {
+        let first = &updates[0];
+        let alone = |what: &str| match updates.len() {
+            1 => Ok(()),
+            _ => Err(RunError::invalid_update(what)),
+        };
+        match first.as_node.as_deref() {
+            Some(reserved::END) if first.values.is_null() => {
+                alone("Cannot apply multiple updates when clearing state")?;
+                self.clear(&first.metadata)
+            }
+            Some(reserved::INPUT) => {
+                alone("Cannot apply multiple updates when updating as input")?;
+                self.input(first)
+            }
+            Some(reserved::COPY) => {
+                alone("Cannot copy checkpoint with multiple updates")?;
+                self.copy(first).await
+            }
+            _ => self.as_nodes(updates).await,
+        }
+    }
+
+    /// The state to start from, the id its tasks are derived from, and the number of their step.
+    fn start(&self) -> (Live, CheckpointId, i64) {
+        let live = load(&self.graph.plan, self.base.as_ref());
+        match &self.base {
+            Some(base) => {
+                let checkpoint = &base.checkpoint;
+                (live, checkpoint.id.clone(), checkpoint.metadata.step + 1)
+            }
+            None => (live, CheckpointId::new(""), 0),
+        }
+    }
+
+    fn pending(&self) -> &[PendingWrite] {
+        self.base.as_ref().map_or(&[], |base| &base.pending_writes)
+    }
+
+    /// Applies what finished tasks of the open step wrote and drops the others.
+    fn clear(&mut self, notes: &Object) -> Result<Updated, RunError> {
+        let (mut live, base_id, step) = self.start();
+        if self.base.is_some() {
+            let mut tasks = task::prepare(&live, &base_id, step, None);
+            live.apply_null_writes(self.pending(), true)?;
             for task in &mut tasks {
-                task.writes = snapshot::stored(plan, &task.id, pending).writes;
+                task.writes = snapshot::stored(&self.graph.plan, &task.id, self.pending()).writes;
             }
-            let mut applied: Vec<Applied<'_>> = tasks
-                .iter()
-                .map(|task| Applied {
-                    name: &task.name,
-                    node: Some(task.node),
-                    path: &task.path_text,
-                    pulled: task.push.is_none(),
-                    // What led on is dropped: only the state is kept.
-                    writes: &task.writes,
-                })
-                .collect();
-            live.apply(&mut applied, true, true)?;
-            live.drop_triggers();
+            let mut applied: Vec<Applied<'_>> =
+                tasks.iter().map(|task| applied_of(task, &task.writes)).collect();
+            let is_step = !tasks.is_empty();
+            live.apply(&mut applied, is_step, true)?;
         }
-        Some(reserved::INPUT) => {
-            as_node = reserved::INPUT.into();
-            if update.values.as_object().is_none() {
-                return Err(RunError::invalid_update("Received no input writes for __start__"));
-            }
-            source = Source::Input;
-            let start = [(Channel::Known(plan.start_channel), update.values.clone())];
-            let mut task = [Applied {
-                name: reserved::INPUT,
-                node: None,
-                path: "",
-                pulled: false,
-                writes: &start,
-            }];
-            live.apply(&mut task, true, true)?;
+        Ok(self.save(
+            live,
+            Source::Update,
+            step,
+            reserved::END.into(),
+            notes,
+            Vec::new(),
+        ))
+    }
+
+    fn input(&mut self, update: &StateUpdate) -> Result<Updated, RunError> {
+        if update.values.is_null() {
+            return Err(RunError::invalid_update("Received no input writes for __start__"));
         }
-        named => {
-            let node = match named {
+        let (mut live, _, step) = self.start();
+        let start = [(
+            Channel::Known(self.graph.plan.start_channel),
+            update.values.clone(),
+        )];
+        let mut task = [Applied {
+            name: reserved::INPUT,
+            node: None,
+            path: "",
+            pulled: false,
+            writes: &start,
+        }];
+        live.apply(&mut task, false, true)?;
+        let step = if self.base.is_some() { step } else { -1 };
+        Ok(self.save(
+            live,
+            Source::Input,
+            step,
+            reserved::INPUT.into(),
+            &update.metadata,
+            Vec::new(),
+        ))
+    }
+
+    /// A sibling of the base with the same state, and on it the updates that came with the copy.
+    async fn copy(&mut self, update: &StateUpdate) -> Result<Updated, RunError> {
+        let updates = updates_of_copy(&update.values)?;
+        let Some(base) = &self.base else {
+            return Err(RunError::invalid_update("Cannot copy a non-existent checkpoint"));
+        };
+        let from = &base.checkpoint;
+        let mut metadata = from.metadata.clone();
+        metadata.source = Source::Fork;
+        metadata.step += 1;
+        for (key, value) in update.metadata.iter() {
+            metadata.user.insert(key.clone(), value.clone());
+        }
+        let checkpoint = Checkpoint {
+            id: self.graph.ids.next(self.newest.as_ref()),
+            ts: iso8601(self.graph.clock.now_ms()),
+            updated_channels: None,
+            next: load(&self.graph.plan, self.base.as_ref()).next_names(None),
+            metadata,
+            ..from.clone()
+        };
+        // The parent is not at hand, and it is enough to say that anything may differ from it.
+        let replaced = |channel: &Name| Change {
+            channel: channel.clone(),
+            appended_from: None,
+        };
+        let put = Put {
+            changes: checkpoint.channel_versions.keys().map(replaced).collect(),
+            seen: checkpoint.versions_seen.keys().cloned().collect(),
+            checkpoint,
+        };
+        let copied = self.put(put, reserved::COPY.into(), Vec::new());
+        if updates.is_empty() {
+            return Ok(copied);
+        }
+        self.as_nodes(updates).await
+    }
+
+    /// The step in which each of these nodes returned its update.
+    async fn as_nodes(&mut self, updates: Vec<StateUpdate>) -> Result<Updated, RunError> {
+        let plan = self.graph.plan.clone();
+        let (mut live, base_id, step) = self.start();
+        let several = updates.len() > 1;
+        let mut nodes = Vec::with_capacity(updates.len());
+        for update in &updates {
+            nodes.push(match &update.as_node {
                 Some(name) => *plan.node_index.get(name).ok_or_else(|| {
-                    let known: Vec<&str> = graph.node_names().map(|name| &**name).collect();
+                    let known: Vec<&str> = self.graph.node_names().map(|name| &**name).collect();
                     RunError::invalid_update(format!(
-                        "Node {name} does not exist. The nodes are {}.",
+                        "Node {name} does not exist\nThe nodes are {}.",
                         known.join(", ")
                     ))
                 })?,
+                None if several => {
+                    return Err(RunError::invalid_update(
+                        "as_node is required when applying multiple updates",
+                    ));
+                }
                 None => last_node(&live)?,
+            });
+        }
+        let waiting = match &self.base {
+            Some(_) => task::prepare(&live, &base_id, step, None),
+            None => Vec::new(),
+        };
+        let mut taken: HashMap<NodeIx, usize> = HashMap::new();
+        let mut notes = Object::new();
+        let mut ran: Vec<(Name, NodeIx, String, Writes)> = Vec::with_capacity(updates.len());
+        let mut filed = Vec::new();
+        for (position, (update, node)) in updates.into_iter().zip(nodes).enumerate() {
+            let name = plan.node(node).name.clone();
+            let task = match &update.task_id {
+                Some(id) => waiting.iter().find(|task| task.id == *id),
+                None => {
+                    let nth = taken.entry(node).or_default();
+                    *nth += 1;
+                    waiting.iter().filter(|task| task.node == node).nth(*nth - 1)
+                }
             };
-            as_node = plan.node(node).name.clone();
-            if tuple.is_none() {
-                step = 0;
-            }
-            let context = editing_context(&as_node, at, &base_id, step);
-            let values = Some(update.values.clone()).filter(|values| !values.is_null());
+            let task_path = task.map(|task| task.path_text.clone()).unwrap_or_default();
+            let task_id = update
+                .task_id
+                .or_else(|| task.map(|task| task.id.clone()))
+                .unwrap_or_else(|| task::derived_task_id(&base_id, step, position));
+            let context = self.context(&name, &task_id, &base_id, step);
             let output = NodeOutput::Command(Command {
-                update: values,
-                goto: update.goto.clone(),
+                update: Some(update.values).filter(|values| !values.is_null()),
+                goto: update.goto,
                 resume: None,
             });
-            let state = live.state.clone();
-            task::write(plan, &state, node, output, &context, &mut writes).await.map_err(|error| match error {
-                NodeError::Failed(failure) => RunError::invalid_update(format!(
-                    "The edit as `{as_node}` was not made: {failure}. A router of the node may need a key that is \
-                     missing."
-                )),
-                other => RunError::invalid_update(format!("The edit as `{as_node}` was not made: {other}.")),
-            })?;
-            drop(state);
-            let mut applied = [Applied {
-                name: &as_node,
-                node: Some(node),
-                path: "",
-                pulled: false,
-                writes: &writes,
-            }];
-            live.apply(&mut applied, true, true)?;
+            let mut writes = Writes::new();
+            task::write(&plan, &live.state.clone(), node, output, &context, &mut writes)
+                .await
+                .map_err(|error| refused(error, &name, &task_id))?;
+            if !writes.is_empty() {
+                filed.push(TaskWrites {
+                    checkpoint_id: base_id.clone(),
+                    task_id,
+                    task_path,
+                    writes: stored_writes(&plan, 0, &writes),
+                });
+            }
+            for (key, value) in update.metadata.iter() {
+                notes.insert(key.clone(), value.clone());
+            }
+            // Updates apply in the order they were given, which is what this path sorts by.
+            ran.push((name, node, format!("~__interrupt__, {position:010}"), writes));
         }
+        let mut applied: Vec<Applied<'_>> = ran
+            .iter()
+            .map(|(name, node, path, writes)| Applied {
+                name,
+                node: Some(*node),
+                path,
+                pulled: false,
+                writes,
+            })
+            .collect();
+        live.apply(&mut applied, true, true)?;
+        let as_node = ran
+            .last()
+            .map_or_else(|| reserved::START.into(), |(name, ..)| name.clone());
+        if !self.files || self.base.is_none() {
+            filed.clear();
+        }
+        Ok(self.save(live, Source::Update, step, as_node, &notes, filed))
     }
 
-    let mut user = update.metadata.clone();
-    if let Some(tuple) = &tuple {
-        // What the host noted about the thread stays with it.
-        for (key, value) in tuple.checkpoint.metadata.user.iter() {
-            if !user.contains_key(key) {
-                user.insert(key.clone(), value.clone());
+    /// What a router of an edited node is handed.
+    fn context(&self, node: &Name, task: &TaskId, checkpoint: &CheckpointId, step: i64) -> NodeContext {
+        let info = TaskInfo {
+            thread: Some(self.at.thread.clone()),
+            run_id: String::new(),
+            checkpoint_ns: format!("{node}:{task}"),
+            task_id: task.clone(),
+            checkpoint_id: checkpoint.clone(),
+            node: node.clone(),
+            step,
+            attempt: 1,
+            triggers: Vec::new(),
+            path: Value::Null,
+        };
+        NodeContext::new(
+            info,
+            Arc::default(),
+            Emitter::none(),
+            Default::default(),
+            Answers::default(),
+        )
+    }
+
+    /// Makes the checkpoint of `live`, with the writes that led to it.
+    fn save(
+        &mut self,
+        mut live: Live,
+        source: Source,
+        step: i64,
+        as_node: Name,
+        notes: &Object,
+        filed: Vec<TaskWrites>,
+    ) -> Updated {
+        let mut user = notes.clone();
+        if let Some(base) = &self.base {
+            // What the host noted about the thread stays with it.
+            for (key, value) in base.checkpoint.metadata.user.iter() {
+                if !user.contains_key(key) {
+                    user.insert(key.clone(), value.clone());
+                }
             }
         }
-    }
-    user.insert("as_node", as_node.clone());
-    let metadata = Metadata {
-        source,
-        step,
-        parents: Object::new(),
-        user,
-    };
-    let id = graph.ids.next(parent.as_ref());
-    let (checkpoint, changes, seen) =
-        live.checkpoint(id.clone(), iso8601(graph.clock.now_ms()), metadata, None, true);
-    let next = checkpoint.next.clone();
-    if store {
-        let is_head = at.checkpoint_id.is_none() || is_newest(graph, at).await?;
-        let filed = match &parent {
-            Some(parent) if is_head && source == Source::Update && !writes.is_empty() => {
-                vec![file(
-                    graph,
-                    &load(plan, tuple.as_ref()),
-                    parent,
-                    base_step + 1,
-                    &as_node,
-                    &writes,
-                )]
-            }
-            _ => Vec::new(),
+        user.insert("as_node", as_node.clone());
+        let parents = self.base.as_ref().map(|base| &base.checkpoint.metadata.parents);
+        let metadata = Metadata {
+            source,
+            step,
+            parents: parents.cloned().unwrap_or_default(),
+            user,
         };
+        let id = self.graph.ids.next(self.newest.as_ref());
+        let now = iso8601(self.graph.clock.now_ms());
+        let (checkpoint, changes, seen) = live.checkpoint(id, now, metadata, None, true);
         let put = Put {
             checkpoint,
             changes,
             seen,
         };
-        saver
-            .commit(Commit {
-                thread: at.thread.clone(),
-                ns: "".into(),
-                writes: filed,
-                put: Some(put),
-            })
-            .await?;
+        self.put(put, as_node, filed)
     }
-    Ok(Updated {
-        checkpoint_id: id,
-        as_node,
-        next,
-    })
-}
 
-/// The edit's writes as the result of the waiting task of that node, so that history shows them there.
-fn file(
-    graph: &Graph,
-    before: &Live,
-    parent: &CheckpointId,
-    step: i64,
-    as_node: &Name,
-    writes: &Writes,
-) -> TaskWrites {
-    let waiting = task::prepare(before, parent, step, None)
-        .into_iter()
-        .find(|task| task.name == *as_node);
-    let (task_id, task_path) = match waiting {
-        Some(task) => (task.id, task.path_text),
-        None => (task::derived_task_id(parent, step, as_node), String::new()),
-    };
-    let writes = stored_writes(&graph.plan, 0, writes);
-    TaskWrites {
-        checkpoint_id: parent.clone(),
-        task_id,
-        task_path,
-        writes,
+    /// Takes a checkpoint into the edit; the next super-step starts from it.
+    fn put(&mut self, put: Put, as_node: Name, writes: Vec<TaskWrites>) -> Updated {
+        let checkpoint = put.checkpoint.clone();
+        self.commits.push(Commit {
+            thread: self.at.thread.clone(),
+            ns: self.ns.clone(),
+            writes,
+            put: Some(put),
+        });
+        let updated = Updated {
+            checkpoint_id: checkpoint.id.clone(),
+            as_node,
+            next: checkpoint.next.clone(),
+        };
+        self.newest = Some(checkpoint.id.clone());
+        self.files = true;
+        self.base = Some(CheckpointTuple {
+            thread: self.at.thread.clone(),
+            ns: self.ns.clone(),
+            checkpoint,
+            pending_writes: Vec::new(),
+        });
+        updated
     }
 }
 
-async fn is_newest(graph: &Graph, at: &StateRef) -> Result<bool, RunError> {
-    let query = ListQuery {
-        thread: Some(at.thread.clone()),
-        ns: Some("".into()),
-        limit: Some(1),
-        ..ListQuery::default()
-    };
-    let heads = graph.need_saver("update_state")?.heads(&query).await?;
-    Ok(heads.first().map(|head| &head.id) == at.checkpoint_id.as_ref())
+/// The updates that come with a copy, those of one node together.
+fn updates_of_copy(values: &Value) -> Result<Vec<StateUpdate>, RunError> {
+    let mut groups: Vec<(Option<Name>, Vec<StateUpdate>)> = Vec::new();
+    for item in values.as_array().iter().flat_map(|items| items.iter()) {
+        let (update, as_node) = match (item.at(0), item.at(1)) {
+            (Some(update), Some(Value::Null)) => (update, None),
+            (Some(update), Some(Value::String(node))) => (update, Some(node.clone())),
+            _ => {
+                return Err(RunError::invalid_update(format!(
+                    "Invalid update item: {item} when copying checkpoint\nGive each as [update, node]."
+                )));
+            }
+        };
+        let update = StateUpdate {
+            values: update.clone(),
+            as_node: as_node.clone(),
+            ..StateUpdate::default()
+        };
+        match groups.iter_mut().find(|(node, _)| *node == as_node) {
+            Some((_, group)) => group.push(update),
+            None => groups.push((as_node, vec![update])),
+        }
+    }
+    Ok(groups.into_iter().flat_map(|(_, group)| group).collect())
 }
 
-/// The node that ran last: the only one, START on a fresh thread, or the one whose trigger has the newest version.
+/// Why an update could not be made as `node`: its values do not fit, or one of its routers failed on them.
+fn refused(error: NodeError, node: &Name, task_id: &TaskId) -> RunError {
+    match error {
+        NodeError::Failed(failure) if &*failure.class == "InvalidUpdateError" => {
+            RunError::invalid_update(format!("{}\nThe edit as `{node}` was not made.", failure.message))
+        }
+        NodeError::Failed(failure) => RunError::Node {
+            node: node.clone(),
+            task_id: task_id.clone(),
+            failure: Failure {
+                message: format!(
+                    "{}\nThe edit as `{node}` was not made: a router of the node may need a key that is missing.",
+                    failure.message
+                ),
+                ..failure
+            },
+        },
+        other => RunError::invalid_update(format!("The edit as `{node}` was not made: {other}.")),
+    }
+}
+
+/// The node that ran last: START on a fresh thread, or the one whose trigger has the newest version.
 fn last_node(live: &Live) -> Result<NodeIx, RunError> {
     let mut newest: Option<(u64, NodeIx, bool)> = None;
     for (version, node) in live.seen_versions() {
@@ -256,27 +499,4 @@ fn last_node(live: &Live) -> Result<NodeIx, RunError> {
             "Ambiguous update, specify as_node\nSeveral nodes ran last, in parallel: name the one to act as.",
         )),
     }
-}
-
-fn editing_context(node: &Name, at: &StateRef, checkpoint: &CheckpointId, step: i64) -> NodeContext {
-    let task_id = task::derived_task_id(checkpoint, step, node);
-    let info = TaskInfo {
-        thread: Some(at.thread.clone()),
-        run_id: String::new(),
-        checkpoint_ns: format!("{node}:{task_id}"),
-        task_id,
-        checkpoint_id: checkpoint.clone(),
-        node: node.clone(),
-        step,
-        attempt: 1,
-        triggers: Vec::new(),
-        path: Value::Null,
-    };
-    NodeContext::new(
-        info,
-        Default::default(),
-        Emitter::none(),
-        Default::default(),
-        Answers::default(),
-    )
 }

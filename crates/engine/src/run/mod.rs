@@ -24,7 +24,7 @@ use crate::persist::Persister;
 use crate::plan::{ChannelIx, Plan};
 use crate::snapshot;
 use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
-use crate::task::{self, End, Outcome, Task};
+use crate::task::{self, End, Outcome, Task, applied_of};
 use crate::value::{List, Object, Value};
 
 mod begin;
@@ -287,16 +287,6 @@ impl Loop {
 
 /// However many tasks a step has, only so many are handed to the runtime at once.
 const MAX_TASKS_AT_ONCE: usize = 1024;
-
-fn applied_of<'a>(task: &'a Task, writes: &'a [(Channel, Value)]) -> Applied<'a> {
-    Applied {
-        name: &task.name,
-        node: Some(task.node),
-        path: &task.path_text,
-        pulled: task.push.is_none(),
-        writes,
-    }
-}
 
 fn is_interrupt_id(key: &str) -> bool {
     key.len() == 32 && key.bytes().all(|b| b.is_ascii_hexdigit())

@@ -4,5 +4,6 @@
 mod compile;
 mod interrupts;
 mod loops;
+mod state_api;
 mod support;
 mod time_travel;
