@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::channel::{ChannelSpec, Kind};
+use crate::channel::{ChannelSpec, Kind, Managed};
 use crate::checkpoint::reserved::{END, INPUT, START, TASKS};
 use crate::compiled::Graph;
 use crate::error::{CompileError, GraphPlace, GraphProblem};
@@ -11,17 +11,16 @@ use crate::ids::Name;
 use crate::node::{Node, Router};
 use crate::options::NodeOptions;
 use crate::plan::{BranchPlan, Plan};
+use crate::schema::{Key, Schema};
 
 /// A graph under construction.
 #[derive(Default)]
 pub struct StateGraph {
-    channels: Vec<(Name, ChannelSpec)>,
+    schema: Schema,
     nodes: Vec<NodeDecl>,
     edges: Vec<(Name, Name)>,
     joins: Vec<(Vec<Name>, Name)>,
     branches: Vec<(Name, Branch)>,
-    input: Option<Vec<Name>>,
-    output: Option<Vec<Name>>,
 }
 
 struct NodeDecl {
@@ -36,6 +35,7 @@ pub struct Branch {
     router: Arc<dyn Router>,
     paths: Vec<(Name, Name)>,
     default: Option<Name>,
+    input: Option<Vec<Name>>,
 }
 
 impl Branch {
@@ -46,6 +46,7 @@ impl Branch {
             router: Arc::new(router),
             paths: Vec::new(),
             default: None,
+            input: None,
         }
     }
     /// A name, for messages. Two branches of one node need different ones.
@@ -56,6 +57,12 @@ impl Branch {
     /// `label` leads to `target`.
     pub fn path(mut self, label: impl Into<Name>, target: impl Into<Name>) -> Self {
         self.paths.push((label.into(), target.into()));
+        self
+    }
+    /// The router is given only these keys. Otherwise it is given what its node is given, on top of what its node
+    /// returned.
+    pub fn input<T: Into<Name>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
+        self.input = Some(names(keys));
         self
     }
     /// Where labels without a path lead.
@@ -74,9 +81,27 @@ impl StateGraph {
     pub fn new() -> Self {
         Self::default()
     }
-    /// Declares a state key.
-    pub fn channel(mut self, name: impl Into<Name>, spec: ChannelSpec) -> Self {
-        self.channels.push((name.into(), spec));
+    /// Declares a state key. A key may be declared again in the same way; a reducer wins over the plain last value.
+    pub fn channel(self, name: impl Into<Name>, spec: ChannelSpec) -> Self {
+        self.key(name.into(), spec, false)
+    }
+    /// Declares a key for nodes to pass something on: it is in the state and in streams, but neither in the input nor
+    /// in the output, and nodes see it only when their options name it.
+    pub fn private_channel(self, name: impl Into<Name>, spec: ChannelSpec) -> Self {
+        self.key(name.into(), spec, true)
+    }
+    fn key(mut self, name: Name, spec: ChannelSpec, private: bool) -> Self {
+        self.schema.keys.push(Key { name, spec, private });
+        self
+    }
+    /// The state is one value and no object of keys: nodes are given it and return it bare.
+    pub fn root(mut self, spec: ChannelSpec) -> Self {
+        self.schema.root = Some(spec);
+        self
+    }
+    /// Declares a key that the engine computes for every step. It is never in the output nor in checkpoints.
+    pub fn managed(mut self, name: impl Into<Name>, managed: Managed) -> Self {
+        self.schema.managed.push((name.into(), managed));
         self
     }
     /// Adds a node.
@@ -111,20 +136,22 @@ impl StateGraph {
         self.branches.push((from.into(), branch));
         self
     }
-    /// The keys that input may set; all when not called.
+    /// The keys that input may set; all but private ones when not called.
     pub fn input_keys<T: Into<Name>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
-        self.input = Some(names(keys));
+        self.schema.input = Some(names(keys));
         self
     }
-    /// The keys that `invoke` returns; all when not called.
+    /// The keys that `invoke` returns; all but private ones when not called. Streams show every key.
     pub fn output_keys<T: Into<Name>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
-        self.output = Some(names(keys));
+        self.schema.output = Some(names(keys));
         self
     }
 
     /// Checks everything and builds the runnable graph. O(nodes + edges).
     pub fn compile(self) -> Result<Graph, CompileError> {
         let mut problems = Vec::new();
+        let mut plan = Plan::default();
+        self.schema.lay_out(&mut plan, &mut problems);
         let mut problem = |code, place, message: String, remedy: &str| {
             problems.push(GraphProblem {
                 code,
@@ -133,41 +160,10 @@ impl StateGraph {
                 place,
             });
         };
+        plan.start_channel = plan.add_channel(START.into(), ChannelSpec::ephemeral());
+        plan.tasks_channel = plan.add_channel(TASKS.into(), ChannelSpec::topic(false));
 
-        let mut plan = Plan::default();
-        for (name, spec) in self.channels {
-            let place = GraphPlace::Channel(name.clone());
-            if name.starts_with("__") || name.starts_with("branch:to:") || name.starts_with("join:") {
-                problem(
-                    "reserved-name",
-                    place,
-                    format!("Channel name '{name}' is reserved."),
-                    "Choose another key.",
-                );
-            } else if plan.channel_index.contains_key(&name) {
-                let message = format!("Channel '{name}' already exists.");
-                problem("duplicate-channel", place, message, "Declare each key once.");
-            } else {
-                plan.add_channel(name, spec);
-            }
-        }
-        plan.state_keys = plan.channels.len();
-        plan.start_channel = plan.add_channel(
-            START.into(),
-            ChannelSpec {
-                kind: Kind::Ephemeral { guard: true },
-                default: None,
-            },
-        );
-        plan.tasks_channel = plan.add_channel(
-            TASKS.into(),
-            ChannelSpec {
-                kind: Kind::Topic,
-                default: None,
-            },
-        );
-
-        plan.add_node(START.into(), None, None);
+        plan.add_node(START.into(), None, false, None);
         let start_channel = plan.start_channel;
         plan.subscribe(0, start_channel);
         for decl in self.nodes {
@@ -207,7 +203,7 @@ impl StateGraph {
                 let mut indexes = Vec::new();
                 for key in keys {
                     match plan.channel_index.get(&key) {
-                        Some(index) if (*index as usize) < plan.state_keys => indexes.push(*index),
+                        Some(index) if (*index as usize) < plan.readable_keys => indexes.push(*index),
                         _ => {
                             let message = format!("Node `{name}` reads `{key}`, which is not a state key.");
                             problem(
@@ -221,14 +217,15 @@ impl StateGraph {
                 }
                 input = Some(indexes);
             }
-            plan.add_node(name, Some(decl.node), input);
+            plan.add_node(name, Some(decl.node), decl.options.defer, input);
         }
         // Trigger channels exist for every node, so that commands and packets can reach nodes without edges.
         for index in 1..plan.nodes.len() {
             let name: Name = format!("branch:to:{}", plan.nodes[index].name).into();
-            let spec = ChannelSpec {
-                kind: Kind::Ephemeral { guard: false },
-                default: None,
+            let spec = if plan.nodes[index].deferred {
+                ChannelSpec::of(Kind::LastAfterFinish)
+            } else {
+                ChannelSpec::ephemeral_any()
             };
             let channel = plan.add_channel(name, spec);
             plan.nodes[index].branch_channel = channel;
@@ -301,10 +298,10 @@ impl StateGraph {
             let mut sources = from.clone();
             sources.sort();
             sources.dedup();
-            let spec = ChannelSpec {
-                kind: Kind::Barrier(sources.clone().into()),
-                default: None,
-            };
+            let spec = ChannelSpec::of(Kind::Barrier {
+                names: sources.clone().into(),
+                deferred: plan.nodes[target as usize].deferred,
+            });
             let name: Name = format!("join:{label}:{to}").into();
             if plan.channel_index.contains_key(&name) {
                 problem(
@@ -365,12 +362,27 @@ impl StateGraph {
                     plan.link(source, target);
                 }
             }
+            let mut input = branch.input.as_ref().map(|_| Vec::new());
+            for key in branch.input.iter().flatten() {
+                match plan.channel_index.get(key) {
+                    Some(index) if (*index as usize) < plan.readable_keys => {
+                        input.get_or_insert_default().push(*index);
+                    }
+                    _ => problem(
+                        "unknown-key",
+                        place.clone(),
+                        format!("Branch `{name}` of `{from}` reads `{key}`, which is not a state key."),
+                        "Declare the key or remove it.",
+                    ),
+                }
+            }
             plan.nodes[source as usize].has_exit = true;
             plan.nodes[source as usize].branches.push(BranchPlan {
                 name,
                 router: branch.router,
                 paths: (!paths.is_empty() || branch.default.is_some()).then_some(paths),
                 default: branch.default,
+                input,
             });
         }
         if !plan.nodes[0].has_exit {
@@ -381,25 +393,6 @@ impl StateGraph {
                 "Connect START to the node that runs first.",
             );
         }
-        let mut resolve = |keys: Option<Vec<Name>>, what: &str| {
-            keys.map(|keys| {
-                let mut indexes = Vec::new();
-                for key in keys {
-                    match plan.channel_index.get(&key) {
-                        Some(index) if (*index as usize) < plan.state_keys => indexes.push(*index),
-                        _ => problem(
-                            "unknown-key",
-                            GraphPlace::Channel(key.clone()),
-                            format!("The {what} names `{key}`, which is not a state key."),
-                            "Declare the key or remove it.",
-                        ),
-                    }
-                }
-                indexes
-            })
-        };
-        plan.input_keys = resolve(self.input, "input");
-        plan.output_keys = resolve(self.output, "output");
         if problems.is_empty() {
             Ok(Graph::new(plan.finish()))
         } else {

@@ -29,6 +29,7 @@ mod clock;
 mod compiled;
 mod context;
 mod emit;
+mod entries;
 mod error;
 mod graph;
 mod ids;
@@ -40,6 +41,7 @@ mod options;
 mod persist;
 mod plan;
 mod run;
+mod schema;
 mod snapshot;
 mod stream;
 mod task;
@@ -48,7 +50,7 @@ mod value;
 
 pub mod conformance;
 
-pub use channel::{BinaryOp, ChannelSpec, ReducerFn};
+pub use channel::{BinaryOp, ChannelSpec, CheckFn, Managed, ReducerFn, overwrite};
 pub use checkpoint::reserved::{END, START};
 pub use checkpoint::*;
 pub use clock::{Clock, SystemClock, iso8601};

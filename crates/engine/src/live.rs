@@ -4,17 +4,17 @@
 //! checkpoint is made. So a step without a checkpointer never touches them, and one with a checkpointer pays for
 //! what changed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::channel::{Effect, Kind, python_type};
+use crate::channel::{Effect, Kind, refusal};
 use crate::checkpoint::{
     Change, ChannelVersions, Checkpoint, CheckpointTuple, PendingWrite, Write, reserved, write_index,
 };
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name};
 use crate::plan::{ChannelIx, NodeIx, Plan};
-use crate::value::{List, Object, Value};
+use crate::value::{List, Value};
 
 /// Where a write goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,9 +40,9 @@ pub(crate) struct Applied<'a> {
 #[derive(Clone)]
 pub(crate) struct Live {
     pub(crate) plan: Arc<Plan>,
-    /// Values of the state keys; shared with running tasks.
+    /// Values of the state keys, then of the managed ones; shared with running tasks.
     pub(crate) state: Arc<Vec<Option<Value>>>,
-    /// Values of the other channels, offset by the number of state keys.
+    /// Values of the other channels, offset by the number of keys that nodes can read.
     control: Vec<Option<Value>>,
     versions: Vec<u64>,
     pub(crate) max_version: u64,
@@ -54,6 +54,8 @@ pub(crate) struct Live {
     pub(crate) changed_since_interrupt: bool,
     /// Available channels that vanish in a step that does not write them.
     transient: Vec<ChannelIx>,
+    /// Triggers of deferred nodes that wait for a step that triggers nothing else.
+    waiting: BTreeSet<ChannelIx>,
     /// Since the last stored checkpoint: channel to "kept so many items", and nodes whose seen entry changed.
     dirty: HashMap<ChannelIx, Option<usize>>,
     dirty_seen: std::collections::BTreeSet<Name>,
@@ -66,7 +68,7 @@ pub(crate) struct Live {
 impl Live {
     /// The state of a thread that has no checkpoint yet.
     pub(crate) fn fresh(plan: Arc<Plan>) -> Self {
-        let keys = plan.state_keys;
+        let keys = plan.readable_keys;
         let state = plan.channels[..keys]
             .iter()
             .map(|c| c.spec.default.clone())
@@ -80,6 +82,7 @@ impl Live {
             extra_seen: BTreeMap::new(),
             changed_since_interrupt: false,
             transient: Vec::new(),
+            waiting: BTreeSet::new(),
             dirty: HashMap::new(),
             dirty_seen: Default::default(),
             tracked: true,
@@ -102,7 +105,10 @@ impl Live {
             if kind.is_transient() && kind.available(value.as_ref()) {
                 live.transient.push(index);
             }
-            if value.is_some() || !kind_has_default(kind) {
+            if kind.waits(value.as_ref()) {
+                live.waiting.insert(index);
+            }
+            if value.is_some() || !kind.keeps_default() {
                 *live.slot(index) = value;
             }
         }
@@ -133,15 +139,14 @@ impl Live {
     }
 
     fn slot(&mut self, index: ChannelIx) -> &mut Option<Value> {
-        let keys = self.plan.state_keys;
-        match (index as usize).checked_sub(keys) {
+        match (index as usize).checked_sub(self.plan.readable_keys) {
             None => &mut Arc::make_mut(&mut self.state)[index as usize],
             Some(offset) => &mut self.control[offset],
         }
     }
 
     pub(crate) fn value(&self, index: ChannelIx) -> Option<&Value> {
-        match (index as usize).checked_sub(self.plan.state_keys) {
+        match (index as usize).checked_sub(self.plan.readable_keys) {
             None => self.state[index as usize].as_ref(),
             Some(offset) => self.control[offset].as_ref(),
         }
@@ -151,29 +156,57 @@ impl Live {
         self.plan.channel(index).spec.kind.available(self.value(index))
     }
 
-    /// The state as an object: the given keys (all when None) that have a value.
-    pub(crate) fn view(plan: &Plan, state: &[Option<Value>], keys: Option<&[ChannelIx]>) -> Object {
-        let entry = |index: usize| {
-            state[index]
-                .clone()
-                .map(|value| (plan.channels[index].name.clone(), value))
+    /// What the given keys hold, as an object; the bare value when the whole state is one.
+    pub(crate) fn view(
+        plan: &Plan,
+        state: &[Option<Value>],
+        keys: impl IntoIterator<Item = ChannelIx>,
+    ) -> Value {
+        if plan.is_root {
+            return state[0].clone().unwrap_or_default();
+        }
+        let entry = |index: ChannelIx| {
+            let channel = &plan.channels[index as usize];
+            let value = state[index as usize].as_ref();
+            let value = value.filter(|value| channel.spec.kind.available(Some(value)))?;
+            Some((channel.name.clone(), value.clone()))
         };
-        match keys {
-            Some(keys) => keys.iter().filter_map(|index| entry(*index as usize)).collect(),
-            None => (0..plan.state_keys).filter_map(entry).collect(),
+        Value::Object(keys.into_iter().filter_map(entry).collect())
+    }
+
+    /// What a node with these input keys is given; without, what nodes see by default.
+    pub(crate) fn input_view(plan: &Plan, state: &[Option<Value>], keys: Option<&[ChannelIx]>) -> Value {
+        match keys.or(plan.node_keys.as_deref()) {
+            Some(keys) => Self::view(plan, state, keys.iter().copied()),
+            None => Self::view(plan, state, 0..plan.state_keys as ChannelIx),
         }
     }
 
+    /// The whole state, private keys included.
     pub(crate) fn values(&self) -> Value {
-        Value::Object(Self::view(&self.plan, &self.state, None))
+        Self::view(&self.plan, &self.state, 0..self.plan.state_keys as ChannelIx)
     }
 
     pub(crate) fn output(&self) -> Value {
-        Value::Object(Self::view(
-            &self.plan,
-            &self.state,
-            self.plan.output_keys.as_deref(),
-        ))
+        match &self.plan.output_keys {
+            Some(keys) => Self::view(&self.plan, &self.state, keys.iter().copied()),
+            None => self.values(),
+        }
+    }
+
+    /// Computes the managed keys for a step with so many steps left.
+    pub(crate) fn set_managed(&mut self, remaining: i64) {
+        let managed = self.plan.state_keys..self.plan.readable_keys;
+        if managed.is_empty() {
+            return;
+        }
+        let plan = self.plan.clone();
+        let state = Arc::make_mut(&mut self.state);
+        for index in managed {
+            if let Kind::Managed(managed) = plan.channels[index].spec.kind {
+                state[index] = Some(managed.value(remaining));
+            }
+        }
     }
 
     /// Packets that wait in the queue.
@@ -211,7 +244,7 @@ impl Live {
             }
             None => {
                 // Only channels that hold something can trigger; the graph may have many more nodes than that.
-                let held = (self.plan.state_keys..self.plan.channels.len()).map(|c| c as ChannelIx);
+                let held = (self.plan.readable_keys..self.plan.channels.len()).map(|c| c as ChannelIx);
                 let mut nodes: Vec<NodeIx> = held
                     .filter(|c| self.value(*c).is_some())
                     .flat_map(|c| self.plan.channel(c).subscribers.iter().copied())
@@ -301,6 +334,7 @@ impl Live {
                 }
             }
         }
+        let passed = std::mem::take(&mut self.transient);
         for index in &order {
             let writes = &grouped[index];
             let values: Vec<&Value> = writes.iter().map(|(_, value)| *value).collect();
@@ -310,13 +344,8 @@ impl Live {
                 .kind
                 .update(self.slot(*index), &values)
                 .map_err(|why| {
-                    let mut writers: Vec<&str> = writes.iter().map(|(name, _)| *name).collect();
-                    writers.dedup();
-                    RunError::invalid_update(format!(
-                        "At key '{}': {why}.\nWritten by {}; nothing of this step was applied.",
-                        channel.name,
-                        writers.join(" and ")
-                    ))
+                    let writers = writes.iter().map(|(name, _)| *name).collect();
+                    RunError::invalid_update(refusal(&channel.name, &why, writers))
                 })?;
             let kept = match effect {
                 Effect::Unchanged => continue,
@@ -324,21 +353,30 @@ impl Live {
                 Effect::Appended(kept) => Some(kept),
             };
             self.changed(*index, kept, bump.then_some(version));
+            if channel.spec.kind.waits(self.value(*index)) {
+                self.waiting.insert(*index);
+            }
             if self.available(*index) {
                 updated.push(*index);
-                if channel.spec.kind.is_transient() && !self.transient.contains(index) {
+                if channel.spec.kind.is_transient() {
                     self.transient.push(*index);
                 }
             }
         }
-        if is_step {
-            for index in std::mem::take(&mut self.transient) {
-                if grouped.contains_key(&index) && self.available(index) {
-                    self.transient.push(index);
-                } else if let Ok(Effect::Replaced) =
-                    plan.channel(index).spec.kind.update(self.slot(index), &[])
-                {
+        for index in passed.into_iter().filter(|index| !grouped.contains_key(index)) {
+            if !is_step {
+                self.transient.push(index);
+            } else if let Ok(Effect::Replaced) = plan.channel(index).spec.kind.update(self.slot(index), &[]) {
+                self.changed(index, None, bump.then_some(version));
+            }
+        }
+        let leads_on = |channel: &ChannelIx| !plan.channel(*channel).subscribers.is_empty();
+        if is_step && !self.waiting.is_empty() && !updated.iter().any(leads_on) {
+            // The step led nowhere, so the deferred nodes have their turn, all of them at once.
+            for index in std::mem::take(&mut self.waiting) {
+                if plan.channel(index).spec.kind.finish(self.slot(index)) {
                     self.changed(index, None, bump.then_some(version));
+                    updated.push(index);
                 }
             }
         }
@@ -425,8 +463,8 @@ impl Live {
                 continue;
             }
             versions.insert(channel.name.clone(), version);
-            match self.value(index) {
-                Some(value) => values.insert(channel.name.clone(), value.clone()),
+            match self.stored_value(index) {
+                Some(value) => values.insert(channel.name.clone(), value),
                 None => values.remove(&channel.name),
             };
             let known = base.is_some_and(|b| b.channel_values.contains_key(&channel.name));
@@ -479,6 +517,23 @@ impl Live {
         (checkpoint, changes, names)
     }
 
+    /// The value as checkpoints hold it.
+    fn stored_value(&self, index: ChannelIx) -> Option<Value> {
+        let value = self
+            .value(index)
+            .filter(|_| self.plan.channel(index).spec.kind.is_stored())?;
+        if index != self.plan.tasks_channel || !self.plan.has_untracked {
+            return Some(value.clone());
+        }
+        let queue = value.as_array()?.iter();
+        Some(
+            queue
+                .map(|packet| self.plan.without_untracked(packet))
+                .collect::<List>()
+                .into(),
+        )
+    }
+
     /// The channels named by a stored list that this graph still has.
     pub(crate) fn indexes(&self, names: &[Name]) -> Vec<ChannelIx> {
         names
@@ -517,10 +572,6 @@ impl Live {
     }
 }
 
-fn kind_has_default(kind: &Kind) -> bool {
-    matches!(kind, Kind::Binary(_) | Kind::Messages | Kind::Last)
-}
-
 /// The channel of a stored write.
 pub(crate) fn resolve(plan: &Plan, name: &Name) -> Channel {
     match plan.channel_index.get(name) {
@@ -537,17 +588,27 @@ pub(crate) fn channel_name(plan: &Plan, channel: &Channel) -> Name {
     }
 }
 
-/// A task's writes as they are stored, the first at `from` in the task's list.
+/// A task's writes as they are stored, the first at `from` in the task's list. What is untracked is left out.
 pub(crate) fn stored_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)]) -> Vec<Write> {
+    let is_stored = |channel: &Channel| match channel {
+        Channel::Known(index) => plan.channel(*index).spec.kind.is_stored(),
+        Channel::Named(_) => true,
+    };
     let stored = |(position, (channel, value)): (usize, &(Channel, Value))| {
+        let is_packet = *channel == Channel::Known(plan.tasks_channel);
         let channel = channel_name(plan, channel);
         Write {
             idx: write_index(&channel, from + position),
             channel,
-            value: value.clone(),
+            value: if is_packet && plan.has_untracked {
+                plan.without_untracked(value)
+            } else {
+                value.clone()
+            },
         }
     };
-    writes.iter().enumerate().map(stored).collect()
+    let kept = writes.iter().filter(|(channel, _)| is_stored(channel));
+    kept.enumerate().map(stored).collect()
 }
 
 /// A state of the thread at `tuple`, or the fresh state.
@@ -555,22 +616,5 @@ pub(crate) fn load(plan: &Arc<Plan>, tuple: Option<&CheckpointTuple>) -> Live {
     match tuple {
         Some(tuple) => Live::load(plan.clone(), &tuple.checkpoint),
         None => Live::fresh(plan.clone()),
-    }
-}
-
-/// The refusal of a value that should have been an object.
-pub(crate) fn expected_object(value: &Value) -> RunError {
-    RunError::invalid_update(format!(
-        "Expected dict, got {} ({})",
-        shorten(value),
-        python_type(value)
-    ))
-}
-
-pub(crate) fn shorten(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::channel::ChannelSpec;
+use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::reserved::END;
 use crate::ids::Name;
 use crate::node::{Node, Router};
+use crate::value::{Object, Value};
 
 pub(crate) type ChannelIx = u32;
 pub(crate) type NodeIx = u32;
@@ -20,6 +21,8 @@ pub(crate) type NodeIx = u32;
 pub(crate) struct ChannelPlan {
     pub(crate) name: Name,
     pub(crate) spec: ChannelSpec,
+    /// May the input write it?
+    pub(crate) is_input: bool,
     /// Nodes that a write to this channel may trigger.
     pub(crate) subscribers: Vec<NodeIx>,
     /// For a barrier: the node behind it.
@@ -33,13 +36,17 @@ pub(crate) struct BranchPlan {
     pub(crate) router: Arc<dyn Router>,
     pub(crate) paths: Option<HashMap<Name, Name>>,
     pub(crate) default: Option<Name>,
+    /// State keys the router is given; None for those of its node.
+    pub(crate) input: Option<Vec<ChannelIx>>,
 }
 
 pub(crate) struct NodePlan {
     pub(crate) name: Name,
     /// None for START.
     pub(crate) node: Option<Arc<dyn Node>>,
-    /// State keys it is given; None for all.
+    /// Does it wait until nothing else is triggered?
+    pub(crate) deferred: bool,
+    /// State keys it is given; None for the default.
     pub(crate) input: Option<Vec<ChannelIx>>,
     /// Channels that trigger it, sorted by name.
     pub(crate) triggers: Vec<ChannelIx>,
@@ -60,9 +67,16 @@ pub(crate) struct Plan {
     pub(crate) node_index: HashMap<Name, NodeIx>,
     /// Channels `0..state_keys` are the state, in declaration order.
     pub(crate) state_keys: usize,
+    /// Channels `state_keys..readable_keys` are computed by the engine: nodes can read them like state keys.
+    pub(crate) readable_keys: usize,
+    /// Is the state one value, and no object of keys?
+    pub(crate) is_root: bool,
+    pub(crate) has_untracked: bool,
+    /// What nodes are given that do not say what they need; None for every state key.
+    pub(crate) node_keys: Option<Vec<ChannelIx>>,
     pub(crate) start_channel: ChannelIx,
     pub(crate) tasks_channel: ChannelIx,
-    pub(crate) input_keys: Option<Vec<ChannelIx>>,
+    /// What `invoke` returns; None for every state key.
     pub(crate) output_keys: Option<Vec<ChannelIx>>,
     topology: DiGraph<NodeIx, ()>,
 }
@@ -74,6 +88,7 @@ impl Plan {
         self.channels.push(ChannelPlan {
             name,
             spec,
+            is_input: false,
             subscribers: Vec::new(),
             join_target: None,
             branch_target: None,
@@ -85,6 +100,7 @@ impl Plan {
         &mut self,
         name: Name,
         node: Option<Arc<dyn Node>>,
+        deferred: bool,
         input: Option<Vec<ChannelIx>>,
     ) {
         let index = self.nodes.len() as NodeIx;
@@ -93,6 +109,7 @@ impl Plan {
         self.nodes.push(NodePlan {
             name,
             node,
+            deferred,
             input,
             triggers: Vec::new(),
             trigger_names: Vec::new(),
@@ -143,6 +160,27 @@ impl Plan {
         (channel as usize) < self.state_keys
     }
 
+    pub(crate) fn is_managed(&self, channel: ChannelIx) -> bool {
+        (self.state_keys..self.readable_keys).contains(&(channel as usize))
+    }
+
+    /// A packet as it is stored: untracked keys at the top of its input are left out.
+    pub(crate) fn without_untracked(&self, packet: &Value) -> Value {
+        let is_untracked = |key: &str| {
+            self.channel_index
+                .get(key)
+                .is_some_and(|index| matches!(self.channel(*index).spec.kind, Kind::Untracked { .. }))
+        };
+        let (Value::Object(packet), Some(Value::Object(arg))) = (packet, packet.get("arg")) else {
+            return packet.clone();
+        };
+        let kept = arg.iter().filter(|(key, _)| !is_untracked(key));
+        let kept: Object = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let mut packet = packet.clone();
+        packet.insert("arg", kept);
+        Value::Object(packet)
+    }
+
     /// The loops of the graph: strongly connected groups of nodes.
     pub(crate) fn loops(&self) -> Vec<Vec<Name>> {
         petgraph::algo::tarjan_scc(&self.topology)
@@ -162,11 +200,17 @@ impl Plan {
 /// The plan as text: one line per node with what triggers it and where it leads.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for channel in &self.channels[..self.state_keys] {
+        for channel in &self.channels[..self.readable_keys] {
             writeln!(f, "key {}: {}", channel.name, channel.spec.reducer_name())?;
         }
         for node in &self.nodes {
-            writeln!(f, "node {} <- {}", node.name, node.trigger_names.join(", "))?;
+            let deferred = if node.deferred { " (deferred)" } else { "" };
+            writeln!(
+                f,
+                "node {}{deferred} <- {}",
+                node.name,
+                node.trigger_names.join(", ")
+            )?;
             for channel in node.edges.iter().chain(&node.joins) {
                 writeln!(f, "  -> {}", self.channel(*channel).name)?;
             }

@@ -209,7 +209,7 @@ pub(crate) fn task_json(plan: &Plan, task: &Task, pending: &[PendingWrite]) -> V
         entry.insert("error", error);
     } else {
         if !stored.writes.is_empty() {
-            entry.insert("result", task::result_view(plan, &stored.writes));
+            entry.insert("result", task::result_of(plan, &stored.writes));
         }
         entry.insert("interrupts", interrupts_json(&stored.interrupts));
     }
@@ -270,7 +270,7 @@ fn snapshot(plan: &Arc<Plan>, tuple: &CheckpointTuple, live: bool) -> Result<Sta
             } else {
                 stored.interrupts.clone()
             },
-            result: (!stored.writes.is_empty()).then(|| task::result_view(plan, &stored.writes)),
+            result: (!stored.writes.is_empty()).then(|| task::result_of(plan, &stored.writes)),
             targets: task::targets(plan, &stored.writes),
             error: stored.error,
         });

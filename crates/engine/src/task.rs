@@ -1,17 +1,19 @@
 //! Tasks: which ones a checkpoint gives, and running one of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::FutureExt;
 
-use crate::channel::packet;
+use crate::channel::{packet, refusal};
 use crate::checkpoint::reserved::{END, START};
 use crate::context::NodeContext;
-use crate::error::RunError;
+use crate::entries::{Writer, add_command_writes, add_writes};
 use crate::ids::{CheckpointId, Name, TaskId};
-use crate::live::{Applied, Channel, Live, Writes, expected_object};
+use crate::live::{Applied, Channel, Live, Writes};
 use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::{ChannelIx, NodeIx, Plan};
+use crate::schema::ROOT;
 use crate::value::{List, Object, Value};
 
 /// One task of a super-step.
@@ -100,8 +102,10 @@ pub(crate) fn prepare(
         let triggers: Vec<&str> = spec.trigger_names.iter().map(|name| &**name).collect();
         let input = match &spec.input {
             _ if spec.is_start() => live.value(plan.start_channel).cloned().unwrap_or_default(),
-            Some(keys) => Value::Object(Live::view(plan, &live.state, Some(keys))),
-            None => whole.get_or_insert_with(|| live.values()).clone(),
+            Some(keys) => Live::input_view(plan, &live.state, Some(keys)),
+            None => whole
+                .get_or_insert_with(|| Live::input_view(plan, &live.state, None))
+                .clone(),
         };
         tasks.push(Task {
             id: task_id(checkpoint, step, &spec.name, "__pregel_pull", &triggers),
@@ -195,8 +199,12 @@ pub(crate) async fn write(
     writes: &mut Writes,
 ) -> Result<(), NodeError> {
     let spec = plan.node(node);
-    let mut unknown = Object::new();
-    write_output(plan, node, output, writes, &mut unknown)?;
+    // A router sees what its node returned below the state, unless the node returned a command.
+    let returned = match &output {
+        NodeOutput::Update(Value::Object(returned)) if !spec.branches.is_empty() => Some(returned.clone()),
+        _ => None,
+    };
+    write_output(plan, node, output, writes)?;
     for channel in &spec.edges {
         writes.push((Channel::Known(*channel), Value::Null));
     }
@@ -204,7 +212,17 @@ pub(crate) async fn write(
         writes.push((Channel::Known(*channel), Value::String(spec.name.clone())));
     }
     for branch in &spec.branches {
-        let fresh = fresh_state(plan, state, writes, &unknown, spec.input.as_deref())?;
+        let fresh = match &branch.input {
+            Some(keys) => fresh_state(plan, state, writes, &spec.name, None, Some(keys))?,
+            None => fresh_state(
+                plan,
+                state,
+                writes,
+                &spec.name,
+                returned.as_ref(),
+                spec.input.as_deref(),
+            )?,
+        };
         for target in branch.router.route(context.clone(), fresh).await? {
             let target = match (target, &branch.paths) {
                 (Target::Node(label), Some(paths)) => match paths.get(&label).or(branch.default.as_ref()) {
@@ -232,22 +250,23 @@ pub(crate) async fn write(
     Ok(())
 }
 
-fn write_output(
-    plan: &Plan,
-    node: NodeIx,
-    output: NodeOutput,
-    writes: &mut Writes,
-    unknown: &mut Object,
-) -> Result<(), NodeError> {
+fn write_output(plan: &Plan, node: NodeIx, output: NodeOutput, writes: &mut Writes) -> Result<(), NodeError> {
+    let spec = plan.node(node);
+    let writer = if spec.is_start() {
+        Writer::Input
+    } else {
+        Writer::Node(&spec.name)
+    };
+    let refused = |message| NodeError::new("InvalidUpdateError", message);
     match output {
-        NodeOutput::Update(update) => write_update(plan, node, update, writes, unknown),
+        NodeOutput::Update(update) => add_writes(plan, writer, &update, writes).map_err(refused),
         NodeOutput::Command(Command {
             update,
             goto: targets,
             ..
         }) => {
             if let Some(update) = update {
-                write_update(plan, node, update, writes, unknown)?;
+                add_command_writes(plan, writer, &update, writes).map_err(refused)?;
             }
             targets
                 .into_iter()
@@ -255,41 +274,8 @@ fn write_output(
         }
         NodeOutput::Many(items) => items
             .into_iter()
-            .try_for_each(|item| write_output(plan, node, item, writes, unknown)),
+            .try_for_each(|item| write_output(plan, node, item, writes)),
     }
-}
-
-fn write_update(
-    plan: &Plan,
-    node: NodeIx,
-    update: Value,
-    writes: &mut Writes,
-    unknown: &mut Object,
-) -> Result<(), NodeError> {
-    let entries = match &update {
-        Value::Null => return Ok(()),
-        Value::Object(entries) => entries,
-        other => {
-            let RunError::InvalidUpdate { message } = expected_object(other) else {
-                return Ok(());
-            };
-            return Err(NodeError::new("InvalidUpdateError", message));
-        }
-    };
-    for (key, value) in entries.iter() {
-        match plan.channel_index.get(key) {
-            Some(&index) if plan.is_state_key(index) => {
-                let is_input = plan.input_keys.as_ref().is_none_or(|keys| keys.contains(&index));
-                if !plan.node(node).is_start() || is_input {
-                    writes.push((Channel::Known(index), value.clone()));
-                }
-            }
-            _ => {
-                unknown.insert(key.clone(), value.clone());
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Writes what leads to `target`: the trigger of a node, or a packet in the queue.
@@ -319,44 +305,56 @@ pub(crate) fn goto(plan: &Plan, target: Target, writes: &mut Writes) -> Result<(
     Ok(())
 }
 
-/// The state before the step with this task's own writes applied: what its routers see.
+/// The state before the step with this task's own writes applied: what its routers see. `below` is what the node
+/// returned; where the state has a key, the state's value is seen.
 fn fresh_state(
     plan: &Plan,
     state: &[Option<Value>],
     writes: &Writes,
-    unknown: &Object,
+    writer: &str,
+    below: Option<&Object>,
     keys: Option<&[ChannelIx]>,
 ) -> Result<Value, NodeError> {
+    let mut own: BTreeMap<ChannelIx, Vec<&Value>> = BTreeMap::new();
+    for (channel, value) in writes {
+        if let Channel::Known(index) = channel
+            && plan.is_state_key(*index)
+        {
+            own.entry(*index).or_default().push(value);
+        }
+    }
     let mut fresh = state.to_vec();
-    for index in 0..plan.state_keys as ChannelIx {
-        let own: Vec<&Value> = writes
-            .iter()
-            .filter(|(channel, _)| *channel == Channel::Known(index))
-            .map(|(_, value)| value)
-            .collect();
-        if !own.is_empty() {
-            let channel = plan.channel(index);
-            channel
-                .spec
-                .kind
-                .update(&mut fresh[index as usize], &own)
-                .map_err(|why| {
-                    NodeError::new("InvalidUpdateError", format!("At key '{}': {why}.", channel.name))
-                })?;
-        }
+    for (index, values) in own {
+        let channel = plan.channel(index);
+        let updated = channel.spec.kind.update(&mut fresh[index as usize], &values);
+        updated.map_err(|why| {
+            NodeError::new("InvalidUpdateError", refusal(&channel.name, &why, vec![writer]))
+        })?;
     }
-    let mut view = Live::view(plan, &fresh, keys);
-    if keys.is_none() {
-        for (key, value) in unknown.iter() {
-            view.insert(key.clone(), value.clone());
+    Ok(match (Live::input_view(plan, &fresh, keys), below) {
+        (Value::Object(view), Some(below)) => {
+            let mut seen = below.clone();
+            for (key, value) in view.iter() {
+                seen.insert(key.clone(), value.clone());
+            }
+            Value::Object(seen)
         }
-    }
-    Ok(Value::Object(view))
+        (view, _) => view,
+    })
 }
 
 /// Writes to state keys as `updates` shows them: an object, single-key objects in a list when a key was written
 /// twice, or null.
 pub(crate) fn update_view(plan: &Plan, writes: &Writes) -> Value {
+    if plan.is_root {
+        let mut values: Vec<Value> = state_writes(plan, writes)
+            .map(|(_, value)| value.clone())
+            .collect();
+        return match values.len() {
+            0 | 1 => values.pop().unwrap_or_default(),
+            _ => values.into(),
+        };
+    }
     let mut whole = Object::new();
     let mut list = List::new();
     let mut repeated = false;
@@ -377,7 +375,7 @@ pub(crate) fn update_view(plan: &Plan, writes: &Writes) -> Value {
 /// Writes to state keys as results show them: `{"$writes": [...]}` for a key written more than once.
 pub(crate) fn result_view(plan: &Plan, writes: &Writes) -> Value {
     let mut whole = Object::new();
-    let mut counts: std::collections::HashMap<Name, List> = std::collections::HashMap::new();
+    let mut counts: BTreeMap<Name, List> = BTreeMap::new();
     for (name, value) in state_writes(plan, writes) {
         let all = counts.entry(name.clone()).or_default();
         all.push(value.clone());
@@ -388,6 +386,15 @@ pub(crate) fn result_view(plan: &Plan, writes: &Writes) -> Value {
         whole.insert(name, shown);
     }
     Value::Object(whole)
+}
+
+/// What snapshots show as a finished task's result: the bare value when the state is one value.
+pub(crate) fn result_of(plan: &Plan, writes: &Writes) -> Value {
+    let result = result_view(plan, writes);
+    if plan.is_root {
+        return result.get(ROOT).cloned().unwrap_or_default();
+    }
+    result
 }
 
 fn state_writes<'a>(plan: &'a Plan, writes: &'a Writes) -> impl Iterator<Item = (Name, &'a Value)> {

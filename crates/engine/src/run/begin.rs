@@ -1,6 +1,7 @@
 //! How a run begins: the thread is loaded, and the input becomes the state that the first step starts from.
 
 use super::*;
+use crate::entries::{Writer, add_command_writes};
 
 impl Loop {
     /// Loads the thread and turns the input into the state that the first step starts from.
@@ -131,19 +132,8 @@ impl Loop {
         }
         let mut writes: Writes = Vec::new();
         if let Some(update) = &command.update {
-            let Some(entries) = update.as_object() else {
-                return Err(crate::live::expected_object(update));
-            };
-            for (key, value) in entries.iter() {
-                if let Some(index) = self
-                    .plan
-                    .channel_index
-                    .get(key)
-                    .filter(|c| self.plan.is_state_key(**c))
-                {
-                    writes.push((Channel::Known(*index), value.clone()));
-                }
-            }
+            add_command_writes(&self.plan, Writer::Command, update, &mut writes)
+                .map_err(RunError::invalid_update)?;
         }
         for target in command.goto {
             // LangGraph marks such triggers with the name of START.

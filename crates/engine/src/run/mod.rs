@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
+use crate::channel::shorten;
 use crate::checkpoint::{
     CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
@@ -18,7 +19,7 @@ use crate::context::{Answers, NodeContext, TaskInfo, interrupt_id, message_metad
 use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId};
-use crate::live::{Applied, Channel, Live, Writes, load, resolve, shorten, stored_writes};
+use crate::live::{Applied, Channel, Live, Writes, load, resolve, stored_writes};
 use crate::node::{Command, NodeError};
 use crate::persist::Persister;
 use crate::plan::{ChannelIx, Plan};
@@ -183,6 +184,7 @@ impl Loop {
 
     async fn steps(&mut self) -> Result<Stop, RunError> {
         loop {
+            self.live.set_managed(self.stop - self.step);
             if self.step > self.stop {
                 let next = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
                 self.emit_checkpoint(&next).await;

@@ -170,7 +170,9 @@ impl Loop {
             }
         }
         let record = self.record(task.id.clone(), task.path_text.clone(), &stored);
-        if let Some(persister) = &mut self.persister {
+        if let Some(persister) = &mut self.persister
+            && !record.writes.is_empty()
+        {
             persister.task(record, running > 0).await?;
         }
         if !quiet {

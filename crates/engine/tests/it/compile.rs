@@ -7,7 +7,7 @@ use crate::support::*;
 #[test]
 fn every_problem_is_reported_with_its_place_and_remedy() {
     let graph = base()
-        .channel("x", ChannelSpec::append())
+        .channel("log", ChannelSpec::topic(true))
         .channel("__secret", ChannelSpec::append())
         .node("a", logs("a"))
         .node("a", logs("a"))
@@ -31,6 +31,7 @@ fn every_problem_is_reported_with_its_place_and_remedy() {
         [
             "duplicate-channel",
             "reserved-name",
+            "unknown-key",
             "duplicate-node",
             "reserved-name",
             "reserved-character",
@@ -42,7 +43,6 @@ fn every_problem_is_reported_with_its_place_and_remedy() {
             "unknown-target",
             "duplicate-branch",
             "no-entry",
-            "unknown-key",
         ]
     );
     assert!(
@@ -50,8 +50,8 @@ fn every_problem_is_reported_with_its_place_and_remedy() {
             .iter()
             .all(|p| !p.message.is_empty() && !p.remedy.is_empty())
     );
-    assert_eq!(problems[5].message, "Found edge ending at unknown node `zz`");
-    assert_eq!(problems[5].place, GraphPlace::Edge("a".into(), "zz".into()));
+    assert_eq!(problems[6].message, "Found edge ending at unknown node `zz`");
+    assert_eq!(problems[6].place, GraphPlace::Edge("a".into(), "zz".into()));
 }
 
 #[test]

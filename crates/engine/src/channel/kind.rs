@@ -1,0 +1,350 @@
+//! What each kind of channel does with the writes of a step.
+//!
+//! | kind | no write | several writes | can be read |
+//! |---|---|---|---|
+//! | last | kept | refused | once written |
+//! | last after finish | kept | the last | once released |
+//! | reducer | kept | joined in order | has a value |
+//! | ephemeral, any | cleared | refused with a guard, else the last | in the step after a write |
+//! | topic | cleared, or kept when it accumulates | all | not empty |
+//! | untracked | kept | refused with a guard, else the last | once written in this run |
+//! | barrier | kept | collected | every name has come (and it is released, when deferred) |
+
+use std::sync::Arc;
+
+use crate::channel::{BinaryOp, Managed};
+use crate::ids::Name;
+use crate::messages::add_messages;
+use crate::value::{List, Value};
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    Last,
+    /// The trigger of a deferred node. Holds `[value, released]`.
+    LastAfterFinish,
+    Binary(BinaryOp),
+    Messages,
+    Ephemeral {
+        guard: bool,
+    },
+    Topic {
+        accumulate: bool,
+    },
+    Any,
+    Untracked {
+        guard: bool,
+    },
+    /// Written by the engine before each step.
+    Managed(Managed),
+    /// Complete when every name has been written. Holds the names that came; `[names, released]` when deferred.
+    Barrier {
+        names: Arc<[Name]>,
+        deferred: bool,
+    },
+}
+
+/// What an update did to a channel.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Unchanged,
+    Replaced,
+    /// The list kept its first `n` items and grew.
+    Appended(usize),
+}
+
+/// The value inside an overwrite wrapper, if `value` is one.
+pub(crate) fn overwrite_of(value: &Value) -> Option<&Value> {
+    let object = value.as_object()?;
+    if object.len() == 1 {
+        return object.get("__overwrite__");
+    }
+    (object.get("type")?.as_str() == Some("__overwrite__")).then(|| object.get("value"))?
+}
+
+const TWO_OVERWRITES: &str = "Can receive only one Overwrite value per super-step.";
+
+/// Why the writes of a step were not applied: LangGraph's own words first, then who is to blame.
+pub(crate) fn refusal(key: &str, why: &str, mut writers: Vec<&str>) -> String {
+    writers.dedup();
+    let first = if why == TWO_OVERWRITES {
+        why.to_owned()
+    } else {
+        format!("At key '{key}': {why}")
+    };
+    format!(
+        "{first}\nKey `{key}` was written by {}; nothing of this step was applied.",
+        writers.join(" and ")
+    )
+}
+
+impl Kind {
+    /// Applies all writes of one super-step. On an error the value is left as it was.
+    pub(crate) fn update(&self, value: &mut Option<Value>, writes: &[&Value]) -> Result<Effect, String> {
+        let Some(last) = writes.last() else {
+            return Ok(self.pass(value));
+        };
+        let several = writes.len() > 1;
+        match self {
+            Kind::Last if several => Err(
+                "Can receive only one value per step. Use an Annotated key to handle multiple values.".into(),
+            ),
+            Kind::Ephemeral { guard: true } | Kind::Untracked { guard: true } if several => {
+                let name = if matches!(self, Kind::Ephemeral { .. }) {
+                    "EphemeralValue"
+                } else {
+                    "UntrackedValue"
+                };
+                Err(format!(
+                    "{name}(guard=True) can receive only one value per step. Use guard=False if you want to store any \
+                     one of multiple values."
+                ))
+            }
+            Kind::Last | Kind::Ephemeral { .. } | Kind::Untracked { .. } | Kind::Any | Kind::Managed(_) => {
+                *value = Some((*last).clone());
+                Ok(Effect::Replaced)
+            }
+            Kind::LastAfterFinish => {
+                *value = Some(held((*last).clone(), false));
+                Ok(Effect::Replaced)
+            }
+            Kind::Topic { accumulate } => Ok(queue(value, *accumulate, writes)),
+            Kind::Barrier { names, deferred } => {
+                let (mut arrived, released) = self.arrived(value.as_ref());
+                let before = arrived.len();
+                for write in writes {
+                    if !names.iter().any(|name| Some(&**name) == write.as_str()) {
+                        return Err(format!("Value {write} not in {}", names.join(", ")));
+                    }
+                    if !arrived.iter().any(|have| have == *write) {
+                        arrived.push((*write).clone());
+                    }
+                }
+                if arrived.len() == before {
+                    return Ok(Effect::Unchanged);
+                }
+                *value = Some(if *deferred {
+                    held(arrived.into(), released)
+                } else {
+                    arrived.into()
+                });
+                Ok(Effect::Replaced)
+            }
+            Kind::Binary(_) | Kind::Messages => self.reduce(value, writes),
+        }
+    }
+
+    /// A step that does not write the channel.
+    fn pass(&self, value: &mut Option<Value>) -> Effect {
+        match self {
+            Kind::Ephemeral { .. } | Kind::Any if value.is_some() => *value = None,
+            Kind::Topic { accumulate: false } if self.available(value.as_ref()) => {
+                *value = Some(List::new().into());
+            }
+            _ => return Effect::Unchanged,
+        }
+        Effect::Replaced
+    }
+
+    fn reduce(&self, value: &mut Option<Value>, writes: &[&Value]) -> Result<Effect, String> {
+        let mut overwrites = writes.iter().filter_map(|write| overwrite_of(write));
+        if let Some(wanted) = overwrites.next() {
+            if overwrites.next().is_some() {
+                return Err(TWO_OVERWRITES.into());
+            }
+            *value = Some(match self {
+                Kind::Messages => add_messages(&List::new(), wanted)?,
+                _ => wanted.clone(),
+            });
+            return Ok(Effect::Replaced);
+        }
+        if let (Kind::Binary(BinaryOp::Append), Some(Value::Array(old))) = (self, &*value) {
+            // The list is taken once for the step, so that each item costs its own push and nothing else.
+            let kept = old.len();
+            let mut list = old.clone();
+            for write in writes {
+                match write {
+                    Value::Array(items) => list.append(items),
+                    item => list.push((*item).clone()),
+                }
+            }
+            *value = Some(Value::Array(list));
+            return Ok(Effect::Appended(kept));
+        }
+        let mut next = value.clone();
+        for write in writes {
+            next = Some(match (&next, self) {
+                (old, Kind::Messages) => {
+                    let empty = List::new();
+                    add_messages(old.as_ref().and_then(Value::as_array).unwrap_or(&empty), write)?
+                }
+                (Some(old), Kind::Binary(op)) => op.apply(old, write)?,
+                // Without a default, the first write is the value.
+                _ => (*write).clone(),
+            });
+        }
+        let effect = grown(value.as_ref(), next.as_ref(), self);
+        *value = next;
+        Ok(effect)
+    }
+
+    /// Can it be read, and does it trigger?
+    pub(crate) fn available(&self, value: Option<&Value>) -> bool {
+        match (self, value) {
+            (_, None) => false,
+            (Kind::Topic { .. }, Some(queue)) => queue.as_array().is_some_and(|queue| !queue.is_empty()),
+            (Kind::LastAfterFinish, Some(held)) => is_released(held),
+            (Kind::Barrier { names, deferred }, Some(_)) => {
+                let (arrived, released) = self.arrived(value);
+                arrived.len() == names.len() && (released || !deferred)
+            }
+            _ => true,
+        }
+    }
+
+    /// Called when a node that the channel triggers runs.
+    pub(crate) fn consume(&self, value: &mut Option<Value>) -> bool {
+        if !self.available(value.as_ref()) {
+            return false;
+        }
+        *value = match self {
+            Kind::LastAfterFinish => None,
+            Kind::Barrier { deferred: true, .. } => Some(held(List::new().into(), false)),
+            Kind::Barrier { .. } => Some(List::new().into()),
+            _ => return false,
+        };
+        true
+    }
+
+    /// Does it hold something back until the step that leads nowhere else?
+    pub(crate) fn waits(&self, value: Option<&Value>) -> bool {
+        match (self, value) {
+            (Kind::LastAfterFinish, Some(held)) => !is_released(held),
+            (
+                Kind::Barrier {
+                    names,
+                    deferred: true,
+                },
+                Some(_),
+            ) => {
+                let (arrived, released) = self.arrived(value);
+                arrived.len() == names.len() && !released
+            }
+            _ => false,
+        }
+    }
+
+    /// Called when a step triggered nothing: what was held back is released.
+    pub(crate) fn finish(&self, value: &mut Option<Value>) -> bool {
+        let waits = self.waits(value.as_ref());
+        if waits && let Some(Value::Array(pair)) = value {
+            pair.set(1, true.into());
+        }
+        waits
+    }
+
+    /// The names that came to a barrier, and whether it is released.
+    fn arrived(&self, value: Option<&Value>) -> (List, bool) {
+        let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+        match (self, value) {
+            (Kind::Barrier { deferred: true, .. }, Some(held)) => (list(held.at(0)), is_released(held)),
+            _ => (list(value), false),
+        }
+    }
+
+    /// Does a step without writes change it?
+    pub(crate) fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            Kind::Ephemeral { .. } | Kind::Any | Kind::Topic { accumulate: false }
+        )
+    }
+
+    /// Is its value part of checkpoints?
+    pub(crate) fn is_stored(&self) -> bool {
+        !matches!(self, Kind::Untracked { .. } | Kind::Managed(_))
+    }
+
+    /// Does it keep its default when a checkpoint has no value for it?
+    pub(crate) fn keeps_default(&self) -> bool {
+        matches!(self, Kind::Binary(_) | Kind::Messages | Kind::Last)
+    }
+
+    /// Does an overwrite wrapper mean something to it? Elsewhere it is a value like any other.
+    pub(crate) fn takes_overwrites(&self) -> bool {
+        matches!(self, Kind::Binary(_) | Kind::Messages)
+    }
+
+    /// Do both treat writes in the same way?
+    pub(crate) fn same(&self, other: &Kind) -> bool {
+        match (self, other) {
+            (Kind::Binary(a), Kind::Binary(b)) => a.same(b),
+            (Kind::Ephemeral { guard: a }, Kind::Ephemeral { guard: b })
+            | (Kind::Untracked { guard: a }, Kind::Untracked { guard: b })
+            | (Kind::Topic { accumulate: a }, Kind::Topic { accumulate: b }) => a == b,
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        }
+    }
+}
+
+/// `[value, released]`, as deferred triggers hold it.
+fn held(value: Value, released: bool) -> Value {
+    vec![value, released.into()].into()
+}
+
+fn is_released(held: &Value) -> bool {
+    held.at(1).and_then(Value::as_bool) == Some(true)
+}
+
+fn queue(value: &mut Option<Value>, accumulate: bool, writes: &[&Value]) -> Effect {
+    let old = value
+        .as_ref()
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    let kept = if accumulate { old.len() } else { 0 };
+    let mut items = if accumulate { old.clone() } else { List::new() };
+    for write in writes {
+        match write {
+            Value::Array(several) => items.append(several),
+            item => items.push((*item).clone()),
+        }
+    }
+    let added = items.len() > kept;
+    let cleared = !accumulate && !old.is_empty();
+    if !added && !cleared {
+        return Effect::Unchanged;
+    }
+    *value = Some(items.into());
+    if accumulate && kept > 0 {
+        Effect::Appended(kept)
+    } else {
+        Effect::Replaced
+    }
+}
+
+/// Tells storage that a list only grew, so that it can store what is new. The message reducer may replace messages
+/// in place; those it kept are the very same objects, so pointers tell.
+fn grown(old: Option<&Value>, new: Option<&Value>, kind: &Kind) -> Effect {
+    let (Some(Value::Array(old)), Some(Value::Array(new))) = (old, new) else {
+        return Effect::Replaced;
+    };
+    let keeps_prefix = match kind {
+        Kind::Binary(BinaryOp::Append | BinaryOp::Add | BinaryOp::Union) => true,
+        Kind::Messages => {
+            new.len() >= old.len() && old.iter().zip(new.iter()).all(|(a, b)| same_object(a, b))
+        }
+        _ => false,
+    };
+    if keeps_prefix {
+        Effect::Appended(old.len())
+    } else {
+        Effect::Replaced
+    }
+}
+
+fn same_object(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => a.same(b),
+        _ => a == b,
+    }
+}

@@ -1,0 +1,199 @@
+//! Channels: how the writes of one super-step become a key's next value.
+//!
+//! A channel's value is an `Option<Value>`; its kind says what several writes mean, when it can be read, and what
+//! happens in a step that does not write it. The functions here are pure: they know no graph and no checkpoint.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use crate::ids::Name;
+use crate::value::{List, Object, Value};
+
+mod binary;
+mod kind;
+
+pub use binary::{BinaryOp, ReducerFn};
+pub(crate) use kind::{Effect, Kind, overwrite_of, refusal};
+
+/// Holds an update against a rule; the error says what was expected and what was found.
+pub type CheckFn = Arc<dyn Fn(&Value) -> Result<(), String> + Send + Sync>;
+
+/// What the engine computes for every step, readable like a state key and never stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Managed {
+    /// Super-steps left before the recursion limit ends the run.
+    RemainingSteps,
+    /// True in the last super-step that the recursion limit allows.
+    IsLastStep,
+}
+
+impl Managed {
+    /// The value in a step with so many steps left.
+    pub(crate) fn value(self, remaining: i64) -> Value {
+        match self {
+            Managed::RemainingSteps => remaining.into(),
+            Managed::IsLastStep => (remaining == 1).into(),
+        }
+    }
+}
+
+/// How a state key behaves.
+#[derive(Clone)]
+pub struct ChannelSpec {
+    pub(crate) kind: Kind,
+    pub(crate) default: Option<Value>,
+    check: Option<CheckFn>,
+    check_overwrite: Option<CheckFn>,
+}
+
+impl fmt::Debug for ChannelSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChannelSpec")
+            .field("kind", &self.kind)
+            .field("default", &self.default)
+            .field("checked", &self.check.is_some())
+            .finish()
+    }
+}
+
+impl ChannelSpec {
+    pub(crate) fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            default: None,
+            check: None,
+            check_overwrite: None,
+        }
+    }
+    /// Keeps the last value; two writes in one super-step are an error.
+    pub fn last_value() -> Self {
+        Self::of(Kind::Last)
+    }
+    /// Joins writes with an operator. Without a default the first write is taken as it is.
+    pub fn binary(op: BinaryOp, default: Option<Value>) -> Self {
+        Self {
+            default,
+            ..Self::of(Kind::Binary(op))
+        }
+    }
+    /// A list that grows.
+    pub fn append() -> Self {
+        Self::binary(BinaryOp::Append, Some(Value::Array(List::new())))
+    }
+    /// A list of messages, joined by id.
+    pub fn add_messages() -> Self {
+        Self::of(Kind::Messages).with_default(List::new())
+    }
+    /// Readable in the step after it was written, then gone. Two writes in one super-step are an error.
+    pub fn ephemeral() -> Self {
+        Self::of(Kind::Ephemeral { guard: true })
+    }
+    /// Like [`ephemeral`](Self::ephemeral), but of several writes in one super-step the last one wins.
+    pub fn ephemeral_any() -> Self {
+        Self::of(Kind::Ephemeral { guard: false })
+    }
+    /// A queue: the items written in a step, where a list counts as its items. Without `accumulate` it holds only
+    /// what the previous step wrote; with it, everything since the thread began.
+    pub fn topic(accumulate: bool) -> Self {
+        Self::of(Kind::Topic { accumulate })
+    }
+    /// Readable in the step after it was written, then gone. Several writes are taken to be equal: the last one wins.
+    pub fn any_value() -> Self {
+        Self::of(Kind::Any)
+    }
+    /// Kept while the run lasts and never stored: neither in checkpoints nor with the writes of tasks, and left out
+    /// of stored packets. For connections and secrets. With `guard`, two writes in one super-step are an error;
+    /// without, the last one wins.
+    pub fn untracked(guard: bool) -> Self {
+        Self::of(Kind::Untracked { guard })
+    }
+    /// Value before the first write.
+    pub fn with_default(mut self, value: impl Into<Value>) -> Self {
+        self.default = Some(value.into());
+        self
+    }
+    /// Every update of the key is held against `check` before it is merged, whoever makes it: a node, the input, a
+    /// command, an edit. An error, which says what was expected and what was found, fails the writer; nothing is
+    /// written. An [overwrite](crate::overwrite) is held against it as well, without its wrapper.
+    pub fn checked(mut self, check: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Self {
+        self.check = Some(Arc::new(check));
+        self
+    }
+    /// What an overwrite is held against, where that differs from an update: a whole list and not one item, say.
+    pub fn checked_overwrite(
+        mut self,
+        check: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.check_overwrite = Some(Arc::new(check));
+        self
+    }
+    /// Every update of the key must read as a `T`.
+    pub fn typed<T: DeserializeOwned>(self) -> Self {
+        self.checked(|value| {
+            serde_json::from_value::<T>(value.into())
+                .map(drop)
+                .map_err(|error| format!("{error}, in {}", shorten(value)))
+        })
+    }
+    /// Holds a write against the key's rules.
+    pub(crate) fn accepts(&self, write: &Value) -> Result<(), String> {
+        let Some(check) = &self.check else { return Ok(()) };
+        match overwrite_of(write).filter(|_| self.kind.takes_overwrites()) {
+            Some(whole) => self.check_overwrite.as_ref().unwrap_or(check)(whole),
+            None => check(write),
+        }
+    }
+    /// Joins two declarations of one key: a reducer wins over the plain last value; two reducers must be the same.
+    pub(crate) fn join(self, other: Self) -> Option<Self> {
+        let (wins, loses) = match (&self.kind, &other.kind) {
+            (Kind::Last, _) => (other, self),
+            (_, Kind::Last) => (self, other),
+            (a, b) if a.same(b) => (self, other),
+            _ => return None,
+        };
+        Some(Self {
+            kind: wins.kind,
+            default: wins.default.or(loses.default),
+            check: wins.check.or(loses.check),
+            check_overwrite: wins.check_overwrite.or(loses.check_overwrite),
+        })
+    }
+    /// overwrite, ephemeral, topic, any, untracked, add_messages or the operator's name.
+    pub fn reducer_name(&self) -> &str {
+        match &self.kind {
+            Kind::Last | Kind::LastAfterFinish => "overwrite",
+            Kind::Binary(op) => op.name(),
+            Kind::Messages => "add_messages",
+            Kind::Ephemeral { .. } => "ephemeral",
+            Kind::Topic { .. } => "topic",
+            Kind::Any => "any",
+            Kind::Untracked { .. } => "untracked",
+            Kind::Managed(_) => "managed",
+            Kind::Barrier { .. } => "barrier",
+        }
+    }
+}
+
+/// Replaces the value of a reducer key instead of joining with it: `{"__overwrite__": value}`.
+pub fn overwrite(value: impl Into<Value>) -> Value {
+    Value::Object([("__overwrite__", value.into())].into_iter().collect())
+}
+
+/// A value's text, cut where a message would become hard to read.
+pub(crate) fn shorten(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// One packet as it is queued: `{"node", "arg"}`.
+pub(crate) fn packet(node: &Name, arg: &Value) -> Value {
+    [("node", Value::String(node.clone())), ("arg", arg.clone())]
+        .into_iter()
+        .collect::<Object>()
+        .into()
+}
