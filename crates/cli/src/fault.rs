@@ -79,6 +79,7 @@ impl From<RunError> for Fault {
         match error {
             RunError::InvalidRequest { .. }
             | RunError::AmbiguousResume { .. }
+            | RunError::UnknownInterrupt { .. }
             | RunError::EmptyInput { .. } => Fault::usage(error.to_string()),
             _ => Fault::failed(error.to_string()),
         }

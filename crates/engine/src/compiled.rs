@@ -100,6 +100,12 @@ pub struct RunConfig {
     pub cancel: CancellationToken,
     /// The run's id; made up when absent.
     pub run_id: Option<String>,
+    /// Refuse answers that fit no waiting question instead of asking again. A checkpoint that the thread has moved
+    /// past takes any answer.
+    pub strict_resume: bool,
+    /// Where there is no checkpoint yet, use an input command twice as LangGraph does: once at once, and once more as
+    /// the input of START.
+    pub compat_double_command: bool,
 }
 
 impl Default for RunConfig {
@@ -116,6 +122,8 @@ impl Default for RunConfig {
             max_concurrency: None,
             cancel: CancellationToken::new(),
             run_id: None,
+            strict_resume: false,
+            compat_double_command: false,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::checkpoint::StorageError;
-use crate::ids::{Name, TaskId};
+use crate::ids::{InterruptId, Name, TaskId};
 use crate::node::Failure;
 
 /// Why a run, a read or an edit of a thread did not succeed.
@@ -61,12 +61,60 @@ pub enum RunError {
         /// Number of questions.
         pending: usize,
     },
+    /// With [`strict_resume`](crate::RunConfig::strict_resume): the answers do not fit the questions that wait.
+    /// Nothing was written.
+    #[error("{}", unknown_interrupt(.reason, .interrupts, .pending))]
+    UnknownInterrupt {
+        /// In which way.
+        reason: UnknownInterruptReason,
+        /// The named questions that do not wait.
+        interrupts: Vec<InterruptId>,
+        /// The questions that do.
+        pending: Vec<InterruptId>,
+    },
     /// The request does not fit the graph or the thread.
     #[error("{message}")]
     InvalidRequest {
         /// What does not fit, and what would.
         message: String,
     },
+}
+
+/// In which way answers do not fit the questions of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownInterruptReason {
+    /// They name a question that does not wait, or no longer.
+    NotPending,
+    /// The map of answers is empty.
+    EmptyMap,
+    /// One answer, but several questions.
+    Ambiguous,
+}
+
+fn unknown_interrupt(
+    reason: &UnknownInterruptReason,
+    interrupts: &[InterruptId],
+    pending: &[InterruptId],
+) -> String {
+    let waiting = match pending {
+        [] => "No question waits.".to_owned(),
+        ids => {
+            let ids: Vec<&str> = ids.iter().map(InterruptId::as_str).collect();
+            format!("These wait: {}.", ids.join(", "))
+        }
+    };
+    let what = match (reason, interrupts.first()) {
+        (UnknownInterruptReason::NotPending, Some(id)) => {
+            format!("Unknown or already-consumed interrupt: {id}")
+        }
+        (UnknownInterruptReason::NotPending, None) => "Unknown or already-consumed interrupt".to_owned(),
+        (UnknownInterruptReason::EmptyMap, _) => "The resume map names no interrupt".to_owned(),
+        (UnknownInterruptReason::Ambiguous, _) => {
+            "When there are multiple pending interrupts, you must specify the interrupt id when resuming."
+                .to_owned()
+        }
+    };
+    format!("{what}\n{waiting}")
 }
 
 /// Reads and edits of a thread fail in the same ways as runs.
@@ -94,6 +142,7 @@ impl RunError {
             RunError::Storage(_) => "storage",
             RunError::NotPersistent { .. } => "not-persistent",
             RunError::AmbiguousResume { .. } => "ambiguous-resume",
+            RunError::UnknownInterrupt { .. } => "unknown-interrupt",
             RunError::InvalidRequest { .. } => "invalid-request",
         }
     }

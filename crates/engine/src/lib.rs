@@ -56,7 +56,7 @@ pub use checkpoint::*;
 pub use clock::{Clock, SystemClock, iso8601};
 pub use compiled::{Durability, Graph, Input, Run, RunConfig, RunResult, RunStatus, StateRef};
 pub use context::{NodeContext, TaskInfo};
-pub use error::{CompileError, GraphPlace, GraphProblem, RunError, StateError};
+pub use error::{CompileError, GraphPlace, GraphProblem, RunError, StateError, UnknownInterruptReason};
 pub use graph::{Branch, StateGraph};
 pub use ids::{CheckpointId, CheckpointIds, InterruptId, Name, TaskId, ThreadId};
 pub use memory::MemorySaver;

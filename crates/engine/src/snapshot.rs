@@ -10,7 +10,7 @@ use crate::checkpoint::{CheckpointHead, CheckpointTuple, ListQuery, PendingWrite
 use crate::compiled::{Graph, StateRef};
 use crate::context::interrupt_id;
 use crate::error::StateError;
-use crate::ids::{Name, TaskId, ThreadId};
+use crate::ids::{InterruptId, Name, TaskId, ThreadId};
 use crate::live::{Applied, Live, Writes, resolve};
 use crate::plan::Plan;
 use crate::stream::Interrupt;
@@ -186,8 +186,8 @@ impl Stored {
     }
 }
 
-/// How many questions of the open step wait for an answer.
-pub(crate) fn pending_questions(plan: &Plan, open: &[Task], pending: &[PendingWrite]) -> usize {
+/// The questions of the open step that wait for an answer.
+pub(crate) fn pending_questions(plan: &Plan, open: &[Task], pending: &[PendingWrite]) -> Vec<InterruptId> {
     let asked: HashSet<&TaskId> = pending
         .iter()
         .filter(|w| &*w.write.channel == reserved::INTERRUPT)
@@ -195,8 +195,9 @@ pub(crate) fn pending_questions(plan: &Plan, open: &[Task], pending: &[PendingWr
         .collect();
     let asking = open.iter().filter(|task| asked.contains(&task.id));
     asking
-        .map(|task| stored(plan, &task.id, pending).unanswered(&task.ns()).len())
-        .sum()
+        .flat_map(|task| stored(plan, &task.id, pending).unanswered(&task.ns()))
+        .map(|question| question.id)
+        .collect()
 }
 
 /// A task in a checkpoint event: with its error, its result, or neither.

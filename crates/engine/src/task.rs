@@ -11,7 +11,7 @@ use crate::context::NodeContext;
 use crate::entries::{Writer, add_command_writes, add_writes};
 use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes};
-use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
+use crate::node::{Command, Failure, NodeError, NodeOutput, Packet, Target};
 use crate::plan::{ChannelIx, NodeIx, Plan};
 use crate::schema::ROOT;
 use crate::value::{List, Object, Value};
@@ -158,7 +158,7 @@ pub(crate) async fn execute(
         let spec = plan.node(task_node);
         let output = match &spec.node {
             Some(node) => node.run(context.clone(), input).await?,
-            None => NodeOutput::Update(input),
+            None => output_of_start(input),
         };
         write(&plan, &state, task_node, output, &context, &mut writes).await
     };
@@ -187,6 +187,48 @@ pub(crate) async fn execute(
         end,
         answers: context.used_answers(),
     }
+}
+
+/// The key under which START is given a command instead of values. No channel can have this name.
+const COMMAND: &str = "__command__";
+
+/// A command as an input for START, which keeps it in the thread's first checkpoint.
+pub(crate) fn input_of(command: &Command) -> Value {
+    let target = |target: &Target| match target {
+        Target::Node(name) => Value::String(name.clone()),
+        Target::Send(send) => packet(&send.node, &send.arg),
+    };
+    let parts: Object = [
+        ("update", command.update.clone().unwrap_or_default()),
+        ("goto", command.goto.iter().map(target).collect::<List>().into()),
+    ]
+    .into_iter()
+    .collect();
+    Value::Object([(COMMAND, parts)].into_iter().collect())
+}
+
+/// What START does with its input: it writes it, or does what the command says.
+fn output_of_start(input: Value) -> NodeOutput {
+    let Some(parts) = input.get(COMMAND) else {
+        return NodeOutput::Update(input);
+    };
+    let target = |target: &Value| match target {
+        Value::String(name) => Some(Target::Node(name.clone())),
+        packet => Some(Target::Send(Packet {
+            node: packet.get("node")?.as_str()?.into(),
+            arg: packet.get("arg").cloned().unwrap_or_default(),
+        })),
+    };
+    let goto = parts.get("goto").and_then(Value::as_array);
+    NodeOutput::Command(Command {
+        update: parts.get("update").filter(|update| !update.is_null()).cloned(),
+        goto: goto
+            .iter()
+            .flat_map(|targets| targets.iter())
+            .filter_map(target)
+            .collect(),
+        ..Command::default()
+    })
 }
 
 /// What a node's output writes: state, commands, static edges, joins, then what its routers decide.

@@ -31,7 +31,9 @@ pub(crate) fn problem(error: &RunError) -> Problem {
         }
         RunError::InvalidUpdate { .. } => "Correct what is written, or the key's reducer or schema.",
         RunError::EmptyInput { .. } => "Give the thread an input.",
-        RunError::AmbiguousResume { .. } => "Answer each question by its id.",
+        RunError::AmbiguousResume { .. } | RunError::UnknownInterrupt { .. } => {
+            "Answer each waiting question by its id."
+        }
         RunError::Storage(error) => return storage_problem(error),
         RunError::Cancelled | RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => {
             return Problem::new(error.code(), error.to_string());

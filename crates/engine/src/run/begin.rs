@@ -1,5 +1,6 @@
 //! How a run begins: the thread is loaded, and the input becomes the state that the first step starts from.
 
+use super::answers::is_interrupt_id;
 use super::*;
 use crate::entries::{Writer, add_command_writes};
 
@@ -130,6 +131,10 @@ impl Loop {
                 message: "Cannot use Command(resume=...) without checkpointer".into(),
             });
         }
+        if let Some(answer) = &command.resume {
+            self.check_answers(answer)?;
+        }
+        let again = (self.config.compat_double_command && !has_checkpoint).then(|| task::input_of(&command));
         let mut writes: Writes = Vec::new();
         if let Some(update) = &command.update {
             add_command_writes(&self.plan, Writer::Command, update, &mut writes)
@@ -157,7 +162,7 @@ impl Loop {
             }
             Some(answer) if !answer.is_null() => {
                 let open = task::prepare(&self.live, &self.current, self.step, None);
-                let pending = snapshot::pending_questions(&self.plan, &open, &self.pending);
+                let pending = snapshot::pending_questions(&self.plan, &open, &self.pending).len();
                 if pending > 1 {
                     return Err(RunError::AmbiguousResume { pending });
                 }
@@ -170,6 +175,12 @@ impl Loop {
             return Err(RunError::EmptyInput {
                 message: "Received empty Command input".into(),
             });
+        }
+        if let Some(command) = again {
+            self.pending = self.null_writes(0, &writes);
+            self.scalar = Arc::default();
+            self.by_id.clear();
+            return self.begin_input(command).await;
         }
         if !has_checkpoint {
             if self.scalar.lock().is_ok_and(|answer| answer.is_some()) || by_id {

@@ -28,6 +28,7 @@ use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, Ta
 use crate::task::{self, End, Outcome, Task, applied_of};
 use crate::value::{List, Object, Value};
 
+mod answers;
 mod begin;
 mod report;
 mod tasks;
@@ -289,10 +290,6 @@ impl Loop {
 
 /// However many tasks a step has, only so many are handed to the runtime at once.
 const MAX_TASKS_AT_ONCE: usize = 1024;
-
-fn is_interrupt_id(key: &str) -> bool {
-    key.len() == 32 && key.bytes().all(|b| b.is_ascii_hexdigit())
-}
 
 /// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
 fn user_metadata(given: &Object) -> Object {

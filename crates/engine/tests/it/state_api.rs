@@ -660,3 +660,169 @@ async fn a_router_that_fails_on_an_edit_is_named() {
         .unwrap();
     assert_eq!(done.next.join(","), "b");
 }
+
+fn questions() -> Graph {
+    on_memory(
+        base()
+            .node("p", asks("p?"))
+            .node("q", asks("q?"))
+            .edge(START, "p")
+            .edge(START, "q"),
+    )
+}
+
+#[tokio::test]
+async fn strict_resumes_take_only_answers_to_waiting_questions() {
+    let graph = questions();
+    let strict = || RunConfig {
+        strict_resume: true,
+        ..RunConfig::on("1")
+    };
+    let asked = graph.invoke(input(), strict()).await.unwrap();
+    let mut ids: Vec<InterruptId> = asked.interrupts.iter().map(|asked| asked.id.clone()).collect();
+    let p = asked
+        .interrupts
+        .iter()
+        .find(|asked| asked.value == json!("p?"))
+        .unwrap()
+        .id
+        .clone();
+    ids.sort();
+    let nobody = "0".repeat(32);
+    let by_id = |answers: &[(&str, i64)]| Input::resume(answers.iter().copied().collect::<Object>());
+    let refused = async |input: Input| match graph.invoke(input, strict()).await.unwrap_err() {
+        RunError::UnknownInterrupt {
+            reason,
+            interrupts,
+            pending,
+        } => (reason, interrupts, pending),
+        other => panic!("{other}"),
+    };
+    use UnknownInterruptReason::*;
+    assert_eq!(refused(by_id(&[])).await, (EmptyMap, vec![], ids.clone()));
+    assert_eq!(
+        refused(Input::resume("v")).await,
+        (Ambiguous, vec![], ids.clone())
+    );
+    assert_eq!(
+        refused(by_id(&[(&nobody, 1), (p.as_str(), 2)])).await,
+        (NotPending, vec![nobody.as_str().into()], ids.clone())
+    );
+    let asked = graph.invoke(by_id(&[(p.as_str(), 2)]), strict()).await.unwrap();
+    assert_eq!(log_of(&asked.value), "2");
+    ids.retain(|id| *id != p);
+    assert_eq!(
+        refused(by_id(&[(p.as_str(), 2)])).await,
+        (NotPending, vec![p.clone()], ids)
+    );
+    let done = graph.invoke(Input::resume("last"), strict()).await.unwrap();
+    assert_eq!(
+        (done.status, log_of(&done.value)),
+        (RunStatus::Done, "2,last".into())
+    );
+    assert_eq!(
+        refused(by_id(&[(p.as_str(), 2)])).await,
+        (NotPending, vec![p], vec![]),
+        "a finished thread has no questions"
+    );
+    let again = graph.invoke(Input::resume("ignored"), strict()).await.unwrap();
+    assert_eq!(
+        again.status,
+        RunStatus::Done,
+        "one answer passes a breakpoint, and this is as good as one"
+    );
+    let error = graph.invoke(by_id(&[]), strict()).await.unwrap_err();
+    assert_eq!(
+        (error.code(), error.to_string()),
+        (
+            "unknown-interrupt",
+            "The resume map names no interrupt\nNo question waits.".to_owned()
+        )
+    );
+}
+
+#[tokio::test]
+async fn without_strictness_unknown_answers_ask_again() {
+    let graph = questions();
+    let asked = graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    for answers in [Object::new(), [("0".repeat(32), 1)].into_iter().collect()] {
+        let again = graph
+            .invoke(Input::resume(answers), RunConfig::on("1"))
+            .await
+            .unwrap();
+        let ids = |result: &RunResult| {
+            let mut ids: Vec<InterruptId> = result.interrupts.iter().map(|asked| asked.id.clone()).collect();
+            ids.sort();
+            ids
+        };
+        assert_eq!(ids(&again), ids(&asked), "the same questions, with the same ids");
+    }
+    let error = graph
+        .invoke(Input::resume("v"), RunConfig::on("1"))
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), "ambiguous-resume");
+}
+
+#[tokio::test]
+async fn a_command_on_a_new_thread_counts_once_unless_asked_otherwise() {
+    let build = || {
+        base()
+            .node("a", logs("a"))
+            .node("c", logs("c"))
+            .edge(START, "a")
+            .edge("a", "c")
+    };
+    let graph = on_memory(build());
+    let command = |goto: Vec<Target>| {
+        Input::Command(Command {
+            update: Some(json!({"log": ["u"]})),
+            goto,
+            ..Command::default()
+        })
+    };
+    let twice = |thread: &str| RunConfig {
+        compat_double_command: true,
+        ..RunConfig::on(thread)
+    };
+    let once = graph
+        .invoke(command(vec![Target::node("c")]), RunConfig::on("0"))
+        .await
+        .unwrap();
+    assert_eq!(log_of(&once.value), "u,c");
+    let done = graph
+        .invoke(command(vec![Target::node("c")]), twice("1"))
+        .await
+        .unwrap();
+    assert_eq!(log_of(&done.value), "u,u,a,c,c");
+    assert_eq!(
+        results(&graph, "1").await,
+        [
+            r#"2 loop {"log":["u","u","a","c","c"]} ->  | "#,
+            r#"1 loop {"log":["u","u","a","c"]} -> c | c={"log":["c"]}"#,
+            r#"0 loop {"log":["u","u"]} -> a,c | a={"log":["a"]} c={"log":["c"]}"#,
+            r#"-1 input {"log":["u"]} -> __start__ | __start__={"log":["u"]}"#,
+        ]
+    );
+    let done = graph.invoke(command(vec![]), twice("2")).await.unwrap();
+    assert_eq!(log_of(&done.value), "u,u,a,c");
+    let packet = vec![Target::send("c", json!({}))];
+    let done = graph.invoke(command(packet), twice("3")).await.unwrap();
+    assert_eq!(log_of(&done.value), "u,u,a,c,c");
+    let bare = build().compile().unwrap();
+    let config = RunConfig {
+        compat_double_command: true,
+        ..RunConfig::default()
+    };
+    let done = bare
+        .invoke(command(vec![Target::node("c")]), config)
+        .await
+        .unwrap();
+    assert_eq!(log_of(&done.value), "u,u,a,c,c");
+    // On a thread that has a checkpoint nothing is doubled.
+    let done = graph
+        .invoke(command(vec![Target::node("c")]), twice("1"))
+        .await
+        .unwrap();
+    assert_eq!(log_of(&done.value), "u,u,a,c,c,u,c");
+}
