@@ -13,6 +13,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::emit::Emitter;
 use crate::error::{RunError, StateError};
 use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
+use crate::metrics::{Meter, RunMetrics};
 use crate::node::Command;
 use crate::plan::Plan;
 use crate::run::Loop;
@@ -106,6 +107,10 @@ pub struct RunConfig {
     /// Where there is no checkpoint yet, use an input command twice as LangGraph does: once at once, and once more as
     /// the input of START.
     pub compat_double_command: bool,
+    /// Measures what the run costs, when given.
+    pub metrics: Option<Meter>,
+    /// Inputs and outputs appear in spans up to this many bytes; 0 keeps them out.
+    pub content_limit: usize,
 }
 
 impl Default for RunConfig {
@@ -124,6 +129,8 @@ impl Default for RunConfig {
             run_id: None,
             strict_resume: false,
             compat_double_command: false,
+            metrics: None,
+            content_limit: 1024,
         }
     }
 }
@@ -160,6 +167,8 @@ pub struct RunResult {
     pub interrupts: Vec<Interrupt>,
     /// The newest checkpoint, when there is a checkpointer.
     pub checkpoint_id: Option<CheckpointId>,
+    /// What it cost, when `RunConfig.metrics` asked.
+    pub metrics: Option<RunMetrics>,
 }
 
 impl RunResult {
@@ -245,7 +254,7 @@ impl Graph {
         let (sender, receiver) = mpsc::channel(STREAM_BUFFER);
         let cancel = config.cancel.child_token();
         config.cancel = cancel.clone();
-        let emitter = Emitter::new(&config.modes, sender);
+        let emitter = Emitter::new(&config.modes, sender, config.metrics.clone());
         let graph = self.clone();
         let handle = tokio::spawn(async move { Loop::new(&graph, config, emitter)?.run(input).await });
         Run {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
+use crate::metrics::{Activity, Meter};
 use crate::stream::{Payload, StreamMode};
 
 /// Sends payloads that somebody asked for; waits while the reader is behind, so memory stays bounded.
@@ -12,15 +13,21 @@ pub(crate) struct Emitter {
     modes: u8,
     sender: Option<mpsc::Sender<(Arc<[String]>, Payload)>>,
     ns: Arc<[String]>,
+    meter: Option<Meter>,
 }
 
 impl Emitter {
-    pub(crate) fn new(modes: &[StreamMode], sender: mpsc::Sender<(Arc<[String]>, Payload)>) -> Self {
+    pub(crate) fn new(
+        modes: &[StreamMode],
+        sender: mpsc::Sender<(Arc<[String]>, Payload)>,
+        meter: Option<Meter>,
+    ) -> Self {
         let modes = modes.iter().fold(0, |bits, mode| bits | 1 << *mode as u8);
         Self {
             modes,
             sender: Some(sender),
             ns: Arc::from([]),
+            meter,
         }
     }
 
@@ -29,6 +36,7 @@ impl Emitter {
             modes: 0,
             sender: None,
             ns: Arc::from([]),
+            meter: None,
         }
     }
 
@@ -39,6 +47,7 @@ impl Emitter {
     /// A reader that went away is no error here: dropping the reader cancels the run.
     pub(crate) async fn send(&self, payload: Payload) {
         if let Some(sender) = &self.sender {
+            let _waits = self.meter.as_ref().map(|meter| meter.enter(Activity::Reader));
             let _ = sender.send((self.ns.clone(), payload)).await;
         }
     }

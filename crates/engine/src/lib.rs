@@ -36,6 +36,7 @@ mod ids;
 mod live;
 mod memory;
 mod messages;
+mod metrics;
 mod node;
 mod options;
 mod persist;
@@ -49,6 +50,7 @@ mod update;
 mod value;
 
 pub mod conformance;
+pub mod observe;
 
 pub use channel::{BinaryOp, ChannelSpec, CheckFn, Managed, ReducerFn, overwrite};
 pub use checkpoint::reserved::{END, START};
@@ -61,6 +63,7 @@ pub use graph::{Branch, StateGraph};
 pub use ids::{CheckpointId, CheckpointIds, InterruptId, Name, TaskId, ThreadId};
 pub use memory::MemorySaver;
 pub use messages::{REMOVE_ALL, add_messages, coerce as coerce_message};
+pub use metrics::{Meter, RunMetrics};
 pub use node::{
     BoxFuture, Command, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, Router, Target,
 };

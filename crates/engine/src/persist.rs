@@ -8,6 +8,7 @@ use crate::checkpoint::{Checkpointer, Commit, Put, StorageError, TaskWrites};
 use crate::compiled::Durability;
 use crate::error::RunError;
 use crate::ids::ThreadId;
+use crate::metrics::{Activity, Busy, Meter};
 
 enum Order {
     Commit(Box<Commit>),
@@ -25,13 +26,19 @@ pub(crate) struct Persister {
     held: Vec<TaskWrites>,
     /// With `Exit`: the newest checkpoint.
     last: Option<Put>,
+    meter: Option<Meter>,
 }
 
 /// Commits that may wait for the backend before the run waits too.
 const QUEUE: usize = 64;
 
 impl Persister {
-    pub(crate) fn new(saver: Arc<dyn Checkpointer>, thread: ThreadId, durability: Durability) -> Self {
+    pub(crate) fn new(
+        saver: Arc<dyn Checkpointer>,
+        thread: ThreadId,
+        durability: Durability,
+        meter: Option<Meter>,
+    ) -> Self {
         Self {
             saver,
             thread,
@@ -39,16 +46,26 @@ impl Persister {
             worker: None,
             held: Vec::new(),
             last: None,
+            meter,
         }
     }
 
     fn commit(&self, writes: Vec<TaskWrites>, put: Option<Put>) -> Commit {
-        Commit {
+        let commit = Commit {
             thread: self.thread.clone(),
             ns: "".into(),
             writes,
             put,
+        };
+        if let Some(meter) = &self.meter {
+            meter.commit(&commit);
         }
+        commit
+    }
+
+    /// Time until the guard is dropped is the backend's, unless nodes work meanwhile.
+    fn waits(&self) -> Option<Busy> {
+        self.meter.as_ref().map(|meter| meter.enter(Activity::Storage))
     }
 
     /// The writes of a finished task. They are stored at once when other tasks of the step are still running, and
@@ -56,6 +73,7 @@ impl Persister {
     pub(crate) async fn task(&mut self, writes: TaskWrites, others_running: bool) -> Result<(), RunError> {
         self.held.push(writes);
         if others_running && self.durability != Durability::Exit {
+            let _waits = self.waits();
             let commit = self.take_held(None);
             self.enqueue(commit).await?;
         }
@@ -69,6 +87,7 @@ impl Persister {
 
     /// A new checkpoint, with the writes that led to it.
     pub(crate) async fn checkpoint(&mut self, put: Put) -> Result<(), RunError> {
+        let _waits = self.waits();
         match self.durability {
             Durability::Exit => {
                 self.held.clear();
@@ -93,6 +112,7 @@ impl Persister {
 
     /// Everything so far is stored when this returns.
     pub(crate) async fn finish(&mut self) -> Result<(), RunError> {
+        let _waits = self.waits();
         if let Some(put) = self.last.take() {
             let commit = self.commit(Vec::new(), Some(put));
             self.enqueue(commit).await?;

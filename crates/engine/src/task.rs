@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::FutureExt;
+use tracing::{Instrument, Span};
 
 use crate::channel::{packet, refusal};
 use crate::checkpoint::reserved::{END, START};
@@ -12,6 +13,7 @@ use crate::entries::{Writer, add_command_writes, add_writes};
 use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes};
 use crate::node::{Command, Failure, NodeError, NodeOutput, Packet, Target};
+use crate::observe::{self, Ending};
 use crate::plan::{ChannelIx, NodeIx, Plan};
 use crate::schema::ROOT;
 use crate::value::{List, Object, Value};
@@ -154,15 +156,24 @@ pub(crate) async fn execute(
     context: NodeContext,
 ) -> Outcome {
     let mut writes = Vec::new();
+    let spec = plan.node(task_node);
+    let span = match spec.is_start() {
+        true => Span::none(),
+        false => observe::attempt(context.info()),
+    };
+    let mut ending = Ending::of(&span);
     let work = async {
-        let spec = plan.node(task_node);
         let output = match &spec.node {
             Some(node) => node.run(context.clone(), input).await?,
             None => output_of_start(input),
         };
         write(&plan, &state, task_node, output, &context, &mut writes).await
     };
-    let end = match std::panic::AssertUnwindSafe(work).catch_unwind().await {
+    let end = match std::panic::AssertUnwindSafe(work)
+        .catch_unwind()
+        .instrument(span)
+        .await
+    {
         Ok(Ok(())) => End::Done,
         Ok(Err(NodeError::Failed(failure))) => End::Failed(failure),
         Ok(Err(NodeError::Interrupt(asked))) => End::Interrupted {
@@ -182,6 +193,7 @@ pub(crate) async fn execute(
             })
         }
     };
+    ending.task(&end);
     Outcome {
         writes,
         end,
@@ -446,6 +458,11 @@ fn state_writes<'a>(plan: &'a Plan, writes: &'a Writes) -> impl Iterator<Item = 
         }
         _ => None,
     })
+}
+
+/// How many of the writes go to state keys.
+pub(crate) fn count_state_writes(plan: &Plan, writes: &Writes) -> u64 {
+    state_writes(plan, writes).count() as u64
 }
 
 /// Nodes that writes lead to, packets included, each as often as it is named.

@@ -7,9 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use tokio::task::JoinSet;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
-use crate::channel::shorten;
 use crate::checkpoint::{
     CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
@@ -20,7 +19,9 @@ use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes, load, resolve, stored_writes};
+use crate::metrics::{Activity, StateSize};
 use crate::node::{Command, NodeError};
+use crate::observe::{self, Ending};
 use crate::persist::Persister;
 use crate::plan::{ChannelIx, Plan};
 use crate::snapshot;
@@ -38,6 +39,14 @@ enum Stop {
     Done,
     Asked,
     Breakpoint,
+}
+
+/// What a run did so far, without the work of taking the input.
+#[derive(Default)]
+struct Counts {
+    steps: u64,
+    tasks: u64,
+    writes: u64,
 }
 
 pub(crate) struct Loop {
@@ -65,6 +74,8 @@ pub(crate) struct Loop {
     tasks: Vec<Task>,
     interrupts: Vec<Interrupt>,
     any_values: bool,
+    counts: Counts,
+    size: StateSize,
 }
 
 impl Loop {
@@ -73,9 +84,12 @@ impl Loop {
             return Err(RunError::invalid_request("recursion_limit must be at least 1"));
         }
         let persister = match (&graph.saver, &config.thread) {
-            (Some(saver), Some(thread)) => {
-                Some(Persister::new(saver.clone(), thread.clone(), config.durability))
-            }
+            (Some(saver), Some(thread)) => Some(Persister::new(
+                saver.clone(),
+                thread.clone(),
+                config.durability,
+                config.metrics.clone(),
+            )),
             (Some(_), None) => {
                 return Err(RunError::NotPersistent {
                     message: "Checkpointer requires a thread: set `thread` in the run's configuration."
@@ -125,42 +139,48 @@ impl Loop {
             tasks: Vec::new(),
             interrupts: Vec::new(),
             any_values: false,
+            counts: Counts::default(),
+            size: StateSize::default(),
             config,
         })
     }
 
     pub(crate) async fn run(mut self, input: Input) -> Result<RunResult, RunError> {
-        let thread = self
-            .config
-            .thread
-            .as_ref()
-            .map(|t| t.to_string())
-            .unwrap_or_default();
-        let span = tracing::info_span!("run", run = %self.run_id, %thread);
+        let span = observe::run(&self.config, &self.run_id, &input);
+        let mut ending = Ending::of(&span);
+        let meter = self.config.metrics.clone();
+        let content_limit = self.config.content_limit;
         async move {
+            let going = meter.as_ref().map(|meter| meter.enter(Activity::Run));
             let stopped = self.drive(input).await;
             let stored = match &mut self.persister {
                 Some(persister) => persister.finish().await,
                 None => Ok(()),
             };
-            let status = match stopped {
-                Ok(Stop::Done) => RunStatus::Done,
-                Ok(Stop::Asked) => RunStatus::Interrupted,
-                Ok(Stop::Breakpoint) => RunStatus::Breakpoint,
-                Err(error) => return Err(error),
-            };
-            stored?;
+            let status = stopped
+                .and_then(|stop| stored.map(|()| stop))
+                .map(|stop| match stop {
+                    Stop::Done => RunStatus::Done,
+                    Stop::Asked => RunStatus::Interrupted,
+                    Stop::Breakpoint => RunStatus::Breakpoint,
+                });
+            ending.counts(self.counts.steps, self.counts.tasks, self.counts.writes);
+            ending.run(status.as_ref().copied());
+            drop(going);
+            let status = status?;
             let value = if self.any_values {
                 self.live.output()
             } else {
                 Value::Null
             };
+            ending.output(|| value.clone(), content_limit);
             let checkpoint_id = self.persister.is_some().then_some(self.current);
             Ok(RunResult {
                 value,
                 status,
                 interrupts: self.interrupts,
                 checkpoint_id,
+                metrics: meter.map(|meter| meter.read()),
             })
         }
         .instrument(span)
@@ -169,7 +189,10 @@ impl Loop {
 
     async fn drive(&mut self, input: Input) -> Result<Stop, RunError> {
         let stop = match self.begin(input).await {
-            Ok(()) => self.steps().await?,
+            Ok(()) => {
+                self.measure_state(0..self.plan.channels.len() as ChannelIx);
+                self.steps().await?
+            }
             Err(error) => return Err(error),
         };
         if !matches!(stop, Stop::Done) {
@@ -212,9 +235,24 @@ impl Loop {
                 return Err(RunError::Cancelled);
             }
             self.emit_starts().await;
-            let span = tracing::debug_span!("step", step = self.step, tasks = self.tasks.len());
-            if let Some(stop) = self.run_tasks().instrument(span).await? {
-                return Ok(stop);
+            let hidden = self.tasks.iter().all(|task| self.is_hidden(task));
+            let span = match hidden {
+                true => Span::none(),
+                false => observe::step(self.step, self.tasks.len()),
+            };
+            let works = self.tasks.iter().any(|task| !task.is_start());
+            self.count(u64::from(works), 0, 0);
+            let ending = Ending::of(&span);
+            match self.run_tasks().instrument(span).await {
+                Ok(None) => {}
+                Ok(Some(stop)) => {
+                    ending.stopped_step(None);
+                    return Ok(stop);
+                }
+                Err(error) => {
+                    ending.stopped_step(Some(&error));
+                    return Err(error);
+                }
             }
             let mut applied: Vec<Applied<'_>> = self
                 .tasks
@@ -226,12 +264,14 @@ impl Loop {
             if updated.iter().any(|channel| self.plan.is_state_key(*channel)) {
                 self.emit_values(Vec::new()).await;
             }
+            self.measure_state(updated.iter().copied());
             self.updated = Some(updated);
             self.pending.clear();
             self.keep_finished = true;
             // A single answer is for the step that asked; nobody later takes it by accident.
             self.scalar = Arc::default();
             self.put(Source::Loop).await?;
+            ending.step();
             if self.breaks(&self.config.interrupt_after) {
                 if self.wants_checkpoints() {
                     let next = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
@@ -241,6 +281,34 @@ impl Loop {
                 return Ok(Stop::Breakpoint);
             }
         }
+    }
+
+    /// Taking the input is not worth a span, unless routers of the user's run with it.
+    fn is_hidden(&self, task: &Task) -> bool {
+        task.is_start() && self.plan.node(task.node).branches.is_empty()
+    }
+
+    fn count(&mut self, steps: u64, tasks: u64, writes: u64) {
+        self.counts.steps += steps;
+        self.counts.tasks += tasks;
+        self.counts.writes += writes;
+        if let Some(meter) = &self.config.metrics {
+            meter.count(|metrics| {
+                metrics.steps += steps;
+                metrics.tasks += tasks;
+                metrics.writes += writes;
+            });
+        }
+    }
+
+    /// Notes how large the state is, after these channels changed.
+    fn measure_state(&mut self, changed: impl IntoIterator<Item = ChannelIx>) {
+        let Some(meter) = &self.config.metrics else { return };
+        for channel in changed {
+            self.size.set(channel as usize, self.live.value(channel));
+        }
+        let total = self.size.total() as u64;
+        meter.count(|metrics| metrics.peak_state_bytes = metrics.peak_state_bytes.max(total));
     }
 
     fn breaks(&self, nodes: &[Name]) -> bool {

@@ -93,8 +93,14 @@ impl Loop {
             given.push(answer.clone());
         }
         let info = self.info(task);
-        let span =
-            tracing::debug_span!("task", node = %task.name, id = %task.id, input = shorten(&task.input));
+        let content_limit = self.config.content_limit;
+        let span = if self.is_hidden(task) {
+            Span::none()
+        } else {
+            observe::task(task, self.step, content_limit)
+        };
+        let mut ending = Ending::of(&span);
+        let meter = self.config.metrics.clone();
         let answers = Answers {
             given,
             scalar: self.scalar.clone(),
@@ -107,7 +113,15 @@ impl Loop {
             answers,
         );
         let state = self.live.state.clone();
-        task::execute(self.plan.clone(), state, task.node, task.input.clone(), context).instrument(span)
+        let (plan, node, input) = (self.plan.clone(), task.node, task.input.clone());
+        async move {
+            let _busy = meter.map(|meter| meter.enter(Activity::Node));
+            let outcome = task::execute(plan.clone(), state, node, input, context).await;
+            ending.task(&outcome.end);
+            ending.output(|| task::result_view(&plan, &outcome.writes), content_limit);
+            outcome
+        }
+        .instrument(span)
     }
 
     /// Records how a task ended, and tells readers.
@@ -130,6 +144,10 @@ impl Loop {
         let mut stored: Writes = resume.into_iter().collect();
         let mut interrupts = Vec::new();
         let mut error = None;
+        if !task.is_start() {
+            let written = task::count_state_writes(&self.plan, &writes);
+            self.count(0, 1, written);
+        }
         match end {
             End::Done => {
                 if writes.is_empty() {

@@ -6,5 +6,6 @@ mod compile;
 mod interrupts;
 mod loops;
 mod state_api;
+mod observe;
 mod support;
 mod time_travel;

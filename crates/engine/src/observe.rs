@@ -1,0 +1,231 @@
+//! The spans of a run: `run` holds its `step`s, a step its `task`s, a task its `attempt`s.
+//!
+//! All have the target [`TARGET`]; `run` is of level INFO, the others of DEBUG. Their fields are stable:
+//!
+//! | span | from the start | at its end |
+//! |---|---|---|
+//! | `run` | `run.id`, `thread.id`, `input` | `outcome`, `error`, `error.code`, `output`, `steps`, `tasks`, `writes` |
+//! | `step` | `step`, `tasks` | `outcome`, `error` |
+//! | `task` | `node`, `task.id`, `step`, `input` | `outcome`, `error`, `output` |
+//! | `attempt` | `node`, `attempt` | `outcome`, `error` |
+//!
+//! `outcome` is `done`, `failed` or `cancelled`; `interrupted` where a question waits, and of a run also `breakpoint`.
+//! The step and the task that take the input have spans only when START has routers, because then code of the user
+//! runs there.
+//!
+//! `input` and `output` are JSON, cut after [`RunConfig::content_limit`](crate::RunConfig::content_limit) bytes: state
+//! can be large, and private. They are written only for a span that somebody listens to.
+
+use std::fmt::Display;
+use std::io;
+
+use tracing::Span;
+
+use crate::compiled::{Input, RunConfig, RunStatus};
+use crate::context::TaskInfo;
+use crate::error::RunError;
+use crate::node::Target;
+use crate::task::{End, Task};
+use crate::value::{Object, Value};
+
+/// The target of every span of a run.
+pub const TARGET: &str = "superstep::run";
+/// The fields that hold what users put into a graph and what comes out; exporters keep them back unless asked.
+pub const CONTENT_FIELDS: [&str; 2] = ["input", "output"];
+
+/// Records how the work of a span ended, also when its future is dropped before the end.
+pub(crate) struct Ending {
+    span: Span,
+    outcome: &'static str,
+}
+
+impl Ending {
+    pub(crate) fn of(span: &Span) -> Self {
+        Self {
+            span: span.clone(),
+            outcome: "cancelled",
+        }
+    }
+    fn set(&mut self, outcome: &'static str) {
+        self.outcome = outcome;
+    }
+    fn error(&self, error: &dyn Display) {
+        if !self.span.is_disabled() {
+            self.span.record("error", tracing::field::display(error));
+        }
+    }
+
+    pub(crate) fn step(mut self) {
+        self.set("done");
+    }
+    pub(crate) fn stopped_step(mut self, error: Option<&RunError>) {
+        self.set(match error {
+            None => "interrupted",
+            Some(RunError::Cancelled) => "cancelled",
+            Some(_) => "failed",
+        });
+        if let Some(error) = error {
+            self.error(error);
+        }
+    }
+
+    pub(crate) fn task(&mut self, end: &End) {
+        self.set(match end {
+            End::Done => "done",
+            End::Failed(_) => "failed",
+            End::Interrupted { .. } => "interrupted",
+            End::Cancelled => "cancelled",
+        });
+        if let End::Failed(failure) = end {
+            self.error(failure);
+        }
+    }
+    pub(crate) fn output(&self, output: impl FnOnce() -> Value, limit: usize) {
+        if limit > 0 && !self.span.is_disabled() {
+            self.span.record("output", shown(&output(), limit));
+        }
+    }
+
+    pub(crate) fn counts(&self, steps: u64, tasks: u64, writes: u64) {
+        self.span
+            .record("steps", steps)
+            .record("tasks", tasks)
+            .record("writes", writes);
+    }
+    pub(crate) fn run(&mut self, status: Result<RunStatus, &RunError>) {
+        self.set(match status {
+            Ok(RunStatus::Done) => "done",
+            Ok(RunStatus::Interrupted) => "interrupted",
+            Ok(RunStatus::Breakpoint) => "breakpoint",
+            Err(RunError::Cancelled) => "cancelled",
+            Err(_) => "failed",
+        });
+        if let Err(error) = status {
+            self.error(error);
+            self.span.record("error.code", error.code());
+        }
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.span.record("outcome", self.outcome);
+    }
+}
+
+pub(crate) fn run(config: &RunConfig, run_id: &str, input: &Input) -> Span {
+    tracing::info_span!(
+        target: TARGET,
+        "run",
+        run.id = run_id,
+        thread.id = config.thread.as_ref().map(tracing::field::display),
+        input = content(config.content_limit, || input_json(input)),
+        output = tracing::field::Empty,
+        outcome = tracing::field::Empty,
+        error = tracing::field::Empty,
+        error.code = tracing::field::Empty,
+        steps = tracing::field::Empty,
+        tasks = tracing::field::Empty,
+        writes = tracing::field::Empty,
+    )
+}
+
+pub(crate) fn step(step: i64, tasks: usize) -> Span {
+    tracing::debug_span!(
+        target: TARGET,
+        "step",
+        step,
+        tasks,
+        outcome = tracing::field::Empty,
+        error = tracing::field::Empty,
+    )
+}
+
+pub(crate) fn task(task: &Task, step: i64, limit: usize) -> Span {
+    tracing::debug_span!(
+        target: TARGET,
+        "task",
+        node = &*task.name,
+        task.id = %task.id,
+        step,
+        input = content(limit, || task.input.clone()),
+        output = tracing::field::Empty,
+        outcome = tracing::field::Empty,
+        error = tracing::field::Empty,
+    )
+}
+
+pub(crate) fn attempt(info: &TaskInfo) -> Span {
+    tracing::debug_span!(
+        target: TARGET,
+        "attempt",
+        node = &*info.node,
+        attempt = info.attempt,
+        outcome = tracing::field::Empty,
+        error = tracing::field::Empty,
+    )
+}
+
+fn content(limit: usize, value: impl FnOnce() -> Value) -> Option<String> {
+    (limit > 0).then(|| shown(&value(), limit))
+}
+
+fn input_json(input: &Input) -> Value {
+    match input {
+        Input::Value(value) => value.clone(),
+        Input::Resume => Value::Null,
+        Input::Command(command) => {
+            let goto: Vec<Value> = command.goto.iter().map(target_json).collect();
+            let entries = [
+                ("update", command.update.clone()),
+                ("goto", (!goto.is_empty()).then(|| goto.into())),
+                ("resume", command.resume.clone()),
+            ];
+            let given = entries.into_iter().filter_map(|(key, value)| Some((key, value?)));
+            Value::Object(given.collect::<Object>())
+        }
+    }
+}
+
+fn target_json(target: &Target) -> Value {
+    match target {
+        Target::Node(name) => Value::String(name.clone()),
+        Target::Send(packet) => crate::channel::packet(&packet.node, &packet.arg),
+    }
+}
+
+/// The first `limit` bytes of the value as JSON; what is cut off is not even made.
+pub(crate) fn shown(value: &Value, limit: usize) -> String {
+    struct Limited {
+        text: Vec<u8>,
+        left: usize,
+    }
+    impl io::Write for Limited {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let kept = bytes.len().min(self.left);
+            self.text.extend_from_slice(&bytes[..kept]);
+            self.left -= kept;
+            if kept < bytes.len() {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            Ok(kept)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut out = Limited {
+        text: Vec::new(),
+        left: limit,
+    };
+    let whole = serde_json::to_writer(&mut out, value).is_ok();
+    let Limited { mut text, .. } = out;
+    if let Err(error) = std::str::from_utf8(&text) {
+        text.truncate(error.valid_up_to());
+    }
+    let mut text = String::from_utf8(text).unwrap_or_default();
+    if !whole {
+        text.push('…');
+    }
+    text
+}
