@@ -24,7 +24,13 @@ struct Seen {
 
 /// Keeps every span of the engine, in the order in which they began.
 #[derive(Clone, Default)]
-struct Spans(Arc<Mutex<(Vec<Seen>, HashMap<u64, usize>)>>);
+struct Spans(Arc<Mutex<Collected>>);
+
+#[derive(Default)]
+struct Collected {
+    list: Vec<Seen>,
+    places: HashMap<u64, usize>,
+}
 
 struct Fields<'a>(&'a mut BTreeMap<&'static str, String>);
 
@@ -48,16 +54,16 @@ impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Spans {
             ..Seen::default()
         };
         attributes.record(&mut Fields(&mut seen.fields));
-        let (list, places) = &mut *self.0.lock().unwrap();
+        let Collected { list, places } = &mut *self.0.lock().unwrap();
         places.insert(id.into_u64(), list.len());
         list.push(seen);
     }
     fn on_record(&self, id: &Id, values: &Record<'_>, _: Context<'_, S>) {
-        let (list, places) = &mut *self.0.lock().unwrap();
+        let Collected { list, places } = &mut *self.0.lock().unwrap();
         values.record(&mut Fields(&mut list[places[&id.into_u64()]].fields));
     }
     fn on_close(&self, id: Id, _: Context<'_, S>) {
-        let (list, places) = &mut *self.0.lock().unwrap();
+        let Collected { list, places } = &mut *self.0.lock().unwrap();
         list[places[&id.into_u64()]].closed = true;
     }
 }
@@ -73,7 +79,7 @@ impl Spans {
     }
     /// One line a span: its depth as indentation, its name, and the fields asked for.
     fn lines(&self, fields: &[&str]) -> Vec<String> {
-        let (list, places) = &*self.0.lock().unwrap();
+        let Collected { list, places } = &*self.0.lock().unwrap();
         let line = |seen: &Seen| {
             assert!(seen.closed, "the span {} was never closed", seen.name);
             let mut depth = 0;
@@ -91,7 +97,7 @@ impl Spans {
         list.iter().map(line).collect()
     }
     fn field(&self, name: &str, field: &str) -> Vec<String> {
-        let (list, _) = &*self.0.lock().unwrap();
+        let list = &self.0.lock().unwrap().list;
         let of = list.iter().filter(|seen| seen.name == name);
         of.filter_map(|seen| seen.fields.get(field).cloned()).collect()
     }
