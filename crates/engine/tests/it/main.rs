@@ -5,7 +5,7 @@ mod channels;
 mod compile;
 mod interrupts;
 mod loops;
-mod state_api;
 mod observe;
+mod state_api;
 mod support;
 mod time_travel;
