@@ -87,6 +87,11 @@ pub struct Metadata {
 }
 
 impl Metadata {
+    /// The run that the checkpoint belongs to, for a host that puts `run_id` into the metadata of its runs.
+    pub fn run_id(&self) -> Option<&str> {
+        self.user.get("run_id")?.as_str()
+    }
+
     /// True when every entry of `filter` equals the entry of the same key here; an unknown key equals nothing.
     pub fn matches(&self, filter: &Object) -> bool {
         filter.iter().all(|(key, wanted)| match &**key {
@@ -349,6 +354,15 @@ impl StorageError {
     }
 }
 
+/// What [`Checkpointer::prune`] leaves of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The newest checkpoint of each namespace, with its writes.
+    Latest,
+    /// Nothing.
+    Nothing,
+}
+
 /// Keeps checkpoints. `commit` is ordered per thread: a later call is never visible before an earlier one.
 #[async_trait]
 pub trait Checkpointer: Debug + Send + Sync {
@@ -371,4 +385,14 @@ pub trait Checkpointer: Debug + Send + Sync {
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError>;
     /// Copies every checkpoint, namespace and write to another thread; a missing source is no error.
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError>;
+    /// Removes the past of these threads. What is kept reads as before; its parent may be gone.
+    async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StorageError> {
+        let _ = (threads, keep);
+        Err(StorageError::Unsupported("removing the past of a thread"))
+    }
+    /// Removes the checkpoints whose metadata names one of these runs as `run_id`, in every thread and namespace.
+    async fn delete_for_runs(&self, runs: &[String]) -> Result<(), StorageError> {
+        let _ = runs;
+        Err(StorageError::Unsupported("removing the checkpoints of a run"))
+    }
 }

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::checkpoint::{Checkpointer, ListQuery};
+use crate::checkpoint::{Checkpointer, Keep, ListQuery};
 use crate::clock::{Clock, SystemClock};
 use crate::emit::Emitter;
 use crate::error::{RunError, StateError};
@@ -298,6 +298,27 @@ impl Graph {
     /// What `update_state` would do, without storing it.
     pub async fn preview_update(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
         crate::update::bulk_update_state(self, at, vec![vec![update]], false).await
+    }
+
+    /// Removes a thread with everything in it; a missing one is no error.
+    pub async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StateError> {
+        Ok(self.need_saver("delete_thread")?.delete_thread(thread).await?)
+    }
+
+    /// Copies a thread, past and all, to another; a missing source is no error.
+    pub async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StateError> {
+        Ok(self.need_saver("copy_thread")?.copy_thread(from, to).await?)
+    }
+
+    /// Removes the past of threads, or the threads.
+    pub async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StateError> {
+        Ok(self.need_saver("prune")?.prune(threads, keep).await?)
+    }
+
+    /// Removes the checkpoints of runs, in every thread. A run is known by the `run_id` in its
+    /// [`RunConfig::metadata`].
+    pub async fn delete_for_runs(&self, runs: &[String]) -> Result<(), StateError> {
+        Ok(self.need_saver("delete_for_runs")?.delete_for_runs(runs).await?)
     }
 
     /// Names of the nodes in declaration order, without START.

@@ -9,8 +9,8 @@ use std::sync::{PoisonError, RwLock};
 use async_trait::async_trait;
 
 use crate::checkpoint::{
-    Checkpoint, CheckpointHead, CheckpointTuple, Checkpointer, Commit, ListQuery, PendingWrite, StorageError,
-    TaskStatus, TaskWrites, ThreadSummary, Write,
+    Checkpoint, CheckpointHead, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery, PendingWrite,
+    StorageError, TaskStatus, TaskWrites, ThreadSummary, Write,
 };
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 
@@ -247,6 +247,42 @@ impl Checkpointer for MemorySaver {
                 space.entry(id).or_insert(stored);
             }
         }
+        Ok(())
+    }
+
+    async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StorageError> {
+        let mut all = self.write();
+        for thread in threads {
+            match keep {
+                Keep::Nothing => drop(all.remove(thread)),
+                Keep::Latest => {
+                    for space in all
+                        .get_mut(thread)
+                        .iter_mut()
+                        .flat_map(|spaces| spaces.values_mut())
+                    {
+                        let latest = space.pop_last();
+                        space.clear();
+                        space.extend(latest);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn delete_for_runs(&self, runs: &[String]) -> Result<(), StorageError> {
+        let gone = |stored: &Stored| {
+            let run = stored.checkpoint.metadata.run_id();
+            run.is_some_and(|run| runs.iter().any(|gone| gone == run))
+        };
+        self.write().retain(|_, spaces| {
+            spaces.retain(|_, space| {
+                space.retain(|_, stored| !gone(stored));
+                !space.is_empty()
+            });
+            !spaces.is_empty()
+        });
         Ok(())
     }
 }

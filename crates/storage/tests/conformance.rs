@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use superstep::{
-    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, MemorySaver,
+    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery, MemorySaver,
     StorageError, ThreadId, ThreadSummary, conformance,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
@@ -131,5 +131,15 @@ impl Checkpointer for Reopening {
         let mut guard = self.saver.lock().await;
         guard.1 += 1;
         guard.0.copy_thread(from, to).await
+    }
+    async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StorageError> {
+        let mut guard = self.saver.lock().await;
+        guard.1 += 1;
+        guard.0.prune(threads, keep).await
+    }
+    async fn delete_for_runs(&self, runs: &[String]) -> Result<(), StorageError> {
+        let mut guard = self.saver.lock().await;
+        guard.1 += 1;
+        guard.0.delete_for_runs(runs).await
     }
 }

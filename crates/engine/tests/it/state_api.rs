@@ -826,3 +826,43 @@ async fn a_command_on_a_new_thread_counts_once_unless_asked_otherwise() {
         .unwrap();
     assert_eq!(log_of(&done.value), "u,u,a,c,c,u,c");
 }
+
+#[tokio::test]
+async fn threads_are_copied_pruned_and_deleted_through_the_graph() {
+    let graph = on_memory(chain(&["a", "b"]));
+    let (one, two): (ThreadId, ThreadId) = ("1".into(), "2".into());
+    let named = |run: &str| RunConfig {
+        metadata: [("run_id", run)].into_iter().collect(),
+        ..RunConfig::on("1")
+    };
+    graph.invoke(input(), named("first")).await.unwrap();
+    graph.copy_thread(&one, &two).await.unwrap();
+    assert_eq!(history(&graph, "2").await, history(&graph, "1").await);
+    graph.invoke(input(), named("second")).await.unwrap();
+    graph.delete_for_runs(&["first".into()]).await.unwrap();
+    assert_eq!(
+        history(&graph, "1").await,
+        [
+            "6 loop [a,b,a,b] -> ",
+            "5 loop [a,b,a] -> b",
+            "4 loop [a,b] -> a",
+            "3 input [a,b] -> __start__"
+        ]
+    );
+    assert!(
+        history(&graph, "2").await.is_empty(),
+        "the copy was of the first run"
+    );
+    graph.prune(&[one.clone()], Keep::Latest).await.unwrap();
+    assert_eq!(history(&graph, "1").await, ["6 loop [a,b,a,b] -> "]);
+    let done = graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    assert_eq!(log_of(&done.value), "a,b,a,b,a,b", "a pruned thread goes on");
+    graph.prune(&[one.clone(), two], Keep::Nothing).await.unwrap();
+    assert!(history(&graph, "1").await.is_empty());
+    graph.delete_thread(&one).await.unwrap();
+    let bare = chain(&["a"]).compile().unwrap();
+    assert_eq!(
+        bare.delete_thread(&one).await.unwrap_err().code(),
+        "not-persistent"
+    );
+}

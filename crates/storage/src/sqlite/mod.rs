@@ -20,8 +20,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rusqlite::Connection;
 use superstep::{
-    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, ThreadId,
-    ThreadSummary,
+    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery, StorageError,
+    ThreadId, ThreadSummary,
 };
 use tokio::sync::oneshot;
 
@@ -266,6 +266,14 @@ impl Checkpointer for SqliteSaver {
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
         self.submit(Job::Copy(from.clone(), to.clone())).await
+    }
+
+    async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StorageError> {
+        self.submit(Job::Prune(threads.to_vec(), keep)).await
+    }
+
+    async fn delete_for_runs(&self, runs: &[String]) -> Result<(), StorageError> {
+        self.submit(Job::DeleteRuns(runs.to_vec())).await
     }
 }
 

@@ -4,6 +4,8 @@
 //! What a commit costs follows what it changes: the parent's state is known from the commit before (or is resolved
 //! once), channels that did not change are not touched, and a list that grew is stored as its new items.
 
+mod prune;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,8 +15,8 @@ use imbl::OrdMap;
 use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use superstep::{
-    ChannelVersions, Checkpoint, CheckpointId, Commit, Name, Object, Put, StorageError, TaskId, TaskStatus,
-    TaskWrites, ThreadId, Value, VersionsSeen,
+    ChannelVersions, Checkpoint, CheckpointId, Commit, Keep, Name, Object, Put, StorageError, TaskId,
+    TaskStatus, TaskWrites, ThreadId, Value, VersionsSeen,
 };
 use tokio::sync::oneshot;
 
@@ -41,6 +43,8 @@ pub(super) enum Job {
     Commit(Box<Commit>),
     Delete(ThreadId),
     Copy(ThreadId, ThreadId),
+    Prune(Vec<ThreadId>, Keep),
+    DeleteRuns(Vec<String>),
 }
 
 impl Job {
@@ -49,6 +53,8 @@ impl Job {
             Job::Commit(commit) => format!("storing a checkpoint of thread {}", commit.thread),
             Job::Delete(thread) => format!("deleting thread {thread}"),
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
+            Job::Prune(..) => "removing the past of threads".to_owned(),
+            Job::DeleteRuns(_) => "removing the checkpoints of runs".to_owned(),
         }
     }
 }
@@ -220,6 +226,8 @@ impl Writer {
             Job::Commit(commit) => self.commit(commit),
             Job::Delete(thread) => self.delete(thread),
             Job::Copy(from, to) => self.copy(from, to),
+            Job::Prune(threads, keep) => self.prune(threads, *keep),
+            Job::DeleteRuns(runs) => self.delete_runs(runs),
         }
     }
 
@@ -730,24 +738,9 @@ impl Writer {
                 }
             }
         }
-        let mut open: Vec<i64> = items.iter().copied().collect();
-        while let Some(item) = open.pop() {
-            if let Some((_, Some(base), _)) = self.read_link(item)?
-                && items.insert(base)
-            {
-                open.push(base);
-            }
-        }
-        for item in items {
-            self.conn
-                .prepare_cached("DELETE FROM items WHERE id = ?1")?
-                .execute([item])?;
-        }
-        for meta in metas {
-            self.conn
-                .prepare_cached("DELETE FROM metas WHERE id = ?1")?
-                .execute([meta])?;
-        }
+        self.add_bases(&mut items)?;
+        self.drop_rows("DELETE FROM items WHERE id = ?1", &items)?;
+        self.drop_rows("DELETE FROM metas WHERE id = ?1", &metas)?;
         for (space, _) in &spaces {
             for sql in [
                 "DELETE FROM writes WHERE checkpoint IN (SELECT seq FROM checkpoints WHERE space = ?1)",

@@ -1,0 +1,172 @@
+//! Taking checkpoints out of a thread that goes on.
+//!
+//! A checkpoint builds on its parent and a list on its beginning, so whatever builds on something that goes is first
+//! made to stand alone. Values that nothing refers to any more go too.
+
+use super::*;
+
+impl Writer {
+    pub(super) fn prune(&mut self, threads: &[ThreadId], keep: Keep) -> Result<(), Fault> {
+        for thread in threads {
+            match keep {
+                Keep::Nothing => self.delete(thread)?,
+                Keep::Latest => {
+                    let gone = self
+                        .conn
+                        .prepare_cached(
+                            "SELECT c.seq FROM threads t JOIN spaces s ON s.thread = t.id
+                             JOIN checkpoints c ON c.space = s.id
+                             WHERE t.name = ?1 AND c.id <> (SELECT max(id) FROM checkpoints WHERE space = s.id)",
+                        )?
+                        .query_map([thread.as_str()], |row| row.get(0))?
+                        .collect::<Result<_, _>>()?;
+                    self.remove(thread, &gone)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn delete_runs(&mut self, runs: &[String]) -> Result<(), Fault> {
+        let mut gone: BTreeMap<String, HashSet<i64>> = BTreeMap::new();
+        for run in runs {
+            let mut statement = self.conn.prepare_cached(
+                "SELECT t.name, c.seq FROM metas m JOIN checkpoints c ON c.meta = m.id
+                 JOIN spaces s ON s.id = c.space JOIN threads t ON t.id = s.thread
+                 WHERE json_extract(m.json, '$[1].run_id') = ?1",
+            )?;
+            let mut rows = statement.query([run])?;
+            while let Some(row) = rows.next()? {
+                gone.entry(row.get(0)?).or_default().insert(row.get(1)?);
+            }
+        }
+        for (thread, seqs) in gone {
+            self.remove(&ThreadId::from(thread), &seqs)?;
+        }
+        Ok(())
+    }
+
+    /// Removes these checkpoints of a thread.
+    fn remove(&mut self, thread: &ThreadId, gone: &HashSet<i64>) -> Result<(), Fault> {
+        if gone.is_empty() {
+            return Ok(());
+        }
+        self.wrote = true;
+        type Row = (i64, Option<i64>, i64, i64, Vec<u8>, IdColumn);
+        let rows: Vec<Row> = self
+            .conn
+            .prepare_cached(
+                "SELECT c.seq, CASE typeof(c.parent) WHEN 'integer' THEN c.parent END, c.depth, c.meta, c.delta, c.id
+                 FROM threads t JOIN spaces s ON s.thread = t.id JOIN checkpoints c ON c.space = s.id
+                 WHERE t.name = ?1",
+            )?
+            .query_map([thread.as_str()], |row| {
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                    row.get(5)?,
+                ))
+            })?
+            .collect::<Result<_, _>>()?;
+        let (mut kept, mut lost) = (HashSet::new(), HashSet::new());
+        let (mut kept_metas, mut lost_metas) = (HashSet::new(), HashSet::new());
+        for (seq, parent, depth, meta, blob, id) in rows {
+            let decoded = Delta::decode(&blob);
+            if gone.contains(&seq) {
+                lost_metas.insert(meta);
+                match decoded {
+                    Ok(delta) => lost.extend(delta.channels.into_iter().map(|(.., item)| item)),
+                    // It goes anyway; values that only this record knew stay behind, unreachable.
+                    Err(cause) => tracing::warn!(%thread, cause, "a damaged checkpoint was deleted"),
+                }
+                continue;
+            }
+            kept_metas.insert(meta);
+            let place = format!("Checkpoint {} of thread {thread}", id.0);
+            let mut delta = decoded.map_err(|cause| Fault::corrupt(&place, cause))?;
+            if let Some(parent) = parent.filter(|parent| gone.contains(parent)) {
+                if depth > 0 {
+                    delta = self.whole(seq, &place)?;
+                }
+                self.conn
+                    .prepare_cached(
+                        "UPDATE checkpoints SET parent = (SELECT id FROM checkpoints WHERE seq = ?2),
+                         depth = 0, weight = 0, delta = ?3 WHERE seq = ?1",
+                    )?
+                    .execute(params![seq, parent, delta.encode()])?;
+            }
+            kept.extend(delta.channels.into_iter().map(|(.., item)| item));
+        }
+        self.add_bases(&mut kept)?;
+        self.add_bases(&mut lost)?;
+        self.drop_rows("DELETE FROM items WHERE id = ?1", lost.difference(&kept))?;
+        self.drop_rows(
+            "DELETE FROM metas WHERE id = ?1",
+            lost_metas.difference(&kept_metas),
+        )?;
+        self.drop_rows("DELETE FROM writes WHERE checkpoint = ?1", gone)?;
+        self.drop_rows("DELETE FROM checkpoints WHERE seq = ?1", gone)?;
+        for sql in [
+            "DELETE FROM spaces WHERE thread = (SELECT id FROM threads WHERE name = ?1)
+             AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE space = spaces.id)",
+            "DELETE FROM threads WHERE name = ?1
+             AND NOT EXISTS (SELECT 1 FROM spaces WHERE thread = threads.id)",
+        ] {
+            self.conn.prepare_cached(sql)?.execute([thread.as_str()])?;
+        }
+        self.spaces.clear();
+        self.known.clear();
+        Ok(())
+    }
+
+    /// The whole state of a checkpoint as one delta.
+    fn whole(&mut self, seq: i64, place: &str) -> Result<Delta, Fault> {
+        let mut view = View {
+            conn: &self.conn,
+            names: &mut self.names,
+            memo: Memo::default(),
+        };
+        let state = view.state(seq, place)?;
+        let mut delta = Delta::default();
+        for (channel, version) in &state.versions {
+            let row = state.values.get(channel).copied().unwrap_or(0);
+            delta.channels.push((self.name(channel)?, Some(*version), row));
+        }
+        for (node, versions) in &state.seen {
+            let entry = versions
+                .iter()
+                .map(|(channel, version)| Ok((self.name(channel)?, *version)));
+            let entry = entry.collect::<Result<_, Fault>>()?;
+            delta.seen.push((self.name(node)?, Some(entry)));
+        }
+        Ok(delta)
+    }
+
+    /// Adds the rows that these build on.
+    pub(super) fn add_bases(&self, items: &mut HashSet<i64>) -> Result<(), Fault> {
+        let mut open: Vec<i64> = items.iter().copied().collect();
+        while let Some(item) = open.pop() {
+            if let Some((_, Some(base), _)) = self.read_link(item)?
+                && items.insert(base)
+            {
+                open.push(base);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn drop_rows<'a>(
+        &self,
+        sql: &str,
+        rows: impl IntoIterator<Item = &'a i64>,
+    ) -> Result<(), Fault> {
+        let mut statement = self.conn.prepare_cached(sql)?;
+        for row in rows {
+            statement.execute([row])?;
+        }
+        Ok(())
+    }
+}
