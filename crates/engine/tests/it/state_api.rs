@@ -853,7 +853,7 @@ async fn threads_are_copied_pruned_and_deleted_through_the_graph() {
         history(&graph, "2").await.is_empty(),
         "the copy was of the first run"
     );
-    graph.prune(&[one.clone()], Keep::Latest).await.unwrap();
+    graph.prune(std::slice::from_ref(&one), Keep::Latest).await.unwrap();
     assert_eq!(history(&graph, "1").await, ["6 loop [a,b,a,b] -> "]);
     let done = graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&done.value), "a,b,a,b,a,b", "a pruned thread goes on");
