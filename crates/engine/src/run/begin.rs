@@ -126,6 +126,14 @@ impl Loop {
         has_checkpoint: bool,
         forks: bool,
     ) -> Result<(), RunError> {
+        // A jump to a node that is not there changes nothing, but it says something.
+        let says = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
+        let updates = says(&command.update) && command.update != Some(Value::Object(Object::new()));
+        if !updates && command.goto.is_empty() && !says(&command.resume) {
+            return Err(RunError::EmptyInput {
+                message: "Received empty Command input".into(),
+            });
+        }
         if self.persister.is_none() && command.resume.is_some() {
             return Err(RunError::NotPersistent {
                 message: "Cannot use Command(resume=...) without checkpointer".into(),
@@ -170,11 +178,6 @@ impl Loop {
                 self.scalar = Arc::new(Mutex::new(Some(answer)));
             }
             _ => {}
-        }
-        if writes.is_empty() && !by_id {
-            return Err(RunError::EmptyInput {
-                message: "Received empty Command input".into(),
-            });
         }
         if let Some(command) = again {
             self.pending = self.null_writes(0, &writes);

@@ -853,7 +853,10 @@ async fn threads_are_copied_pruned_and_deleted_through_the_graph() {
         history(&graph, "2").await.is_empty(),
         "the copy was of the first run"
     );
-    graph.prune(std::slice::from_ref(&one), Keep::Latest).await.unwrap();
+    graph
+        .prune(std::slice::from_ref(&one), Keep::Latest)
+        .await
+        .unwrap();
     assert_eq!(history(&graph, "1").await, ["6 loop [a,b,a,b] -> "]);
     let done = graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&done.value), "a,b,a,b,a,b", "a pruned thread goes on");
@@ -865,4 +868,256 @@ async fn threads_are_copied_pruned_and_deleted_through_the_graph() {
         bare.delete_thread(&one).await.unwrap_err().code(),
         "not-persistent"
     );
+}
+
+fn go(targets: &[&str]) -> Input {
+    Input::Command(Command {
+        goto: targets.iter().map(|target| Target::node(*target)).collect(),
+        ..Command::default()
+    })
+}
+
+#[tokio::test]
+async fn commands_on_a_finished_thread_use_its_head() {
+    let graph = on_memory(chain(&["a", "c"]));
+    graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    let done = graph.invoke(go(&["c"]), RunConfig::on("1")).await.unwrap();
+    assert_eq!(log_of(&done.value), "a,c,c");
+    assert_eq!(
+        results(&graph, "1").await[..2],
+        [
+            r#"3 loop {"x":1,"log":["a","c","c"]} ->  | "#,
+            r#"2 loop {"x":1,"log":["a","c"]} ->  | "#,
+        ],
+        "where a command jumped is no task of the old head"
+    );
+    let edit = |log: &str| {
+        Input::Command(Command {
+            update: Some(json!({ "log": [log] })),
+            ..Command::default()
+        })
+    };
+    for (log, expected) in [("u1", "a,c,c,u1"), ("u2", "a,c,c,u1,u2")] {
+        let done = graph.invoke(edit(log), RunConfig::on("1")).await.unwrap();
+        assert_eq!(log_of(&done.value), expected);
+    }
+    assert_eq!(live(&graph).await.0, "a,c,c,u1,u2");
+    assert_eq!(
+        history(&graph, "1").await.len(),
+        5,
+        "an edit alone makes no checkpoint"
+    );
+    let both = Input::Command(Command {
+        goto: vec![Target::send("c", json!({})), Target::node("a")],
+        ..Command::default()
+    });
+    let done = graph.invoke(both, RunConfig::on("1")).await.unwrap();
+    assert_eq!(log_of(&done.value), "a,c,c,u1,u2,a,c,c");
+    for nothing in [go(&["zzz"]), edit_unknown()] {
+        let before = live(&graph).await;
+        let done = graph.invoke(nothing, RunConfig::on("1")).await.unwrap();
+        assert_eq!(done.status, RunStatus::Done);
+        assert_eq!(live(&graph).await, before);
+    }
+    for empty in [
+        Command::default(),
+        Command {
+            resume: Some(Value::Null),
+            update: Some(json!({})),
+            ..Command::default()
+        },
+    ] {
+        let error = graph
+            .invoke(Input::Command(empty), RunConfig::on("1"))
+            .await
+            .unwrap_err();
+        assert!(
+            error.to_string().starts_with("Received empty Command input"),
+            "{error}"
+        );
+    }
+}
+
+fn edit_unknown() -> Input {
+    Input::Command(Command {
+        update: Some(json!({"unknown": 1})),
+        ..Command::default()
+    })
+}
+
+#[tokio::test]
+async fn commands_on_an_interrupted_thread_run_beside_the_question() {
+    let build = || {
+        on_memory(
+            base()
+                .node("a", logs("a"))
+                .node("ask", asks("q"))
+                .node("z", logs("z"))
+                .edge(START, "a")
+                .edge("a", "ask"),
+        )
+    };
+    let graph = build();
+    graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    let both = Input::Command(Command {
+        resume: Some("v".into()),
+        goto: vec![Target::node("z")],
+        ..Command::default()
+    });
+    let done = graph.invoke(both, RunConfig::on("1")).await.unwrap();
+    assert_eq!(log_of(&done.value), "a,v,z");
+
+    let graph = build();
+    graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    let jumped = graph.invoke(go(&["z"]), RunConfig::on("1")).await.unwrap();
+    assert_eq!(jumped.status, RunStatus::Interrupted, "it asks again");
+    assert_eq!(
+        live(&graph).await,
+        ("a".into(), "ask".into(), 1),
+        "the step stays open, and what z wrote waits with it"
+    );
+    let done = graph
+        .invoke(Input::resume("v"), RunConfig::on("1"))
+        .await
+        .unwrap();
+    assert_eq!(log_of(&done.value), "a,v,z");
+
+    let graph = on_memory(chain(&["n1", "n2"]));
+    let config = RunConfig {
+        interrupt_before: vec!["n1".into()],
+        ..RunConfig::on("1")
+    };
+    graph.invoke(input(), config.clone()).await.unwrap();
+    let done = graph.invoke(go(&["n2"]), config).await.unwrap();
+    assert_eq!(log_of(&done.value), "n1,n2,n2", "the breakpoint counts as passed");
+}
+
+#[tokio::test]
+async fn going_back_to_any_checkpoint_runs_on_from_there() {
+    let graph = on_memory(chain(&["a", "b", "c"]));
+    graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    let first = at_step(&graph, "1", -1).await;
+    let (lines, _) = stream(
+        &graph,
+        Input::Resume,
+        on(&first),
+        &[StreamMode::Values, StreamMode::Checkpoints],
+    )
+    .await;
+    assert_eq!(
+        lines[..4],
+        [
+            r#"values {"log":[]}"#,
+            "checkpoint 0 fork -> __start__",
+            r#"values {"x":1,"log":[]}"#,
+            "checkpoint 1 loop -> a",
+        ]
+    );
+    let cp1 = at_step(&graph, "1", 1).await;
+    let done = graph
+        .invoke(Input::value(json!({"log": ["fork-in"]})), on(&cp1))
+        .await
+        .unwrap();
+    assert_eq!(log_of(&done.value), "a,fork-in,a,b,c");
+    let entries = graph
+        .get_state_history(&"1".into(), &ListQuery::default())
+        .await
+        .unwrap();
+    let input = entries
+        .iter()
+        .filter_map(|entry| entry.checkpoint.as_ref())
+        .find(|head| head.metadata.source == Source::Input)
+        .unwrap();
+    assert_eq!(
+        (input.metadata.step, &input.parent),
+        (2, &cp1.checkpoint_id),
+        "the input stands on the checkpoint that was named"
+    );
+}
+
+#[tokio::test]
+async fn answers_at_a_named_checkpoint() {
+    let graph = on_memory(
+        base()
+            .node("a", logs("a"))
+            .node("ask", asks("q"))
+            .node("z", logs("z"))
+            .edge(START, "a")
+            .edge("a", "ask")
+            .edge("ask", "z"),
+    );
+    graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    let cp1 = at_step(&graph, "1", 1).await;
+    let done = graph.invoke(Input::resume("v1"), on(&cp1)).await.unwrap();
+    assert_eq!(
+        log_of(&done.value),
+        "a,v1,z",
+        "at the head this is a resume like any other"
+    );
+    let before = history(&graph, "1").await.len();
+    let done = graph.invoke(Input::resume("v3"), on(&cp1)).await.unwrap();
+    assert_eq!(
+        log_of(&done.value),
+        "a,v1,z",
+        "where the thread went on, the stored answer wins"
+    );
+    let entries = graph
+        .get_state_history(&"1".into(), &ListQuery::default())
+        .await
+        .unwrap();
+    assert_eq!(entries.len(), before + 2, "no fork: only the steps after it");
+    let sibling = entries[1].checkpoint.as_ref().unwrap();
+    assert_eq!(
+        (sibling.metadata.source, &sibling.parent),
+        (Source::Loop, &cp1.checkpoint_id)
+    );
+}
+
+#[tokio::test]
+async fn histories_are_cut_and_addressed() {
+    let graph = on_memory(chain(&["a", "b"]));
+    graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    let cp1 = at_step(&graph, "1", 1).await;
+    let steps = async |query: ListQuery| {
+        let entries = graph.get_state_history(&"1".into(), &query).await.unwrap();
+        let step = |entry: &StateSnapshot| entry.checkpoint.as_ref().unwrap().metadata.step;
+        entries.iter().map(step).collect::<Vec<_>>()
+    };
+    let limit = |n| ListQuery {
+        limit: Some(n),
+        ..ListQuery::default()
+    };
+    assert_eq!(steps(limit(0)).await, [0_i64; 0]);
+    assert_eq!(steps(limit(2)).await, [2, 1]);
+    let before = ListQuery {
+        before: cp1.checkpoint_id.clone(),
+        ..limit(1)
+    };
+    assert_eq!(steps(before).await, [0]);
+    let one = ListQuery {
+        id: cp1.checkpoint_id.clone(),
+        ..ListQuery::default()
+    };
+    assert_eq!(steps(one).await, [1]);
+}
+
+#[tokio::test]
+async fn one_checkpoint_reads_live_and_addressed() {
+    let fails =
+        |_: NodeContext, _: Value| async { Err::<NodeOutput, _>(NodeError::new("RuntimeError", "boom")) };
+    let graph = on_memory(
+        base()
+            .node("ok", logs("ok"))
+            .node("flaky", fails)
+            .edge(START, "ok")
+            .edge(START, "flaky"),
+    );
+    graph.invoke(input(), RunConfig::on("1")).await.unwrap_err();
+    let shown = |state: StateSnapshot| (log_of(&state.values), state.next.join(","));
+    let live = graph.get_state(&StateRef::live("1")).await.unwrap();
+    assert_eq!(live.tasks[0].result, Some(json!({"log": ["ok"]})));
+    assert_eq!(live.tasks[1].error.as_deref(), Some("RuntimeError('boom')"));
+    assert_eq!(shown(live), ("ok".into(), "flaky".into()));
+    let addressed = graph.get_state(&at_step(&graph, "1", 0).await).await.unwrap();
+    assert_eq!(shown(addressed), (String::new(), "ok,flaky".into()));
 }
