@@ -13,6 +13,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::emit::Emitter;
 use crate::error::{RunError, StateError};
 use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
+use crate::limits::Limits;
 use crate::metrics::{Meter, RunMetrics};
 use crate::node::Command;
 use crate::plan::Plan;
@@ -29,6 +30,7 @@ pub struct Graph {
     pub(crate) saver: Option<Arc<dyn Checkpointer>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<CheckpointIds>,
+    pub(crate) limits: Limits,
 }
 
 impl fmt::Debug for Graph {
@@ -223,6 +225,7 @@ impl Graph {
             saver: None,
             ids: Arc::new(CheckpointIds::new(clock.clone())),
             clock,
+            limits: Limits::new(),
         }
     }
 
@@ -236,6 +239,12 @@ impl Graph {
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.ids = Arc::new(CheckpointIds::new(clock.clone()));
         self.clock = clock;
+        self
+    }
+
+    /// The graph with limits for kinds of nodes, over all its runs.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 

@@ -10,6 +10,7 @@ use crate::emit::Emitter;
 use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::node::{Interrupted, NodeError};
 use crate::stream::{Payload, StreamMode};
+use crate::timeout::Pulse;
 use crate::value::{List, Object, Value};
 
 /// Where a task stands.
@@ -31,6 +32,8 @@ pub struct TaskInfo {
     pub step: i64,
     /// 1 for the first attempt.
     pub attempt: u32,
+    /// When the first attempt began, in milliseconds since the Unix epoch.
+    pub first_attempt_ms: u64,
     /// Trigger channels.
     pub triggers: Vec<Name>,
     /// Path of the task, as metadata shows it.
@@ -54,6 +57,8 @@ struct Inner {
     answers: Mutex<Answers>,
     used: Mutex<Option<Vec<Value>>>,
     calls: AtomicUsize,
+    /// Set for attempts that are watched.
+    pulse: Option<Arc<Pulse>>,
 }
 
 /// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
@@ -92,7 +97,41 @@ impl NodeContext {
             answers: Mutex::new(answers),
             used: Mutex::new(None),
             calls: AtomicUsize::new(0),
+            pulse: None,
         }))
+    }
+
+    /// The context of another attempt at the same task: its questions are counted anew, answers are kept.
+    pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
+        let answers = lock(&self.0.answers);
+        Self(Arc::new(Inner {
+            info: TaskInfo {
+                attempt: number,
+                ..self.0.info.clone()
+            },
+            user: self.0.user.clone(),
+            emitter: self.0.emitter.clone(),
+            cancel: self.0.cancel.clone(),
+            answers: Mutex::new(Answers {
+                given: answers.given.clone(),
+                scalar: answers.scalar.clone(),
+            }),
+            used: Mutex::new(lock(&self.0.used).clone()),
+            calls: AtomicUsize::new(0),
+            pulse,
+        }))
+    }
+
+    /// The node is alive although nothing can be seen of it: its idle timeout starts anew.
+    pub fn heartbeat(&self) {
+        if let Some(pulse) = &self.0.pulse {
+            pulse.beat();
+        }
+    }
+
+    /// Notes that the node did something. False when its attempt has been given up, so that nobody should see it.
+    fn heard(&self) -> bool {
+        self.0.pulse.as_ref().is_none_or(|pulse| pulse.seen())
     }
 
     /// Asks a question and waits for its answer, for as long as it takes.
@@ -121,14 +160,14 @@ impl NodeContext {
 
     /// Sends something to readers of the `custom` stream. Waits while the reader is behind.
     pub async fn emit(&self, value: impl Into<Value>) {
-        if self.wants(StreamMode::Custom) {
+        if self.heard() && self.wants(StreamMode::Custom) {
             self.0.emitter.send(Payload::Custom(value.into())).await;
         }
     }
 
     /// Sends a token chunk or message to readers of the `messages` stream; the task's metadata is added.
     pub async fn message(&self, message: impl Into<Value>) {
-        if self.wants(StreamMode::Messages) {
+        if self.heard() && self.wants(StreamMode::Messages) {
             self.0
                 .emitter
                 .send(Payload::Message(message.into(), self.metadata()))

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::blocking::Away;
 use crate::channel::{ChannelSpec, Kind, Managed};
 use crate::checkpoint::reserved::{END, INPUT, START, TASKS};
 use crate::compiled::Graph;
@@ -11,12 +12,16 @@ use crate::ids::Name;
 use crate::node::{Node, Router};
 use crate::options::NodeOptions;
 use crate::plan::{BranchPlan, Plan};
+use crate::retry::RetryPolicy;
 use crate::schema::{Key, Schema};
+use crate::timeout::Timeout;
 
 /// A graph under construction.
 #[derive(Default)]
 pub struct StateGraph {
     schema: Schema,
+    default_retry: Vec<RetryPolicy>,
+    default_timeout: Option<Timeout>,
     nodes: Vec<NodeDecl>,
     edges: Vec<(Name, Name)>,
     joins: Vec<(Vec<Name>, Name)>,
@@ -147,6 +152,18 @@ impl StateGraph {
         self
     }
 
+    /// Failures of nodes without a retry policy of their own are tried again. Called several times, the first policy
+    /// that wants a failure decides about it.
+    pub fn default_retry(mut self, policy: RetryPolicy) -> Self {
+        self.default_retry.push(policy);
+        self
+    }
+    /// The timeout of nodes that have none of their own.
+    pub fn default_timeout(mut self, timeout: Timeout) -> Self {
+        self.default_timeout = Some(timeout);
+        self
+    }
+
     /// Checks everything and builds the runnable graph. O(nodes + edges).
     pub fn compile(self) -> Result<Graph, CompileError> {
         let mut problems = Vec::new();
@@ -217,7 +234,31 @@ impl StateGraph {
                 }
                 input = Some(indexes);
             }
-            plan.add_node(name, Some(decl.node), decl.options.defer, input);
+            let options = decl.options;
+            let timeout = options.timeout.or(self.default_timeout);
+            if let Some(message) = timeout.and_then(|timeout| timeout.problem()) {
+                let message = format!("Node `{name}`: {message}");
+                problem(
+                    "invalid-timeout",
+                    place,
+                    message,
+                    "Give it a longer time, or none.",
+                );
+            }
+            let node = if options.blocking {
+                Arc::new(Away(decl.node))
+            } else {
+                decl.node
+            };
+            plan.add_node(name, Some(node), options.defer, input);
+            if let Some(spec) = plan.nodes.last_mut() {
+                spec.rules.retry = match options.retry.is_empty() {
+                    true => self.default_retry.clone().into(),
+                    false => options.retry.into(),
+                };
+                spec.rules.timeout = timeout;
+                spec.kind = options.kind;
+            }
         }
         // Trigger channels exist for every node, so that commands and packets can reach nodes without edges.
         for index in 1..plan.nodes.len() {

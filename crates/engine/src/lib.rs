@@ -23,6 +23,8 @@
 //! ```
 #![deny(missing_docs)]
 
+mod attempt;
+mod blocking;
 mod channel;
 mod checkpoint;
 mod clock;
@@ -33,6 +35,7 @@ mod entries;
 mod error;
 mod graph;
 mod ids;
+mod limits;
 mod live;
 mod memory;
 mod messages;
@@ -41,17 +44,20 @@ mod node;
 mod options;
 mod persist;
 mod plan;
+mod retry;
 mod run;
 mod schema;
 mod snapshot;
 mod stream;
 mod task;
+mod timeout;
 mod update;
 mod value;
 
 pub mod conformance;
 pub mod observe;
 
+pub use blocking::blocking;
 pub use channel::{BinaryOp, ChannelSpec, CheckFn, Managed, ReducerFn, overwrite};
 pub use checkpoint::reserved::{END, START};
 pub use checkpoint::*;
@@ -61,6 +67,7 @@ pub use context::{NodeContext, TaskInfo};
 pub use error::{CompileError, GraphPlace, GraphProblem, RunError, StateError, UnknownInterruptReason};
 pub use graph::{Branch, StateGraph};
 pub use ids::{CheckpointId, CheckpointIds, InterruptId, Name, TaskId, ThreadId};
+pub use limits::Limits;
 pub use memory::MemorySaver;
 pub use messages::{REMOVE_ALL, add_messages, coerce as coerce_message};
 pub use metrics::{Meter, RunMetrics};
@@ -68,8 +75,10 @@ pub use node::{
     BoxFuture, Command, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, Router, Target,
 };
 pub use options::NodeOptions;
+pub use retry::{RetryOn, RetryPolicy, is_retryable};
 pub use snapshot::{StateSnapshot, TaskSnapshot};
 pub use stream::{CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update};
+pub use timeout::{RefreshOn, Timeout};
 pub use update::{StateUpdate, Updated};
 pub use value::{List, Number, Object, Value};
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::context::NodeContext;
 use crate::ids::Name;
+use crate::timeout::Timeout;
 use crate::value::{Object, Value};
 
 /// A boxed future, as async trait methods return it.
@@ -34,6 +35,8 @@ pub struct Packet {
     pub node: Name,
     /// Its raw input.
     pub arg: Value,
+    /// How long its task may take; the node's own timeout when None.
+    pub timeout: Option<Timeout>,
 }
 
 /// Where to go next.
@@ -55,6 +58,15 @@ impl Target {
         Target::Send(Packet {
             node: node.into(),
             arg: arg.into(),
+            timeout: None,
+        })
+    }
+    /// A packet whose task has a timeout of its own.
+    pub fn send_within(node: impl Into<Name>, arg: impl Into<Value>, timeout: Timeout) -> Self {
+        Target::Send(Packet {
+            node: node.into(),
+            arg: arg.into(),
+            timeout: Some(timeout),
         })
     }
 }

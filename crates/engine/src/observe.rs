@@ -190,7 +190,7 @@ fn input_json(input: &Input) -> Value {
 fn target_json(target: &Target) -> Value {
     match target {
         Target::Node(name) => Value::String(name.clone()),
-        Target::Send(packet) => crate::channel::packet(&packet.node, &packet.arg),
+        Target::Send(packet) => crate::channel::packet(packet),
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
+use crate::attempt::Rules;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::reserved::END;
 use crate::ids::Name;
@@ -57,6 +58,8 @@ pub(crate) struct NodePlan {
     pub(crate) joins: Vec<ChannelIx>,
     pub(crate) branches: Vec<BranchPlan>,
     pub(crate) has_exit: bool,
+    pub(crate) rules: Rules,
+    pub(crate) kind: Option<Name>,
 }
 
 #[derive(Default)]
@@ -118,6 +121,8 @@ impl Plan {
             joins: Vec::new(),
             branches: Vec::new(),
             has_exit: false,
+            rules: Rules::default(),
+            kind: None,
         });
     }
 

@@ -16,6 +16,7 @@ use crate::node::{Command, Failure, NodeError, NodeOutput, Packet, Target};
 use crate::observe::{self, Ending};
 use crate::plan::{ChannelIx, NodeIx, Plan};
 use crate::schema::ROOT;
+use crate::timeout::Timeout;
 use crate::value::{List, Object, Value};
 
 /// One task of a super-step.
@@ -208,7 +209,7 @@ const COMMAND: &str = "__command__";
 pub(crate) fn input_of(command: &Command) -> Value {
     let target = |target: &Target| match target {
         Target::Node(name) => Value::String(name.clone()),
-        Target::Send(send) => packet(&send.node, &send.arg),
+        Target::Send(send) => packet(send),
     };
     let parts: Object = [
         ("update", command.update.clone().unwrap_or_default()),
@@ -229,6 +230,7 @@ fn output_of_start(input: Value) -> NodeOutput {
         packet => Some(Target::Send(Packet {
             node: packet.get("node")?.as_str()?.into(),
             arg: packet.get("arg").cloned().unwrap_or_default(),
+            timeout: packet.get("timeout").map(Timeout::from_json),
         })),
     };
     let goto = parts.get("goto").and_then(Value::as_array);
@@ -352,9 +354,7 @@ pub(crate) fn goto(plan: &Plan, target: Target, writes: &mut Writes) -> Result<(
                 "Cannot send a packet to the END node",
             ));
         }
-        Target::Send(send) => {
-            writes.push((Channel::Known(plan.tasks_channel), packet(&send.node, &send.arg)))
-        }
+        Target::Send(send) => writes.push((Channel::Known(plan.tasks_channel), packet(&send))),
     }
     Ok(())
 }

@@ -359,6 +359,7 @@ impl<'a> Edit<'a> {
             node: node.clone(),
             step,
             attempt: 1,
+            first_attempt_ms: 0,
             triggers: Vec::new(),
             path: Value::Null,
         };

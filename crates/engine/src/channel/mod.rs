@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::ids::Name;
+use crate::node::Packet;
 use crate::value::{List, Object, Value};
 
 mod binary;
@@ -190,10 +190,13 @@ pub(crate) fn shorten(value: &Value) -> String {
     }
 }
 
-/// One packet as it is queued: `{"node", "arg"}`.
-pub(crate) fn packet(node: &Name, arg: &Value) -> Value {
-    [("node", Value::String(node.clone())), ("arg", arg.clone())]
-        .into_iter()
-        .collect::<Object>()
-        .into()
+/// One packet as it is queued: `{"node", "arg"}`, with its timeout if it has one.
+pub(crate) fn packet(packet: &Packet) -> Value {
+    let mut entries = Object::new();
+    entries.insert("node", packet.node.clone());
+    entries.insert("arg", packet.arg.clone());
+    if let Some(timeout) = packet.timeout {
+        entries.insert("timeout", timeout.to_json());
+    }
+    Value::Object(entries)
 }

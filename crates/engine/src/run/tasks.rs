@@ -1,6 +1,8 @@
 //! The tasks of one super-step: started all at once, recorded as they finish.
 
 use super::*;
+use crate::attempt::{self, Rules};
+use crate::timeout::Timeout;
 
 impl Loop {
     /// Gives tasks that finished in an earlier attempt at this step their writes back.
@@ -112,16 +114,45 @@ impl Loop {
             self.config.cancel.clone(),
             answers,
         );
-        let state = self.live.state.clone();
-        let (plan, node, input) = (self.plan.clone(), task.node, task.input.clone());
+        let (plan, state) = (self.plan.clone(), self.live.state.clone());
+        let (node, input) = (task.node, task.input.clone());
+        let rules = self.rules(task);
         async move {
-            let _busy = meter.map(|meter| meter.enter(Activity::Node));
-            let outcome = task::execute(plan.clone(), state, node, input, context).await;
+            let attempt = |context| {
+                let busy = meter.as_ref().map(|meter| meter.enter(Activity::Node));
+                let work = task::execute(plan.clone(), state.clone(), node, input.clone(), context);
+                async move {
+                    let _busy = busy;
+                    work.await
+                }
+            };
+            let outcome = attempt::run(rules, context, attempt).await;
             ending.task(&outcome.end);
             ending.output(|| task::result_view(&plan, &outcome.writes), content_limit);
             outcome
         }
         .instrument(span)
+    }
+
+    /// How the task is tried; None when there is nothing to it but the work.
+    fn rules(&self, task: &Task) -> Option<Rules> {
+        let spec = self.plan.node(task.node);
+        let own = task.push.and_then(|place| {
+            let packets = self.live.packets();
+            packets.get(place)?.get("timeout").map(Timeout::from_json)
+        });
+        let limits = &self.graph.limits;
+        let gate = spec
+            .kind
+            .as_ref()
+            .and_then(|kind| limits.gate(kind, &self.run_id));
+        if spec.rules.is_plain() && own.is_none() && gate.is_none() {
+            return None;
+        }
+        let mut rules = spec.rules.clone();
+        rules.timeout = own.or(rules.timeout);
+        rules.gate = gate;
+        Some(rules)
     }
 
     /// Records how a task ended, and tells readers.
@@ -211,6 +242,7 @@ impl Loop {
             node: task.name.clone(),
             step: self.step,
             attempt: 1,
+            first_attempt_ms: self.graph.clock.now_ms(),
             triggers: task.triggers(&self.plan),
             path: task.path(),
         }

@@ -3,6 +3,7 @@
 
 mod channels;
 mod compile;
+mod failures;
 mod interrupts;
 mod loops;
 mod observe;
