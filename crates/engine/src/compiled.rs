@@ -321,7 +321,13 @@ impl Graph {
 
     /// Removes the past of threads, or the threads.
     pub async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StateError> {
-        Ok(self.need_saver("prune")?.prune(threads, keep).await?)
+        let saver = self.need_saver("prune")?;
+        if keep == Keep::Latest {
+            for thread in threads {
+                crate::delta::check_prune(&self.plan, &**saver, thread).await?;
+            }
+        }
+        Ok(saver.prune(threads, keep).await?)
     }
 
     /// Removes the checkpoints of runs, in every thread. A run is known by the `run_id` in its

@@ -1,5 +1,7 @@
 //! How an update becomes writes to state keys, whoever makes it: a node, the input, a command, an edit.
 
+use crate::channel::{DeltaReducer, Kind, shorten};
+use crate::delta::with_ids;
 use crate::live::{Channel, Writes};
 use crate::plan::{ChannelIx, Plan};
 use crate::value::{List, Value};
@@ -51,7 +53,7 @@ pub(crate) fn add_writes(
                 "Expected dict, got {}\n{} gave {} of type {}. Give an object of state keys and values, or nothing.",
                 python_text(other, true),
                 writer.name(),
-                crate::channel::shorten(other),
+                shorten(other),
                 other.type_name()
             ));
         }
@@ -123,7 +125,11 @@ fn add(
             why.trim_end_matches('.')
         )
     })?;
-    writes.push((Channel::Known(index), value.clone()));
+    let value = match &channel.spec.kind {
+        Kind::Delta(spec) if matches!(spec.reducer, DeltaReducer::Messages) => with_ids(value),
+        _ => value.clone(),
+    };
+    writes.push((Channel::Known(index), value));
     Ok(())
 }
 

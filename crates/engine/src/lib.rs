@@ -30,6 +30,7 @@ mod checkpoint;
 mod clock;
 mod compiled;
 mod context;
+mod delta;
 mod emit;
 mod entries;
 mod error;
@@ -58,7 +59,7 @@ pub mod conformance;
 pub mod observe;
 
 pub use blocking::blocking;
-pub use channel::{BinaryOp, ChannelSpec, CheckFn, Managed, ReducerFn, overwrite};
+pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed, ReducerFn, overwrite};
 pub use checkpoint::reserved::{END, START};
 pub use checkpoint::*;
 pub use clock::{Clock, SystemClock, iso8601};

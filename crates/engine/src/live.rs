@@ -7,10 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::channel::{Effect, Kind, refusal};
+use crate::channel::{Effect, Kind, overwrite_of, refusal, whole_of};
 use crate::checkpoint::{
-    Change, ChannelVersions, Checkpoint, CheckpointTuple, PendingWrite, Write, reserved, write_index,
+    Change, ChannelVersions, Checkpoint, CheckpointTuple, Metadata, PendingWrite, Write, reserved,
+    write_index,
 };
+use crate::delta::{Deltas, is_rebuilt, key_of, snapshot};
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name};
 use crate::plan::{ChannelIx, NodeIx, Plan};
@@ -56,6 +58,7 @@ pub(crate) struct Live {
     transient: Vec<ChannelIx>,
     /// Triggers of deferred nodes that wait for a step that triggers nothing else.
     waiting: BTreeSet<ChannelIx>,
+    pub(crate) deltas: Deltas,
     /// Since the last stored checkpoint: channel to "kept so many items", and nodes whose seen entry changed.
     dirty: HashMap<ChannelIx, Option<usize>>,
     dirty_seen: std::collections::BTreeSet<Name>,
@@ -83,6 +86,7 @@ impl Live {
             changed_since_interrupt: false,
             transient: Vec::new(),
             waiting: BTreeSet::new(),
+            deltas: Deltas::default(),
             dirty: HashMap::new(),
             dirty_seen: Default::default(),
             tracked: true,
@@ -100,8 +104,17 @@ impl Live {
                 continue;
             };
             live.versions[index as usize] = *version;
-            let value = checkpoint.channel_values.get(name).cloned();
+            let mut value = checkpoint.channel_values.get(name).cloned();
             let kind = &plan.channel(index).spec.kind;
+            if kind.can_be_rebuilt()
+                && let Some(whole) = value.as_ref().and_then(whole_of)
+            {
+                value = Some(whole.clone());
+                if !matches!(kind, Kind::Delta(_)) {
+                    // It was a delta key; from now on its value is stored like any other.
+                    live.dirty.insert(index, None);
+                }
+            }
             if kind.is_transient() && kind.available(value.as_ref()) {
                 live.transient.push(index);
             }
@@ -134,6 +147,7 @@ impl Live {
                     .copied()
                     .unwrap_or(0)
         });
+        live.deltas = Deltas::load(&plan, &checkpoint.metadata);
         live.base = Some(Arc::new(checkpoint.clone()));
         live
     }
@@ -353,6 +367,10 @@ impl Live {
                 Effect::Appended(kept) => Some(kept),
             };
             self.changed(*index, kept, bump.then_some(version));
+            if matches!(channel.spec.kind, Kind::Delta(_)) {
+                let overwritten = values.iter().any(|value| overwrite_of(value).is_some());
+                self.deltas.note_write(*index, overwritten);
+            }
             if channel.spec.kind.waits(self.value(*index)) {
                 self.waiting.insert(*index);
             }
@@ -446,11 +464,12 @@ impl Live {
         &mut self,
         id: CheckpointId,
         ts: String,
-        metadata: crate::checkpoint::Metadata,
+        mut metadata: Metadata,
         updated: Option<&[ChannelIx]>,
         settle: bool,
     ) -> (Checkpoint, Vec<Change>, Vec<Name>) {
         let plan = self.plan.clone();
+        let whole = self.snapshots(&mut metadata, settle);
         let base = self.base.as_deref();
         let mut values = base.map(|b| b.channel_values.clone()).unwrap_or_default();
         let mut versions = base.map(|b| b.channel_versions.clone()).unwrap_or_default();
@@ -472,6 +491,22 @@ impl Live {
                 channel: channel.name.clone(),
                 appended_from: kept.filter(|_| known),
             });
+        }
+        for index in &plan.deltas {
+            let name = &plan.channel(*index).name;
+            if values.get(name).is_some_and(is_rebuilt) {
+                values.remove(name);
+            }
+            if let Some(value) = self.value(*index).filter(|_| whole.contains(index)) {
+                values.insert(name.clone(), snapshot(value.clone()));
+                versions.insert(name.clone(), self.versions[*index as usize]);
+                if !self.dirty.contains_key(index) {
+                    changes.push(Change {
+                        channel: name.clone(),
+                        appended_from: None,
+                    });
+                }
+            }
         }
         changes.sort_by(|a, b| a.channel.cmp(&b.channel));
         let names: Vec<Name> = self.dirty_seen.iter().cloned().collect();
@@ -517,11 +552,47 @@ impl Live {
         (checkpoint, changes, names)
     }
 
+    /// The delta keys whose values the next checkpoint holds. A backend stores what has a new version, so they get one.
+    fn snapshots(&mut self, metadata: &mut Metadata, settle: bool) -> BTreeSet<ChannelIx> {
+        if self.plan.deltas.is_empty() {
+            return BTreeSet::new();
+        }
+        let plan = self.plan.clone();
+        let versions = &self.versions;
+        let due = self
+            .deltas
+            .count(&plan, metadata, settle, |index| versions[index as usize] > 0);
+        for index in &due {
+            let stored = self
+                .base
+                .as_ref()
+                .and_then(|base| base.channel_versions.get(&plan.channel(*index).name));
+            let version = &mut self.versions[*index as usize];
+            if *version == stored.copied().unwrap_or(0) {
+                *version += 1;
+                self.max_version = self.max_version.max(*version);
+            }
+        }
+        due
+    }
+
+    /// Stored writes that the next checkpoint does not follow from: the delta keys they belong to are stored whole.
+    pub(crate) fn leave_behind<'a>(&mut self, writes: impl IntoIterator<Item = &'a PendingWrite>) {
+        if self.plan.deltas.is_empty() {
+            return;
+        }
+        for write in writes {
+            if let Some(index) = key_of(&self.plan, write) {
+                self.deltas.force(index);
+            }
+        }
+    }
+
     /// The value as checkpoints hold it.
     fn stored_value(&self, index: ChannelIx) -> Option<Value> {
         let value = self
             .value(index)
-            .filter(|_| self.plan.channel(index).spec.kind.is_stored())?;
+            .filter(|_| is_kept(&self.plan.channel(index).spec.kind))?;
         if index != self.plan.tasks_channel || !self.plan.has_untracked {
             return Some(value.clone());
         }
@@ -570,6 +641,11 @@ impl Live {
         }];
         self.apply(&mut task, false, bump)
     }
+}
+
+/// Is the value itself part of every checkpoint?
+fn is_kept(kind: &Kind) -> bool {
+    kind.is_stored() && !matches!(kind, Kind::Delta(_))
 }
 
 /// The channel of a stored write.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::checkpoint::{Checkpointer, Commit, Put, StorageError, TaskWrites};
+use crate::checkpoint::{Checkpoint, Checkpointer, Commit, Put, StorageError, TaskWrites};
 use crate::compiled::Durability;
 use crate::error::RunError;
 use crate::ids::ThreadId;
@@ -26,6 +26,10 @@ pub(crate) struct Persister {
     held: Vec<TaskWrites>,
     /// With `Exit`: the newest checkpoint.
     last: Option<Put>,
+    /// With `Exit`: writes to delta keys, which are rebuilt from what is stored on the checkpoint before.
+    deltas: Vec<TaskWrites>,
+    /// What carries them when the thread has no checkpoint before.
+    stub: Option<Checkpoint>,
     meter: Option<Meter>,
 }
 
@@ -46,6 +50,8 @@ impl Persister {
             worker: None,
             held: Vec::new(),
             last: None,
+            deltas: Vec::new(),
+            stub: None,
             meter,
         }
     }
@@ -110,11 +116,48 @@ impl Persister {
         }
     }
 
+    /// Is this run's first checkpoint still to come, with nothing before it?
+    pub(crate) fn needs_stub(&self) -> bool {
+        self.durability == Durability::Exit && self.stub.is_none() && self.last.is_none()
+    }
+
+    /// An empty checkpoint, stored only if there are writes to delta keys that need one to be stored on.
+    pub(crate) fn keep_stub(&mut self, stub: Checkpoint) {
+        self.stub = Some(stub);
+    }
+
+    /// A step's writes to delta keys, for when the run ends.
+    pub(crate) fn keep_delta(&mut self, writes: TaskWrites) {
+        self.deltas.push(writes);
+    }
+
     /// Everything so far is stored when this returns.
     pub(crate) async fn finish(&mut self) -> Result<(), RunError> {
         let _waits = self.waits();
-        if let Some(put) = self.last.take() {
-            let commit = self.commit(Vec::new(), Some(put));
+        if let Some(mut put) = self.last.take() {
+            let mut deltas = std::mem::take(&mut self.deltas);
+            let whole = &put.checkpoint.channel_values;
+            for task in &mut deltas {
+                task.writes.retain(|write| !whole.contains_key(&write.channel));
+            }
+            deltas.retain(|task| !task.writes.is_empty());
+            if !deltas.is_empty() {
+                if let (None, Some(stub)) = (&put.checkpoint.parent, self.stub.take()) {
+                    put.checkpoint.parent = Some(stub.id.clone());
+                    let stub = Put {
+                        checkpoint: stub,
+                        changes: Vec::new(),
+                        seen: Vec::new(),
+                    };
+                    let commit = self.commit(Vec::new(), Some(stub));
+                    self.enqueue(commit).await?;
+                }
+                let anchor = put.checkpoint.parent.clone();
+                for (task, anchor) in deltas.iter_mut().zip(std::iter::repeat(anchor)) {
+                    task.checkpoint_id = anchor.unwrap_or_else(|| put.checkpoint.id.clone());
+                }
+            }
+            let commit = self.commit(deltas, Some(put));
             self.enqueue(commit).await?;
         }
         if !self.held.is_empty() {

@@ -75,6 +75,8 @@ pub(crate) struct Plan {
     /// Is the state one value, and no object of keys?
     pub(crate) is_root: bool,
     pub(crate) has_untracked: bool,
+    /// Keys whose values are rebuilt from writes.
+    pub(crate) deltas: Vec<ChannelIx>,
     /// What nodes are given that do not say what they need; None for every state key.
     pub(crate) node_keys: Option<Vec<ChannelIx>>,
     pub(crate) start_channel: ChannelIx,

@@ -54,6 +54,7 @@ impl Schema {
             plan.channels[0].is_input = true;
             plan.state_keys = 1;
             plan.readable_keys = 1;
+            plan.note_kinds(&mut problem);
             return;
         }
 
@@ -106,10 +107,7 @@ impl Schema {
             }
         }
         plan.readable_keys = plan.channels.len();
-        plan.has_untracked = plan
-            .channels
-            .iter()
-            .any(|channel| matches!(channel.spec.kind, Kind::Untracked { .. }));
+        plan.note_kinds(&mut problem);
 
         let has_private = shared.len() < plan.state_keys;
         let mut resolve = |keys: Vec<Name>, what: &str| -> Vec<ChannelIx> {
@@ -151,6 +149,25 @@ impl Schema {
         if has_private || plan.readable_keys > plan.state_keys {
             let managed = plan.state_keys as ChannelIx..plan.readable_keys as ChannelIx;
             plan.node_keys = Some(shared.into_iter().chain(managed).collect());
+        }
+    }
+}
+
+impl Plan {
+    /// Notes which keys need more than a step's own work, so that a step without such keys does not look for them.
+    fn note_kinds(&mut self, problem: &mut impl FnMut(&'static str, &Name, String, &str)) {
+        for (index, channel) in (0..).zip(&self.channels) {
+            match &channel.spec.kind {
+                Kind::Untracked { .. } => self.has_untracked = true,
+                Kind::Delta(spec) => {
+                    self.deltas.push(index);
+                    if spec.frequency == 0 {
+                        let message = "snapshot_frequency must be a positive int, got 0".to_owned();
+                        problem("delta-frequency", &channel.name, message, "Give at least 1.");
+                    }
+                }
+                _ => {}
+            }
         }
     }
 }

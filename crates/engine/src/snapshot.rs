@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::checkpoint::{CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, reserved};
 use crate::compiled::{Graph, StateRef};
 use crate::context::interrupt_id;
+use crate::delta;
 use crate::error::StateError;
 use crate::ids::{InterruptId, Name, TaskId, ThreadId};
 use crate::live::{Applied, Live, Writes, resolve};
@@ -314,7 +315,7 @@ fn snapshot(plan: &Arc<Plan>, tuple: &CheckpointTuple, live: bool) -> Result<Sta
 
 pub(crate) async fn get_state(graph: &Graph, at: &StateRef) -> Result<StateSnapshot, StateError> {
     let saver = graph.need_saver("get_state")?;
-    match saver.get(&at.thread, "", at.checkpoint_id.as_ref()).await? {
+    match delta::get(&graph.plan, &**saver, &at.thread, "", at.checkpoint_id.as_ref()).await? {
         Some(tuple) => snapshot(&graph.plan, &tuple, at.checkpoint_id.is_none()),
         None => Ok(StateSnapshot {
             thread: at.thread.clone(),
@@ -338,8 +339,7 @@ pub(crate) async fn history(
         ns: Some("".into()),
         ..query.clone()
     };
-    saver
-        .list(&query)
+    delta::list(&graph.plan, &**saver, &query)
         .await?
         .iter()
         .map(|tuple| snapshot(&graph.plan, tuple, false))

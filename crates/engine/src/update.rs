@@ -13,6 +13,7 @@ use crate::checkpoint::{
 use crate::clock::iso8601;
 use crate::compiled::{Graph, StateRef};
 use crate::context::{Answers, NodeContext, TaskInfo};
+use crate::delta;
 use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId};
@@ -97,7 +98,7 @@ struct Edit<'a> {
 impl<'a> Edit<'a> {
     async fn begin(graph: &'a Graph, saver: &dyn Checkpointer, at: &'a StateRef) -> Result<Self, RunError> {
         let ns: Name = "".into();
-        let base = saver.get(&at.thread, &ns, at.checkpoint_id.as_ref()).await?;
+        let base = delta::get(&graph.plan, saver, &at.thread, &ns, at.checkpoint_id.as_ref()).await?;
         if let (None, Some(id)) = (&base, &at.checkpoint_id) {
             return Err(RunError::invalid_request(format!(
                 "Thread {} has no checkpoint {id}. List its history and choose one of those.",
@@ -226,7 +227,8 @@ impl<'a> Edit<'a> {
         let Some(base) = &self.base else {
             return Err(RunError::invalid_update("Cannot copy a non-existent checkpoint"));
         };
-        let from = &base.checkpoint;
+        let whole = base.checkpoint.channel_values.clone();
+        let from = delta::as_stored(&self.graph.plan, base.checkpoint.clone());
         let mut metadata = from.metadata.clone();
         metadata.source = Source::Fork;
         metadata.step += 1;
@@ -239,7 +241,7 @@ impl<'a> Edit<'a> {
             updated_channels: None,
             next: load(&self.graph.plan, self.base.as_ref()).next_names(None),
             metadata,
-            ..from.clone()
+            ..from
         };
         // The parent is not at hand, and it is enough to say that anything may differ from it.
         let replaced = |channel: &Name| Change {
@@ -252,6 +254,9 @@ impl<'a> Edit<'a> {
             checkpoint,
         };
         let copied = self.put(put, reserved::COPY.into(), Vec::new());
+        if let Some(tuple) = &mut self.base {
+            tuple.checkpoint.channel_values = whole;
+        }
         if updates.is_empty() {
             return Ok(copied);
         }
@@ -401,13 +406,22 @@ impl<'a> Edit<'a> {
         };
         let id = self.graph.ids.next(self.newest.as_ref());
         let now = iso8601(self.graph.clock.now_ms());
+        live.leave_behind(self.pending());
+        if !self.files || self.base.is_none() {
+            live.deltas.force_written();
+        }
         let (checkpoint, changes, seen) = live.checkpoint(id, now, metadata, None, true);
         let put = Put {
             checkpoint,
             changes,
             seen,
         };
-        self.put(put, as_node, filed)
+        let base = delta::complete(&live, put.checkpoint.clone());
+        let updated = self.put(put, as_node, filed);
+        if let Some(tuple) = &mut self.base {
+            tuple.checkpoint = base;
+        }
+        updated
     }
 
     /// Takes a checkpoint into the edit; the next super-step starts from it.

@@ -4,12 +4,13 @@
 //! |---|---|---|---|
 //! | last | kept | refused | once written |
 //! | last after finish | kept | the last | once released |
-//! | reducer | kept | joined in order | has a value |
+//! | reducer, delta | kept | joined in order | has a value |
 //! | ephemeral, any | cleared | refused with a guard, else the last | in the step after a write |
 //! | topic | cleared, or kept when it accumulates | all | not empty |
 //! | untracked | kept | refused with a guard, else the last | once written in this run |
 //! | barrier | kept | collected | every name has come (and it is released, when deferred) |
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::channel::{BinaryOp, Managed};
@@ -24,6 +25,8 @@ pub(crate) enum Kind {
     LastAfterFinish,
     Binary(BinaryOp),
     Messages,
+    /// A reducer whose value is rebuilt from its writes rather than stored.
+    Delta(DeltaSpec),
     Ephemeral {
         guard: bool,
     },
@@ -41,6 +44,91 @@ pub(crate) enum Kind {
         names: Arc<[Name]>,
         deferred: bool,
     },
+}
+
+/// A user's reducer of a delta key: the value and any number of writes, oldest first, give the new value.
+pub type BatchFn = Arc<dyn Fn(&Value, &[&Value]) -> Result<Value, String> + Send + Sync>;
+
+/// How a delta key joins writes. Joining two batches one after the other must give the same as joining them at once.
+#[derive(Clone)]
+pub enum DeltaReducer {
+    /// A binary operator, write by write.
+    Op(BinaryOp),
+    /// Messages, joined by id.
+    Messages,
+    /// Somebody's own, with a name for messages.
+    Batch(Name, BatchFn),
+}
+
+impl DeltaReducer {
+    /// Somebody's own reducer.
+    pub fn batch(
+        name: impl Into<Name>,
+        reduce: impl Fn(&Value, &[&Value]) -> Result<Value, String> + Send + Sync + 'static,
+    ) -> Self {
+        DeltaReducer::Batch(name.into(), Arc::new(reduce))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            DeltaReducer::Op(op) => op.name(),
+            DeltaReducer::Messages => "add_messages",
+            DeltaReducer::Batch(name, _) => name,
+        }
+    }
+
+    fn apply(&self, value: &Value, writes: &[&Value]) -> Result<Value, String> {
+        let mut next = value.clone();
+        match self {
+            DeltaReducer::Batch(_, reduce) => return reduce(value, writes),
+            DeltaReducer::Op(op) => {
+                for write in writes {
+                    next = op.apply(&next, write)?;
+                }
+            }
+            DeltaReducer::Messages => {
+                for write in writes {
+                    next = add_messages(next.as_array().unwrap_or(&List::new()), write)?;
+                }
+            }
+        }
+        Ok(next)
+    }
+
+    fn same(&self, other: &DeltaReducer) -> bool {
+        match (self, other) {
+            (DeltaReducer::Op(a), DeltaReducer::Op(b)) => a.same(b),
+            (DeltaReducer::Batch(_, a), DeltaReducer::Batch(_, b)) => Arc::ptr_eq(a, b),
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        }
+    }
+}
+
+impl From<BinaryOp> for DeltaReducer {
+    fn from(op: BinaryOp) -> Self {
+        DeltaReducer::Op(op)
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct DeltaSpec {
+    pub(crate) reducer: DeltaReducer,
+    /// Updates after which the value is stored whole.
+    pub(crate) frequency: u32,
+    /// What an overwrite with null leaves.
+    pub(crate) empty: Value,
+}
+
+impl fmt::Debug for DeltaSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} every {}", self.reducer.name(), self.frequency)
+    }
+}
+
+/// The value inside a snapshot, stored or rebuilt, if `value` is one.
+pub(crate) fn whole_of(value: &Value) -> Option<&Value> {
+    let object = value.as_object().filter(|object| object.len() == 1)?;
+    object.get("__snapshot__").or_else(|| object.get("__rebuilt__"))
 }
 
 /// What an update did to a channel.
@@ -130,7 +218,41 @@ impl Kind {
                 Ok(Effect::Replaced)
             }
             Kind::Binary(_) | Kind::Messages => self.reduce(value, writes),
+            Kind::Delta(spec) => {
+                let mut overwrites = writes.iter().filter_map(|write| overwrite_of(write));
+                *value = Some(match (overwrites.next(), overwrites.next()) {
+                    (Some(_), Some(_)) => return Err(TWO_OVERWRITES.into()),
+                    (Some(Value::Null), None) => spec.empty.clone(),
+                    (Some(wanted), None) => wanted.clone(),
+                    (None, _) => spec
+                        .reducer
+                        .apply(value.as_ref().unwrap_or(&spec.empty), writes)?,
+                });
+                Ok(Effect::Replaced)
+            }
         }
+    }
+
+    /// Joins the writes of any number of steps, oldest first, as they were stored. The last overwrite begins anew.
+    pub(crate) fn replay(&self, value: &mut Option<Value>, writes: &[&Value]) -> Result<(), String> {
+        let Kind::Delta(spec) = self else {
+            for write in writes {
+                self.update(value, &[write])?;
+            }
+            return Ok(());
+        };
+        let last = writes.iter().rposition(|write| overwrite_of(write).is_some());
+        let rest = match last {
+            Some(last) => {
+                self.update(value, &writes[last..=last])?;
+                &writes[last + 1..]
+            }
+            None => writes,
+        };
+        if !rest.is_empty() {
+            *value = Some(spec.reducer.apply(value.as_ref().unwrap_or(&spec.empty), rest)?);
+        }
+        Ok(())
     }
 
     /// A step that does not write the channel.
@@ -259,25 +381,34 @@ impl Kind {
         )
     }
 
-    /// Is its value part of checkpoints?
+    /// Is anything of it stored, be it only its writes?
     pub(crate) fn is_stored(&self) -> bool {
         !matches!(self, Kind::Untracked { .. } | Kind::Managed(_))
     }
 
+    /// May its value be joined from stored writes? An ordinary reducer may have been a delta key before.
+    pub(crate) fn can_be_rebuilt(&self) -> bool {
+        matches!(self, Kind::Delta(_) | Kind::Binary(_) | Kind::Messages)
+    }
+
     /// Does it keep its default when a checkpoint has no value for it?
     pub(crate) fn keeps_default(&self) -> bool {
-        matches!(self, Kind::Binary(_) | Kind::Messages | Kind::Last)
+        matches!(
+            self,
+            Kind::Binary(_) | Kind::Messages | Kind::Delta(_) | Kind::Last
+        )
     }
 
     /// Does an overwrite wrapper mean something to it? Elsewhere it is a value like any other.
     pub(crate) fn takes_overwrites(&self) -> bool {
-        matches!(self, Kind::Binary(_) | Kind::Messages)
+        matches!(self, Kind::Binary(_) | Kind::Messages | Kind::Delta(_))
     }
 
     /// Do both treat writes in the same way?
     pub(crate) fn same(&self, other: &Kind) -> bool {
         match (self, other) {
             (Kind::Binary(a), Kind::Binary(b)) => a.same(b),
+            (Kind::Delta(a), Kind::Delta(b)) => a.frequency == b.frequency && a.reducer.same(&b.reducer),
             (Kind::Ephemeral { guard: a }, Kind::Ephemeral { guard: b })
             | (Kind::Untracked { guard: a }, Kind::Untracked { guard: b })
             | (Kind::Topic { accumulate: a }, Kind::Topic { accumulate: b }) => a == b,

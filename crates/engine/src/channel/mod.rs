@@ -15,7 +15,9 @@ mod binary;
 mod kind;
 
 pub use binary::{BinaryOp, ReducerFn};
-pub(crate) use kind::{Effect, Kind, overwrite_of, refusal};
+use kind::DeltaSpec;
+pub use kind::{BatchFn, DeltaReducer};
+pub(crate) use kind::{Effect, Kind, overwrite_of, refusal, whole_of};
 
 /// Holds an update against a rule; the error says what was expected and what was found.
 pub type CheckFn = Arc<dyn Fn(&Value) -> Result<(), String> + Send + Sync>;
@@ -109,9 +111,24 @@ impl ChannelSpec {
     pub fn untracked(guard: bool) -> Self {
         Self::of(Kind::Untracked { guard })
     }
+    /// A reducer whose value is stored only with every so many updates and rebuilt from the stored writes in
+    /// between. It begins as an empty list; give another default for an object. Worth it for values that grow large
+    /// where a backend stores whole values.
+    pub fn delta(reducer: impl Into<DeltaReducer>, snapshot_frequency: u32) -> Self {
+        let spec = DeltaSpec {
+            reducer: reducer.into(),
+            frequency: snapshot_frequency,
+            empty: Value::Null,
+        };
+        Self::of(Kind::Delta(spec)).with_default(List::new())
+    }
     /// Value before the first write.
     pub fn with_default(mut self, value: impl Into<Value>) -> Self {
-        self.default = Some(value.into());
+        let value = value.into();
+        if let Kind::Delta(spec) = &mut self.kind {
+            spec.empty = value.clone();
+        }
+        self.default = Some(value);
         self
     }
     /// Every update of the key is held against `check` before it is merged, whoever makes it: a node, the input, a
@@ -166,6 +183,7 @@ impl ChannelSpec {
             Kind::Last | Kind::LastAfterFinish => "overwrite",
             Kind::Binary(op) => op.name(),
             Kind::Messages => "add_messages",
+            Kind::Delta(spec) => spec.reducer.name(),
             Kind::Ephemeral { .. } => "ephemeral",
             Kind::Topic { .. } => "topic",
             Kind::Any => "any",

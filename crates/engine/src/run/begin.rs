@@ -11,7 +11,7 @@ impl Loop {
         let mut superseded = false;
         if let (Some(saver), Some(thread)) = (self.graph.saver.clone(), self.config.thread.clone()) {
             let wanted = self.config.checkpoint_id.as_ref();
-            let tuple = saver.get(&thread, "", wanted).await?;
+            let tuple = crate::delta::get(&self.plan, &*saver, &thread, "", wanted).await?;
             if let (None, Some(id)) = (&tuple, wanted) {
                 return Err(RunError::invalid_request(format!(
                     "Thread {thread} has no checkpoint {id}. List its history and choose one of those."
@@ -35,6 +35,7 @@ impl Loop {
         let answers = matches!(&input, Input::Command(command) if command.resume.is_some());
         let travels = self.config.checkpoint_id.is_some() && !answers;
         self.keep_finished = !travels && !superseded;
+        self.owns_start = !superseded;
         if travels {
             // Going back asks again: what was answered then does not count now.
             self.pending
@@ -69,6 +70,7 @@ impl Loop {
         self.live.pass_breakpoints();
         if forks {
             // The new checkpoint gives its tasks other ids, so nothing stored for the old ones is theirs.
+            self.live.leave_behind(&writes);
             self.pending.clear();
             let updated = self.updated.take();
             self.put(Source::Fork).await?;
@@ -104,6 +106,7 @@ impl Loop {
         if let Some(known) = &mut self.updated {
             known.extend(updated);
         }
+        self.live.leave_behind(&pending);
         // Whatever waited is abandoned: its triggers are consumed, its stored writes are not used.
         let open = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
         let start = [(Channel::Known(self.plan.start_channel), value)];
@@ -221,6 +224,10 @@ impl Loop {
                 task_path: String::new(),
                 writes: stored.into_iter().map(|w| w.write).collect(),
             };
+            if self.config.durability == Durability::Exit {
+                // The command's writes are stored only if the run stops before its first step ends.
+                self.live.leave_behind(&self.pending);
+            }
             if let Some(persister) = &mut self.persister {
                 persister.task(record, true).await?;
             }

@@ -3,7 +3,7 @@
 //! A super-step is a transaction. What a task writes reaches no channel before every task of the step has finished;
 //! until then it is a pending write of the checkpoint the step started from, and a resume takes it from there.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use tokio::task::JoinSet;
@@ -67,6 +67,12 @@ pub(crate) struct Loop {
     pending: Vec<PendingWrite>,
     /// Give finished tasks of an open step their stored writes back instead of running them again.
     keep_finished: bool,
+    /// Tasks of the open step that were given their stored writes back.
+    given_back: HashSet<TaskId>,
+    /// Will writes stored on the checkpoint that the run starts from be read by its branch alone?
+    owns_start: bool,
+    /// The first step that this run finished.
+    first_step: Option<i64>,
     /// Answers that tasks of the open step were given before, by task.
     given: HashMap<TaskId, Vec<Value>>,
     by_id: BTreeMap<String, Value>,
@@ -133,6 +139,9 @@ impl Loop {
             updated: None,
             pending: Vec::new(),
             keep_finished: true,
+            given_back: HashSet::new(),
+            owns_start: true,
+            first_step: None,
             given: HashMap::new(),
             by_id: BTreeMap::new(),
             scalar: Arc::new(Mutex::new(None)),
@@ -225,8 +234,11 @@ impl Loop {
             if self.tasks.is_empty() {
                 return Ok(Stop::Done);
             }
-            if self.keep_finished && !self.pending.is_empty() {
-                self.give_back();
+            if !self.pending.is_empty() {
+                if self.keep_finished {
+                    self.give_back();
+                }
+                self.leave_behind();
             }
             if self.breaks(&self.config.interrupt_before) {
                 return Ok(Stop::Breakpoint);
@@ -264,6 +276,7 @@ impl Loop {
             if updated.iter().any(|channel| self.plan.is_state_key(*channel)) {
                 self.emit_values(Vec::new()).await;
             }
+            self.keep_deltas();
             self.measure_state(updated.iter().copied());
             self.updated = Some(updated);
             self.pending.clear();
@@ -335,6 +348,10 @@ impl Loop {
             user: (*self.user).clone(),
         };
         let after = self.live.base.as_ref().map(|base| base.id.clone());
+        if after.is_none() && !self.plan.deltas.is_empty() && persister.needs_stub() {
+            let now = iso8601(self.graph.clock.now_ms());
+            persister.keep_stub(crate::delta::stub(self.graph.ids.next(None), now));
+        }
         let id = self.graph.ids.next(after.as_ref());
         let ts = iso8601(self.graph.clock.now_ms());
         let settle = persister.durability != Durability::Exit;

@@ -23,6 +23,52 @@ impl Loop {
         }
     }
 
+    /// Stored writes that no task was given back are not part of what this step leads to.
+    pub(super) fn leave_behind(&mut self) {
+        if self.plan.deltas.is_empty() {
+            return;
+        }
+        let done = self.tasks.iter().filter(|task| !task.writes.is_empty());
+        self.given_back = done.map(|task| task.id.clone()).collect();
+        let unused =
+            |write: &&PendingWrite| !write.task_id.is_null() && !self.given_back.contains(&write.task_id);
+        self.live.leave_behind(self.pending.iter().filter(unused));
+    }
+
+    /// When nothing is stored before the run ends, its writes to delta keys are kept, because the last checkpoint is
+    /// rebuilt from them. Their order is that of the steps.
+    pub(super) fn keep_deltas(&mut self) {
+        let given_back = std::mem::take(&mut self.given_back);
+        let first_step = *self.first_step.get_or_insert(self.step);
+        let Some(persister) = &mut self.persister else {
+            return;
+        };
+        if self.plan.deltas.is_empty() || persister.durability != Durability::Exit {
+            return;
+        }
+        if !self.owns_start {
+            self.live.deltas.force_written();
+            return;
+        }
+        for task in self.tasks.iter().filter(|task| !given_back.contains(&task.id)) {
+            let is_delta = |(channel, _): &&(Channel, Value)| matches!(channel, Channel::Known(c) if self.plan.deltas.contains(c));
+            let writes: Writes = task.writes.iter().filter(is_delta).cloned().collect();
+            if !writes.is_empty() {
+                persister.keep_delta(TaskWrites {
+                    checkpoint_id: self.current.clone(),
+                    task_id: crate::delta::late_task(&task.id, self.step),
+                    // The first step of the run takes its place among what is stored of that step already.
+                    task_path: if self.step == first_step {
+                        task.path_text.clone()
+                    } else {
+                        format!("~~{:010}{}", self.step.max(0), task.path_text)
+                    },
+                    writes: stored_writes(&self.plan, 0, &writes),
+                });
+            }
+        }
+    }
+
     /// Runs every task without writes, all at once. Some(stop) when the step stays open.
     pub(super) async fn run_tasks(&mut self) -> Result<Option<Stop>, RunError> {
         let waiting: Vec<usize> = (0..self.tasks.len())

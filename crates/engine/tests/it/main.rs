@@ -3,6 +3,7 @@
 
 mod channels;
 mod compile;
+mod deltas;
 mod failures;
 mod interrupts;
 mod loops;

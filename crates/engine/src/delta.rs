@@ -1,0 +1,333 @@
+//! Delta keys: their value is not stored with every checkpoint but rebuilt from the writes that led to it.
+//!
+//! A checkpoint of a graph with such keys counts, for each of them, the updates and super-steps since its value was
+//! stored last. When the count reaches the key's frequency, the checkpoint holds the value as a snapshot,
+//! `{"__snapshot__": value}`, and counting begins again. Whoever loads a checkpoint without a snapshot walks up its
+//! parents to the nearest one and joins the writes stored on the way.
+//!
+//! This is right as long as the writes stored on a parent are exactly those that its child applied. Where that is not
+//! so (an overwrite discarded its neighbours, a branch left writes behind, a step ran again), the child is forced to
+//! hold a snapshot, and the walk ends there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::channel::{Kind, whole_of};
+use crate::checkpoint::{
+    Checkpoint, CheckpointTuple, Checkpointer, ListQuery, Metadata, PendingWrite, Source, StorageError,
+};
+use crate::error::RunError;
+use crate::ids::{CheckpointId, TaskId, ThreadId};
+use crate::live::Live;
+use crate::plan::{ChannelIx, Plan};
+use crate::value::{List, Object, Value};
+
+/// Where metadata keeps the counts: `{key: [updates, super-steps]}`.
+const COUNTERS: &str = "counters_since_delta_snapshot";
+/// A key that is not written any more is stored after so many super-steps, so that no walk is longer.
+const MAX_STEPS: u64 = 5_000;
+
+/// What a thread knows about its delta keys between two checkpoints.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Deltas {
+    /// Updates and super-steps since the last snapshot.
+    counts: BTreeMap<ChannelIx, (u64, u64)>,
+    /// Written since the last checkpoint.
+    written: BTreeSet<ChannelIx>,
+    /// Keys whose next checkpoint must hold a snapshot.
+    forced: BTreeSet<ChannelIx>,
+}
+
+impl Deltas {
+    /// The counts of a stored checkpoint.
+    pub(crate) fn load(plan: &Plan, metadata: &Metadata) -> Self {
+        let mut deltas = Self::default();
+        let counts = metadata.user.get(COUNTERS).and_then(Value::as_object);
+        for index in &plan.deltas {
+            let count = counts.and_then(|counts| counts.get(&plan.channel(*index).name));
+            let number = |at: usize| count.and_then(|count| count.at(at)).and_then(Value::as_u64);
+            if let (Some(updates), Some(steps)) = (number(0), number(1)) {
+                deltas.counts.insert(*index, (updates, steps));
+            }
+        }
+        deltas
+    }
+
+    pub(crate) fn note_write(&mut self, index: ChannelIx, overwritten: bool) {
+        self.written.insert(index);
+        if overwritten {
+            self.forced.insert(index);
+        }
+    }
+
+    pub(crate) fn force(&mut self, index: ChannelIx) {
+        self.forced.insert(index);
+    }
+
+    /// Nobody will find the writes since the last checkpoint, so the next one holds what they led to.
+    pub(crate) fn force_written(&mut self) {
+        self.forced.extend(&self.written);
+    }
+
+    /// Counts one more checkpoint and gives the keys whose value it must hold. The counts are put into its metadata.
+    /// With `settle` it will be stored; without, it may yet give way to a later one.
+    pub(crate) fn count(
+        &mut self,
+        plan: &Plan,
+        metadata: &mut Metadata,
+        settle: bool,
+        has_version: impl Fn(ChannelIx) -> bool,
+    ) -> BTreeSet<ChannelIx> {
+        let mut due = BTreeSet::new();
+        let mut shown = Object::new();
+        for &index in &plan.deltas {
+            let Kind::Delta(spec) = &plan.channel(index).spec.kind else {
+                continue;
+            };
+            let count = self.counts.entry(index).or_default();
+            count.0 += u64::from(self.written.contains(&index));
+            count.1 += 1;
+            let reached = count.0 >= u64::from(spec.frequency) || count.1 >= MAX_STEPS;
+            if self.forced.contains(&index) || (reached && has_version(index)) {
+                due.insert(index);
+                if settle {
+                    self.counts.remove(&index);
+                }
+            } else {
+                shown.insert(plan.channel(index).name.clone(), vec![count.0, count.1]);
+            }
+        }
+        self.written.clear();
+        if settle {
+            self.forced.clear();
+        }
+        if shown.is_empty() {
+            metadata.user.remove(COUNTERS);
+        } else {
+            metadata.user.insert(COUNTERS, shown);
+        }
+        due
+    }
+}
+
+/// The delta key that a stored write belongs to.
+pub(crate) fn key_of(plan: &Plan, write: &PendingWrite) -> Option<ChannelIx> {
+    let index = *plan.channel_index.get(&write.write.channel)?;
+    matches!(plan.channel(index).spec.kind, Kind::Delta(_)).then_some(index)
+}
+
+/// A checkpoint, with the values that it leaves to its parents.
+pub(crate) async fn get(
+    plan: &Plan,
+    saver: &dyn Checkpointer,
+    thread: &ThreadId,
+    ns: &str,
+    id: Option<&CheckpointId>,
+) -> Result<Option<CheckpointTuple>, StorageError> {
+    let mut tuple = saver.get(thread, ns, id).await?;
+    if let Some(tuple) = &mut tuple {
+        rebuild(plan, saver, tuple).await?;
+    }
+    Ok(tuple)
+}
+
+/// Checkpoints, newest first, each with the values that it leaves to its parents.
+pub(crate) async fn list(
+    plan: &Plan,
+    saver: &dyn Checkpointer,
+    query: &ListQuery,
+) -> Result<Vec<CheckpointTuple>, StorageError> {
+    let mut tuples = saver.list(query).await?;
+    for tuple in &mut tuples {
+        rebuild(plan, saver, tuple).await?;
+    }
+    Ok(tuples)
+}
+
+/// Refuses to remove the past of a thread whose newest checkpoint cannot be read without it.
+pub(crate) async fn check_prune(
+    plan: &Plan,
+    saver: &dyn Checkpointer,
+    thread: &ThreadId,
+) -> Result<(), RunError> {
+    if plan.deltas.is_empty() {
+        return Ok(());
+    }
+    let Some(head) = saver.get(thread, "", None).await? else {
+        return Ok(());
+    };
+    let checkpoint = &head.checkpoint;
+    let mut names = plan.deltas.iter().map(|index| &plan.channel(*index).name);
+    match names.find(|name| {
+        checkpoint.channel_versions.contains_key(*name) && !checkpoint.channel_values.contains_key(*name)
+    }) {
+        None => Ok(()),
+        Some(name) => Err(RunError::invalid_request(format!(
+            "The past of thread {thread} cannot be removed: the delta key `{name}` of its newest checkpoint is rebuilt \
+             from it. Overwrite the key with its own value first, by an edit of the thread."
+        ))),
+    }
+}
+
+struct Walk {
+    index: ChannelIx,
+    seed: Option<Value>,
+    /// Newest first.
+    writes: Vec<Value>,
+}
+
+/// Puts the values that are not stored with the checkpoint into it.
+async fn rebuild(
+    plan: &Plan,
+    saver: &dyn Checkpointer,
+    tuple: &mut CheckpointTuple,
+) -> Result<(), StorageError> {
+    // A key that was a delta key when the thread was written may be an ordinary reducer by now.
+    if plan.deltas.is_empty() && !tuple.checkpoint.metadata.user.contains_key(COUNTERS) {
+        return Ok(());
+    }
+    let values = &tuple.checkpoint.channel_values;
+    let versions = tuple.checkpoint.channel_versions.keys();
+    let missing = versions.filter(|name| !values.contains_key(*name));
+    let mut open: Vec<Walk> = missing
+        .filter_map(|name| plan.channel_index.get(name))
+        .filter(|index| plan.channel(**index).spec.kind.can_be_rebuilt())
+        .map(|index| Walk {
+            index: *index,
+            seed: None,
+            writes: Vec::new(),
+        })
+        .collect();
+    let mut done = Vec::with_capacity(open.len());
+    let mut parent = tuple.checkpoint.parent.clone();
+    while let (Some(id), false) = (&parent, open.is_empty()) {
+        let Some(ancestor) = saver.get(&tuple.thread, &tuple.ns, Some(id)).await? else {
+            let keys: Vec<&str> = open.iter().map(|walk| &*plan.channel(walk.index).name).collect();
+            return Err(StorageError::Corrupt {
+                place: format!(
+                    "{} of checkpoint {} of thread {}",
+                    keys.join(", "),
+                    tuple.checkpoint.id,
+                    tuple.thread
+                ),
+                cause: format!("it is rebuilt from checkpoint {id}, which is not there any more"),
+            });
+        };
+        let mut index = 0;
+        while index < open.len() {
+            let walk = &mut open[index];
+            let name = &plan.channel(walk.index).name;
+            let stored = ancestor.pending_writes.iter().rev();
+            walk.writes.extend(
+                stored
+                    .filter(|w| w.write.channel == *name)
+                    .map(|w| w.write.value.clone()),
+            );
+            walk.seed = ancestor.checkpoint.channel_values.get(name).cloned();
+            if walk.seed.is_some() {
+                done.push(open.swap_remove(index));
+            } else {
+                index += 1;
+            }
+        }
+        parent = ancestor.checkpoint.parent.clone();
+    }
+    for walk in done.into_iter().chain(open) {
+        let channel = plan.channel(walk.index);
+        let seed = walk.seed.map(|seed| whole_of(&seed).cloned().unwrap_or(seed));
+        let mut value = seed.or_else(|| channel.spec.default.clone());
+        let writes: Vec<&Value> = walk.writes.iter().rev().collect();
+        channel
+            .spec
+            .kind
+            .replay(&mut value, &writes)
+            .map_err(|cause| StorageError::Corrupt {
+                place: format!(
+                    "key {} of checkpoint {} of thread {}",
+                    channel.name, tuple.checkpoint.id, tuple.thread
+                ),
+                cause,
+            })?;
+        if let Some(value) = value {
+            let values = &mut tuple.checkpoint.channel_values;
+            values.insert(channel.name.clone(), rebuilt(value));
+        }
+    }
+    Ok(())
+}
+
+/// A value as checkpoints hold it when it is stored whole.
+pub(crate) fn snapshot(value: Value) -> Value {
+    Value::Object([("__snapshot__", value)].into_iter().collect())
+}
+
+/// A value that is not stored, as it stands in a checkpoint that was loaded.
+fn rebuilt(value: Value) -> Value {
+    Value::Object([("__rebuilt__", value)].into_iter().collect())
+}
+
+pub(crate) fn is_rebuilt(value: &Value) -> bool {
+    value.get("__rebuilt__").is_some() && value.as_object().is_some_and(|object| object.len() == 1)
+}
+
+/// A loaded checkpoint as it is stored.
+pub(crate) fn as_stored(plan: &Plan, mut checkpoint: Checkpoint) -> Checkpoint {
+    for index in &plan.deltas {
+        let name = &plan.channel(*index).name;
+        if checkpoint.channel_values.get(name).is_some_and(is_rebuilt) {
+            checkpoint.channel_values.remove(name);
+        }
+    }
+    checkpoint
+}
+
+/// A checkpoint that `live` made, with the values that it leaves to its parents.
+pub(crate) fn complete(live: &Live, mut checkpoint: Checkpoint) -> Checkpoint {
+    for index in &live.plan.deltas {
+        let name = &live.plan.channel(*index).name;
+        let has_version = checkpoint.channel_versions.contains_key(name);
+        if let (Some(value), true, false) = (
+            live.value(*index),
+            has_version,
+            checkpoint.channel_values.contains_key(name),
+        ) {
+            checkpoint
+                .channel_values
+                .insert(name.clone(), rebuilt(value.clone()));
+        }
+    }
+    checkpoint
+}
+
+/// The empty checkpoint before a thread's first, which carries writes when nothing else can.
+pub(crate) fn stub(id: CheckpointId, ts: String) -> Checkpoint {
+    Checkpoint {
+        id,
+        parent: None,
+        ts,
+        channel_values: Default::default(),
+        channel_versions: Default::default(),
+        versions_seen: Default::default(),
+        updated_channels: None,
+        metadata: Metadata {
+            source: Source::Input,
+            step: -2,
+            parents: Object::new(),
+            user: Object::new(),
+        },
+        next: Vec::new(),
+    }
+}
+
+/// The id under which a task's writes are stored on a checkpoint that is not the one it ran on.
+pub(crate) fn late_task(task: &TaskId, step: i64) -> TaskId {
+    TaskId::new(format!("{:08}-{task}", step.max(0)))
+}
+
+/// Messages get their ids before they are stored, so that joining them again gives the same ones.
+pub(crate) fn with_ids(update: &Value) -> Value {
+    let whole = |message: &Value| crate::messages::coerce(message).unwrap_or_else(|_| message.clone());
+    match update {
+        Value::Array(items) => Value::Array(items.iter().map(whole).collect::<List>()),
+        one => whole(one),
+    }
+}
