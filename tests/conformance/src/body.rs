@@ -1,0 +1,236 @@
+//! Nodes and routers of a case: a list of small actions, performed in order.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use superstep::{Command, NodeContext, NodeError, NodeOutput, Target};
+
+use crate::expression::{Scope, compute, holds, thaw};
+
+/// What the bodies of one case share: counters, notes, and what ran.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    runs: Mutex<HashMap<String, u64>>,
+    ran: Mutex<Vec<String>>,
+    notes: Mutex<Vec<Value>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl World {
+    /// Forgets what the last operation ran and noted.
+    pub(crate) fn clear(&self) {
+        lock(&self.ran).clear();
+        lock(&self.notes).clear();
+    }
+    /// Names of the bodies that ran, once for each time.
+    pub(crate) fn ran(&self) -> Vec<String> {
+        lock(&self.ran).clone()
+    }
+    /// What the bodies noted.
+    pub(crate) fn notes(&self) -> Vec<Value> {
+        lock(&self.notes).clone()
+    }
+    fn count(&self, name: &str) -> u64 {
+        let mut runs = lock(&self.runs);
+        let count = runs.entry(name.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+    /// A body begins; how often it has by now.
+    pub(crate) fn begin(&self, name: &str) -> u64 {
+        lock(&self.ran).push(name.to_owned());
+        self.count(name)
+    }
+}
+
+/// A list of actions that can be performed any number of times.
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
+    pub(crate) world: Arc<World>,
+    pub(crate) name: String,
+    pub(crate) actions: Arc<[Value]>,
+}
+
+pub(crate) fn actions(list: Option<&Value>) -> Arc<[Value]> {
+    list.and_then(Value::as_array).cloned().unwrap_or_default().into()
+}
+
+/// Names, packets, or a list of both.
+pub(crate) fn targets(value: &Value) -> Result<Vec<Target>, NodeError> {
+    match value {
+        Value::String(name) => Ok(vec![Target::node(name.as_str())]),
+        Value::Array(list) => list.iter().map(targets).collect::<Result<Vec<_>, _>>().map(|all| all.concat()),
+        Value::Object(packet) if packet.contains_key("send") => {
+            let node = packet["send"].as_str().unwrap_or_default();
+            Ok(vec![Target::send(node, thaw(packet.get("with").cloned().unwrap_or_default()))])
+        }
+        other => Err(NodeError::new("TypeError", format!("{other} is no target"))),
+    }
+}
+
+/// The command that an action or an operation describes.
+pub(crate) fn command(spec: &Value, scope: &Scope) -> Result<Command, NodeError> {
+    let update = match (spec.get("pairs"), spec.get("update")) {
+        (Some(pairs), _) => {
+            let pairs: Vec<Value> = pairs
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|pair| json!([pair[0], thaw(compute(&pair[1], scope))]))
+                .collect();
+            Some(Value::from(pairs).into())
+        }
+        (None, Some(update)) => Some(thaw(compute(update, scope)).into()),
+        (None, None) => None,
+    };
+    Ok(Command {
+        update,
+        goto: match spec.get("goto") {
+            Some(goto) => targets(&compute(goto, scope))?,
+            None => Vec::new(),
+        },
+        resume: spec.get("resume").map(|answer| thaw(compute(answer, scope)).into()),
+    })
+}
+
+/// The parts of what a node returns; updates written one after the other are one part.
+#[derive(Default)]
+struct Parts {
+    done: Vec<NodeOutput>,
+    open: Option<serde_json::Map<String, Value>>,
+}
+
+impl Parts {
+    fn write(&mut self, values: Value) {
+        match values {
+            Value::Object(values) => self.open.get_or_insert_default().extend(values),
+            other => self.push(NodeOutput::Update(other.into())),
+        }
+    }
+    fn push(&mut self, part: NodeOutput) {
+        self.close();
+        self.done.push(part);
+    }
+    fn close(&mut self) {
+        if let Some(values) = self.open.take() {
+            self.done.push(NodeOutput::Update(Value::Object(values).into()));
+        }
+    }
+    fn output(mut self) -> NodeOutput {
+        self.close();
+        match self.done.len() {
+            0 => NodeOutput::none(),
+            1 => self.done.remove(0),
+            _ => NodeOutput::Many(self.done),
+        }
+    }
+}
+
+fn extend(scope: &mut Scope, list: &str, item: Value) {
+    if let Some(Value::Array(items)) = scope.get_mut(list) {
+        items.push(item);
+    }
+}
+
+impl Body {
+    /// Performs the actions; `scope` says what their expressions see.
+    pub(crate) async fn run(&self, context: &NodeContext, mut scope: Scope) -> Result<NodeOutput, NodeError> {
+        let runs = scope.get("runs").and_then(Value::as_u64).unwrap_or_default();
+        scope.insert("answers".into(), json!([]));
+        scope.insert("results".into(), json!([]));
+        let mut parts = Parts::default();
+        for action in self.actions.iter() {
+            if action.get("if").is_some_and(|which| !holds(&compute(which, &scope))) {
+                continue;
+            }
+            let given = |name: &str| action.get(name).map(|value| compute(value, &scope));
+            if let Some(values) = given("write") {
+                parts.write(thaw(values));
+            } else if let Some(values) = given("also") {
+                parts.push(NodeOutput::Update(thaw(values).into()));
+            } else if let Some(value) = given("return") {
+                parts.push(NodeOutput::Update(thaw(value).into()));
+            } else if let Some(spec) = action.get("command") {
+                parts.push(NodeOutput::Command(command(spec, &scope)?));
+            } else if let Some(question) = action.get("ask") {
+                let answer = loop {
+                    let answer = Value::from(context.interrupt(thaw(compute(question, &scope)))?);
+                    scope.insert("answer".into(), answer.clone());
+                    extend(&mut scope, "answers", answer.clone());
+                    if action.get("until").is_none_or(|until| holds(&compute(until, &scope))) {
+                        break answer;
+                    }
+                };
+                if let Some(key) = action.get("into").and_then(Value::as_str) {
+                    parts.write(json!({key: answer}));
+                }
+            } else if let Some(class) = action.get("fail").and_then(Value::as_str) {
+                if runs <= action.get("times").and_then(Value::as_u64).unwrap_or(u64::MAX) {
+                    let message = given("message").unwrap_or_else(|| "boom".into());
+                    return Err(NodeError::new(class, message.as_str().unwrap_or_default()));
+                }
+            } else if let Some(pause) = given("sleep") {
+                tokio::time::sleep(Duration::from_millis(pause.as_u64().unwrap_or_default())).await;
+            } else if let Some(item) = given("emit") {
+                context.emit(item).await;
+            } else if let Some(note) = given("note") {
+                lock(&self.world.notes).push(json!([self.name, note]));
+            } else {
+                return Err(NodeError::new("InvalidCase", format!("unknown action {action}")));
+            }
+        }
+        Ok(parts.output())
+    }
+
+    /// As the body of a node.
+    pub(crate) async fn node(self, context: NodeContext, input: superstep::Value) -> Result<NodeOutput, NodeError> {
+        let mut scope = Scope::new();
+        scope.insert("state".into(), input.into());
+        scope.insert("runs".into(), self.world.begin(&self.name).into());
+        self.run(&context, scope).await
+    }
+}
+
+/// A router: what it does first, then where it leads.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) before: Option<Body>,
+    pub(crate) edge: Value,
+}
+
+impl Route {
+    pub(crate) async fn run(self, context: NodeContext, state: superstep::Value) -> Result<Vec<Target>, NodeError> {
+        let mut scope = Scope::new();
+        scope.insert("state".into(), state.into());
+        if let Some(body) = &self.before {
+            let mut inner = scope.clone();
+            inner.insert("runs".into(), body.world.count(&body.name).into());
+            body.run(&context, inner).await?;
+        }
+        let edge = &self.edge;
+        if let Some(route) = edge.get("route") {
+            return targets(&compute(route, &scope));
+        }
+        if let Some(when) = edge.get("when") {
+            let end = json!("__end__");
+            return targets(if holds(&compute(when, &scope)) { &edge["to"] } else { &end });
+        }
+        let items = compute(&edge["each"], &scope);
+        let packet = |item: &Value| {
+            let mut inner = scope.clone();
+            inner.insert("item".into(), item.clone());
+            let mut arg = serde_json::Map::new();
+            arg.insert(edge["as"].as_str().unwrap_or_default().into(), item.clone());
+            for (key, value) in edge.get("with").and_then(Value::as_object).into_iter().flatten() {
+                arg.insert(key.clone(), compute(value, &inner));
+            }
+            Target::send(edge["to"].as_str().unwrap_or_default(), Value::Object(arg))
+        };
+        Ok(items.as_array().into_iter().flatten().map(packet).collect())
+    }
+}

@@ -1,0 +1,193 @@
+//! The graph of a case, built with the engine's public API.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use superstep::{
+    BinaryOp, Branch, ChannelSpec, CompileError, Graph, List, NodeContext, NodeOptions, Object, StateGraph,
+};
+
+use crate::Refusal;
+use crate::body::{Body, Route, World, actions};
+
+/// Why there is no graph.
+pub(crate) enum Unbuilt {
+    Refused(Refusal),
+    Compile(CompileError),
+}
+
+impl From<Refusal> for Unbuilt {
+    fn from(refusal: Refusal) -> Self {
+        Unbuilt::Refused(refusal)
+    }
+}
+
+pub(crate) fn unsupported(what: impl Into<String>) -> Refusal {
+    Refusal::Unsupported(what.into())
+}
+
+fn invalid(why: impl Into<String>) -> Refusal {
+    Refusal::Invalid(why.into())
+}
+
+pub(crate) fn text<'a>(spec: &'a Value, field: &str) -> Option<&'a str> {
+    spec.get(field).and_then(Value::as_str)
+}
+
+/// A field that is one text or a list of texts.
+pub(crate) fn texts(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::String(one)) => vec![one.clone()],
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Refuses fields that nobody reads: a case must not pass because half of it was overlooked.
+fn known(spec: &Value, fields: &[&str], of: &str) -> Result<(), Refusal> {
+    match spec.as_object().into_iter().flatten().find(|(key, _)| !fields.contains(&key.as_str())) {
+        Some((key, _)) => Err(unsupported(format!("`{key}` of {of}"))),
+        None => Ok(()),
+    }
+}
+
+fn operator(name: &str) -> Result<BinaryOp, Refusal> {
+    Ok(match name {
+        "add" => BinaryOp::Add,
+        "multiply" => BinaryOp::Multiply,
+        "min" => BinaryOp::Min,
+        "max" => BinaryOp::Max,
+        "and" => BinaryOp::And,
+        "or" => BinaryOp::Or,
+        "append" => BinaryOp::Append,
+        "merge" => BinaryOp::Merge,
+        "union" => BinaryOp::Union,
+        other => return Err(invalid(format!("there is no reducer {other}"))),
+    })
+}
+
+fn empty(kind: Option<&str>) -> Option<superstep::Value> {
+    Some(match kind? {
+        "array" => List::new().into(),
+        "object" => Object::new().into(),
+        "string" => "".into(),
+        "integer" => 0.into(),
+        "number" => 0.0.into(),
+        "boolean" => false.into(),
+        _ => return None,
+    })
+}
+
+fn channel(spec: &Value) -> Result<ChannelSpec, Refusal> {
+    known(spec, &["type", "reducer", "channel", "empty", "snapshot_frequency"], "a state key")?;
+    match (text(spec, "channel"), text(spec, "reducer")) {
+        (Some("ephemeral"), _) => Ok(ChannelSpec::ephemeral()),
+        (Some(other), _) => Err(unsupported(format!("the channel {other}"))),
+        (None, None | Some("overwrite")) => Ok(ChannelSpec::last_value()),
+        (None, Some("add_messages")) => Ok(ChannelSpec::add_messages()),
+        (None, Some(name)) => {
+            let starts_empty =
+                spec.get("empty") != Some(&json!(false)) && !matches!(name, "multiply" | "min" | "max");
+            let default = if starts_empty { empty(text(spec, "type")) } else { None };
+            Ok(ChannelSpec::binary(operator(name)?, default))
+        }
+    }
+}
+
+/// Nodes in order: an object, or pairs where a name stands twice.
+fn nodes(graph: &Value) -> Vec<(String, Value)> {
+    match graph.get("nodes") {
+        Some(Value::Object(nodes)) => nodes.iter().map(|(name, node)| (name.clone(), node.clone())).collect(),
+        Some(Value::Array(pairs)) => {
+            pairs.iter().map(|pair| (pair[0].as_str().unwrap_or_default().to_owned(), pair[1].clone())).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+const ACTIONS: [&str; 16] = [
+    "if", "write", "also", "return", "command", "pairs", "ask", "until", "into", "fail", "times", "message", "sleep",
+    "emit", "note", "do",
+];
+
+fn check_actions(actions: &[Value]) -> Result<(), Refusal> {
+    for action in actions {
+        known(action, &ACTIONS, "a node's actions")?;
+        if action.pointer("/command/graph").is_some() {
+            return Err(unsupported("commands to the parent graph"));
+        }
+    }
+    Ok(())
+}
+
+/// Builds the graph of a case.
+pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
+    known(
+        spec,
+        &["name", "state", "input", "output", "nodes", "edges", "checkpointer", "interrupt_before", "interrupt_after"],
+        "a graph",
+    )?;
+    if spec.get("interrupt_before").is_some() || spec.get("interrupt_after").is_some() {
+        return Err(unsupported("breakpoints at compile time").into());
+    }
+    let mut graph = StateGraph::new();
+    for (key, one) in spec.get("state").and_then(Value::as_object).unwrap_or(&Map::new()) {
+        graph = graph.channel(key.as_str(), channel(one)?);
+    }
+    if spec.get("input").is_some() {
+        graph = graph.input_keys(texts(spec.get("input")));
+    }
+    if spec.get("output").is_some() {
+        graph = graph.output_keys(texts(spec.get("output")));
+    }
+    for (name, node) in nodes(spec) {
+        known(&node, &["do", "input"], "a node")?;
+        let body = Body {
+            world: world.clone(),
+            name: name.clone(),
+            actions: actions(node.get("do")),
+        };
+        check_actions(&body.actions)?;
+        let mut options = NodeOptions::new();
+        if node.get("input").is_some() {
+            options = options.input(texts(node.get("input")));
+        }
+        let run = move |context: NodeContext, input: superstep::Value| body.clone().node(context, input);
+        graph = graph.node_with(name, Arc::new(run), options);
+    }
+    for edge in spec.get("edges").and_then(Value::as_array).into_iter().flatten() {
+        graph = add_edge(graph, edge, world)?;
+    }
+    graph.compile().map_err(Unbuilt::Compile)
+}
+
+fn add_edge(graph: StateGraph, edge: &Value, world: &Arc<World>) -> Result<StateGraph, Refusal> {
+    let from = text(edge, "from");
+    if !["route", "when", "each"].iter().any(|form| edge.get(form).is_some()) {
+        let to = text(edge, "to").ok_or_else(|| invalid(format!("{edge} leads nowhere")))?;
+        return Ok(match from {
+            Some(from) => graph.edge(from, to),
+            None => graph.join(texts(edge.get("from")), to),
+        });
+    }
+    let from = from.ok_or_else(|| invalid(format!("{edge} begins nowhere")))?;
+    let name = text(edge, "name").unwrap_or("route");
+    let before = edge.get("do").map(|list| Body {
+        world: world.clone(),
+        name: format!("{from}/{name}"),
+        actions: actions(Some(list)),
+    });
+    if let Some(body) = &before {
+        check_actions(&body.actions)?;
+    }
+    let route = Route {
+        before,
+        edge: edge.clone(),
+    };
+    let router = move |context: NodeContext, state: superstep::Value| route.clone().run(context, state);
+    let mut branch = Branch::new(router).named(name);
+    for (label, target) in edge.get("paths").and_then(Value::as_object).into_iter().flatten() {
+        branch = branch.path(label.as_str(), target.as_str().unwrap_or_default());
+    }
+    Ok(graph.branch(from, branch))
+}

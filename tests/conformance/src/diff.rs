@@ -1,0 +1,79 @@
+//! Where two records differ, in words that name the place.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// One place where the engine does something else.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Where in the record, e.g. `2.events.7.updates.a.log`.
+    pub place: String,
+    /// What LangGraph did.
+    pub reference: Option<Value>,
+    /// What the engine did.
+    pub engine: Option<Value>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |value: &Option<Value>| match value {
+            None => "(nothing)".to_owned(),
+            Some(value) => {
+                let text = value.to_string();
+                match text.char_indices().nth(500) {
+                    Some((end, _)) => format!("{}…", &text[..end]),
+                    None => text,
+                }
+            }
+        };
+        write!(f, "{}\n    LangGraph  {}\n    engine     {}", self.place, side(&self.reference), side(&self.engine))
+    }
+}
+
+/// Differences in the order of the record.
+pub fn compare(reference: &Value, engine: &Value) -> Vec<Difference> {
+    let mut found = Vec::new();
+    walk(String::new(), Some(reference), Some(engine), &mut found);
+    found
+}
+
+/// The engine's error texts begin with LangGraph's first sentence. What LangGraph says after it is advice about its own
+/// API; the engine gives its own.
+fn same_error(reference: &Value, engine: &Value) -> Option<bool> {
+    let expected = reference.get("message")?.as_str()?;
+    let core = expected.split(". ").next().unwrap_or(expected).split(" Docs: ").next().unwrap_or(expected);
+    let core = core.trim_end_matches('.');
+    reference.get("class")?;
+    if let Some(messages) = engine.get("messages").and_then(Value::as_array) {
+        // Every problem of a graph is said at once, LangGraph stops at the first.
+        return Some(messages.iter().filter_map(Value::as_str).any(|message| message.starts_with(core)));
+    }
+    let said = engine.get("message")?.as_str()?;
+    Some(reference["class"] == engine["class"] && said.starts_with(core))
+}
+
+fn walk(place: String, reference: Option<&Value>, engine: Option<&Value>, found: &mut Vec<Difference>) {
+    let at = |part: &str| if place.is_empty() { part.to_owned() } else { format!("{place}.{part}") };
+    match (reference, engine) {
+        (Some(a), Some(b)) if a == b || same_error(a, b) == Some(true) => {}
+        (Some(Value::Object(a)), Some(Value::Object(b))) if same_error(&a.clone().into(), &b.clone().into()).is_none() => {
+            for (key, value) in a {
+                walk(at(key), Some(value), b.get(key), found);
+            }
+            for (key, value) in b.iter().filter(|(key, _)| !a.contains_key(*key)) {
+                walk(at(key), None, Some(value), found);
+            }
+        }
+        (Some(Value::Array(a)), Some(Value::Array(b))) => {
+            for index in 0..a.len().max(b.len()) {
+                walk(at(&index.to_string()), a.get(index), b.get(index), found);
+            }
+        }
+        (a, b) => found.push(Difference {
+            place,
+            reference: a.cloned(),
+            engine: b.cloned(),
+        }),
+    }
+}

@@ -1,0 +1,63 @@
+//! The engine held against recordings of LangGraph.
+//!
+//! A case is a JSON file: a graph whose nodes are lists of small actions, a script of operations on it, and the record
+//! of what LangGraph did (README.md describes the format). The recorder is Python and needed only to make records; the
+//! replayer builds the same graph with the engine's public API, performs the script and compares.
+
+mod body;
+mod build;
+mod case;
+mod diff;
+mod expression;
+mod format;
+mod normal;
+mod recorder;
+mod session;
+mod shrink;
+
+pub use case::{Case, Deviations, cases, root};
+pub use diff::{Difference, compare};
+pub use normal::normalise;
+pub use recorder::Recorder;
+pub use session::perform;
+pub use shrink::shrink;
+
+/// Why a case could not be performed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The case uses something that the engine does not offer.
+    Unsupported(String),
+    /// The case is not valid.
+    Invalid(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::Unsupported(what) => write!(f, "the engine does not offer {what}"),
+            Refusal::Invalid(why) => write!(f, "the case is not valid: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Performs a case with the engine and lists how it differs from the record. Time is virtual.
+pub fn replay(case: &serde_json::Value) -> Result<Vec<Difference>, Refusal> {
+    let mut ours = record(case)?;
+    Deviations::everywhere(&mut ours);
+    let theirs = case
+        .get("record")
+        .ok_or_else(|| Refusal::Invalid("it has no record; `./dev conformance record` makes one".into()))?;
+    Ok(compare(theirs, &ours))
+}
+
+/// What the engine does with a case, in comparable form.
+pub fn record(case: &serde_json::Value) -> Result<serde_json::Value, Refusal> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .map_err(|error| Refusal::Invalid(error.to_string()))?;
+    Ok(normalise(runtime.block_on(perform(case))?))
+}

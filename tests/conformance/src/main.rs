@@ -1,0 +1,152 @@
+//! `./dev conformance`: replays, records and compares cases, and looks for new ones.
+
+use std::io;
+use std::process::ExitCode;
+
+use superstep_conformance::{Case, Deviations, Recorder, Refusal, cases, replay, root, shrink};
+
+const USAGE: &str = "\
+Usage: ./dev conformance COMMAND
+
+  run [CASE…|all]     replay cases and say which differ (no Python needed)
+  diff [CASE…|all]    the same, with every difference
+  record CASE…|all    run cases with LangGraph and write what it did into them
+  fuzz [--count N] [--seed S] [--keep FOLDER]
+                      random graphs and scripts, on both sides; a difference is shrunk and written down
+
+A CASE is theme/name, a theme, or a file.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((command, rest)) = arguments.split_first() else {
+        println!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let done = match command.as_str() {
+        "run" => run(rest, 3),
+        "diff" => run(rest, usize::MAX),
+        "record" => make(rest),
+        "fuzz" => fuzz(rest),
+        _ => {
+            println!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(wanted: &[String], show: usize) -> io::Result<bool> {
+    let deviations = Deviations::read()?;
+    let (mut same, mut meant, mut different, mut refused) = (0, 0, 0, 0);
+    for case in cases(wanted)? {
+        match replay(&case.value) {
+            Ok(found) if found.is_empty() => same += 1,
+            Ok(found) => {
+                match deviations.reason(&case.name) {
+                    Some(reason) => {
+                        meant += 1;
+                        println!("{}: differs as meant: {reason}", case.name);
+                    }
+                    None => {
+                        different += 1;
+                        println!("{}: {} differences", case.name, found.len());
+                    }
+                }
+                for difference in found.iter().take(show) {
+                    println!("  {difference}");
+                }
+            }
+            Err(refusal) => {
+                refused += 1;
+                println!("{}: {refusal}", case.name);
+            }
+        }
+    }
+    println!("{same} cases are the same, {meant} differ as meant, {different} differ, {refused} could not be replayed");
+    Ok(different == 0 && refused == 0)
+}
+
+fn make(wanted: &[String]) -> io::Result<bool> {
+    if wanted.is_empty() {
+        println!("{USAGE}");
+        return Ok(false);
+    }
+    let mut recorder = Recorder::start()?;
+    let (mut count, mut changed) = (0, 0);
+    for mut case in cases(wanted)? {
+        let made = recorder.record(&case.value).map_err(|why| io::Error::other(format!("{}: {why}", case.name)))?;
+        count += 1;
+        if case.value.get("record") != Some(&made) {
+            changed += 1;
+            println!("{}", case.name);
+            case.value["record"] = made;
+        }
+        case.write()?;
+    }
+    println!("{count} cases recorded, {changed} of them new or changed");
+    Ok(true)
+}
+
+fn option(arguments: &[String], name: &str) -> Option<String> {
+    let place = arguments.iter().position(|argument| argument == name)?;
+    arguments.get(place + 1).cloned()
+}
+
+fn fuzz(arguments: &[String]) -> io::Result<bool> {
+    let number = |name: &str, default: u64| option(arguments, name).and_then(|n| n.parse().ok()).unwrap_or(default);
+    let (count, seed) = (number("--count", 1000), number("--seed", 1));
+    let folder = option(arguments, "--keep").map_or_else(|| root().join("../../target/conformance/found"), Into::into);
+    let mut recorder = Recorder::start()?;
+    let (mut different, mut refused) = (0, 0);
+    for seed in seed..seed + count {
+        let case = recorder.generate(seed)?;
+        match replay(&case) {
+            Ok(found) if found.is_empty() => continue,
+            Err(Refusal::Unsupported(what)) => {
+                refused += 1;
+                println!("seed {seed}: the engine does not offer {what}");
+                continue;
+            }
+            Err(refusal) => return Err(io::Error::other(format!("seed {seed}: {refusal}"))),
+            Ok(_) => {}
+        }
+        // A race on the reference's side is not a difference: it must show again.
+        let again = |recorder: &mut Recorder, case: &serde_json::Value| {
+            let mut case = case.clone();
+            case["record"] = recorder.record(&case).ok()?;
+            let found = replay(&case).ok()?;
+            let theirs = case["record"].take();
+            (!found.is_empty()).then_some((theirs, found))
+        };
+        if again(&mut recorder, &case).is_none() {
+            println!("seed {seed}: differed once and not again");
+            continue;
+        }
+        different += 1;
+        let mut small = shrink(case, 400, |case| again(&mut recorder, case).is_some());
+        let Some((theirs, found)) = again(&mut recorder, &small) else {
+            println!("seed {seed}: differed, but not every time");
+            continue;
+        };
+        small["record"] = theirs;
+        let case = Case {
+            name: format!("seed-{seed}"),
+            path: folder.join(format!("seed-{seed}.json")),
+            value: small,
+        };
+        case.write()?;
+        println!("seed {seed}: {}", case.path.display());
+        for difference in found.iter().take(3) {
+            println!("  {difference}");
+        }
+    }
+    println!("{count} random cases, {different} differ, {refused} use what the engine does not offer");
+    Ok(different == 0)
+}

@@ -1,0 +1,421 @@
+//! The script of a case, performed with the engine. The record has the shape that `python/record.py` gives.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use superstep::{
+    Checkpointer, CheckpointId, CheckpointTuple, Command, Durability, Graph, Input, ListQuery, MemorySaver, RunConfig,
+    RunError, StateRef, StateSnapshot, StateUpdate, StreamMode, ThreadId,
+};
+
+use crate::Refusal;
+use crate::body::{World, command};
+use crate::build::{Unbuilt, build, text, texts, unsupported};
+use crate::expression::{Scope, compute, thaw};
+
+const MODES: [&str; 5] = ["values", "updates", "tasks", "checkpoints", "custom"];
+const LIMIT: u32 = 25;
+
+/// Why an operation has no result.
+enum Miss {
+    /// The reference point (a checkpoint, a question) is not there: the operation is left out on both sides.
+    Skip(String),
+    Error(Box<RunError>),
+    Refused(Refusal),
+}
+
+impl From<RunError> for Miss {
+    fn from(error: RunError) -> Self {
+        Miss::Error(Box::new(error))
+    }
+}
+impl From<Refusal> for Miss {
+    fn from(refusal: Refusal) -> Self {
+        Miss::Refused(refusal)
+    }
+}
+
+struct Session {
+    graph: Graph,
+    world: Arc<World>,
+    saver: Option<Arc<MemorySaver>>,
+    updated: Vec<CheckpointId>,
+    threads: Vec<String>,
+}
+
+/// Performs the case's script and gives the record as it came.
+pub async fn perform(case: &Value) -> Result<Value, Refusal> {
+    let world = Arc::new(World::default());
+    let spec = &case["graph"];
+    let graph = match build(spec, &world) {
+        Ok(graph) => graph,
+        Err(Unbuilt::Refused(refusal)) => return Err(refusal),
+        Err(Unbuilt::Compile(error)) => {
+            let messages: Vec<&str> = error.problems.iter().map(|problem| problem.message.as_str()).collect();
+            return Ok(json!([{"compile": {"class": "ValueError", "messages": messages}}]));
+        }
+    };
+    let saver = (spec.get("checkpointer") != Some(&json!(false))).then(|| Arc::new(MemorySaver::new()));
+    let mut session = Session {
+        graph: match &saver {
+            Some(saver) => graph.with_checkpointer(saver.clone()),
+            None => graph,
+        },
+        world,
+        saver,
+        updated: Vec::new(),
+        threads: Vec::new(),
+    };
+    let mut made = Vec::new();
+    for op in case.get("script").and_then(Value::as_array).into_iter().flatten() {
+        made.push(session.operate(op).await?);
+    }
+    if session.saver.is_some() {
+        made.push(session.end().await);
+    }
+    Ok(made.into())
+}
+
+/// An error as LangGraph names it; the text may say more than LangGraph's.
+fn error(error: &RunError) -> Value {
+    let (class, message) = match error {
+        RunError::Node { failure, .. } => (failure.class.to_string(), failure.message.clone()),
+        other => {
+            let class = match other {
+                RunError::Recursion { .. } => "GraphRecursionError",
+                RunError::InvalidUpdate { .. } => "InvalidUpdateError",
+                RunError::EmptyInput { .. } => "EmptyInputError",
+                RunError::AmbiguousResume { .. } => "RuntimeError",
+                RunError::NotPersistent { message } if message.starts_with("Cannot use") => "RuntimeError",
+                RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => "ValueError",
+                other => other.code(),
+            };
+            (class.to_owned(), other.to_string())
+        }
+    };
+    json!({"class": class, "message": message.lines().next().unwrap_or_default()})
+}
+
+impl Session {
+    fn thread(&mut self, op: &Value) -> Option<ThreadId> {
+        let thread = match op.get("thread") {
+            Some(Value::Null) => return None,
+            named => named.and_then(Value::as_str).unwrap_or("1"),
+        };
+        if !self.threads.iter().any(|known| known == thread) {
+            self.threads.push(thread.to_owned());
+        }
+        Some(thread.into())
+    }
+
+    /// The checkpoint that an `at` names.
+    async fn find(&self, thread: &ThreadId, at: &Value) -> Result<Option<CheckpointId>, Miss> {
+        if at.get("ns").is_some() {
+            return Err(unsupported("checkpoints of sub-graphs").into());
+        }
+        if let Some(id) = text(at, "id") {
+            return Ok(Some(id.into()));
+        }
+        if let Some(place) = at.get("updated").and_then(Value::as_i64) {
+            let place = if place < 0 { place + self.updated.len() as i64 } else { place };
+            let id = usize::try_from(place).ok().and_then(|place| self.updated.get(place));
+            return id.cloned().map(Some).ok_or_else(|| Miss::Skip("no such update".into()));
+        }
+        let mut entries = self.graph.get_state_history(thread, &ListQuery::default()).await?;
+        let mut wanted = at.get("history").or(at.get("nth")).and_then(Value::as_u64).unwrap_or_default() as usize;
+        if let Some(step) = at.get("step").and_then(Value::as_i64) {
+            entries.retain(|one| one.checkpoint.as_ref().is_some_and(|head| head.metadata.step == step));
+        }
+        if at.get("wrap").is_some() {
+            wanted %= entries.len().max(1);
+        }
+        let entry = entries.get(wanted).and_then(|one| one.checkpoint.as_ref());
+        entry.map(|head| Some(head.id.clone())).ok_or_else(|| Miss::Skip("no such checkpoint".into()))
+    }
+
+    async fn place(&mut self, op: &Value) -> Result<StateRef, Miss> {
+        let thread = self.thread(op).ok_or_else(|| unsupported("a state without a thread"))?;
+        Ok(match op.get("at") {
+            None => StateRef::live(thread),
+            Some(at) => match self.find(&thread, at).await? {
+                Some(id) => StateRef::at(thread, id),
+                None => StateRef::live(thread),
+            },
+        })
+    }
+
+    async fn input(&mut self, op: &Value) -> Result<Input, Miss> {
+        let Some(spec) = op.get("command") else {
+            return Ok(match thaw(compute(&op["input"], &Scope::new())) {
+                Value::Null => Input::Resume,
+                value => Input::Value(value.into()),
+            });
+        };
+        let mut spec = spec.clone();
+        if let Some(answers) = spec.pointer("/resume/ids").and_then(Value::as_object).cloned() {
+            let thread = self.thread(op).ok_or_else(|| unsupported("a state without a thread"))?;
+            let waiting = self.graph.get_state(&StateRef::live(thread)).await?.interrupts;
+            let by_id: Map<String, Value> = answers
+                .into_iter()
+                .filter_map(|(k, value)| {
+                    let question = waiting.get(k.parse::<usize>().ok()?)?;
+                    Some((question.id.to_string(), value))
+                })
+                .collect();
+            if by_id.is_empty() {
+                return Err(Miss::Skip("no question waits".into()));
+            }
+            spec["resume"] = Value::Object(by_id);
+        }
+        Ok(Input::Command(as_command(&spec)?))
+    }
+
+    async fn config(&mut self, op: &Value) -> Result<RunConfig, Miss> {
+        for field in ["output_keys", "configurable", "strict_resume", "tags", "subgraphs"] {
+            if op.get(field).is_some_and(|value| value != &json!(false)) {
+                return Err(unsupported(format!("`{field}` of a run")).into());
+            }
+        }
+        let thread = self.thread(op);
+        let checkpoint_id = match (&thread, op.get("at")) {
+            (Some(thread), Some(at)) => self.find(thread, at).await?,
+            _ => None,
+        };
+        let names = |field| texts(op.get(field)).into_iter().map(Into::into).collect();
+        let modes = op.get("modes").map(|modes| texts(Some(modes)));
+        let modes = modes.unwrap_or_else(|| MODES.map(str::to_owned).into());
+        Ok(RunConfig {
+            thread,
+            checkpoint_id,
+            modes: modes
+                .iter()
+                .map(|mode| mode.parse::<StreamMode>().map_err(Refusal::Invalid))
+                .collect::<Result<_, _>>()?,
+            recursion_limit: op.get("limit").and_then(Value::as_u64).map_or(LIMIT, |limit| limit as u32),
+            interrupt_before: names("interrupt_before"),
+            interrupt_after: names("interrupt_after"),
+            durability: match text(op, "durability") {
+                Some("exit") => Durability::Exit,
+                Some("async") => Durability::Async,
+                _ => Durability::Sync,
+            },
+            metadata: object(op.get("metadata")),
+            max_concurrency: op.get("max_concurrency").and_then(Value::as_u64).map(|n| n as usize),
+            ..RunConfig::default()
+        })
+    }
+
+    async fn perform(&mut self, op: &Value, record: &mut Map<String, Value>) -> Result<(), Miss> {
+        match text(op, "op").unwrap_or_default() {
+            "invoke" => {
+                let config = self.config(op).await?;
+                let input = self.input(op).await?;
+                let result = self.graph.invoke(input, config).await?;
+                record.insert("value".into(), result.to_json().into());
+            }
+            "stream" => {
+                let config = self.config(op).await?;
+                let input = self.input(op).await?;
+                let mut run = self.graph.stream(input, config);
+                let mut events = Vec::new();
+                while let Some(event) = run.next().await {
+                    events.push(json!([event.ns.to_vec(), event.mode().as_str(), Value::from(event.data())]));
+                }
+                record.insert("events".into(), events.into());
+                run.finish().await?;
+            }
+            "state" => {
+                if op.get("subgraphs") == Some(&json!(true)) {
+                    return Err(unsupported("states of sub-graphs").into());
+                }
+                let place = self.place(op).await?;
+                record.insert("state".into(), shown(&self.graph.get_state(&place).await?));
+            }
+            "history" => {
+                let at = self.place(op).await?;
+                let before = match op.get("before") {
+                    Some(before) => self.find(&at.thread, before).await?,
+                    None => None,
+                };
+                let query = ListQuery {
+                    id: at.checkpoint_id,
+                    before,
+                    filter: object(op.get("filter")),
+                    limit: op.get("limit").and_then(Value::as_u64).map(|limit| limit as usize),
+                    ..ListQuery::default()
+                };
+                let entries = self.graph.get_state_history(&at.thread, &query).await?;
+                record.insert("history".into(), entries.iter().map(shown).collect());
+            }
+            "update" => {
+                let place = self.place(op).await?;
+                let update = as_update(op)?;
+                let made = self.graph.update_state(&place, update).await?;
+                record.insert("config".into(), address(&place.thread, &made.checkpoint_id));
+                self.updated.push(made.checkpoint_id);
+            }
+            "delete_thread" => {
+                let place = self.place(op).await?;
+                if let Some(saver) = &self.saver {
+                    saver.delete_thread(&place.thread).await.map_err(RunError::from)?;
+                }
+            }
+            other => return Err(unsupported(format!("the operation {other}")).into()),
+        }
+        Ok(())
+    }
+
+    async fn operate(&mut self, op: &Value) -> Result<Value, Refusal> {
+        self.world.clear();
+        let mut record = Map::new();
+        match self.perform(op, &mut record).await {
+            Ok(()) => {}
+            Err(Miss::Skip(why)) => return Ok(json!({"skipped": why})),
+            Err(Miss::Error(problem)) => {
+                record.insert("error".into(), error(&problem));
+            }
+            Err(Miss::Refused(refusal)) => return Err(refusal),
+        }
+        let kind = text(op, "op").unwrap_or_default();
+        if matches!(kind, "stream" | "invoke") {
+            record.insert("ran".into(), self.world.ran().into());
+        }
+        let notes = self.world.notes();
+        if !notes.is_empty() {
+            record.insert("notes".into(), notes.into());
+        }
+        if self.saver.is_some()
+            && !matches!(kind, "state" | "history" | "clear_cache")
+            && let Some(thread) = self.thread(op)
+        {
+            let live = match self.graph.get_state(&StateRef::live(thread)).await {
+                Ok(state) => shown(&state),
+                Err(problem) => json!({"error": error(&problem)}),
+            };
+            record.insert("live".into(), live);
+        }
+        Ok(record.into())
+    }
+
+    async fn end(&self) -> Value {
+        let mut threads = Map::new();
+        for thread in &self.threads {
+            let id = ThreadId::from(thread.as_str());
+            let history = match self.graph.get_state_history(&id, &ListQuery::default()).await {
+                Ok(entries) => entries.iter().map(shown).collect(),
+                Err(problem) => json!({"error": error(&problem)}),
+            };
+            threads.insert(thread.clone(), json!({"history": history, "stored": self.stored(id).await}));
+        }
+        json!({"threads": threads})
+    }
+
+    /// Every checkpoint and pending write of a thread, by namespace, newest first.
+    async fn stored(&self, thread: ThreadId) -> Value {
+        let query = ListQuery {
+            thread: Some(thread),
+            ..ListQuery::default()
+        };
+        let Some(saver) = &self.saver else { return Value::Null };
+        let mut spaces: Map<String, Value> = Map::new();
+        for tuple in saver.list(&query).await.unwrap_or_default() {
+            let space = spaces.entry(tuple.ns.to_string()).or_insert_with(|| json!([]));
+            if let Value::Array(space) = space {
+                space.push(stored_checkpoint(&tuple));
+            }
+        }
+        spaces.into()
+    }
+}
+
+fn stored_checkpoint(tuple: &CheckpointTuple) -> Value {
+    let one = &tuple.checkpoint;
+    let writes: Vec<Value> = tuple
+        .pending_writes
+        .iter()
+        .map(|pending| {
+            json!({
+                "task": pending.task_id.as_str(),
+                "path": pending.task_path,
+                "idx": pending.write.idx,
+                "channel": &*pending.write.channel,
+                "value": Value::from(&pending.write.value),
+            })
+        })
+        .collect();
+    let mut metadata = json!({
+        "source": one.metadata.source.as_str(),
+        "step": one.metadata.step,
+        "parents": Value::from(superstep::Value::Object(one.metadata.parents.clone())),
+    });
+    for (key, value) in one.metadata.user.iter() {
+        metadata[&**key] = value.into();
+    }
+    let values: Map<String, Value> =
+        one.channel_values.iter().map(|(name, value)| (name.to_string(), value.into())).collect();
+    let versions: Map<String, Value> =
+        one.channel_versions.iter().map(|(name, version)| (name.to_string(), (*version).into())).collect();
+    let seen: Map<String, Value> = one
+        .versions_seen
+        .iter()
+        .map(|(node, seen)| {
+            let seen: Map<String, Value> =
+                seen.iter().map(|(name, version)| (name.to_string(), (*version).into())).collect();
+            (node.to_string(), seen.into())
+        })
+        .collect();
+    let updated = one.updated_channels.as_ref().map(|names| names.iter().map(|name| &**name).collect::<Vec<_>>());
+    json!({
+        "id": one.id.as_str(),
+        "parent": one.parent.as_ref().map(CheckpointId::as_str),
+        "metadata": metadata,
+        "channel_values": values,
+        "channel_versions": versions,
+        "versions_seen": seen,
+        "updated_channels": updated,
+        "writes": writes,
+    })
+}
+
+fn object(value: Option<&Value>) -> superstep::Object {
+    let value: superstep::Value = value.cloned().unwrap_or_default().into();
+    value.as_object().cloned().unwrap_or_default()
+}
+
+fn shown(state: &StateSnapshot) -> Value {
+    state.to_json().into()
+}
+
+fn address(thread: &ThreadId, id: &CheckpointId) -> Value {
+    json!({"configurable": {"thread_id": thread.as_str(), "checkpoint_ns": "", "checkpoint_id": id.as_str()}})
+}
+
+fn as_command(spec: &Value) -> Result<Command, Refusal> {
+    if spec.get("graph").is_some() {
+        return Err(unsupported("commands to the parent graph"));
+    }
+    command(spec, &Scope::new()).map_err(|error| Refusal::Unsupported(error.to_string()))
+}
+
+fn as_update(op: &Value) -> Result<StateUpdate, Refusal> {
+    let as_node = text(op, "as_node").map(Into::into);
+    if op.get("as_node") == Some(&json!("__copy__")) || op.get("task_id").is_some() {
+        return Err(unsupported("copies of a checkpoint"));
+    }
+    Ok(match op.get("command") {
+        Some(spec) => {
+            let Command { update, goto, .. } = as_command(spec)?;
+            StateUpdate {
+                values: update.unwrap_or_default(),
+                goto,
+                as_node,
+                ..StateUpdate::default()
+            }
+        }
+        None => StateUpdate {
+            values: thaw(compute(&op["values"], &Scope::new())).into(),
+            as_node,
+            ..StateUpdate::default()
+        },
+    })
+}
