@@ -108,6 +108,8 @@ pub struct TaskStart {
     pub input: Value,
     /// All trigger channels of the node, sorted.
     pub triggers: Vec<Name>,
+    /// The run's metadata as it was given.
+    pub metadata: Object,
     /// Super-step.
     pub step: i64,
 }
@@ -257,12 +259,18 @@ impl Payload {
             Payload::Interrupts(interrupts) => object(vec![("__interrupt__", list(interrupts))]),
             Payload::Custom(value) | Payload::Debug(value) => value.clone(),
             Payload::Message(message, metadata) => vec![message.clone(), metadata.clone()].into(),
-            Payload::TaskStart(start) => object(vec![
-                ("id", Value::from(&start.id)),
-                ("name", Value::String(start.name.clone())),
-                ("input", start.input.clone()),
-                ("triggers", names(&start.triggers)),
-            ]),
+            Payload::TaskStart(start) => {
+                let mut entries = vec![
+                    ("id", Value::from(&start.id)),
+                    ("name", Value::String(start.name.clone())),
+                    ("input", start.input.clone()),
+                    ("triggers", names(&start.triggers)),
+                ];
+                if !start.metadata.is_empty() {
+                    entries.push(("metadata", start.metadata.clone().into()));
+                }
+                object(entries)
+            }
             Payload::TaskEnd(end) => object(vec![
                 ("id", Value::from(&end.id)),
                 ("name", Value::String(end.name.clone())),

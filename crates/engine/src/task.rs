@@ -279,6 +279,8 @@ pub(crate) async fn write(
                 spec.input.as_deref(),
             )?,
         };
+        // Where a router leads is checked as a whole before any of it is written.
+        let mut targets = Vec::new();
         for target in branch.router.route(context.clone(), fresh).await? {
             let target = match (target, &branch.paths) {
                 (Target::Node(label), Some(paths)) => match paths.get(&label).or(branch.default.as_ref()) {
@@ -300,13 +302,46 @@ pub(crate) async fn write(
                 },
                 (target, _) => target,
             };
-            goto(plan, target, writes)?;
+            targets.push(target);
+        }
+        if (targets.iter())
+            .any(|target| matches!(target, Target::Node(name) if &**name == START || name.is_empty()))
+        {
+            return Err(NodeError::new(
+                "ValueError",
+                "Branch did not return a valid destination",
+            ));
+        }
+        if (targets.iter()).any(|target| matches!(target, Target::Send(send) if &*send.node == END)) {
+            return Err(NodeError::new(
+                "InvalidUpdateError",
+                "Cannot send a packet to the END node",
+            ));
+        }
+        for target in targets {
+            goto(plan, target, writes);
         }
     }
     Ok(())
 }
 
+/// The updates of a node's output, then where its commands lead.
 fn write_output(plan: &Plan, node: NodeIx, output: NodeOutput, writes: &mut Writes) -> Result<(), NodeError> {
+    let mut targets = Vec::new();
+    write_updates(plan, node, output, writes, &mut targets)?;
+    for target in targets {
+        goto(plan, target, writes);
+    }
+    Ok(())
+}
+
+fn write_updates(
+    plan: &Plan,
+    node: NodeIx,
+    output: NodeOutput,
+    writes: &mut Writes,
+    targets: &mut Vec<Target>,
+) -> Result<(), NodeError> {
     let spec = plan.node(node);
     let writer = if spec.is_start() {
         Writer::Input
@@ -316,47 +351,32 @@ fn write_output(plan: &Plan, node: NodeIx, output: NodeOutput, writes: &mut Writ
     let refused = |message| NodeError::new("InvalidUpdateError", message);
     match output {
         NodeOutput::Update(update) => add_writes(plan, writer, &update, writes).map_err(refused),
-        NodeOutput::Command(Command {
-            update,
-            goto: targets,
-            ..
-        }) => {
-            if let Some(update) = update {
-                add_command_writes(plan, writer, &update, writes).map_err(refused)?;
+        NodeOutput::Command(Command { update, goto, .. }) => {
+            targets.extend(goto);
+            match update {
+                Some(update) => add_command_writes(plan, writer, &update, writes).map_err(refused),
+                None => Ok(()),
             }
-            targets
-                .into_iter()
-                .try_for_each(|target| goto(plan, target, writes))
         }
         NodeOutput::Many(items) => items
             .into_iter()
-            .try_for_each(|item| write_output(plan, node, item, writes)),
+            .try_for_each(|item| write_updates(plan, node, item, writes, targets)),
     }
 }
 
-/// Writes what leads to `target`: the trigger of a node, or a packet in the queue.
-pub(crate) fn goto(plan: &Plan, target: Target, writes: &mut Writes) -> Result<(), NodeError> {
+/// Writes what leads to `target`: the trigger of a node, or a packet in the queue. A name that no node has is kept
+/// among the task's writes, where it says why nothing followed.
+pub(crate) fn goto(plan: &Plan, target: Target, writes: &mut Writes) {
     match target {
         Target::Node(name) if &*name == END => {}
-        Target::Node(name) if &*name == START || name.is_empty() => {
-            return Err(NodeError::new(
-                "ValueError",
-                "Branch did not return a valid destination",
-            ));
-        }
         Target::Node(name) => match plan.node_index.get(&name) {
-            Some(node) => writes.push((Channel::Known(plan.node(*node).branch_channel), Value::Null)),
-            None => tracing::warn!("there is no node `{name}` to go to, ignoring it"),
+            Some(node) if &*name != START => {
+                writes.push((Channel::Known(plan.node(*node).branch_channel), Value::Null));
+            }
+            _ => writes.push((Channel::Named(format!("branch:to:{name}").into()), Value::Null)),
         },
-        Target::Send(send) if &*send.node == END => {
-            return Err(NodeError::new(
-                "InvalidUpdateError",
-                "Cannot send a packet to the END node",
-            ));
-        }
         Target::Send(send) => writes.push((Channel::Known(plan.tasks_channel), packet(&send))),
     }
-    Ok(())
 }
 
 /// The state before the step with this task's own writes applied: what its routers see. `below` is what the node

@@ -304,7 +304,8 @@ impl<'a> Edit<'a> {
                     waiting.iter().filter(|task| task.node == node).nth(*nth - 1)
                 }
             };
-            let task_path = task.map(|task| task.path_text.clone()).unwrap_or_default();
+            // Updates apply in the order they were given, which is what this path sorts by.
+            let path = format!("~__interrupt__, {position:010}");
             let task_id = update
                 .task_id
                 .or_else(|| task.map(|task| task.id.clone()))
@@ -323,15 +324,14 @@ impl<'a> Edit<'a> {
                 filed.push(TaskWrites {
                     checkpoint_id: base_id.clone(),
                     task_id,
-                    task_path,
+                    task_path: path.clone(),
                     writes: stored_writes(&plan, 0, &writes),
                 });
             }
             for (key, value) in update.metadata.iter() {
                 notes.insert(key.clone(), value.clone());
             }
-            // Updates apply in the order they were given, which is what this path sorts by.
-            ran.push((name, node, format!("~__interrupt__, {position:010}"), writes));
+            ran.push((name, node, path, writes));
         }
         let mut applied: Vec<Applied<'_>> = ran
             .iter()

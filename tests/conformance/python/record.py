@@ -254,7 +254,8 @@ def shown(mode, payload):
 
 def error(problem):
     kind = type(problem)
-    message = str(problem)
+    # The text of a KeyError is Python's way of writing the key.
+    message = str(problem.args[0]) if kind is KeyError and problem.args else str(problem)
     return {"class": kind.__name__, "message": message.split("\n")[0]}
 
 
@@ -819,7 +820,7 @@ class Session:
             record["ran"] = self.world.ran
         if self.world.notes:
             record["notes"] = self.world.notes
-        if self.saver is not None and op["op"] not in ("state", "history", "clear_cache"):
+        if self.saver is not None and op.get("thread", THREAD) and op["op"] not in ("state", "history", "clear_cache"):
             try:
                 record["live"] = snapshot(self.graph.get_state(self.base(op)))
             except Exception as problem:

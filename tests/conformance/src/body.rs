@@ -64,10 +64,17 @@ pub(crate) fn actions(list: Option<&Value>) -> Arc<[Value]> {
 pub(crate) fn targets(value: &Value) -> Result<Vec<Target>, NodeError> {
     match value {
         Value::String(name) => Ok(vec![Target::node(name.as_str())]),
-        Value::Array(list) => list.iter().map(targets).collect::<Result<Vec<_>, _>>().map(|all| all.concat()),
+        Value::Array(list) => list
+            .iter()
+            .map(targets)
+            .collect::<Result<Vec<_>, _>>()
+            .map(|all| all.concat()),
         Value::Object(packet) if packet.contains_key("send") => {
             let node = packet["send"].as_str().unwrap_or_default();
-            Ok(vec![Target::send(node, thaw(packet.get("with").cloned().unwrap_or_default()))])
+            Ok(vec![Target::send(
+                node,
+                thaw(packet.get("with").cloned().unwrap_or_default()),
+            )])
         }
         other => Err(NodeError::new("TypeError", format!("{other} is no target"))),
     }
@@ -94,7 +101,9 @@ pub(crate) fn command(spec: &Value, scope: &Scope) -> Result<Command, NodeError>
             Some(goto) => targets(&compute(goto, scope))?,
             None => Vec::new(),
         },
-        resume: spec.get("resume").map(|answer| thaw(compute(answer, scope)).into()),
+        resume: spec
+            .get("resume")
+            .map(|answer| thaw(compute(answer, scope)).into()),
     })
 }
 
@@ -145,7 +154,10 @@ impl Body {
         scope.insert("results".into(), json!([]));
         let mut parts = Parts::default();
         for action in self.actions.iter() {
-            if action.get("if").is_some_and(|which| !holds(&compute(which, &scope))) {
+            if action
+                .get("if")
+                .is_some_and(|which| !holds(&compute(which, &scope)))
+            {
                 continue;
             }
             let given = |name: &str| action.get(name).map(|value| compute(value, &scope));
@@ -162,7 +174,10 @@ impl Body {
                     let answer = Value::from(context.interrupt(thaw(compute(question, &scope)))?);
                     scope.insert("answer".into(), answer.clone());
                     extend(&mut scope, "answers", answer.clone());
-                    if action.get("until").is_none_or(|until| holds(&compute(until, &scope))) {
+                    if action
+                        .get("until")
+                        .is_none_or(|until| holds(&compute(until, &scope)))
+                    {
                         break answer;
                     }
                 };
@@ -188,7 +203,11 @@ impl Body {
     }
 
     /// As the body of a node.
-    pub(crate) async fn node(self, context: NodeContext, input: superstep::Value) -> Result<NodeOutput, NodeError> {
+    pub(crate) async fn node(
+        self,
+        context: NodeContext,
+        input: superstep::Value,
+    ) -> Result<NodeOutput, NodeError> {
         let mut scope = Scope::new();
         scope.insert("state".into(), input.into());
         scope.insert("runs".into(), self.world.begin(&self.name).into());
@@ -204,7 +223,11 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    pub(crate) async fn run(self, context: NodeContext, state: superstep::Value) -> Result<Vec<Target>, NodeError> {
+    pub(crate) async fn run(
+        self,
+        context: NodeContext,
+        state: superstep::Value,
+    ) -> Result<Vec<Target>, NodeError> {
         let mut scope = Scope::new();
         scope.insert("state".into(), state.into());
         if let Some(body) = &self.before {
@@ -218,7 +241,11 @@ impl Route {
         }
         if let Some(when) = edge.get("when") {
             let end = json!("__end__");
-            return targets(if holds(&compute(when, &scope)) { &edge["to"] } else { &end });
+            return targets(if holds(&compute(when, &scope)) {
+                &edge["to"]
+            } else {
+                &end
+            });
         }
         let items = compute(&edge["each"], &scope);
         let packet = |item: &Value| {

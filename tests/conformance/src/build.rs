@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use superstep::{
-    BinaryOp, Branch, ChannelSpec, CompileError, Graph, List, NodeContext, NodeOptions, Object, StateGraph,
+    BinaryOp, Branch, ChannelSpec, CompileError, Graph, List, Managed, NodeContext, NodeOptions, Object,
+    StateGraph,
 };
 
 use crate::Refusal;
@@ -45,7 +46,12 @@ pub(crate) fn texts(value: Option<&Value>) -> Vec<String> {
 
 /// Refuses fields that nobody reads: a case must not pass because half of it was overlooked.
 fn known(spec: &Value, fields: &[&str], of: &str) -> Result<(), Refusal> {
-    match spec.as_object().into_iter().flatten().find(|(key, _)| !fields.contains(&key.as_str())) {
+    match spec
+        .as_object()
+        .into_iter()
+        .flatten()
+        .find(|(key, _)| !fields.contains(&key.as_str()))
+    {
         Some((key, _)) => Err(unsupported(format!("`{key}` of {of}"))),
         None => Ok(()),
     }
@@ -79,16 +85,30 @@ fn empty(kind: Option<&str>) -> Option<superstep::Value> {
 }
 
 fn channel(spec: &Value) -> Result<ChannelSpec, Refusal> {
-    known(spec, &["type", "reducer", "channel", "empty", "snapshot_frequency"], "a state key")?;
+    known(
+        spec,
+        &["type", "reducer", "channel", "empty", "snapshot_frequency"],
+        "a state key",
+    )?;
     match (text(spec, "channel"), text(spec, "reducer")) {
         (Some("ephemeral"), _) => Ok(ChannelSpec::ephemeral()),
+        (Some("ephemeral_any"), _) => Ok(ChannelSpec::ephemeral_any()),
+        (Some("topic"), _) => Ok(ChannelSpec::topic(false)),
+        (Some("topic_accumulate"), _) => Ok(ChannelSpec::topic(true)),
+        (Some("any_value"), _) => Ok(ChannelSpec::any_value()),
+        (Some("untracked"), _) => Ok(ChannelSpec::untracked(true)),
+        (Some("untracked_any"), _) => Ok(ChannelSpec::untracked(false)),
         (Some(other), _) => Err(unsupported(format!("the channel {other}"))),
         (None, None | Some("overwrite")) => Ok(ChannelSpec::last_value()),
         (None, Some("add_messages")) => Ok(ChannelSpec::add_messages()),
         (None, Some(name)) => {
             let starts_empty =
                 spec.get("empty") != Some(&json!(false)) && !matches!(name, "multiply" | "min" | "max");
-            let default = if starts_empty { empty(text(spec, "type")) } else { None };
+            let default = if starts_empty {
+                empty(text(spec, "type"))
+            } else {
+                None
+            };
             Ok(ChannelSpec::binary(operator(name)?, default))
         }
     }
@@ -97,17 +117,21 @@ fn channel(spec: &Value) -> Result<ChannelSpec, Refusal> {
 /// Nodes in order: an object, or pairs where a name stands twice.
 fn nodes(graph: &Value) -> Vec<(String, Value)> {
     match graph.get("nodes") {
-        Some(Value::Object(nodes)) => nodes.iter().map(|(name, node)| (name.clone(), node.clone())).collect(),
-        Some(Value::Array(pairs)) => {
-            pairs.iter().map(|pair| (pair[0].as_str().unwrap_or_default().to_owned(), pair[1].clone())).collect()
-        }
+        Some(Value::Object(nodes)) => nodes
+            .iter()
+            .map(|(name, node)| (name.clone(), node.clone()))
+            .collect(),
+        Some(Value::Array(pairs)) => pairs
+            .iter()
+            .map(|pair| (pair[0].as_str().unwrap_or_default().to_owned(), pair[1].clone()))
+            .collect(),
         _ => Vec::new(),
     }
 }
 
 const ACTIONS: [&str; 16] = [
-    "if", "write", "also", "return", "command", "pairs", "ask", "until", "into", "fail", "times", "message", "sleep",
-    "emit", "note", "do",
+    "if", "write", "also", "return", "command", "pairs", "ask", "until", "into", "fail", "times", "message",
+    "sleep", "emit", "note", "do",
 ];
 
 fn check_actions(actions: &[Value]) -> Result<(), Refusal> {
@@ -124,15 +148,45 @@ fn check_actions(actions: &[Value]) -> Result<(), Refusal> {
 pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
     known(
         spec,
-        &["name", "state", "input", "output", "nodes", "edges", "checkpointer", "interrupt_before", "interrupt_after"],
+        &[
+            "name",
+            "state",
+            "private",
+            "root",
+            "input",
+            "output",
+            "nodes",
+            "edges",
+            "checkpointer",
+            "interrupt_before",
+            "interrupt_after",
+        ],
         "a graph",
     )?;
     if spec.get("interrupt_before").is_some() || spec.get("interrupt_after").is_some() {
         return Err(unsupported("breakpoints at compile time").into());
     }
     let mut graph = StateGraph::new();
-    for (key, one) in spec.get("state").and_then(Value::as_object).unwrap_or(&Map::new()) {
-        graph = graph.channel(key.as_str(), channel(one)?);
+    for (key, one) in spec
+        .get("state")
+        .and_then(Value::as_object)
+        .unwrap_or(&Map::new())
+    {
+        graph = match text(one, "managed") {
+            Some("is_last_step") => graph.managed(key.as_str(), Managed::IsLastStep),
+            Some(_) => graph.managed(key.as_str(), Managed::RemainingSteps),
+            None => graph.channel(key.as_str(), channel(one)?),
+        };
+    }
+    for (key, one) in spec
+        .get("private")
+        .and_then(Value::as_object)
+        .unwrap_or(&Map::new())
+    {
+        graph = graph.private_channel(key.as_str(), channel(one)?);
+    }
+    if let Some(one) = spec.get("root") {
+        graph = graph.root(channel(one)?);
     }
     if spec.get("input").is_some() {
         graph = graph.input_keys(texts(spec.get("input")));
@@ -141,14 +195,15 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
         graph = graph.output_keys(texts(spec.get("output")));
     }
     for (name, node) in nodes(spec) {
-        known(&node, &["do", "input"], "a node")?;
+        // LangGraph needs to be told where commands lead; here every node can be reached.
+        known(&node, &["do", "input", "defer", "destinations"], "a node")?;
         let body = Body {
             world: world.clone(),
             name: name.clone(),
             actions: actions(node.get("do")),
         };
         check_actions(&body.actions)?;
-        let mut options = NodeOptions::new();
+        let mut options = NodeOptions::new().defer(node.get("defer") == Some(&json!(true)));
         if node.get("input").is_some() {
             options = options.input(texts(node.get("input")));
         }
@@ -163,7 +218,10 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
 
 fn add_edge(graph: StateGraph, edge: &Value, world: &Arc<World>) -> Result<StateGraph, Refusal> {
     let from = text(edge, "from");
-    if !["route", "when", "each"].iter().any(|form| edge.get(form).is_some()) {
+    if !["route", "when", "each"]
+        .iter()
+        .any(|form| edge.get(form).is_some())
+    {
         let to = text(edge, "to").ok_or_else(|| invalid(format!("{edge} leads nowhere")))?;
         return Ok(match from {
             Some(from) => graph.edge(from, to),

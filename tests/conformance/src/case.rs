@@ -6,6 +6,7 @@ use std::{fs, io};
 
 use serde_json::Value;
 
+use crate::diff::Difference;
 use crate::format;
 
 /// The folder of this package.
@@ -68,7 +69,10 @@ pub fn cases(wanted: &[String]) -> io::Result<Vec<Case>> {
     let mut paths = Vec::new();
     collect(&root().join("cases"), &mut paths)?;
     paths.sort();
-    let all: Vec<Case> = paths.iter().map(|path| Case::read(path)).collect::<Result<_, _>>()?;
+    let all: Vec<Case> = paths
+        .iter()
+        .map(|path| Case::read(path))
+        .collect::<Result<_, _>>()?;
     if wanted.is_empty() || wanted == ["all"] {
         return Ok(all);
     }
@@ -90,7 +94,34 @@ pub fn cases(wanted: &[String]) -> io::Result<Vec<Case>> {
 
 /// Cases in which the engine is meant to do something else, with the reason. They are checked to still differ.
 #[derive(Clone, Debug, Default)]
-pub struct Deviations(BTreeMap<String, String>);
+pub struct Deviations(BTreeMap<String, Deviation>);
+
+/// Why, and where in the record, a case is meant to differ.
+#[derive(Clone, Debug)]
+pub struct Deviation {
+    /// Why.
+    pub reason: String,
+    places: Vec<String>,
+}
+
+impl Deviation {
+    /// The differences that are not meant.
+    pub fn others<'a>(&self, found: &'a [Difference]) -> Vec<&'a Difference> {
+        let meant = |place: &str| {
+            self.places.is_empty()
+                || self.places.iter().any(|meant| {
+                    let mut parts = place.split('.');
+                    meant
+                        .split('.')
+                        .all(|part| parts.next().is_some_and(|found| part == "*" || part == found))
+                })
+        };
+        found
+            .iter()
+            .filter(|difference| !meant(&difference.place))
+            .collect()
+    }
+}
 
 impl Deviations {
     /// Reads `deviations.json`.
@@ -98,11 +129,26 @@ impl Deviations {
         let path = root().join("deviations.json");
         let value = read(&path)?;
         let mut all = BTreeMap::new();
-        for (name, reason) in value.as_object().into_iter().flatten() {
-            let reason = reason.as_str().ok_or_else(|| invalid(&path, format!("{name} has no reason")))?;
-            all.insert(name.clone(), reason.to_owned());
+        for (name, entry) in value.as_object().into_iter().flatten() {
+            let reason = entry["reason"]
+                .as_str()
+                .ok_or_else(|| invalid(&path, format!("{name} has no reason")))?;
+            let places = entry["places"].as_array().into_iter().flatten();
+            let deviation = Deviation {
+                reason: reason.to_owned(),
+                places: places.filter_map(Value::as_str).map(str::to_owned).collect(),
+            };
+            all.insert(name.clone(), deviation);
         }
         Ok(Self(all))
+    }
+    /// How this case is meant to differ.
+    pub fn of(&self, case: &str) -> Option<&Deviation> {
+        self.0.get(case)
+    }
+    /// The names.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
     }
     /// Takes out of the engine's record what it adds in every case: the node of an edit in the checkpoint's metadata,
     /// which lists of checkpoints show.
@@ -119,13 +165,5 @@ impl Deviations {
             }
             _ => {}
         }
-    }
-    /// Why this case is meant to differ.
-    pub fn reason(&self, case: &str) -> Option<&str> {
-        self.0.get(case).map(String::as_str)
-    }
-    /// The names.
-    pub fn names(&self) -> impl Iterator<Item = &String> {
-        self.0.keys()
     }
 }

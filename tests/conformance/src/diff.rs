@@ -27,7 +27,13 @@ impl fmt::Display for Difference {
                 }
             }
         };
-        write!(f, "{}\n    LangGraph  {}\n    engine     {}", self.place, side(&self.reference), side(&self.engine))
+        write!(
+            f,
+            "{}\n    LangGraph  {}\n    engine     {}",
+            self.place,
+            side(&self.reference),
+            side(&self.engine)
+        )
     }
 }
 
@@ -38,26 +44,56 @@ pub fn compare(reference: &Value, engine: &Value) -> Vec<Difference> {
     found
 }
 
-/// The engine's error texts begin with LangGraph's first sentence. What LangGraph says after it is advice about its own
-/// API; the engine gives its own.
+/// What both sides must say of an error: LangGraph's first sentence, up to a value that it quotes as Python writes it.
+/// After that LangGraph gives advice about its own API, and the engine gives its own.
+fn core(text: &str) -> &str {
+    let text = text.split(". ").next().unwrap_or(text);
+    let text = text.split(" Docs: ").next().unwrap_or(text);
+    text.split(", got ").next().unwrap_or(text).trim_end_matches('.')
+}
+
+/// Are these two errors, and the same one?
 fn same_error(reference: &Value, engine: &Value) -> Option<bool> {
-    let expected = reference.get("message")?.as_str()?;
-    let core = expected.split(". ").next().unwrap_or(expected).split(" Docs: ").next().unwrap_or(expected);
-    let core = core.trim_end_matches('.');
+    if let (Value::String(a), Value::String(b)) = (reference, engine) {
+        let (class, said) = shown_error(a)?;
+        let (engine_class, engine_said) = shown_error(b)?;
+        return Some(class == engine_class && engine_said.contains(core(said)));
+    }
+    let expected = core(reference.get("message")?.as_str()?);
     reference.get("class")?;
     if let Some(messages) = engine.get("messages").and_then(Value::as_array) {
         // Every problem of a graph is said at once, LangGraph stops at the first.
-        return Some(messages.iter().filter_map(Value::as_str).any(|message| message.starts_with(core)));
+        return Some(
+            messages
+                .iter()
+                .filter_map(Value::as_str)
+                .any(|message| message.starts_with(expected)),
+        );
     }
     let said = engine.get("message")?.as_str()?;
-    Some(reference["class"] == engine["class"] && said.starts_with(core))
+    Some(reference["class"] == engine["class"] && said.contains(expected))
+}
+
+/// The parts of `Class('text')`.
+fn shown_error(text: &str) -> Option<(&str, &str)> {
+    let (class, rest) = text.strip_suffix(')')?.split_once('(')?;
+    let said = rest.strip_prefix(['\'', '"'])?.strip_suffix(['\'', '"'])?;
+    (class.ends_with("Error") && class.chars().all(char::is_alphanumeric)).then_some((class, said))
 }
 
 fn walk(place: String, reference: Option<&Value>, engine: Option<&Value>, found: &mut Vec<Difference>) {
-    let at = |part: &str| if place.is_empty() { part.to_owned() } else { format!("{place}.{part}") };
+    let at = |part: &str| {
+        if place.is_empty() {
+            part.to_owned()
+        } else {
+            format!("{place}.{part}")
+        }
+    };
     match (reference, engine) {
         (Some(a), Some(b)) if a == b || same_error(a, b) == Some(true) => {}
-        (Some(Value::Object(a)), Some(Value::Object(b))) if same_error(&a.clone().into(), &b.clone().into()).is_none() => {
+        (Some(Value::Object(a)), Some(Value::Object(b)))
+            if same_error(&a.clone().into(), &b.clone().into()).is_none() =>
+        {
             for (key, value) in a {
                 walk(at(key), Some(value), b.get(key), found);
             }

@@ -17,13 +17,25 @@ fn text(value: &Value) -> String {
 
 fn at(list: &Value, index: i64) -> Value {
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    let place = if index < 0 { index + list.len() as i64 } else { index };
-    usize::try_from(place).ok().and_then(|place| list.get(place)).cloned().unwrap_or_default()
+    let place = if index < 0 {
+        index + list.len() as i64
+    } else {
+        index
+    };
+    usize::try_from(place)
+        .ok()
+        .and_then(|place| list.get(place))
+        .cloned()
+        .unwrap_or_default()
 }
 
 fn look(path: &str, scope: &Scope) -> Value {
     let mut parts = path.split('.');
-    let mut value = parts.next().and_then(|name| scope.get(name)).cloned().unwrap_or_default();
+    let mut value = parts
+        .next()
+        .and_then(|name| scope.get(name))
+        .cloned()
+        .unwrap_or_default();
     for part in parts {
         value = match &value {
             Value::Object(object) => object.get(part).cloned().unwrap_or_default(),
@@ -92,7 +104,10 @@ pub(crate) fn compute(value: &Value, scope: &Scope) -> Value {
     {
         return call(function, argument, scope);
     }
-    object.iter().map(|(key, item)| (key.clone(), compute(item, scope))).collect()
+    object
+        .iter()
+        .map(|(key, item)| (key.clone(), compute(item, scope)))
+        .collect()
 }
 
 fn call(function: &str, argument: &Value, scope: &Scope) -> Value {
@@ -101,7 +116,11 @@ fn call(function: &str, argument: &Value, scope: &Scope) -> Value {
         "text" => return fill(argument.as_str().unwrap_or_default(), scope).into(),
         "literal" => return argument.clone(),
         "if" => {
-            let which = if holds(&compute(&argument[0], scope)) { 1 } else { 2 };
+            let which = if holds(&compute(&argument[0], scope)) {
+                1
+            } else {
+                2
+            };
             return compute(&argument[which], scope);
         }
         "map" => {
@@ -111,7 +130,10 @@ fn call(function: &str, argument: &Value, scope: &Scope) -> Value {
                 inner.insert("item".into(), item.clone());
                 compute(&argument[1], &inner)
             };
-            return items.as_array().map(|items| items.iter().map(each).collect()).unwrap_or_else(|| json!([]));
+            return items
+                .as_array()
+                .map(|items| items.iter().map(each).collect())
+                .unwrap_or_else(|| json!([]));
         }
         _ => {}
     }
@@ -128,11 +150,19 @@ fn call(function: &str, argument: &Value, scope: &Scope) -> Value {
         .into(),
         "eq" => (given[0] == given[1]).into(),
         "lt" => less(&given[0], &given[1]).into(),
-        "in" => given[1].as_array().is_some_and(|items| items.contains(&given[0])).into(),
+        "in" => given[1]
+            .as_array()
+            .is_some_and(|items| items.contains(&given[0]))
+            .into(),
         "not" => (!holds(&given)).into(),
         "or" => {
             let items = list();
-            items.iter().find(|item| holds(item)).or(items.last()).cloned().unwrap_or_default()
+            items
+                .iter()
+                .find(|item| holds(item))
+                .or(items.last())
+                .cloned()
+                .unwrap_or_default()
         }
         "mod" => match (given[0].as_i64(), given[1].as_i64()) {
             (Some(a), Some(b)) if b != 0 => a.rem_euclid(b).into(),
@@ -147,7 +177,9 @@ fn call(function: &str, argument: &Value, scope: &Scope) -> Value {
 
 /// A whole message, in the shape that states hold.
 fn message(given: &Value) -> Value {
-    superstep::coerce_message(&given.clone().into()).map(Value::from).unwrap_or_else(|_| given.clone())
+    superstep::coerce_message(&given.clone().into())
+        .map(Value::from)
+        .unwrap_or_else(|_| given.clone())
 }
 
 /// JSON to what a node hands over: the case's words for overwrites become the engine's form.

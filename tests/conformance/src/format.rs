@@ -15,7 +15,9 @@ pub(crate) fn text(case: &Value) -> String {
 fn write(value: &Value, depth: usize, column: usize, out: &mut String) {
     let line = one_line(value);
     let (open, close) = match value {
-        Value::Object(fields) if !fields.is_empty() && (depth == 0 || column + line.len() > COLUMNS) => ('{', '}'),
+        Value::Object(fields) if !fields.is_empty() && (depth == 0 || column + line.len() > COLUMNS) => {
+            ('{', '}')
+        }
         Value::Array(items) if !items.is_empty() && column + line.len() > COLUMNS => ('[', ']'),
         _ => return out.push_str(&line),
     };
@@ -52,8 +54,10 @@ fn one_line(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(one_line).collect::<Vec<_>>().join(", ")),
         Value::Object(fields) => {
-            let fields: Vec<String> =
-                fields.iter().map(|(key, field)| format!("{}: {}", Value::from(key.as_str()), one_line(field))).collect();
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(key, field)| format!("{}: {}", Value::from(key.as_str()), one_line(field)))
+                .collect();
             format!("{{{}}}", fields.join(", "))
         }
         plain => plain.to_string(),

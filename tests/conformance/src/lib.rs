@@ -15,7 +15,7 @@ mod recorder;
 mod session;
 mod shrink;
 
-pub use case::{Case, Deviations, cases, root};
+pub use case::{Case, Deviation, Deviations, cases, root};
 pub use diff::{Difference, compare};
 pub use normal::normalise;
 pub use recorder::Recorder;
@@ -41,6 +41,38 @@ impl std::fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+/// What came of replaying a case.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The engine does what LangGraph did.
+    Same,
+    /// It does something else, as it is meant to, for this reason.
+    Meant(String),
+    /// It does something else.
+    Different(Vec<Difference>),
+    /// It was meant to do something else, for this reason, and does not.
+    Outdated(String),
+    /// The case cannot be replayed.
+    Refused(Refusal),
+}
+
+/// Replays a case and judges what differs.
+pub fn judge(case: &Case, deviations: &Deviations) -> Verdict {
+    match (replay(&case.value), deviations.of(&case.name)) {
+        (Err(refusal), _) => Verdict::Refused(refusal),
+        (Ok(found), None) if found.is_empty() => Verdict::Same,
+        (Ok(found), None) => Verdict::Different(found),
+        (Ok(found), Some(meant)) if found.is_empty() => Verdict::Outdated(meant.reason.clone()),
+        (Ok(found), Some(meant)) => {
+            let others: Vec<Difference> = meant.others(&found).into_iter().cloned().collect();
+            match others.is_empty() {
+                true => Verdict::Meant(meant.reason.clone()),
+                false => Verdict::Different(others),
+            }
+        }
+    }
+}
 
 /// Performs a case with the engine and lists how it differs from the record. Time is virtual.
 pub fn replay(case: &serde_json::Value) -> Result<Vec<Difference>, Refusal> {

@@ -3,7 +3,9 @@
 use std::io;
 use std::process::ExitCode;
 
-use superstep_conformance::{Case, Deviations, Recorder, Refusal, cases, replay, root, shrink};
+use superstep_conformance::{
+    Case, Deviations, Recorder, Refusal, Verdict, cases, judge, replay, root, shrink,
+};
 
 const USAGE: &str = "\
 Usage: ./dev conformance COMMAND
@@ -46,30 +48,35 @@ fn run(wanted: &[String], show: usize) -> io::Result<bool> {
     let deviations = Deviations::read()?;
     let (mut same, mut meant, mut different, mut refused) = (0, 0, 0, 0);
     for case in cases(wanted)? {
-        match replay(&case.value) {
-            Ok(found) if found.is_empty() => same += 1,
-            Ok(found) => {
-                match deviations.reason(&case.name) {
-                    Some(reason) => {
-                        meant += 1;
-                        println!("{}: differs as meant: {reason}", case.name);
-                    }
-                    None => {
-                        different += 1;
-                        println!("{}: {} differences", case.name, found.len());
-                    }
-                }
+        match judge(&case, &deviations) {
+            Verdict::Same => same += 1,
+            Verdict::Meant(reason) => {
+                meant += 1;
+                println!("{}: differs as meant: {reason}", case.name);
+            }
+            Verdict::Different(found) => {
+                different += 1;
+                println!("{}: {} differences", case.name, found.len());
                 for difference in found.iter().take(show) {
                     println!("  {difference}");
                 }
             }
-            Err(refusal) => {
+            Verdict::Outdated(reason) => {
+                different += 1;
+                println!(
+                    "{}: no longer differs, remove it from deviations.json ({reason})",
+                    case.name
+                );
+            }
+            Verdict::Refused(refusal) => {
                 refused += 1;
                 println!("{}: {refusal}", case.name);
             }
         }
     }
-    println!("{same} cases are the same, {meant} differ as meant, {different} differ, {refused} could not be replayed");
+    println!(
+        "{same} cases are the same, {meant} differ as meant, {different} differ, {refused} could not be replayed"
+    );
     Ok(different == 0 && refused == 0)
 }
 
@@ -81,7 +88,9 @@ fn make(wanted: &[String]) -> io::Result<bool> {
     let mut recorder = Recorder::start()?;
     let (mut count, mut changed) = (0, 0);
     for mut case in cases(wanted)? {
-        let made = recorder.record(&case.value).map_err(|why| io::Error::other(format!("{}: {why}", case.name)))?;
+        let made = recorder
+            .record(&case.value)
+            .map_err(|why| io::Error::other(format!("{}: {why}", case.name)))?;
         count += 1;
         if case.value.get("record") != Some(&made) {
             changed += 1;
@@ -100,9 +109,14 @@ fn option(arguments: &[String], name: &str) -> Option<String> {
 }
 
 fn fuzz(arguments: &[String]) -> io::Result<bool> {
-    let number = |name: &str, default: u64| option(arguments, name).and_then(|n| n.parse().ok()).unwrap_or(default);
+    let number = |name: &str, default: u64| {
+        option(arguments, name)
+            .and_then(|n| n.parse().ok())
+            .unwrap_or(default)
+    };
     let (count, seed) = (number("--count", 1000), number("--seed", 1));
-    let folder = option(arguments, "--keep").map_or_else(|| root().join("../../target/conformance/found"), Into::into);
+    let folder =
+        option(arguments, "--keep").map_or_else(|| root().join("../../target/conformance/found"), Into::into);
     let mut recorder = Recorder::start()?;
     let (mut different, mut refused) = (0, 0);
     for seed in seed..seed + count {

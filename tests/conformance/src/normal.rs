@@ -13,7 +13,9 @@ const NULL_TASK: &str = "00000000-0000-0000-0000-000000000000";
 /// The record in comparable form.
 pub fn normalise(record: Value) -> Value {
     let mut names = Names::default();
-    let Value::Array(entries) = record else { return record };
+    let Value::Array(entries) = record else {
+        return record;
+    };
     entries.into_iter().map(|entry| names.entry(entry)).collect()
 }
 
@@ -28,10 +30,15 @@ struct Names {
 /// Length of the id that `text` begins with: a UUID, or the 32 digits of a question.
 fn id_length(text: &[u8]) -> Option<usize> {
     let hex = |range: std::ops::Range<usize>| {
-        text.get(range).is_some_and(|part| part.iter().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(c)))
+        text.get(range).is_some_and(|part| {
+            part.iter()
+                .all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(c))
+        })
     };
     let uuid = hex(0..8)
-        && [8, 13, 18, 23].iter().all(|place| text.get(*place) == Some(&b'-'))
+        && [8, 13, 18, 23]
+            .iter()
+            .all(|place| text.get(*place) == Some(&b'-'))
         && hex(9..13)
         && hex(14..18)
         && hex(19..23)
@@ -45,7 +52,11 @@ fn id_length(text: &[u8]) -> Option<usize> {
 
 fn is_time(text: &str) -> bool {
     let bytes = text.as_bytes();
-    bytes.len() >= 19 && bytes[4] == b'-' && bytes[10] == b'T' && bytes[13] == b':' && bytes[0].is_ascii_digit()
+    bytes.len() >= 19
+        && bytes[4] == b'-'
+        && bytes[10] == b'T'
+        && bytes[13] == b':'
+        && bytes[0].is_ascii_digit()
 }
 
 impl Names {
@@ -131,7 +142,9 @@ impl Names {
     }
 
     fn entry(&mut self, entry: Value) -> Value {
-        let Value::Object(mut fields) = entry else { return entry };
+        let Value::Object(mut fields) = entry else {
+            return entry;
+        };
         let mut out = Map::new();
         if let Some(Value::Array(events)) = fields.remove("events") {
             let events: Vec<Event> = events.into_iter().filter_map(Event::read).collect();
@@ -181,7 +194,9 @@ impl Names {
                 let fields = value.as_object().into_iter().flatten();
                 fields
                     .map(|(name, version)| {
-                        let place = ranks.binary_search(&version.as_u64().unwrap_or_default()).unwrap_or_default();
+                        let place = ranks
+                            .binary_search(&version.as_u64().unwrap_or_default())
+                            .unwrap_or_default();
                         (name.clone(), Value::from(format!("v{}", place + 1)))
                     })
                     .collect()
@@ -211,7 +226,9 @@ impl Names {
 
     /// Pending writes as `[task, channel, value]`, in reading order.
     fn writes(&mut self, rows: Value) -> Value {
-        let Value::Array(rows) = rows else { return json!([]) };
+        let Value::Array(rows) = rows else {
+            return json!([]);
+        };
         let mut tasks: Vec<(String, Vec<Value>)> = Vec::new();
         for row in rows {
             let task = row["task"].as_str().unwrap_or_default().to_owned();
@@ -229,7 +246,10 @@ impl Names {
             }
             let path = rows[0]["path"].as_str().unwrap_or_default().to_owned();
             let path = self.rename(&path, true);
-            let content: Vec<Value> = rows.iter().map(|row| json!([row["channel"], row["value"]])).collect();
+            let content: Vec<Value> = rows
+                .iter()
+                .map(|row| json!([row["channel"], row["value"]]))
+                .collect();
             keyed.push((path, self.masked(&Value::from(content)), rows));
             let _ = task;
         }
@@ -285,7 +305,10 @@ impl Names {
         let mut keyed: Vec<(String, Vec<Event>)> = below
             .into_iter()
             .map(|(segment, list)| {
-                let inner: Vec<Value> = list.iter().map(|event| json!([event.ns, event.mode, event.payload])).collect();
+                let inner: Vec<Value> = list
+                    .iter()
+                    .map(|event| json!([event.ns, event.mode, event.payload]))
+                    .collect();
                 (self.rename(&segment, false) + &self.masked(&inner.into()), list)
             })
             .collect();
@@ -300,9 +323,17 @@ impl Names {
     }
 
     fn event(&mut self, event: &Event) -> Value {
-        let ns: Vec<String> = event.ns.iter().map(|segment| self.rename(segment, true)).collect();
+        let ns: Vec<String> = event
+            .ns
+            .iter()
+            .map(|segment| self.rename(segment, true))
+            .collect();
         let payload = self.seen(&event.payload);
-        if ns.is_empty() { json!([event.mode, payload]) } else { json!([event.mode, payload, ns]) }
+        if ns.is_empty() {
+            json!([event.mode, payload])
+        } else {
+            json!([event.mode, payload, ns])
+        }
     }
 }
 
@@ -320,11 +351,19 @@ fn chunks(events: Vec<Event>, depth: usize) -> Vec<Vec<Event>> {
 }
 
 fn versions(value: &Value, into: &mut Vec<u64>) {
-    into.extend(value.as_object().into_iter().flatten().filter_map(|(_, version)| version.as_u64()));
+    into.extend(
+        value
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, version)| version.as_u64()),
+    );
 }
 
 fn is_edge(row: &Value) -> bool {
-    row["channel"].as_str().is_some_and(|channel| channel.starts_with("branch:to:"))
+    row["channel"]
+        .as_str()
+        .is_some_and(|channel| channel.starts_with("branch:to:"))
 }
 
 fn sort<K: Ord>(value: &mut Value, key: impl FnMut(&Value) -> K) {
@@ -338,9 +377,13 @@ fn barriers(values: &mut Value) {
     let Value::Object(values) = values else { return };
     for (name, value) in values {
         if name.starts_with("join:") {
-            sort(value.pointer_mut("/0").filter(|first| first.is_array()).unwrap_or(&mut Value::Null), |one| {
-                one.to_string()
-            });
+            sort(
+                value
+                    .pointer_mut("/0")
+                    .filter(|first| first.is_array())
+                    .unwrap_or(&mut Value::Null),
+                |one| one.to_string(),
+            );
             if value.pointer("/0").is_some_and(Value::is_string) {
                 sort(value, |one| one.to_string());
             }
@@ -356,7 +399,12 @@ struct Event {
 
 impl Event {
     fn read(event: Value) -> Option<Event> {
-        let ns = event[0].as_array()?.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        let ns = event[0]
+            .as_array()?
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
         Some(Event {
             ns,
             mode: event[1].as_str()?.to_owned(),
@@ -364,7 +412,11 @@ impl Event {
         })
     }
     fn is_start(&self) -> bool {
-        let payload = if self.mode == "debug" { &self.payload["payload"] } else { &self.payload };
+        let payload = if self.mode == "debug" {
+            &self.payload["payload"]
+        } else {
+            &self.payload
+        };
         matches!(self.mode.as_str(), "tasks" | "debug") && payload.get("triggers").is_some()
     }
     /// Does everything before it come before everything after it, whichever task is faster?

@@ -34,9 +34,15 @@ impl Recorder {
             .spawn()
             .map_err(|why| {
                 let python = python.display();
-                other(format!("{python} cannot be started: {why}. `./dev conformance` installs what is needed."))
+                other(format!(
+                    "{python} cannot be started: {why}. `./dev conformance` installs what is needed."
+                ))
             })?;
-        let (input, output) = process.stdin.take().zip(process.stdout.take()).ok_or_else(|| other("no pipes"))?;
+        let (input, output) = process
+            .stdin
+            .take()
+            .zip(process.stdout.take())
+            .ok_or_else(|| other("no pipes"))?;
         Ok(Self {
             process,
             input,
@@ -53,7 +59,10 @@ impl Recorder {
         }
         let answer: Value = serde_json::from_str(&line).map_err(|why| other(format!("{why}: {line}")))?;
         match answer.get("failed") {
-            Some(why) => Err(other(format!("{why}\n{}", answer["trace"].as_str().unwrap_or_default()))),
+            Some(why) => Err(other(format!(
+                "{why}\n{}",
+                answer["trace"].as_str().unwrap_or_default()
+            ))),
             None => Ok(answer),
         }
     }

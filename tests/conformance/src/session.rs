@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use superstep::{
-    Checkpointer, CheckpointId, CheckpointTuple, Command, Durability, Graph, Input, ListQuery, MemorySaver, RunConfig,
-    RunError, StateRef, StateSnapshot, StateUpdate, StreamMode, ThreadId,
+    CheckpointId, CheckpointTuple, Checkpointer, Command, Durability, Graph, Input, ListQuery, MemorySaver,
+    RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, StreamMode, ThreadId,
 };
 
 use crate::Refusal;
@@ -51,7 +51,11 @@ pub async fn perform(case: &Value) -> Result<Value, Refusal> {
         Ok(graph) => graph,
         Err(Unbuilt::Refused(refusal)) => return Err(refusal),
         Err(Unbuilt::Compile(error)) => {
-            let messages: Vec<&str> = error.problems.iter().map(|problem| problem.message.as_str()).collect();
+            let messages: Vec<&str> = error
+                .problems
+                .iter()
+                .map(|problem| problem.message.as_str())
+                .collect();
             return Ok(json!([{"compile": {"class": "ValueError", "messages": messages}}]));
         }
     };
@@ -117,24 +121,48 @@ impl Session {
             return Ok(Some(id.into()));
         }
         if let Some(place) = at.get("updated").and_then(Value::as_i64) {
-            let place = if place < 0 { place + self.updated.len() as i64 } else { place };
-            let id = usize::try_from(place).ok().and_then(|place| self.updated.get(place));
-            return id.cloned().map(Some).ok_or_else(|| Miss::Skip("no such update".into()));
+            let place = if place < 0 {
+                place + self.updated.len() as i64
+            } else {
+                place
+            };
+            let id = usize::try_from(place)
+                .ok()
+                .and_then(|place| self.updated.get(place));
+            return id
+                .cloned()
+                .map(Some)
+                .ok_or_else(|| Miss::Skip("no such update".into()));
         }
-        let mut entries = self.graph.get_state_history(thread, &ListQuery::default()).await?;
-        let mut wanted = at.get("history").or(at.get("nth")).and_then(Value::as_u64).unwrap_or_default() as usize;
+        let mut entries = self
+            .graph
+            .get_state_history(thread, &ListQuery::default())
+            .await?;
+        let mut wanted = at
+            .get("history")
+            .or(at.get("nth"))
+            .and_then(Value::as_u64)
+            .unwrap_or_default() as usize;
         if let Some(step) = at.get("step").and_then(Value::as_i64) {
-            entries.retain(|one| one.checkpoint.as_ref().is_some_and(|head| head.metadata.step == step));
+            entries.retain(|one| {
+                one.checkpoint
+                    .as_ref()
+                    .is_some_and(|head| head.metadata.step == step)
+            });
         }
         if at.get("wrap").is_some() {
             wanted %= entries.len().max(1);
         }
         let entry = entries.get(wanted).and_then(|one| one.checkpoint.as_ref());
-        entry.map(|head| Some(head.id.clone())).ok_or_else(|| Miss::Skip("no such checkpoint".into()))
+        entry
+            .map(|head| Some(head.id.clone()))
+            .ok_or_else(|| Miss::Skip("no such checkpoint".into()))
     }
 
     async fn place(&mut self, op: &Value) -> Result<StateRef, Miss> {
-        let thread = self.thread(op).ok_or_else(|| unsupported("a state without a thread"))?;
+        let thread = self
+            .thread(op)
+            .ok_or_else(|| unsupported("a state without a thread"))?;
         Ok(match op.get("at") {
             None => StateRef::live(thread),
             Some(at) => match self.find(&thread, at).await? {
@@ -153,7 +181,9 @@ impl Session {
         };
         let mut spec = spec.clone();
         if let Some(answers) = spec.pointer("/resume/ids").and_then(Value::as_object).cloned() {
-            let thread = self.thread(op).ok_or_else(|| unsupported("a state without a thread"))?;
+            let thread = self
+                .thread(op)
+                .ok_or_else(|| unsupported("a state without a thread"))?;
             let waiting = self.graph.get_state(&StateRef::live(thread)).await?.interrupts;
             let by_id: Map<String, Value> = answers
                 .into_iter()
@@ -171,7 +201,7 @@ impl Session {
     }
 
     async fn config(&mut self, op: &Value) -> Result<RunConfig, Miss> {
-        for field in ["output_keys", "configurable", "strict_resume", "tags", "subgraphs"] {
+        for field in ["output_keys", "configurable", "tags", "subgraphs"] {
             if op.get(field).is_some_and(|value| value != &json!(false)) {
                 return Err(unsupported(format!("`{field}` of a run")).into());
             }
@@ -191,7 +221,10 @@ impl Session {
                 .iter()
                 .map(|mode| mode.parse::<StreamMode>().map_err(Refusal::Invalid))
                 .collect::<Result<_, _>>()?,
-            recursion_limit: op.get("limit").and_then(Value::as_u64).map_or(LIMIT, |limit| limit as u32),
+            recursion_limit: op
+                .get("limit")
+                .and_then(Value::as_u64)
+                .map_or(LIMIT, |limit| limit as u32),
             interrupt_before: names("interrupt_before"),
             interrupt_after: names("interrupt_after"),
             durability: match text(op, "durability") {
@@ -200,7 +233,12 @@ impl Session {
                 _ => Durability::Sync,
             },
             metadata: object(op.get("metadata")),
-            max_concurrency: op.get("max_concurrency").and_then(Value::as_u64).map(|n| n as usize),
+            max_concurrency: op
+                .get("max_concurrency")
+                .and_then(Value::as_u64)
+                .map(|n| n as usize),
+            strict_resume: op.get("strict_resume") == Some(&json!(true)),
+            compat_double_command: true,
             ..RunConfig::default()
         })
     }
@@ -219,7 +257,11 @@ impl Session {
                 let mut run = self.graph.stream(input, config);
                 let mut events = Vec::new();
                 while let Some(event) = run.next().await {
-                    events.push(json!([event.ns.to_vec(), event.mode().as_str(), Value::from(event.data())]));
+                    events.push(json!([
+                        event.ns.to_vec(),
+                        event.mode().as_str(),
+                        Value::from(event.data())
+                    ]));
                 }
                 record.insert("events".into(), events.into());
                 run.finish().await?;
@@ -241,16 +283,35 @@ impl Session {
                     id: at.checkpoint_id,
                     before,
                     filter: object(op.get("filter")),
-                    limit: op.get("limit").and_then(Value::as_u64).map(|limit| limit as usize),
+                    limit: op
+                        .get("limit")
+                        .and_then(Value::as_u64)
+                        .map(|limit| limit as usize),
                     ..ListQuery::default()
                 };
                 let entries = self.graph.get_state_history(&at.thread, &query).await?;
                 record.insert("history".into(), entries.iter().map(shown).collect());
             }
-            "update" => {
+            "update" | "copy" | "bulk" => {
                 let place = self.place(op).await?;
-                let update = as_update(op)?;
-                let made = self.graph.update_state(&place, update).await?;
+                let steps = match text(op, "op") {
+                    Some("bulk") => list(op.get("supersteps"))
+                        .iter()
+                        .map(|step| {
+                            list(Some(step))
+                                .iter()
+                                .map(as_update)
+                                .collect::<Result<Vec<_>, _>>()
+                        })
+                        .collect::<Result<Vec<_>, _>>()?,
+                    Some("copy") => vec![vec![StateUpdate {
+                        values: pairs(op.get("updates")).into(),
+                        as_node: Some("__copy__".into()),
+                        ..StateUpdate::default()
+                    }]],
+                    _ => vec![vec![as_update(op)?]],
+                };
+                let made = self.graph.bulk_update_state(&place, steps).await?;
                 record.insert("config".into(), address(&place.thread, &made.checkpoint_id));
                 self.updated.push(made.checkpoint_id);
             }
@@ -305,7 +366,10 @@ impl Session {
                 Ok(entries) => entries.iter().map(shown).collect(),
                 Err(problem) => json!({"error": error(&problem)}),
             };
-            threads.insert(thread.clone(), json!({"history": history, "stored": self.stored(id).await}));
+            threads.insert(
+                thread.clone(),
+                json!({"history": history, "stored": self.stored(id).await}),
+            );
         }
         json!({"threads": threads})
     }
@@ -316,7 +380,9 @@ impl Session {
             thread: Some(thread),
             ..ListQuery::default()
         };
-        let Some(saver) = &self.saver else { return Value::Null };
+        let Some(saver) = &self.saver else {
+            return Value::Null;
+        };
         let mut spaces: Map<String, Value> = Map::new();
         for tuple in saver.list(&query).await.unwrap_or_default() {
             let space = spaces.entry(tuple.ns.to_string()).or_insert_with(|| json!([]));
@@ -351,20 +417,31 @@ fn stored_checkpoint(tuple: &CheckpointTuple) -> Value {
     for (key, value) in one.metadata.user.iter() {
         metadata[&**key] = value.into();
     }
-    let values: Map<String, Value> =
-        one.channel_values.iter().map(|(name, value)| (name.to_string(), value.into())).collect();
-    let versions: Map<String, Value> =
-        one.channel_versions.iter().map(|(name, version)| (name.to_string(), (*version).into())).collect();
+    let values: Map<String, Value> = one
+        .channel_values
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.into()))
+        .collect();
+    let versions: Map<String, Value> = one
+        .channel_versions
+        .iter()
+        .map(|(name, version)| (name.to_string(), (*version).into()))
+        .collect();
     let seen: Map<String, Value> = one
         .versions_seen
         .iter()
         .map(|(node, seen)| {
-            let seen: Map<String, Value> =
-                seen.iter().map(|(name, version)| (name.to_string(), (*version).into())).collect();
+            let seen: Map<String, Value> = seen
+                .iter()
+                .map(|(name, version)| (name.to_string(), (*version).into()))
+                .collect();
             (node.to_string(), seen.into())
         })
         .collect();
-    let updated = one.updated_channels.as_ref().map(|names| names.iter().map(|name| &**name).collect::<Vec<_>>());
+    let updated = one
+        .updated_channels
+        .as_ref()
+        .map(|names| names.iter().map(|name| &**name).collect::<Vec<_>>());
     json!({
         "id": one.id.as_str(),
         "parent": one.parent.as_ref().map(CheckpointId::as_str),
@@ -380,6 +457,24 @@ fn stored_checkpoint(tuple: &CheckpointTuple) -> Value {
 fn object(value: Option<&Value>) -> superstep::Object {
     let value: superstep::Value = value.cloned().unwrap_or_default().into();
     value.as_object().cloned().unwrap_or_default()
+}
+
+fn list(value: Option<&Value>) -> Vec<Value> {
+    value.and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+/// The updates of a copy as `[values, node]`; null when there are none.
+fn pairs(updates: Option<&Value>) -> Value {
+    let pair = |one: &Value| {
+        json!([
+            thaw(one.get("values").cloned().unwrap_or_default()),
+            one["as_node"]
+        ])
+    };
+    match updates {
+        Some(updates) => list(Some(updates)).iter().map(pair).collect(),
+        None => Value::Null,
+    }
 }
 
 fn shown(state: &StateSnapshot) -> Value {
@@ -399,9 +494,6 @@ fn as_command(spec: &Value) -> Result<Command, Refusal> {
 
 fn as_update(op: &Value) -> Result<StateUpdate, Refusal> {
     let as_node = text(op, "as_node").map(Into::into);
-    if op.get("as_node") == Some(&json!("__copy__")) || op.get("task_id").is_some() {
-        return Err(unsupported("copies of a checkpoint"));
-    }
     Ok(match op.get("command") {
         Some(spec) => {
             let Command { update, goto, .. } = as_command(spec)?;

@@ -58,21 +58,35 @@ fn candidates(case: &Value) -> Vec<Value> {
     each("/graph/nodes");
     each("/graph/graphs");
     each("/graph/edges");
-    let nodes: Vec<String> =
-        case.pointer("/graph/nodes").and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let nodes: Vec<String> = case
+        .pointer("/graph/nodes")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.clone())
+        .collect();
     for node in &nodes {
         each(&format!("/graph/nodes/{node}/do"));
         each(&format!("/graph/nodes/{node}"));
     }
-    let graphs: Vec<String> =
-        case.pointer("/graph/graphs").and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let graphs: Vec<String> = case
+        .pointer("/graph/graphs")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.clone())
+        .collect();
     for graph in graphs {
         each(&format!("/graph/graphs/{graph}/edges"));
         each(&format!("/graph/graphs/{graph}/nodes"));
     }
     for index in 0..size(case, "/script") {
-        for (place, (key, _)) in
-            case["script"][index].as_object().into_iter().flatten().enumerate().collect::<Vec<_>>()
+        for (place, (key, _)) in case["script"][index]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .collect::<Vec<_>>()
         {
             if !matches!(key.as_str(), "op" | "input" | "command" | "values") {
                 found.extend(without(case, &format!("/script/{index}"), place));
@@ -82,7 +96,10 @@ fn candidates(case: &Value) -> Vec<Value> {
     for index in 0..size(case, "/graph/edges") {
         let edge = format!("/graph/edges/{index}");
         if size(case, &format!("{edge}/from")) > 2 {
-            found.extend((0..size(case, &format!("{edge}/from"))).filter_map(|k| without(case, &format!("{edge}/from"), k)));
+            found.extend(
+                (0..size(case, &format!("{edge}/from")))
+                    .filter_map(|k| without(case, &format!("{edge}/from"), k)),
+            );
         }
         let options = format!("{edge}/route/$at/0");
         for k in 0..size(case, &options) {

@@ -92,6 +92,7 @@ impl Loop {
             .as_ref()
             .map(|names| self.live.indexes(names));
         self.metadata = tuple.checkpoint.metadata;
+        self.loaded = true;
         let answers = |write: &PendingWrite| {
             let list = write.write.value.as_array()?.iter().cloned().collect();
             (&*write.write.channel == reserved::RESUME).then(|| (write.task_id.clone(), list))
@@ -147,20 +148,19 @@ impl Loop {
         }
         let again = (self.config.compat_double_command && !has_checkpoint).then(|| task::input_of(&command));
         let mut writes: Writes = Vec::new();
-        if let Some(update) = &command.update {
-            add_command_writes(&self.plan, Writer::Command, update, &mut writes)
-                .map_err(RunError::invalid_update)?;
-        }
         for target in command.goto {
             // LangGraph marks such triggers with the name of START.
             let from = writes.len();
-            task::goto(&self.plan, target, &mut writes)
-                .map_err(|error| RunError::invalid_update(error.to_string()))?;
+            task::goto(&self.plan, target, &mut writes);
             for (channel, value) in &mut writes[from..] {
                 if *channel != Channel::Known(self.plan.tasks_channel) {
                     *value = reserved::START.into();
                 }
             }
+        }
+        if let Some(update) = &command.update {
+            add_command_writes(&self.plan, Writer::Command, update, &mut writes)
+                .map_err(RunError::invalid_update)?;
         }
         let mut by_id = false;
         match command.resume {

@@ -58,6 +58,8 @@ pub(crate) struct Loop {
     persister: Option<Persister>,
     user: Arc<Object>,
     live: Live,
+    /// The current checkpoint was read and not made by this run.
+    loaded: bool,
     /// The checkpoint that the current step starts from.
     current: CheckpointId,
     metadata: Metadata,
@@ -134,6 +136,7 @@ impl Loop {
             },
             user: Arc::new(user),
             live,
+            loaded: false,
             step: -1,
             stop: i64::from(config.recursion_limit),
             updated: None,
@@ -337,6 +340,7 @@ impl Loop {
     /// Makes and stores the checkpoint of the state as it is now; the next step starts from it.
     async fn put(&mut self, source: Source) -> Result<(), RunError> {
         let step = self.step;
+        self.loaded = false;
         self.step += 1;
         let Some(persister) = &mut self.persister else {
             return Ok(());

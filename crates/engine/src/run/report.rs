@@ -16,6 +16,7 @@ impl Loop {
                 name: task.name.clone(),
                 input: task.input.clone(),
                 triggers: task.triggers(&self.plan),
+                metadata: self.config.metadata.clone(),
                 step: self.step,
             };
             self.emit_task("task", Payload::TaskStart(start)).await;
@@ -43,11 +44,12 @@ impl Loop {
     }
 
     pub(super) async fn emit_task(&self, kind: &str, payload: Payload) {
-        if self.emitter.wants(StreamMode::Debug) {
-            let debug = self.debug(kind, self.step, payload.to_json());
+        let debug =
+            (self.emitter.wants(StreamMode::Debug)).then(|| self.debug(kind, self.step, payload.to_json()));
+        self.emitter.send_if(StreamMode::Tasks, || payload).await;
+        if let Some(debug) = debug {
             self.emitter.send(debug).await;
         }
-        self.emitter.send_if(StreamMode::Tasks, || payload).await;
     }
 
     pub(super) fn debug(&self, kind: &str, step: i64, payload: Value) -> Payload {
@@ -80,18 +82,22 @@ impl Loop {
         let (true, Some(thread)) = (self.wants_checkpoints(), &self.config.thread) else {
             return;
         };
-        let base = self.live.base.as_deref();
-        let stored_parent = match self.config.durability {
-            Durability::Exit => base.map(|base| base.id.clone()),
-            _ => base.and_then(|base| base.parent.clone()),
-        };
+        // With durability exit this is the checkpoint that was loaded, whose parent all events of the run show.
+        let stored_parent = (self.live.base.as_deref()).and_then(|base| base.parent.clone());
         let event = CheckpointEvent {
             thread: thread.clone(),
             ns: "".into(),
             id: self.current.clone(),
             parent: stored_parent,
             values: self.live.values(),
-            metadata: self.metadata.clone(),
+            metadata: Metadata {
+                user: if self.loaded {
+                    self.metadata.user.clone()
+                } else {
+                    Object::new()
+                },
+                ..self.metadata.clone()
+            },
             next: tasks.iter().map(|task| task.name.clone()).collect(),
             tasks: tasks
                 .iter()
@@ -99,11 +105,12 @@ impl Loop {
                 .collect::<List>(),
         };
         let payload = Payload::Checkpoint(Box::new(event));
-        if self.emitter.wants(StreamMode::Debug) {
-            let debug = self.debug("checkpoint", self.metadata.step, payload.to_json());
+        let debug = (self.emitter.wants(StreamMode::Debug))
+            .then(|| self.debug("checkpoint", self.metadata.step, payload.to_json()));
+        self.emitter.send_if(StreamMode::Checkpoints, || payload).await;
+        if let Some(debug) = debug {
             self.emitter.send(debug).await;
         }
-        self.emitter.send_if(StreamMode::Checkpoints, || payload).await;
     }
 
     pub(super) async fn emit_outcome(
@@ -123,7 +130,8 @@ impl Loop {
             self.emit_update(task, writes, false).await;
         }
         if self.emitter.wants(StreamMode::Tasks) || self.emitter.wants(StreamMode::Debug) {
-            let finished = error.is_none() && interrupts.is_empty();
+            // A task whose router failed has written, and failed all the same.
+            let finished = interrupts.is_empty();
             let end = TaskEnd {
                 id: task.id.clone(),
                 name: task.name.clone(),
