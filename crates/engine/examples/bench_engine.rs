@@ -1,91 +1,54 @@
-//! Cost per super-step, as `./dev bench engine` prints it: one JSON object a line.
+//! What the engine costs, as `./dev bench engine` prints it: one JSON object a line.
 //!
-//! Limits are measured in the same run: a bare loop that awaits the same boxed futures, so the ratio says what
-//! super-steps, channels and versions cost on top of calling the nodes.
+//! Every figure is the fastest of several rounds (a shared machine adds time and never takes any away), with the
+//! median beside it. Limits are measured in the same run: a bare loop that awaits the same boxed futures, so the
+//! ratio says what super-steps, channels and versions cost on top of calling the nodes.
+//!
+//! `bench_engine NAME…` runs only the groups that are named.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "a benchmark prints, and stops at the first surprise"
 )]
 
+mod workloads;
+
+use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use superstep::*;
+use workloads::{Workload, chain_builder, measure, workload};
 
-fn noop() -> impl Node {
-    |_: NodeContext, _: Value| async { Ok(NodeOutput::none()) }
-}
-
-fn chain(n: usize) -> Graph {
-    let mut graph = StateGraph::new().channel("x", ChannelSpec::last_value());
-    for i in 0..n {
-        graph = graph.node(format!("n{i}"), noop());
-        graph = if i == 0 {
-            graph.edge(START, "n0")
-        } else {
-            graph.edge(format!("n{}", i - 1), format!("n{i}"))
-        };
-    }
-    graph.compile().unwrap()
-}
-
-fn counter() -> Graph {
-    let step = |_: NodeContext, input: Value| async move {
-        let n = input.get("n").and_then(Value::as_i64).unwrap_or(0);
-        Ok(NodeOutput::update([("n", n + 1)]))
-    };
-    let again = |_: NodeContext, state: Value| async move {
-        let n = state.get("n").and_then(Value::as_i64).unwrap_or(0);
-        let limit = state.get("limit").and_then(Value::as_i64).unwrap_or(0);
-        Ok(vec![Target::node(if n < limit { "a" } else { END })])
-    };
-    StateGraph::new()
-        .channel("n", ChannelSpec::last_value())
-        .channel("limit", ChannelSpec::last_value())
-        .node("a", step)
-        .node("b", step)
-        .edge(START, "a")
-        .edge("a", "b")
-        .branch("b", Branch::new(again))
-        .compile()
-        .unwrap()
-}
-
-fn fan_out(k: usize) -> Graph {
-    let fan =
-        move |_: NodeContext, _: Value| async move { Ok((0..k).map(|i| Target::send("w", i)).collect()) };
-    let worker = |_: NodeContext, input: Value| async move {
-        Ok(NodeOutput::Update(Value::Object(
-            [("out", Value::from(vec![input]))].into_iter().collect(),
-        )))
-    };
-    StateGraph::new()
-        .channel("out", ChannelSpec::append())
-        .node("w", worker)
-        .node("join", noop())
-        .branch(START, Branch::new(fan))
-        .edge("w", "join")
-        .compile()
-        .unwrap()
-}
-
-/// Median of several runs, in microseconds.
-async fn micros<F: AsyncFnMut()>(rounds: usize, mut run: F) -> f64 {
+/// The fastest round and the median, in microseconds. At least three rounds, then as many as fit into the budget.
+async fn micros<F: AsyncFnMut()>(mut run: F) -> (f64, f64) {
+    const BUDGET: Duration = Duration::from_millis(600);
+    run().await;
+    let began = Instant::now();
     let mut times = Vec::new();
-    for _ in 0..rounds {
+    while times.len() < 3 || (began.elapsed() < BUDGET && times.len() < 200) {
         let start = Instant::now();
         run().await;
         times.push(start.elapsed().as_secs_f64() * 1e6);
     }
     times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+    (times[0], times[times.len() / 2])
 }
 
-fn print(workload: &str, params: &str, value: f64, limit: Option<f64>) {
+fn print(
+    workload: &str,
+    params: String,
+    per: f64,
+    (fastest, median): (f64, f64),
+    unit: &str,
+    limit: Option<f64>,
+) {
+    let round = |x: f64| (x * 1e4).round() / 1e4;
+    let value = fastest / per;
     let line = serde_json::json!({
-        "bench": "engine", "workload": workload, "params": params, "value": value, "unit": "us",
-        "limit": limit, "ratio": limit.map(|limit| value / limit),
+        "bench": "engine", "workload": workload, "params": params, "value": round(value),
+        "median": round(median / per), "unit": unit,
+        "limit": limit.map(round), "ratio": limit.map(|limit| round(value / limit)),
     });
     println!("{line}");
 }
@@ -96,78 +59,92 @@ async fn bare_loop(steps: usize) {
     for _ in 0..steps {
         sum += node().await;
     }
-    assert_eq!(std::hint::black_box(sum), steps);
+    assert_eq!(black_box(sum), steps);
 }
 
-#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
-async fn main() {
-    let bare = micros(9, async || bare_loop(100_000).await).await / 100_000.0;
-    let config = || RunConfig {
+fn config() -> RunConfig {
+    RunConfig {
         recursion_limit: 1_000_000_000,
         ..RunConfig::default()
-    };
-    let on_thread = |i: usize| RunConfig {
-        thread: Some(format!("t{i}").into()),
+    }
+}
+
+/// Runs the workload once; with a checkpointer on a new thread each time.
+async fn once(work: &Workload, graph: &Graph, thread: Option<usize>, durability: Durability) {
+    let config = RunConfig {
+        thread: thread.map(|thread| format!("t{thread}").into()),
+        durability,
         ..config()
     };
-    for n in [10, 1_000, 100_000] {
-        let graph = chain(n);
-        let rounds = if n > 10_000 { 3 } else { 15 };
-        let us = micros(rounds, async || {
-            graph
-                .invoke(Input::value(json!({"x": 1})), config())
-                .await
-                .unwrap();
-        })
-        .await;
-        print(
-            "chain, no checkpointer, per step",
-            &format!("n={n}"),
-            us / n as f64,
-            Some(bare),
-        );
+    let done = graph
+        .invoke(Input::Value(work.input.clone()), config)
+        .await
+        .unwrap();
+    assert_eq!(measure(&done.value, work.expect.0), work.expect.1);
+}
+
+/// Time a task without checkpointer.
+async fn plain(label: &str, name: &str, size: &str, limit: Option<f64>) {
+    let work = workload(name, size);
+    let times = micros(async || once(&work, &work.graph, None, Durability::Sync).await).await;
+    print(label, size.into(), work.tasks as f64, times, "us/task", limit);
+}
+
+/// Time a task with the checkpointer in memory. The saver is emptied after each round.
+async fn saved(label: &str, name: &str, size: &str, durability: Durability, limit: Option<f64>) {
+    let work = workload(name, size);
+    let saver = Arc::new(MemorySaver::new());
+    let graph = work.graph.clone().with_checkpointer(saver.clone());
+    let mut times = Vec::new();
+    let began = Instant::now();
+    for round in 0.. {
+        let start = Instant::now();
+        once(&work, &graph, Some(round), durability).await;
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+        saver.delete_thread(&format!("t{round}").into()).await.unwrap();
+        if round >= 3 && (began.elapsed() > Duration::from_millis(600) || round > 200) {
+            break;
+        }
     }
-    for n in [10, 1_000] {
-        let graph = chain(n).with_checkpointer(Arc::new(MemorySaver::new()));
-        let mut thread = 0;
-        let us = micros(9, async || {
-            thread += 1;
-            graph
-                .invoke(Input::value(json!({"x": 1})), on_thread(thread))
-                .await
-                .unwrap();
-        })
-        .await;
-        print(
-            "chain, memory checkpointer, per step",
-            &format!("n={n}"),
-            us / n as f64,
-            Some(bare),
-        );
+    times.sort_by(f64::total_cmp);
+    let how = match durability {
+        Durability::Sync => "sync",
+        Durability::Async => "async",
+        Durability::Exit => "exit",
+    };
+    let params = if size == "-" {
+        how.to_owned()
+    } else {
+        format!("{size} {how}")
+    };
+    let times = (times[0], times[times.len() / 2]);
+    print(label, params, work.tasks as f64, times, "us/task", limit);
+}
+
+async fn steps(bare: f64) {
+    for size in ["10", "1000", "100000"] {
+        plain("super-step in a chain of n nodes", "chain", size, Some(bare)).await;
     }
-    for steps in [1_000, 10_000] {
-        let graph = counter();
-        let us = micros(9, async || {
-            graph
-                .invoke(Input::value(json!({"n": 0, "limit": steps})), config())
-                .await
-                .unwrap();
-        })
-        .await;
-        print(
-            "two-node loop, no checkpointer, per step",
-            &format!("steps={steps}"),
-            us / steps as f64,
-            Some(bare),
-        );
+    for size in ["1000", "10000", "100000"] {
+        plain("super-step of a two-node loop", "loop", size, Some(bare)).await;
     }
-    for k in [100, 1_000, 10_000] {
-        let graph = fan_out(k);
-        let us = micros(5, async || {
-            graph.invoke(Input::value(json!({})), config()).await.unwrap();
-        })
-        .await;
-        let spawned = micros(5, async || {
+}
+
+async fn memory(bare: f64) {
+    for size in ["10", "1000"] {
+        let label = "super-step in a chain, saved in memory";
+        saved(label, "chain", size, Durability::Sync, Some(bare)).await;
+    }
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        let label = "super-step of a two-node loop, saved in memory";
+        saved(label, "loop", "1000", durability, Some(bare)).await;
+    }
+}
+
+async fn send() {
+    for size in ["100", "1000", "10000", "100000"] {
+        let k: usize = size.parse().unwrap();
+        let spawned = micros(async || {
             let mut set = tokio::task::JoinSet::new();
             for i in 0..k {
                 set.spawn(async move { i });
@@ -175,23 +152,196 @@ async fn main() {
             while set.join_next().await.is_some() {}
         })
         .await;
-        print(
-            "Send fan-out and join, per task",
-            &format!("k={k}"),
-            us / k as f64,
-            Some(spawned / k as f64),
-        );
+        plain(
+            "Send to k workers and join",
+            "send",
+            size,
+            Some(spawned.0 / k as f64),
+        )
+        .await;
     }
-    for n in [1_000, 100_000] {
-        let us = micros(3, async || {
-            std::hint::black_box(chain(n));
+    saved(
+        "Send to k workers and join, saved in memory",
+        "send",
+        "1000",
+        Durability::Sync,
+        None,
+    )
+    .await;
+}
+
+async fn state() {
+    let mut first = None;
+    for size in ["25x300", "15x600", "9x1200", "250x300"] {
+        let work = workload("wide", size);
+        let times = micros(async || once(&work, &work.graph, None, Durability::Sync).await).await;
+        // Sharing means that a message ten times as large costs the same.
+        let limit = (size == "250x300").then_some(first).flatten();
+        print("wide state, whole run", size.into(), 1.0, times, "us", limit);
+        first = first.or(Some(times.0));
+    }
+    for durability in [Durability::Sync, Durability::Exit] {
+        saved("wide state, saved in memory", "wide", "25x300", durability, None).await;
+    }
+    for size in ["10", "100"] {
+        plain("agent with a scripted model and a tool", "react", size, None).await;
+    }
+    saved("agent, saved in memory", "react", "100", Durability::Sync, None).await;
+}
+
+/// One thread to which every turn adds a message, and a list that grows step by step: late turns must cost what early
+/// ones do.
+async fn growing() {
+    const TURNS: usize = 3_000;
+    let work = workloads::talk();
+    let graph = work.graph.with_checkpointer(Arc::new(MemorySaver::new()));
+    let mut turns = Vec::new();
+    for i in 0..TURNS {
+        let input = workloads::turn(i);
+        let start = Instant::now();
+        let config = RunConfig {
+            thread: Some("talk".into()),
+            ..config()
+        };
+        graph.invoke(Input::Value(input), config).await.unwrap();
+        turns.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    let median = |part: &[f64]| {
+        let mut part = part.to_vec();
+        part.sort_by(f64::total_cmp);
+        (part[0], part[part.len() / 2])
+    };
+    let tenth = TURNS / 10;
+    let early = median(&turns[..tenth]);
+    let late = median(&turns[TURNS - tenth..]);
+    let params = format!("{TURNS} turns, last tenth against first");
+    print(
+        "conversation, a turn saved in memory",
+        params,
+        1.0,
+        late,
+        "us/turn",
+        Some(early.0),
+    );
+
+    let grow = |limit: usize| {
+        let step = |_: NodeContext, _: Value| async move { Ok(NodeOutput::update([("list", 1)])) };
+        let again = move |_: NodeContext, state: Value| async move {
+            let length = state
+                .get("list")
+                .and_then(Value::as_array)
+                .map_or(0, |list| list.len());
+            Ok(vec![Target::node(if length < limit { "grow" } else { END })])
+        };
+        let graph = StateGraph::new()
+            .channel("list", ChannelSpec::append())
+            .node("grow", step)
+            .edge(START, "grow")
+            .branch("grow", Branch::new(again));
+        graph.compile().unwrap()
+    };
+    let mut short = None;
+    for limit in [1_000, 100_000] {
+        let graph = grow(limit);
+        let times = micros(async || {
+            graph
+                .invoke(Input::value(json!({"list": []})), config())
+                .await
+                .unwrap();
+        })
+        .await;
+        let params = format!("{limit} items");
+        print(
+            "list that grows by an item a step",
+            params,
+            limit as f64,
+            times,
+            "us/step",
+            short,
+        );
+        short = short.or(Some(times.0 / limit as f64));
+    }
+}
+
+async fn stream(bare: f64) {
+    let work = workload("loop", "1000");
+    let config = || RunConfig {
+        modes: vec![StreamMode::Updates],
+        ..config()
+    };
+    let times = micros(async || {
+        let mut run = work.graph.stream(Input::Value(work.input.clone()), config());
+        let mut events = 0;
+        while run.next().await.is_some() {
+            events += 1;
+        }
+        assert_eq!(events, work.tasks);
+    })
+    .await;
+    print(
+        "updates stream of a loop",
+        "1000 steps".into(),
+        work.tasks as f64,
+        times,
+        "us/event",
+        Some(bare),
+    );
+    let times = micros(async || {
+        let mut run = work.graph.stream(Input::Value(work.input.clone()), config());
+        run.next().await.unwrap();
+    })
+    .await;
+    print(
+        "updates stream, first event",
+        "1000 steps".into(),
+        1.0,
+        times,
+        "us",
+        None,
+    );
+}
+
+async fn compile() {
+    for n in [1_000, 10_000, 100_000, 1_000_000] {
+        let times = micros(async || {
+            black_box(chain_builder(n, n / 2).compile().unwrap());
         })
         .await;
         print(
             "build and compile, per node",
-            &format!("n={n}"),
-            us / n as f64,
+            format!("n={n}"),
+            n as f64,
+            times,
+            "us/node",
             None,
         );
+    }
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let runs = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
+    let bare = micros(async || bare_loop(100_000).await).await.0 / 100_000.0;
+    if runs("steps") {
+        steps(bare).await;
+    }
+    if runs("memory") {
+        memory(bare).await;
+    }
+    if runs("send") {
+        send().await;
+    }
+    if runs("state") {
+        state().await;
+    }
+    if runs("growing") {
+        growing().await;
+    }
+    if runs("stream") {
+        stream(bare).await;
+    }
+    if runs("compile") {
+        compile().await;
     }
 }
