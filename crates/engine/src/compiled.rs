@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::analysis::Analysis;
 use crate::checkpoint::{Checkpointer, Keep, ListQuery};
 use crate::clock::{Clock, SystemClock};
 use crate::emit::Emitter;
@@ -348,9 +349,9 @@ impl Graph {
             .map(|c| (&c.name, c.spec.reducer_name()))
     }
 
-    /// Loops of the graph: groups of nodes that can reach each other.
-    pub fn loops(&self) -> Vec<Vec<Name>> {
-        self.plan.loops()
+    /// What can be said about the graph without running it. Worked out anew by each call.
+    pub fn analysis(&self) -> Analysis {
+        Analysis::of(self.plan.clone())
     }
 
     /// The compiled plan as text.
@@ -361,6 +362,11 @@ impl Graph {
     /// A Mermaid flowchart.
     pub fn mermaid(&self) -> String {
         self.plan.mermaid()
+    }
+
+    /// A drawing for Graphviz.
+    pub fn dot(&self) -> String {
+        self.plan.dot()
     }
 
     pub(crate) fn need_saver(&self, what: &str) -> Result<&Arc<dyn Checkpointer>, RunError> {

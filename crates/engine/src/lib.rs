@@ -23,20 +23,24 @@
 //! ```
 #![deny(missing_docs)]
 
+mod analysis;
 mod attempt;
 mod blocking;
 mod channel;
 mod checkpoint;
 mod clock;
+mod compile;
 mod compiled;
 mod context;
 mod delta;
+mod draw;
 mod emit;
 mod entries;
 mod error;
 mod graph;
 mod ids;
 mod limits;
+mod links;
 mod live;
 mod memory;
 mod messages;
@@ -58,6 +62,7 @@ mod value;
 pub mod conformance;
 pub mod observe;
 
+pub use analysis::{Analysis, GraphLoop, ParallelWriters};
 pub use blocking::blocking;
 pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed, ReducerFn, overwrite};
 pub use checkpoint::reserved::{END, START};

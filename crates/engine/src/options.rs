@@ -14,6 +14,8 @@ pub struct NodeOptions {
     pub(crate) timeout: Option<Timeout>,
     pub(crate) kind: Option<Name>,
     pub(crate) blocking: bool,
+    pub(crate) writes: Option<Vec<Name>>,
+    pub(crate) destinations: Vec<Name>,
 }
 
 impl NodeOptions {
@@ -51,6 +53,17 @@ impl NodeOptions {
     /// closure that is not async, see [`blocking`](crate::blocking).
     pub fn blocking(mut self) -> Self {
         self.blocking = true;
+        self
+    }
+    /// The node writes at most these keys. This is for the [analysis](crate::Graph::analysis); runs do not check it.
+    pub fn writes<T: Into<Name>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
+        self.writes = Some(keys.into_iter().map(Into::into).collect());
+        self
+    }
+    /// Where the commands that the node returns may lead. They must exist; drawings and the
+    /// [analysis](crate::Graph::analysis) show them. Commands may lead elsewhere even so.
+    pub fn destinations<T: Into<Name>>(mut self, targets: impl IntoIterator<Item = T>) -> Self {
+        self.destinations = targets.into_iter().map(Into::into).collect();
         self
     }
 }

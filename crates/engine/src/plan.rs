@@ -7,8 +7,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use petgraph::graph::{DiGraph, NodeIndex};
-
 use crate::attempt::Rules;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::reserved::END;
@@ -57,9 +55,14 @@ pub(crate) struct NodePlan {
     pub(crate) edges: Vec<ChannelIx>,
     pub(crate) joins: Vec<ChannelIx>,
     pub(crate) branches: Vec<BranchPlan>,
-    pub(crate) has_exit: bool,
     pub(crate) rules: Rules,
     pub(crate) kind: Option<Name>,
+    /// Does an edge lead to END?
+    pub(crate) ends: bool,
+    /// Nodes and END that its commands may lead to, as declared.
+    pub(crate) destinations: Vec<Name>,
+    /// State keys it may write, as declared; None when nothing is said.
+    pub(crate) writes: Option<Vec<ChannelIx>>,
 }
 
 #[derive(Default)]
@@ -83,7 +86,6 @@ pub(crate) struct Plan {
     pub(crate) tasks_channel: ChannelIx,
     /// What `invoke` returns; None for every state key.
     pub(crate) output_keys: Option<Vec<ChannelIx>>,
-    topology: DiGraph<NodeIx, ()>,
 }
 
 impl Plan {
@@ -110,7 +112,6 @@ impl Plan {
     ) {
         let index = self.nodes.len() as NodeIx;
         self.node_index.insert(name.clone(), index);
-        self.topology.add_node(index);
         self.nodes.push(NodePlan {
             name,
             node,
@@ -122,9 +123,11 @@ impl Plan {
             edges: Vec::new(),
             joins: Vec::new(),
             branches: Vec::new(),
-            has_exit: false,
             rules: Rules::default(),
             kind: None,
+            ends: false,
+            destinations: Vec::new(),
+            writes: None,
         });
     }
 
@@ -134,11 +137,6 @@ impl Plan {
         if self.channels[channel as usize].name.starts_with("branch:to:") {
             self.channels[channel as usize].branch_target = Some(node);
         }
-    }
-
-    pub(crate) fn link(&mut self, from: NodeIx, to: NodeIx) {
-        self.topology
-            .add_edge(NodeIndex::new(from as usize), NodeIndex::new(to as usize), ());
     }
 
     pub(crate) fn finish(mut self) -> Self {
@@ -187,21 +185,6 @@ impl Plan {
         packet.insert("arg", kept);
         Value::Object(packet)
     }
-
-    /// The loops of the graph: strongly connected groups of nodes.
-    pub(crate) fn loops(&self) -> Vec<Vec<Name>> {
-        petgraph::algo::tarjan_scc(&self.topology)
-            .into_iter()
-            .filter(|group| group.len() > 1 || self.topology.contains_edge(group[0], group[0]))
-            .map(|group| {
-                group
-                    .into_iter()
-                    .rev()
-                    .map(|n| self.nodes[n.index()].name.clone())
-                    .collect()
-            })
-            .collect()
-    }
 }
 
 /// The plan as text: one line per node with what triggers it and where it leads.
@@ -220,6 +203,9 @@ impl fmt::Display for Plan {
             )?;
             for channel in node.edges.iter().chain(&node.joins) {
                 writeln!(f, "  -> {}", self.channel(*channel).name)?;
+            }
+            if node.ends {
+                writeln!(f, "  -> {END}")?;
             }
             for branch in &node.branches {
                 let mut paths: Vec<_> = branch
@@ -242,50 +228,11 @@ impl fmt::Display for Plan {
                     }
                 )?;
             }
-        }
-        for group in self.loops() {
-            writeln!(f, "loop {}", group.join(" -> "))?;
+            if !node.destinations.is_empty() {
+                writeln!(f, "  ! {}", node.destinations.join(", "))?;
+            }
         }
         Ok(())
-    }
-}
-
-impl Plan {
-    /// A Mermaid flowchart; conditional edges are dotted.
-    pub(crate) fn mermaid(&self) -> String {
-        let quote = |name: &str| name.replace('"', "#quot;");
-        let mut out = String::from("graph TD;\n");
-        for (index, node) in self.nodes.iter().enumerate() {
-            out.push_str(&format!("  n{index}[\"{}\"]\n", quote(&node.name)));
-        }
-        out.push_str(&format!("  end_[\"{END}\"]\n"));
-        let id = |target: &Name| match self.node_index.get(target) {
-            Some(index) => format!("n{index}"),
-            None => "end_".to_owned(),
-        };
-        for (index, node) in self.nodes.iter().enumerate() {
-            for channel in node.edges.iter().chain(&node.joins) {
-                let channel = self.channel(*channel);
-                if let Some(target) = channel.branch_target.or(channel.join_target) {
-                    out.push_str(&format!("  n{index} --> n{target}\n"));
-                }
-            }
-            for branch in &node.branches {
-                let mut paths: Vec<_> = branch.paths.iter().flatten().collect();
-                paths.sort();
-                for (label, target) in paths {
-                    out.push_str(&format!(
-                        "  n{index} -. \"{}\" .-> {}\n",
-                        quote(label),
-                        id(target)
-                    ));
-                }
-                if let Some(target) = &branch.default {
-                    out.push_str(&format!("  n{index} -. \"otherwise\" .-> {}\n", id(target)));
-                }
-            }
-        }
-        out
     }
 }
 

@@ -172,7 +172,16 @@ impl Plan {
     }
 }
 
-/// Names that begin with two underscores and those of trigger channels belong to the engine.
+/// Names of state keys: not those of the engine, of trigger channels, or of what a run is configured with.
 fn may_be_named(name: &str) -> bool {
-    !name.starts_with("__") && !name.starts_with("branch:to:") && !name.starts_with("join:")
+    !is_reserved(name)
+        && !name.starts_with("branch:to:")
+        && !name.starts_with("join:")
+        && !matches!(name, "|" | ":")
+}
+
+/// Names that begin with two underscores belong to the engine, and some others to the configuration of runs.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    const CONFIGURATION: [&str; 4] = ["checkpoint_id", "checkpoint_map", "checkpoint_ns", "configurable"];
+    name.starts_with("__") || CONFIGURATION.contains(&name)
 }

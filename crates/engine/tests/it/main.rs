@@ -1,6 +1,7 @@
 //! Behaviour of the engine, case by case, in the words of the worked examples it must reproduce.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod analysis;
 mod channels;
 mod compile;
 mod deltas;

@@ -1,0 +1,309 @@
+//! From declarations to a plan. Nothing stops at the first problem: everything that is wrong is said at once.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::blocking::Away;
+use crate::channel::{ChannelSpec, Kind};
+use crate::checkpoint::reserved::{END, START, TASKS};
+use crate::error::{CompileError, GraphPlace, GraphProblem};
+use crate::graph::{Branch, NodeDecl, StateGraph};
+use crate::ids::Name;
+use crate::plan::{BranchPlan, ChannelIx, NodeIx, Plan};
+use crate::retry::RetryPolicy;
+use crate::schema::is_reserved;
+use crate::timeout::Timeout;
+
+const POINT_ELSEWHERE: &str = "Add the node, or point the edge to one that exists.";
+
+struct Compiler {
+    plan: Plan,
+    problems: Vec<GraphProblem>,
+    default_retry: Vec<RetryPolicy>,
+    default_timeout: Option<Timeout>,
+}
+
+pub(crate) fn compile(graph: StateGraph) -> Result<Plan, CompileError> {
+    let mut compiler = Compiler {
+        plan: Plan::default(),
+        problems: Vec::new(),
+        default_retry: graph.default_retry,
+        default_timeout: graph.default_timeout,
+    };
+    graph.schema.lay_out(&mut compiler.plan, &mut compiler.problems);
+    let plan = &mut compiler.plan;
+    plan.start_channel = plan.add_channel(START.into(), ChannelSpec::ephemeral());
+    plan.tasks_channel = plan.add_channel(TASKS.into(), ChannelSpec::topic(false));
+    plan.add_node(START.into(), None, false, None);
+    let start_channel = plan.start_channel;
+    plan.subscribe(0, start_channel);
+
+    let enters = |from: &Name| &**from == START;
+    let has_entry = graph.edges.iter().any(|(from, _)| enters(from))
+        || graph.branches.iter().any(|(from, _)| enters(from));
+    for node in graph.nodes {
+        compiler.node(node);
+    }
+    compiler.triggers();
+    compiler.destinations();
+    compiler.edges(graph.edges);
+    for (from, to) in graph.joins {
+        compiler.join(from, to);
+    }
+    compiler.branches(graph.branches);
+    if !has_entry {
+        compiler.problem(
+            "no-entry",
+            GraphPlace::Graph,
+            "Graph must have an entrypoint: add at least one edge from START to another node".into(),
+            "Connect START to the node that runs first.",
+        );
+    }
+    match compiler.problems.is_empty() {
+        true => Ok(compiler.plan.finish()),
+        false => Err(CompileError {
+            problems: compiler.problems,
+        }),
+    }
+}
+
+impl Compiler {
+    fn problem(&mut self, code: &'static str, place: GraphPlace, message: String, remedy: &str) {
+        self.problems.push(GraphProblem {
+            code,
+            message,
+            remedy: remedy.into(),
+            place,
+        });
+    }
+
+    fn node(&mut self, decl: NodeDecl) {
+        let name = decl.name;
+        let place = GraphPlace::Node(name.clone());
+        if &*name == START || &*name == END {
+            let message = format!("Node `{name}` is reserved.");
+            return self.problem("reserved-name", place, message, "Choose another name.");
+        }
+        if is_reserved(&name) {
+            let message = format!("Node name '{name}' is reserved");
+            return self.problem("reserved-name", place, message, "Choose another name.");
+        }
+        if let Some(bad) = name.chars().find(|c| matches!(c, ':' | '|')) {
+            let message = format!("'{bad}' is a reserved character and is not allowed in the node names.");
+            return self.problem("reserved-character", place, message, "Rename the node.");
+        }
+        if self.plan.node_index.contains_key(&name) {
+            let message = format!("Node `{name}` already present.");
+            return self.problem("duplicate-node", place, message, "Give each node its own name.");
+        }
+        let options = decl.options;
+        let reader = format!("Node `{name}` reads");
+        let input = self.keys(options.input, self.plan.readable_keys, &reader, &place);
+        let writer = format!("Node `{name}` writes");
+        let writes = self.keys(options.writes, self.plan.state_keys, &writer, &place);
+        let timeout = options.timeout.or(self.default_timeout);
+        if let Some(message) = timeout.and_then(|timeout| timeout.problem()) {
+            let message = format!("Node `{name}`: {message}");
+            self.problem(
+                "invalid-timeout",
+                place,
+                message,
+                "Give it a longer time, or none.",
+            );
+        }
+        let node = match options.blocking {
+            true => Arc::new(Away(decl.node)),
+            false => decl.node,
+        };
+        self.plan.add_node(name, Some(node), options.defer, input);
+        if let Some(spec) = self.plan.nodes.last_mut() {
+            spec.rules.retry = match options.retry.is_empty() {
+                true => self.default_retry.clone().into(),
+                false => options.retry.into(),
+            };
+            spec.rules.timeout = timeout;
+            spec.kind = options.kind;
+            spec.destinations = options.destinations;
+            spec.writes = writes;
+        }
+    }
+
+    /// The channels of these keys, which must be among the first `known`.
+    fn keys(
+        &mut self,
+        keys: Option<Vec<Name>>,
+        known: usize,
+        who: &str,
+        place: &GraphPlace,
+    ) -> Option<Vec<ChannelIx>> {
+        let mut indexes = Vec::new();
+        for key in keys? {
+            match self.plan.channel_index.get(&key) {
+                Some(index) if (*index as usize) < known => indexes.push(*index),
+                _ => self.problem(
+                    "unknown-key",
+                    place.clone(),
+                    format!("{who} `{key}`, which is not a state key."),
+                    "Declare the key or remove it.",
+                ),
+            }
+        }
+        Some(indexes)
+    }
+
+    /// Trigger channels exist for every node, so that commands and packets can reach nodes without edges.
+    fn triggers(&mut self) {
+        for index in 1..self.plan.nodes.len() {
+            let node = &self.plan.nodes[index];
+            let name: Name = format!("branch:to:{}", node.name).into();
+            let spec = match node.deferred {
+                true => ChannelSpec::of(Kind::LastAfterFinish),
+                false => ChannelSpec::ephemeral_any(),
+            };
+            let channel = self.plan.add_channel(name, spec);
+            self.plan.nodes[index].branch_channel = channel;
+            self.plan.subscribe(index as NodeIx, channel);
+        }
+    }
+
+    fn is_target(&self, target: &Name) -> bool {
+        &**target == END || self.plan.node_index.contains_key(target)
+    }
+
+    fn destinations(&mut self) {
+        let declared = |node: &crate::plan::NodePlan| {
+            let from = node.name.clone();
+            let pairs = node.destinations.iter().map(move |to| (from.clone(), to.clone()));
+            pairs.collect::<Vec<_>>()
+        };
+        let pairs: Vec<(Name, Name)> = self.plan.nodes.iter().flat_map(declared).collect();
+        for (from, to) in pairs {
+            if !self.is_target(&to) {
+                let message = format!("Found edge ending at unknown node `{to}`");
+                let place = GraphPlace::Edge(from, to);
+                self.problem(
+                    "unknown-target",
+                    place,
+                    message,
+                    "Add the node, or correct the destination.",
+                );
+            }
+        }
+    }
+
+    fn edges(&mut self, edges: Vec<(Name, Name)>) {
+        let mut seen = HashSet::new();
+        for (from, to) in edges {
+            let place = GraphPlace::Edge(from.clone(), to.clone());
+            if &*from == END {
+                let message = "END cannot be a start node".into();
+                self.problem("end-as-source", place, message, "Remove the edge.");
+                continue;
+            }
+            if &*to == START {
+                let message = "START cannot be an end node".into();
+                self.problem("start-as-target", place, message, "Remove the edge.");
+                continue;
+            }
+            let source = self.plan.node_index.get(&from).copied();
+            let target = self.plan.node_index.get(&to).copied();
+            if source.is_none() {
+                let message = format!("Found edge starting at unknown node '{from}'");
+                self.problem("unknown-source", place.clone(), message, POINT_ELSEWHERE);
+            }
+            if !self.is_target(&to) {
+                let message = format!("Found edge ending at unknown node `{to}`");
+                self.problem("unknown-target", place, message, POINT_ELSEWHERE);
+            }
+            if let (Some(source), true) = (source, seen.insert((from, to))) {
+                match target {
+                    Some(target) => {
+                        let channel = self.plan.nodes[target as usize].branch_channel;
+                        self.plan.nodes[source as usize].edges.push(channel);
+                    }
+                    None => self.plan.nodes[source as usize].ends = true,
+                }
+            }
+        }
+    }
+
+    fn join(&mut self, from: Vec<Name>, to: Name) {
+        let label: Name = from.iter().map(|n| &**n).collect::<Vec<_>>().join("+").into();
+        let place = GraphPlace::Edge(label.clone(), to.clone());
+        let mut complete = !from.is_empty();
+        for name in from.iter().chain((&*to != END).then_some(&to)) {
+            if !self.plan.node_index.contains_key(name) || &**name == START {
+                let message = format!("Need to add_node `{name}` first");
+                self.problem("unknown-join", place.clone(), message, POINT_ELSEWHERE);
+                complete = false;
+            }
+        }
+        let Some(target) = self.plan.node_index.get(&to).copied().filter(|_| complete) else {
+            return;
+        };
+        let name: Name = format!("join:{label}:{to}").into();
+        if self.plan.channel_index.contains_key(&name) {
+            // The same join again says nothing new, as with edges.
+            return;
+        }
+        let mut sources = from;
+        sources.sort();
+        sources.dedup();
+        let spec = ChannelSpec::of(Kind::Barrier {
+            names: sources.clone().into(),
+            deferred: self.plan.nodes[target as usize].deferred,
+        });
+        let channel = self.plan.add_channel(name, spec);
+        self.plan.channels[channel as usize].join_target = Some(target);
+        self.plan.subscribe(target, channel);
+        for source in sources {
+            let source = self.plan.node_index[&source];
+            self.plan.nodes[source as usize].joins.push(channel);
+        }
+    }
+
+    fn branches(&mut self, branches: Vec<(Name, Branch)>) {
+        let mut seen = HashSet::new();
+        for (from, branch) in branches {
+            let name = branch.name.unwrap_or_else(|| "condition".into());
+            let place = GraphPlace::Branch(from.clone(), name.clone());
+            let Some(source) = self.plan.node_index.get(&from).copied() else {
+                let message = format!("Found edge starting at unknown node '{from}'");
+                self.problem("unknown-source", place, message, POINT_ELSEWHERE);
+                continue;
+            };
+            if !seen.insert((from.clone(), name.clone())) {
+                let message = format!("Branch with name `{name}` already exists for node `{from}`");
+                self.problem(
+                    "duplicate-branch",
+                    place,
+                    message,
+                    "Give the branch another name.",
+                );
+                continue;
+            }
+            for target in branch
+                .paths
+                .iter()
+                .map(|(_, target)| target)
+                .chain(&branch.default)
+            {
+                if !self.is_target(target) {
+                    let message =
+                        format!("At '{from}' node, '{name}' branch found unknown target '{target}'");
+                    self.problem("unknown-target", place.clone(), message, POINT_ELSEWHERE);
+                }
+            }
+            let reader = format!("Branch `{name}` of `{from}` reads");
+            let input = self.keys(branch.input, self.plan.readable_keys, &reader, &place);
+            let paths: HashMap<Name, Name> = branch.paths.into_iter().collect();
+            self.plan.nodes[source as usize].branches.push(BranchPlan {
+                name,
+                router: branch.router,
+                paths: (!paths.is_empty() || branch.default.is_some()).then_some(paths),
+                default: branch.default,
+                input,
+            });
+        }
+    }
+}
