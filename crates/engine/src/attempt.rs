@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use crate::context::NodeContext;
+use crate::handler::NodeFailed;
 use crate::limits::Gate;
-use crate::node::Failure;
+use crate::node::{Failure, Node};
 use crate::retry::RetryPolicy;
 use crate::task::{End, Outcome};
 use crate::timeout::{Pulse, Timeout};
@@ -18,12 +19,14 @@ pub(crate) struct Rules {
     pub(crate) timeout: Option<Timeout>,
     /// Where an attempt waits for its turn.
     pub(crate) gate: Option<Gate>,
+    /// Does the work when the last attempt has failed.
+    pub(crate) fallback: Option<Arc<dyn Node>>,
 }
 
 impl Rules {
     /// Is there anything to do beside the work itself?
     pub(crate) fn is_plain(&self) -> bool {
-        self.retry.is_empty() && self.timeout.is_none() && self.gate.is_none()
+        self.retry.is_empty() && self.timeout.is_none() && self.gate.is_none() && self.fallback.is_none()
     }
 
     fn policy(&self, failure: &Failure) -> Option<&RetryPolicy> {
@@ -31,57 +34,72 @@ impl Rules {
     }
 }
 
-/// Does `work` until it succeeds or no policy wants another attempt. Every attempt is given a context of its own.
+/// Does `work` until it succeeds or no policy wants another attempt, and lets the fallback do it then. Every attempt is
+/// given a context of its own, and the node that is to stand in, if any.
 pub(crate) async fn run<F: Future<Output = Outcome>>(
     rules: Option<Rules>,
     context: NodeContext,
-    mut work: impl FnMut(NodeContext) -> F,
+    mut work: impl FnMut(NodeContext, Option<Arc<dyn Node>>) -> F,
 ) -> Outcome {
     let Some(rules) = rules else {
-        let outcome = work(context.clone()).await;
+        let outcome = work(context.clone(), None).await;
         return checked(outcome, &context);
     };
     let mut context = context;
     let mut failed: u32 = 0;
     loop {
-        let outcome = once(&rules, &mut context, &mut work).await;
-        let outcome = checked(outcome, &context);
+        // The place is given back before the wait for the next attempt; the time runs once there is one.
+        let place = match &rules.gate {
+            Some(gate) => Some(gate.enter().await),
+            None => None,
+        };
+        let outcome = once(&rules, &mut context, |context| work(context, None)).await;
+        drop(place);
         let End::Failed(failure) = &outcome.end else {
             return outcome;
         };
         failed += 1;
-        let Some(policy) = rules
+        let node = &context.info().node;
+        if let Some(policy) = rules
             .policy(failure)
             .filter(|policy| failed < policy.max_attempts)
-        else {
+        {
+            let wait = policy.next_wait(failed);
+            tracing::info!(%node, attempt = failed, ?wait, "attempt failed, trying again: {failure}");
+            tokio::time::sleep(wait).await;
+            context = context.for_attempt(failed + 1, None);
+            continue;
+        }
+        let Some(fallback) = &rules.fallback else {
             return outcome;
         };
-        let wait = policy.next_wait(failed);
-        let node = &context.info().node;
-        tracing::info!(%node, attempt = failed, ?wait, "attempt failed, trying again: {failure}");
-        tokio::time::sleep(wait).await;
-        context = context.for_attempt(failed + 1, None);
+        tracing::warn!(%node, attempt = failed, "the last attempt failed, the fallback takes over: {failure}");
+        let failed_node = NodeFailed {
+            node: node.clone(),
+            error: failure.clone(),
+        };
+        context = context.for_attempt(failed + 1, None).taking_over(failed_node);
+        return once(&rules, &mut context, |context| {
+            work(context, Some(fallback.clone()))
+        })
+        .await;
     }
 }
 
+/// One attempt, within its time.
 async fn once<F: Future<Output = Outcome>>(
     rules: &Rules,
     context: &mut NodeContext,
-    work: &mut impl FnMut(NodeContext) -> F,
+    work: impl FnOnce(NodeContext) -> F,
 ) -> Outcome {
-    // The place is given back before the wait for the next attempt; the time runs once there is one.
-    let _place = match &rules.gate {
-        Some(gate) => Some(gate.enter().await),
-        None => None,
-    };
     let Some(timeout) = &rules.timeout else {
-        return work(context.clone()).await;
+        return checked(work(context.clone()).await, context);
     };
     let pulse = Arc::new(Pulse::new(timeout.refresh_on));
     *context = context.for_attempt(context.info().attempt, Some(pulse.clone()));
     let attempt = work(context.clone());
     match timeout.bound(&context.info().node, &pulse, attempt).await {
-        Ok(outcome) => outcome,
+        Ok(outcome) => checked(outcome, context),
         Err(failure) => Outcome {
             writes: Vec::new(),
             end: End::Failed(failure),

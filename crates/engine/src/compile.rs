@@ -3,11 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::attempt::Rules;
 use crate::blocking::Away;
+use crate::cache::CachePolicy;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::reserved::{END, START, TASKS};
 use crate::error::{CompileError, GraphPlace, GraphProblem};
 use crate::graph::{Branch, NodeDecl, StateGraph};
+use crate::handler::ErrorHandler;
 use crate::ids::Name;
 use crate::plan::{BranchPlan, ChannelIx, NodeIx, Plan};
 use crate::retry::RetryPolicy;
@@ -21,6 +24,8 @@ struct Compiler {
     problems: Vec<GraphProblem>,
     default_retry: Vec<RetryPolicy>,
     default_timeout: Option<Timeout>,
+    default_cache: Option<CachePolicy>,
+    handlers: Vec<(NodeIx, Arc<dyn ErrorHandler>)>,
 }
 
 pub(crate) fn compile(graph: StateGraph) -> Result<Plan, CompileError> {
@@ -29,6 +34,8 @@ pub(crate) fn compile(graph: StateGraph) -> Result<Plan, CompileError> {
         problems: Vec::new(),
         default_retry: graph.default_retry,
         default_timeout: graph.default_timeout,
+        default_cache: graph.default_cache,
+        handlers: Vec::new(),
     };
     graph.schema.lay_out(&mut compiler.plan, &mut compiler.problems);
     let plan = &mut compiler.plan;
@@ -45,6 +52,7 @@ pub(crate) fn compile(graph: StateGraph) -> Result<Plan, CompileError> {
         compiler.node(node);
     }
     compiler.triggers();
+    compiler.error_handlers(graph.default_error_handler);
     compiler.destinations();
     compiler.edges(graph.edges);
     for (from, to) in graph.joins {
@@ -106,15 +114,28 @@ impl Compiler {
             let message = format!("Node `{name}`: {message}");
             self.problem(
                 "invalid-timeout",
-                place,
+                place.clone(),
                 message,
                 "Give it a longer time, or none.",
             );
+        }
+        let mut destinations = options.destinations;
+        if let Some(branch) = &options.error_branch {
+            destinations.push(branch.target.clone());
+            let into = branch.into.clone().into_iter().collect();
+            let writer = format!("The error branch of node `{name}` writes");
+            self.keys(Some(into), self.plan.state_keys, &writer, &place);
         }
         let node = match options.blocking {
             true => Arc::new(Away(decl.node)),
             false => decl.node,
         };
+        let branch = options
+            .error_branch
+            .map(|branch| Arc::new(branch) as Arc<dyn ErrorHandler>);
+        if let Some(handler) = options.error_handler.or(branch) {
+            self.handlers.push((self.plan.nodes.len() as NodeIx, handler));
+        }
         self.plan.add_node(name, Some(node), options.defer, input);
         if let Some(spec) = self.plan.nodes.last_mut() {
             spec.rules.retry = match options.retry.is_empty() {
@@ -122,8 +143,10 @@ impl Compiler {
                 false => options.retry.into(),
             };
             spec.rules.timeout = timeout;
+            spec.rules.fallback = options.fallback;
+            spec.cache = options.cache.or_else(|| self.default_cache.clone());
             spec.kind = options.kind;
-            spec.destinations = options.destinations;
+            spec.destinations = destinations;
             spec.writes = writes;
         }
     }
@@ -163,6 +186,27 @@ impl Compiler {
             let channel = self.plan.add_channel(name, spec);
             self.plan.nodes[index].branch_channel = channel;
             self.plan.subscribe(index as NodeIx, channel);
+        }
+    }
+
+    /// Handlers come after the nodes. Nodes without one of their own share the default.
+    fn error_handlers(&mut self, default: Option<Arc<dyn ErrorHandler>>) {
+        let rules = Rules {
+            retry: self.default_retry.clone().into(),
+            timeout: self.default_timeout,
+            ..Rules::default()
+        };
+        if let Some(handler) = default {
+            let name = "__default_error_handler__".into();
+            let index = self.plan.add_handler(name, handler, rules.clone());
+            for node in self.plan.nodes.iter_mut().skip(1) {
+                node.handler = Some(index);
+            }
+        }
+        for (node, handler) in std::mem::take(&mut self.handlers) {
+            let name = format!("__error_handler__{}", self.plan.nodes[node as usize].name).into();
+            let index = self.plan.add_handler(name, handler, rules.clone());
+            self.plan.nodes[node as usize].handler = Some(index);
         }
     }
 

@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::analysis::Analysis;
+use crate::cache::NodeCache;
 use crate::checkpoint::{Checkpointer, Keep, ListQuery};
 use crate::clock::{Clock, SystemClock};
 use crate::emit::Emitter;
@@ -32,6 +33,7 @@ pub struct Graph {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<CheckpointIds>,
     pub(crate) limits: Limits,
+    pub(crate) cache: Option<Arc<dyn NodeCache>>,
 }
 
 impl fmt::Debug for Graph {
@@ -227,6 +229,7 @@ impl Graph {
             ids: Arc::new(CheckpointIds::new(clock.clone())),
             clock,
             limits: Limits::new(),
+            cache: None,
         }
     }
 
@@ -241,6 +244,31 @@ impl Graph {
         self.ids = Arc::new(CheckpointIds::new(clock.clone()));
         self.clock = clock;
         self
+    }
+
+    /// The graph with a cache for results of nodes that have a [`CachePolicy`](crate::CachePolicy).
+    pub fn with_cache(mut self, cache: Arc<dyn NodeCache>) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
+    /// Forgets the kept results of these nodes; of all when none is named. Unknown names are passed over.
+    pub async fn clear_cache<T: AsRef<str>>(
+        &self,
+        nodes: impl IntoIterator<Item = T>,
+    ) -> Result<(), RunError> {
+        let Some(cache) = &self.cache else {
+            return Err(RunError::invalid_request(
+                "No cache is set for this graph. Cannot clear cache. Call `with_cache` on the graph.",
+            ));
+        };
+        let nodes: Vec<T> = nodes.into_iter().collect();
+        let wanted = |name: &Name| nodes.is_empty() || nodes.iter().any(|node| node.as_ref() == &**name);
+        let nodes = self.plan.nodes.iter().filter(|node| wanted(&node.name));
+        let places: Vec<Name> = nodes
+            .filter_map(|node| Some(node.cache.as_ref()?.place(&node.name)))
+            .collect();
+        Ok(cache.clear(&places).await?)
     }
 
     /// The graph with limits for kinds of nodes, over all its runs.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 use crate::emit::Emitter;
+use crate::handler::NodeFailed;
 use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::node::{Interrupted, NodeError};
 use crate::stream::{Payload, StreamMode};
@@ -59,6 +60,8 @@ struct Inner {
     calls: AtomicUsize,
     /// Set for attempts that are watched.
     pulse: Option<Arc<Pulse>>,
+    /// Set for error handlers: what they take over from.
+    failed: Option<NodeFailed>,
 }
 
 /// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
@@ -98,6 +101,7 @@ impl NodeContext {
             used: Mutex::new(None),
             calls: AtomicUsize::new(0),
             pulse: None,
+            failed: None,
         }))
     }
 
@@ -119,7 +123,22 @@ impl NodeContext {
             used: Mutex::new(lock(&self.0.used).clone()),
             calls: AtomicUsize::new(0),
             pulse,
+            failed: self.0.failed.clone(),
         }))
+    }
+
+    /// The context of what takes over from a failed node.
+    pub(crate) fn taking_over(mut self, failed: NodeFailed) -> Self {
+        // A new context has no other owner.
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.failed = Some(failed);
+        }
+        self
+    }
+
+    /// In an error handler or a fallback: the node that failed, and why.
+    pub fn failed(&self) -> Option<&NodeFailed> {
+        self.0.failed.as_ref()
     }
 
     /// The node is alive although nothing can be seen of it: its idle timeout starts anew.

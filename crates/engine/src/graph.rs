@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::cache::CachePolicy;
 use crate::channel::{ChannelSpec, Managed};
 use crate::compiled::Graph;
 use crate::error::CompileError;
+use crate::handler::ErrorHandler;
 use crate::ids::Name;
 use crate::node::{Node, Router};
 use crate::options::NodeOptions;
@@ -18,6 +20,8 @@ pub struct StateGraph {
     pub(crate) schema: Schema,
     pub(crate) default_retry: Vec<RetryPolicy>,
     pub(crate) default_timeout: Option<Timeout>,
+    pub(crate) default_cache: Option<CachePolicy>,
+    pub(crate) default_error_handler: Option<Arc<dyn ErrorHandler>>,
     pub(crate) nodes: Vec<NodeDecl>,
     pub(crate) edges: Vec<(Name, Name)>,
     pub(crate) joins: Vec<(Vec<Name>, Name)>,
@@ -157,6 +161,17 @@ impl StateGraph {
     /// The timeout of nodes that have none of their own.
     pub fn default_timeout(mut self, timeout: Timeout) -> Self {
         self.default_timeout = Some(timeout);
+        self
+    }
+
+    /// The cache policy of nodes that have none of their own.
+    pub fn default_cache(mut self, policy: CachePolicy) -> Self {
+        self.default_cache = Some(policy);
+        self
+    }
+    /// Takes over when a node without an error handler of its own has failed for good.
+    pub fn default_error_handler(mut self, handler: impl ErrorHandler) -> Self {
+        self.default_error_handler = Some(Arc::new(handler));
         self
     }
 

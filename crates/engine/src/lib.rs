@@ -26,6 +26,7 @@
 mod analysis;
 mod attempt;
 mod blocking;
+mod cache;
 mod channel;
 mod checkpoint;
 mod clock;
@@ -38,6 +39,7 @@ mod emit;
 mod entries;
 mod error;
 mod graph;
+mod handler;
 mod ids;
 mod limits;
 mod links;
@@ -64,6 +66,7 @@ pub mod observe;
 
 pub use analysis::{Analysis, GraphLoop, ParallelWriters};
 pub use blocking::blocking;
+pub use cache::{CacheKey, CachePolicy, CachedWrites, MemoryCache, NodeCache};
 pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed, ReducerFn, overwrite};
 pub use checkpoint::reserved::{END, START};
 pub use checkpoint::*;
@@ -72,6 +75,7 @@ pub use compiled::{Durability, Graph, Input, Run, RunConfig, RunResult, RunStatu
 pub use context::{NodeContext, TaskInfo};
 pub use error::{CompileError, GraphPlace, GraphProblem, RunError, StateError, UnknownInterruptReason};
 pub use graph::{Branch, StateGraph};
+pub use handler::{ErrorHandler, NodeFailed};
 pub use ids::{CheckpointId, CheckpointIds, InterruptId, Name, TaskId, ThreadId};
 pub use limits::Limits;
 pub use memory::MemorySaver;

@@ -1,21 +1,50 @@
 //! How a node is run, beside what it does.
 
+use std::fmt;
+use std::sync::Arc;
+
+use crate::cache::CachePolicy;
+use crate::context::NodeContext;
+use crate::handler::{ErrorBranch, ErrorHandler};
 use crate::ids::Name;
+use crate::node::{Node, NodeOutput};
 use crate::retry::RetryPolicy;
 use crate::timeout::Timeout;
+use crate::value::Value;
 
 /// Options of one node. Start from the default and chain.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct NodeOptions {
     /// The state keys the node is given; all when None.
     pub(crate) input: Option<Vec<Name>>,
     pub(crate) defer: bool,
     pub(crate) retry: Vec<RetryPolicy>,
     pub(crate) timeout: Option<Timeout>,
+    pub(crate) cache: Option<CachePolicy>,
+    pub(crate) error_handler: Option<Arc<dyn ErrorHandler>>,
+    pub(crate) error_branch: Option<ErrorBranch>,
+    pub(crate) fallback: Option<Arc<dyn Node>>,
     pub(crate) kind: Option<Name>,
     pub(crate) blocking: bool,
     pub(crate) writes: Option<Vec<Name>>,
     pub(crate) destinations: Vec<Name>,
+}
+
+impl fmt::Debug for NodeOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NodeOptions")
+            .field("input", &self.input)
+            .field("defer", &self.defer)
+            .field("retry", &self.retry)
+            .field("timeout", &self.timeout)
+            .field("cache", &self.cache)
+            .field("error_handler", &self.error_handler.is_some())
+            .field("error_branch", &self.error_branch)
+            .field("fallback", &self.fallback.is_some())
+            .field("kind", &self.kind)
+            .field("blocking", &self.blocking)
+            .finish_non_exhaustive()
+    }
 }
 
 impl NodeOptions {
@@ -43,6 +72,37 @@ impl NodeOptions {
     pub fn timeout(mut self, timeout: Timeout) -> Self {
         self.timeout = Some(timeout);
         self
+    }
+    /// Results are used again for the same input, if the graph has a cache.
+    pub fn cache(mut self, policy: CachePolicy) -> Self {
+        self.cache = Some(policy);
+        self
+    }
+    /// Takes over when the node has failed for good.
+    pub fn error_handler(mut self, handler: impl ErrorHandler) -> Self {
+        self.error_handler = Some(Arc::new(handler));
+        self
+    }
+    /// When the node has failed for good, the run goes on at `target` instead of along the node's edges. The error is
+    /// written to the key `into`, if there is one, as `{"node", "class", "message"}`. An error handler comes first.
+    pub fn error_branch(mut self, target: impl Into<Name>, into: Option<Name>) -> Self {
+        let target = target.into();
+        self.error_branch = Some(ErrorBranch { target, into });
+        self
+    }
+    /// When the last attempt has failed, this does the node's work: same input, same edges. It may ask
+    /// [`failed`](crate::NodeContext::failed) why. Its own failure is the node's.
+    pub fn fallback(mut self, node: impl Node) -> Self {
+        self.fallback = Some(Arc::new(node));
+        self
+    }
+    /// When the last attempt has failed, this is the node's update.
+    pub fn fallback_value(self, update: impl Into<Value>) -> Self {
+        let update = update.into();
+        self.fallback(move |_: NodeContext, _: Value| {
+            let update = update.clone();
+            async move { Ok(NodeOutput::Update(update)) }
+        })
     }
     /// The kind that [`Limits`](crate::Limits) know the node by.
     pub fn kind(mut self, kind: impl Into<Name>) -> Self {

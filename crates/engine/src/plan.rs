@@ -8,8 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::attempt::Rules;
+use crate::cache::CachePolicy;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::reserved::END;
+use crate::handler::{ErrorHandler, HandlerNode};
 use crate::ids::Name;
 use crate::node::{Node, Router};
 use crate::value::{Object, Value};
@@ -63,6 +65,9 @@ pub(crate) struct NodePlan {
     pub(crate) destinations: Vec<Name>,
     /// State keys it may write, as declared; None when nothing is said.
     pub(crate) writes: Option<Vec<ChannelIx>>,
+    pub(crate) cache: Option<CachePolicy>,
+    /// The node that takes over when this one has failed.
+    pub(crate) handler: Option<NodeIx>,
 }
 
 #[derive(Default)]
@@ -71,6 +76,8 @@ pub(crate) struct Plan {
     pub(crate) channel_index: HashMap<Name, ChannelIx>,
     pub(crate) nodes: Vec<NodePlan>,
     pub(crate) node_index: HashMap<Name, NodeIx>,
+    /// Error handlers, numbered after the nodes. No edge leads to them and no name finds them.
+    pub(crate) handlers: Vec<NodePlan>,
     /// Channels `0..state_keys` are the state, in declaration order.
     pub(crate) state_keys: usize,
     /// Channels `state_keys..readable_keys` are computed by the engine: nodes can read them like state keys.
@@ -112,23 +119,17 @@ impl Plan {
     ) {
         let index = self.nodes.len() as NodeIx;
         self.node_index.insert(name.clone(), index);
-        self.nodes.push(NodePlan {
-            name,
-            node,
-            deferred,
-            input,
-            triggers: Vec::new(),
-            trigger_names: Vec::new(),
-            branch_channel: 0,
-            edges: Vec::new(),
-            joins: Vec::new(),
-            branches: Vec::new(),
-            rules: Rules::default(),
-            kind: None,
-            ends: false,
-            destinations: Vec::new(),
-            writes: None,
-        });
+        self.nodes.push(NodePlan::new(name, node, deferred, input));
+    }
+
+    /// Adds a handler, after the last node.
+    pub(crate) fn add_handler(&mut self, name: Name, handler: Arc<dyn ErrorHandler>, rules: Rules) -> NodeIx {
+        let index = (self.nodes.len() + self.handlers.len()) as NodeIx;
+        let node = Arc::new(HandlerNode(handler));
+        let mut plan = NodePlan::new(name, Some(node), false, None);
+        plan.rules = rules;
+        self.handlers.push(plan);
+        index
     }
 
     pub(crate) fn subscribe(&mut self, node: NodeIx, channel: ChannelIx) {
@@ -158,7 +159,10 @@ impl Plan {
     }
 
     pub(crate) fn node(&self, index: NodeIx) -> &NodePlan {
-        &self.nodes[index as usize]
+        match (index as usize).checked_sub(self.nodes.len()) {
+            None => &self.nodes[index as usize],
+            Some(handler) => &self.handlers[handler],
+        }
     }
 
     pub(crate) fn is_state_key(&self, channel: ChannelIx) -> bool {
@@ -237,6 +241,28 @@ impl fmt::Display for Plan {
 }
 
 impl NodePlan {
+    fn new(name: Name, node: Option<Arc<dyn Node>>, deferred: bool, input: Option<Vec<ChannelIx>>) -> Self {
+        Self {
+            name,
+            node,
+            deferred,
+            input,
+            triggers: Vec::new(),
+            trigger_names: Vec::new(),
+            branch_channel: 0,
+            edges: Vec::new(),
+            joins: Vec::new(),
+            branches: Vec::new(),
+            rules: Rules::default(),
+            kind: None,
+            ends: false,
+            destinations: Vec::new(),
+            writes: None,
+            cache: None,
+            handler: None,
+        }
+    }
+
     pub(crate) fn is_start(&self) -> bool {
         self.node.is_none()
     }

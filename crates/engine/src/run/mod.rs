@@ -31,6 +31,7 @@ use crate::value::{List, Object, Value};
 
 mod answers;
 mod begin;
+mod cached;
 mod report;
 mod tasks;
 
@@ -250,6 +251,7 @@ impl Loop {
                 return Err(RunError::Cancelled);
             }
             self.emit_starts().await;
+            self.take_cached().await?;
             let hidden = self.tasks.iter().all(|task| self.is_hidden(task));
             let span = match hidden {
                 true => Span::none(),

@@ -164,9 +164,16 @@ impl Loop {
         let (node, input) = (task.node, task.input.clone());
         let rules = self.rules(task);
         async move {
-            let attempt = |context| {
+            let attempt = |context, stand_in| {
                 let busy = meter.as_ref().map(|meter| meter.enter(Activity::Node));
-                let work = task::execute(plan.clone(), state.clone(), node, input.clone(), context);
+                let work = task::execute(
+                    plan.clone(),
+                    state.clone(),
+                    node,
+                    input.clone(),
+                    context,
+                    stand_in,
+                );
                 async move {
                     let _busy = busy;
                     work.await
@@ -230,6 +237,7 @@ impl Loop {
                 if writes.is_empty() {
                     writes.push((Channel::Named(reserved::NO_WRITES.into()), Value::Null));
                 }
+                self.keep_result(index, &writes).await;
                 stored.extend(writes.iter().cloned());
             }
             End::Interrupted { question, index } => {

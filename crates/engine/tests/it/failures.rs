@@ -310,3 +310,385 @@ async fn a_node_that_says_it_was_cancelled_has_failed() {
         "NodeCancelledError"
     );
 }
+
+/// `START -> a, s; a routes to b`; `a` is cached.
+fn cached(calls: &Calls, policy: CachePolicy) -> Graph {
+    let (node, router) = (calls.clone(), calls.clone());
+    let a = Arc::new(move |_: NodeContext, _: Value| {
+        node.add("a");
+        async { Ok(NodeOutput::from(json!({"log": ["a"]}))) }
+    });
+    let graph = base()
+        .node_with("a", a, NodeOptions::new().cache(policy))
+        .node("b", logs("b"))
+        .node("s", logs("s"))
+        .edge(START, "a")
+        .edge(START, "s")
+        .branch(
+            "a",
+            Branch::new(routes(move |_| {
+                router.add("router");
+                vec![Target::node("b")]
+            })),
+        );
+    on_memory(graph).with_cache(Arc::new(MemoryCache::new(100)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kept_result_is_streamed_and_stored_as_if_the_node_had_run() {
+    let calls = Calls::default();
+    let graph = cached(&calls, CachePolicy::new().ttl(Duration::from_secs(60)));
+    let first = graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    let (lines, second) = stream(&graph, input(), RunConfig::on("2"), &[Tasks, Updates, Values]).await;
+    assert_eq!(
+        lines,
+        [
+            r#"values {"x":1,"log":[]}"#,
+            "start a",
+            "start s",
+            r#"updates {"a":{"log":["a"]},"__metadata__":{"cached":true}}"#,
+            r#"updates {"s":{"log":["s"]}}"#,
+            r#"end s {"log":["s"]}"#,
+            r#"values {"x":1,"log":["a","s"]}"#,
+            "start b",
+            r#"updates {"b":{"log":["b"]}}"#,
+            r#"end b {"log":["b"]}"#,
+            r#"values {"x":1,"log":["a","s","b"]}"#,
+        ]
+    );
+    assert_eq!((calls.of("a"), calls.of("router")), (1, 1), "routes are kept too");
+    assert_eq!(second.unwrap().value, first.value);
+    let tasks = graph
+        .get_state(&at_step(&graph, "2", 0).await)
+        .await
+        .unwrap()
+        .tasks;
+    assert_eq!(
+        tasks[0].result,
+        Some(json!({"log": ["a"]})),
+        "the writes are pending writes of the step"
+    );
+
+    let runs = async |thread: &str, x: i64| {
+        let input = Input::value(json!({"x": x, "log": []}));
+        graph.invoke(input, RunConfig::on(thread)).await.unwrap();
+        calls.of("a")
+    };
+    assert_eq!(runs("3", 2).await, 2, "another input");
+    tokio::time::advance(Duration::from_secs(61)).await;
+    assert_eq!(runs("4", 2).await, 3, "the result has expired");
+    graph.clear_cache(["s"]).await.unwrap();
+    assert_eq!(runs("5", 2).await, 3);
+    graph.clear_cache(["a"]).await.unwrap();
+    assert_eq!(runs("6", 2).await, 4);
+    graph.clear_cache([""; 0]).await.unwrap();
+    assert_eq!(runs("7", 2).await, 5);
+}
+
+#[tokio::test]
+async fn the_key_decides_which_inputs_are_the_same() {
+    let calls = Calls::default();
+    let graph = cached(
+        &calls,
+        CachePolicy::new().key(|input| input.get("x").and_then(Value::as_i64).map(|x| x % 2).into()),
+    );
+    for (thread, x, runs) in [("1", 1, 1), ("2", 3, 1), ("3", 2, 2), ("4", 5, 2)] {
+        let input = Input::value(json!({"x": x, "log": []}));
+        graph.invoke(input, RunConfig::on(thread)).await.unwrap();
+        assert_eq!(calls.of("a"), runs, "x = {x}");
+    }
+}
+
+#[tokio::test]
+async fn failures_are_not_kept_and_no_cache_is_no_policy() {
+    let calls = Calls::default();
+    let build = || {
+        one(
+            flaky(&["ValueError"], &calls),
+            NodeOptions::new().cache(CachePolicy::new()),
+        )
+    };
+    let graph = build().compile().unwrap();
+    let error = graph.clear_cache(["n"]).await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("No cache is set for this graph. Cannot clear cache."),
+        "{error}"
+    );
+    let cached = graph.with_cache(Arc::new(MemoryCache::new(1)));
+    let run = async || cached.invoke(input(), RunConfig::default()).await;
+    assert_eq!(class_of(&run().await), "ValueError");
+}
+
+#[derive(Debug)]
+struct Broken;
+
+#[async_trait::async_trait]
+impl NodeCache for Broken {
+    async fn get(&self, key: &CacheKey) -> Result<Option<CachedWrites>, StorageError> {
+        Err(self.clear(std::slice::from_ref(&key.place)).await.unwrap_err())
+    }
+    async fn set(&self, key: CacheKey, _: CachedWrites, _: Option<Duration>) -> Result<(), StorageError> {
+        self.clear(&[key.place]).await
+    }
+    async fn clear(&self, _: &[Name]) -> Result<(), StorageError> {
+        Err(StorageError::Unsupported("this"))
+    }
+}
+
+#[tokio::test]
+async fn a_broken_cache_breaks_no_run() {
+    let calls = Calls::default();
+    let graph = cached(&calls, CachePolicy::new()).with_cache(Arc::new(Broken));
+    for thread in ["1", "2"] {
+        graph.invoke(input(), RunConfig::on(thread)).await.unwrap();
+    }
+    assert_eq!(calls.of("a"), 2);
+}
+
+#[tokio::test]
+async fn work_that_only_computes_holds_up_nobody() {
+    // Both closures wait for each other, on a runtime of one thread: that ends only if each has a thread of its own.
+    let meet = Arc::new(std::sync::Barrier::new(2));
+    let node = |name: &'static str| {
+        let meet = meet.clone();
+        Arc::new(blocking(move |_: &NodeContext, _: Value| {
+            meet.wait();
+            Ok(NodeOutput::from(json!({ "log": [name] })))
+        }))
+    };
+    let driven = {
+        let meet = Arc::new(std::sync::Barrier::new(1));
+        Arc::new(move |_: NodeContext, _: Value| {
+            let meet = meet.clone();
+            async move {
+                tokio::task::yield_now().await;
+                meet.wait();
+                Ok(NodeOutput::from(json!({"log": ["c"]})))
+            }
+        })
+    };
+    let graph = base()
+        .node_with("a", node("a"), NodeOptions::new())
+        .node_with("b", node("b"), NodeOptions::new())
+        .node_with("c", driven, NodeOptions::new().blocking())
+        .edge(START, "a")
+        .edge(START, "b")
+        .edge(START, "c");
+    let result = graph
+        .compile()
+        .unwrap()
+        .invoke(input(), RunConfig::default())
+        .await
+        .unwrap();
+    assert_eq!(log_of(&result.value), "a,b,c");
+}
+
+#[tokio::test]
+async fn a_panic_in_blocking_work_is_a_failure_of_its_task() {
+    let node = Arc::new(blocking(|_: &NodeContext, _: Value| panic!("no such luck")));
+    let result = one(node, NodeOptions::new())
+        .compile()
+        .unwrap()
+        .invoke(input(), RunConfig::default())
+        .await;
+    let Err(RunError::Node { failure, .. }) = result else {
+        panic!("{result:?}")
+    };
+    assert_eq!(
+        (&*failure.class, &*failure.message),
+        ("Panic", "the node panicked: no such luck")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn blocking_work_that_takes_too_long_is_left_behind() {
+    let (release, wait) = std::sync::mpsc::channel::<()>();
+    let wait = Arc::new(std::sync::Mutex::new(wait));
+    let node = Arc::new(blocking(move |_: &NodeContext, _: Value| {
+        let _ = wait.lock().unwrap().recv();
+        Ok(NodeOutput::none())
+    }));
+    let graph = one(node, NodeOptions::new().timeout(Timeout::run(ms(100))))
+        .compile()
+        .unwrap();
+    let mut run = Box::pin(graph.invoke(input(), RunConfig::default()));
+    // Time stands still while somebody computes, so it has to be moved by hand.
+    assert!(futures::poll!(&mut run).is_pending());
+    tokio::time::advance(ms(101)).await;
+    assert_eq!(class_of(&run.await), "NodeTimeoutError");
+    drop(release);
+}
+
+/// Tells when it is dropped.
+struct Guard(Arc<std::sync::atomic::AtomicBool>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn a_stopped_run_drops_what_does_not_listen_and_can_go_on() {
+    for siblings in [0, 1] {
+        let calls = Calls::default();
+        let dropped = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let started = Arc::new(tokio::sync::Notify::new());
+        let (counted, flag, begun) = (calls.clone(), dropped.clone(), started.clone());
+        let deaf = move |_: NodeContext, _: Value| {
+            let attempt = counted.add("deaf");
+            let guard = Guard(flag.clone());
+            let begun = begun.clone();
+            async move {
+                let _guard = guard;
+                if attempt == 1 {
+                    begun.notify_one();
+                    std::future::pending::<()>().await;
+                }
+                Ok(NodeOutput::from(json!({"log": ["deaf"]})))
+            }
+        };
+        let mut graph = base().node("deaf", deaf).edge(START, "deaf");
+        for sibling in 0..siblings {
+            let (name, counted) = (format!("s{sibling}"), calls.clone());
+            let label = name.clone();
+            let node = move |_: NodeContext, _: Value| {
+                counted.add("sibling");
+                let label = label.clone();
+                async move { Ok(NodeOutput::from(json!({ "log": [label] }))) }
+            };
+            graph = graph.node(name.clone(), node).edge(START, name);
+        }
+        let graph = on_memory(graph);
+        let config = RunConfig {
+            modes: vec![Updates],
+            ..RunConfig::on("1")
+        };
+        let mut run = graph.stream(input(), config);
+        started.notified().await;
+        if siblings > 0 {
+            run.next().await.unwrap();
+        }
+        run.cancel();
+        assert!(matches!(run.finish().await, Err(RunError::Cancelled)));
+        while !dropped.load(std::sync::atomic::Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
+        let live = graph.get_state(&StateRef::live("1")).await.unwrap();
+        assert_eq!(live.next.join(","), "deaf", "the sibling's work is kept");
+        let done = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+        assert_eq!(log_of(&done.value), if siblings > 0 { "deaf,s0" } else { "deaf" });
+        assert_eq!((calls.of("deaf"), calls.of("sibling")), (2, siblings));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wide_run_leaves_turns_to_others_under_a_shared_limit() {
+    let work = Arc::new(|context: NodeContext, input: Value| async move {
+        tokio::time::sleep(ms(10)).await;
+        context.emit(input.clone()).await;
+        Ok(NodeOutput::from(json!({ "log": [input] })))
+    });
+    let graph = base()
+        .node_with("model", work, NodeOptions::new().kind("model"))
+        .branch(
+            START,
+            Branch::new(routes(|state| {
+                let width = state.get("x").and_then(Value::as_i64).unwrap_or_default();
+                (0..width).map(|i| Target::send("model", i)).collect()
+            })),
+        )
+        .compile()
+        .unwrap()
+        .with_limits(Limits::new().kind("model", 2));
+    let run = async |width: i64| {
+        let began = Instant::now();
+        let input = Input::value(json!({"x": width, "log": []}));
+        graph.invoke(input, RunConfig::default()).await.unwrap();
+        began.elapsed()
+    };
+    let wide = run(500);
+    let narrow = async {
+        tokio::time::sleep(ms(5)).await;
+        run(3).await
+    };
+    let (wide, narrow) = tokio::join!(wide, narrow);
+    assert_eq!(wide.as_millis(), 2520, "503 tasks of 10 ms, two at a time");
+    assert!(narrow <= ms(45), "three tasks among five hundred took {narrow:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_waits_for_its_next_attempt_gives_its_place_away() {
+    let calls = Calls::default();
+    let flaky = flaky(&["E"], &calls);
+    let policy = quick().initial_interval(Duration::from_secs(100));
+    let graph = base()
+        .node_with("n", flaky, NodeOptions::new().kind("k").retry(policy))
+        .node_with("z", slow(1, ms(10), ""), NodeOptions::new().kind("k"))
+        .edge(START, "n")
+        .edge(START, "z");
+    let graph = on_memory(graph).with_limits(Limits::new().kind("k", 1));
+    let began = Instant::now();
+    let mut run = graph.stream(
+        input(),
+        RunConfig {
+            modes: vec![Updates],
+            ..RunConfig::on("1")
+        },
+    );
+    let first = run.next().await.unwrap();
+    assert!(matches!(&first.payload, Payload::Update(update) if &*update.node == "z"));
+    assert!(began.elapsed() < ms(100));
+    run.finish().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fallback_does_the_work_after_the_last_attempt() {
+    let calls = Calls::default();
+    let stand_in = |context: NodeContext, input: Value| async move {
+        let failed = context.failed().cloned().unwrap();
+        let log = format!(
+            "{} {} {}",
+            failed.node,
+            failed.error,
+            input.get("x").cloned().unwrap_or_default()
+        );
+        Ok(NodeOutput::from(json!({ "log": [log] })))
+    };
+    let fails = ["E", "E", "E"];
+    let cases = [
+        (
+            NodeOptions::new().fallback(stand_in).retry(quick()),
+            "n E: no 1,z",
+            3,
+        ),
+        (
+            NodeOptions::new().fallback_value(json!({"log": ["value"]})),
+            "value,z",
+            1,
+        ),
+    ];
+    for (options, log, attempts) in cases {
+        let calls = Calls::default();
+        let graph = one(flaky(&fails, &calls), options)
+            .node("z", logs("z"))
+            .edge("n", "z")
+            .compile()
+            .unwrap();
+        let result = graph.invoke(input(), RunConfig::default()).await.unwrap();
+        assert_eq!(
+            (log_of(&result.value).as_str(), calls.of("flaky")),
+            (log, attempts)
+        );
+    }
+    let worse = |_: NodeContext, _: Value| async { Err::<NodeOutput, _>(NodeError::new("Worse", "no")) };
+    let graph = one(flaky(&fails, &calls), NodeOptions::new().fallback(worse))
+        .compile()
+        .unwrap();
+    assert_eq!(
+        class_of(&graph.invoke(input(), RunConfig::default()).await),
+        "Worse"
+    );
+}

@@ -1,0 +1,71 @@
+//! Results that are kept from one run to another.
+
+use super::*;
+use crate::cache::{CacheKey, CachedWrites};
+
+impl Loop {
+    fn cache_key(&self, place: usize) -> Option<CacheKey> {
+        self.graph.cache.as_ref()?;
+        let task = &self.tasks[place];
+        let spec = self.plan.node(task.node);
+        Some(spec.cache.as_ref()?.key_of(&spec.name, &task.input))
+    }
+
+    /// Gives tasks whose results are kept those results, as if they had run.
+    pub(super) async fn take_cached(&mut self) -> Result<(), RunError> {
+        let Some(cache) = self.graph.cache.clone() else {
+            return Ok(());
+        };
+        for place in 0..self.tasks.len() {
+            if !self.tasks[place].writes.is_empty() {
+                continue;
+            }
+            let Some(key) = self.cache_key(place) else {
+                continue;
+            };
+            let kept = match cache.get(&key).await {
+                Ok(Some(kept)) => kept,
+                Ok(None) => continue,
+                Err(error) => {
+                    tracing::warn!(node = %key.place, "the cache gave no result, so the node runs: {error}");
+                    continue;
+                }
+            };
+            let writes: Writes = kept
+                .into_iter()
+                .map(|(channel, value)| (resolve(&self.plan, &channel), value))
+                .collect();
+            let task = &self.tasks[place];
+            let record = self.record(task.id.clone(), task.path_text.clone(), &writes);
+            if let Some(persister) = &mut self.persister {
+                persister.task(record, true).await?;
+            }
+            self.emit_update(&self.tasks[place], &writes, true).await;
+            self.tasks[place].writes = writes;
+        }
+        Ok(())
+    }
+
+    /// Keeps what a finished task wrote, if its node's results are kept.
+    pub(super) async fn keep_result(&self, place: usize, writes: &Writes) {
+        let (Some(cache), Some(key)) = (&self.graph.cache, self.cache_key(place)) else {
+            return;
+        };
+        let name = |channel: &Channel| match channel {
+            Channel::Known(index) => self.plan.channel(*index).name.clone(),
+            Channel::Named(name) => name.clone(),
+        };
+        let kept: CachedWrites = writes
+            .iter()
+            .map(|(channel, value)| (name(channel), value.clone()))
+            .collect();
+        let policy = self.plan.node(self.tasks[place].node).cache.as_ref();
+        let node = key.place.clone();
+        if let Err(error) = cache
+            .set(key, kept, policy.and_then(|policy| policy.expires()))
+            .await
+        {
+            tracing::warn!(%node, "the cache did not take a result: {error}");
+        }
+    }
+}
