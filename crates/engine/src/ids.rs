@@ -95,8 +95,14 @@ impl CheckpointIds {
         bytes[..6].copy_from_slice(&ms.to_be_bytes()[2..]);
         bytes[6] = 0x70 | (count >> 8) as u8;
         bytes[7] = (count & 0xff) as u8;
-        CheckpointId::new(uuid::Uuid::from_bytes(bytes).to_string())
+        CheckpointId::new(uuid_text(uuid::Uuid::from_bytes(bytes)))
     }
+}
+
+/// A UUID in its usual form, made in one allocation.
+pub(crate) fn uuid_text(id: uuid::Uuid) -> Arc<str> {
+    let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+    Arc::from(&*id.hyphenated().encode_lower(&mut text))
 }
 
 fn time_of(id: uuid::Uuid) -> Option<(u64, u16)> {

@@ -5,7 +5,7 @@
 //! what changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::channel::{Effect, Kind, overwrite_of, refusal, whole_of};
 use crate::checkpoint::{
@@ -39,11 +39,65 @@ pub(crate) struct Applied<'a> {
     pub(crate) writes: &'a [(Channel, Value)],
 }
 
+/// The writes of a step by channel.
+struct Grouped<'a> {
+    /// Channels in the order in which they were first written, each with the end of its part of `values`.
+    channels: Vec<(ChannelIx, usize)>,
+    /// In task order and then write order.
+    values: Vec<&'a Value>,
+}
+
+const NO_PLACE: u32 = u32::MAX;
+static NULL: Value = Value::Null;
+
+/// Groups by counting: two passes over the writes, and no allocation for each channel. `places` says where each channel
+/// went; the caller clears it.
+fn group<'a>(tasks: &[Applied<'a>], places: &mut [u32]) -> Grouped<'a> {
+    let mut channels: Vec<(ChannelIx, usize)> = Vec::new();
+    for task in tasks {
+        for (channel, _) in task.writes {
+            match channel {
+                Channel::Known(index) => {
+                    let place = &mut places[*index as usize];
+                    if *place == NO_PLACE {
+                        *place = channels.len() as u32;
+                        channels.push((*index, 0));
+                    }
+                    channels[*place as usize].1 += 1;
+                }
+                Channel::Named(name) if name.starts_with("__") => {}
+                Channel::Named(name) => {
+                    tracing::warn!(task = task.name, "wrote to unknown channel {name}, ignoring it");
+                }
+            }
+        }
+    }
+    let mut total = 0;
+    for (_, count) in &mut channels {
+        total += std::mem::replace(count, total);
+    }
+    let mut values = vec![&NULL; total];
+    for task in tasks {
+        for (channel, value) in task.writes {
+            if let Channel::Known(index) = channel {
+                let next = &mut channels[places[*index as usize] as usize].1;
+                values[*next] = value;
+                *next += 1;
+            }
+        }
+    }
+    Grouped { channels, values }
+}
+
 #[derive(Clone)]
 pub(crate) struct Live {
     pub(crate) plan: Arc<Plan>,
     /// Values of the state keys, then of the managed ones; shared with running tasks.
     pub(crate) state: Arc<Vec<Option<Value>>>,
+    /// What a node without input keys of its own is given, made once for every state that some node is given.
+    whole: OnceLock<Value>,
+    /// Per channel, its place among the groups of the step that is being applied.
+    places: Vec<u32>,
     /// Values of the other channels, offset by the number of keys that nodes can read.
     control: Vec<Option<Value>>,
     versions: Vec<u64>,
@@ -60,7 +114,7 @@ pub(crate) struct Live {
     waiting: BTreeSet<ChannelIx>,
     pub(crate) deltas: Deltas,
     /// Since the last stored checkpoint: channel to "kept so many items", and nodes whose seen entry changed.
-    dirty: HashMap<ChannelIx, Option<usize>>,
+    dirty: HashMap<ChannelIx, Option<usize>, foldhash::fast::RandomState>,
     dirty_seen: std::collections::BTreeSet<Name>,
     /// False when no checkpoint will be made: then nothing is noted as dirty.
     pub(crate) tracked: bool,
@@ -78,6 +132,8 @@ impl Live {
             .collect();
         Self {
             state: Arc::new(state),
+            whole: OnceLock::new(),
+            places: vec![NO_PLACE; plan.channels.len()],
             control: vec![None; plan.channels.len() - keys],
             versions: vec![0; plan.channels.len()],
             max_version: 0,
@@ -87,7 +143,7 @@ impl Live {
             transient: Vec::new(),
             waiting: BTreeSet::new(),
             deltas: Deltas::default(),
-            dirty: HashMap::new(),
+            dirty: HashMap::default(),
             dirty_seen: Default::default(),
             tracked: true,
             base: None,
@@ -154,7 +210,10 @@ impl Live {
 
     fn slot(&mut self, index: ChannelIx) -> &mut Option<Value> {
         match (index as usize).checked_sub(self.plan.readable_keys) {
-            None => &mut Arc::make_mut(&mut self.state)[index as usize],
+            None => {
+                self.whole.take();
+                &mut Arc::make_mut(&mut self.state)[index as usize]
+            }
             Some(offset) => &mut self.control[offset],
         }
     }
@@ -196,6 +255,13 @@ impl Live {
         }
     }
 
+    /// What a node is given that names no keys.
+    pub(crate) fn whole_view(&self) -> Value {
+        self.whole
+            .get_or_init(|| Self::input_view(&self.plan, &self.state, None))
+            .clone()
+    }
+
     /// The whole state, private keys included.
     pub(crate) fn values(&self) -> Value {
         Self::view(&self.plan, &self.state, 0..self.plan.state_keys as ChannelIx)
@@ -215,6 +281,7 @@ impl Live {
             return;
         }
         let plan = self.plan.clone();
+        self.whole.take();
         let state = Arc::make_mut(&mut self.state);
         for index in managed {
             if let Kind::Managed(managed) = plan.channels[index].spec.kind {
@@ -295,7 +362,9 @@ impl Live {
         is_step: bool,
         bump: bool,
     ) -> Result<Vec<ChannelIx>, RunError> {
-        tasks.sort_by(|a, b| a.path.cmp(b.path));
+        if tasks.len() > 1 {
+            tasks.sort_by(|a, b| a.path.cmp(b.path));
+        }
         let plan = self.plan.clone();
         for task in tasks.iter() {
             let Some(node) = task.node else {
@@ -307,14 +376,16 @@ impl Live {
             };
             let triggers = &plan.node(node).triggers;
             let entry = &mut self.seen[node as usize];
-            let before = entry.clone();
+            let mut differs = entry.is_none();
             let entry = entry.get_or_insert_with(|| vec![0; triggers.len()].into());
             if task.pulled {
                 for (slot, channel) in entry.iter_mut().zip(triggers) {
-                    *slot = self.versions[*channel as usize];
+                    let version = self.versions[*channel as usize];
+                    differs |= *slot != version;
+                    *slot = version;
                 }
             }
-            if before.as_ref() != Some(entry) {
+            if differs && self.tracked {
                 self.note_seen(plan.node(node).name.clone());
             }
         }
@@ -328,37 +399,30 @@ impl Live {
             }
         }
 
-        // Group by channel, in task order and then write order.
-        let mut order: Vec<ChannelIx> = Vec::new();
-        let mut grouped: HashMap<ChannelIx, Vec<(&str, &Value)>> = HashMap::new();
-        for task in tasks.iter() {
-            for (channel, value) in task.writes {
-                match channel {
-                    Channel::Known(index) => {
-                        let writes = grouped.entry(*index).or_default();
-                        if writes.is_empty() {
-                            order.push(*index);
-                        }
-                        writes.push((task.name, value));
-                    }
-                    Channel::Named(name) if name.starts_with("__") => {}
-                    Channel::Named(name) => {
-                        tracing::warn!(task = task.name, "wrote to unknown channel {name}, ignoring it");
-                    }
-                }
-            }
+        let mut passed = std::mem::take(&mut self.transient);
+        let grouped = group(tasks, &mut self.places);
+        passed.retain(|index| self.places[*index as usize] == NO_PLACE);
+        for (index, _) in &grouped.channels {
+            self.places[*index as usize] = NO_PLACE;
         }
-        let passed = std::mem::take(&mut self.transient);
-        for index in &order {
-            let writes = &grouped[index];
-            let values: Vec<&Value> = writes.iter().map(|(_, value)| *value).collect();
+        let mut begin = 0;
+        for (index, end) in &grouped.channels {
+            let values = &grouped.values[begin..*end];
+            begin = *end;
             let channel = plan.channel(*index);
             let effect = channel
                 .spec
                 .kind
-                .update(self.slot(*index), &values)
+                .update(self.slot(*index), values)
                 .map_err(|why| {
-                    let writers = writes.iter().map(|(name, _)| *name).collect();
+                    let writes = |task: &&Applied<'_>| {
+                        let ours = |(channel, _): &&(Channel, Value)| *channel == Channel::Known(*index);
+                        task.writes.iter().filter(ours).count()
+                    };
+                    let writers = tasks
+                        .iter()
+                        .flat_map(|task| std::iter::repeat_n(task.name, writes(&task)))
+                        .collect();
                     RunError::invalid_update(refusal(&channel.name, &why, writers))
                 })?;
             let kept = match effect {
@@ -381,7 +445,7 @@ impl Live {
                 }
             }
         }
-        for index in passed.into_iter().filter(|index| !grouped.contains_key(index)) {
+        for index in passed {
             if !is_step {
                 self.transient.push(index);
             } else if let Ok(Effect::Replaced) = plan.channel(index).spec.kind.update(self.slot(index), &[]) {

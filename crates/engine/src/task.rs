@@ -1,6 +1,7 @@
 //! Tasks: which ones a checkpoint gives, and running one of them.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use futures::FutureExt;
@@ -10,7 +11,7 @@ use crate::channel::{packet, refusal};
 use crate::checkpoint::reserved::{END, START};
 use crate::context::NodeContext;
 use crate::entries::{Writer, add_command_writes, add_writes};
-use crate::ids::{CheckpointId, Name, TaskId};
+use crate::ids::{CheckpointId, Name, TaskId, uuid_text};
 use crate::live::{Applied, Channel, Live, Writes};
 use crate::node::{Command, Failure, Node, NodeError, NodeOutput, Packet, Target};
 use crate::observe::{self, Ending};
@@ -61,12 +62,17 @@ impl Task {
 
 /// A UUID-looking hash: the same checkpoint and path always give the same id.
 fn task_id(checkpoint: &CheckpointId, step: i64, name: &str, kind: &str, rest: &[&str]) -> TaskId {
-    let mut text = format!("{checkpoint}\u{1f}\u{1f}{step}\u{1f}{name}\u{1f}{kind}");
-    for part in rest {
+    let mut text = String::with_capacity(160);
+    text.push_str(checkpoint.as_str());
+    text.push_str("\u{1f}\u{1f}");
+    // Writing to a string cannot fail.
+    let _ = write!(text, "{step}");
+    for part in [name, kind].iter().chain(rest) {
         text.push('\u{1f}');
         text.push_str(part);
     }
-    TaskId::new(uuid::Uuid::from_u128(xxhash_rust::xxh3::xxh3_128(text.as_bytes())).to_string())
+    let hash = xxhash_rust::xxh3::xxh3_128(text.as_bytes());
+    TaskId::new(uuid_text(uuid::Uuid::from_u128(hash)))
 }
 
 /// The id under which an update of an edit is filed when no task of its node waits.
@@ -99,16 +105,13 @@ pub(crate) fn prepare(
             writes: Vec::new(),
         });
     }
-    let mut whole: Option<Value> = None;
     for node in live.triggered_nodes(updated) {
         let spec = plan.node(node);
         let triggers: Vec<&str> = spec.trigger_names.iter().map(|name| &**name).collect();
         let input = match &spec.input {
             _ if spec.is_start() => live.value(plan.start_channel).cloned().unwrap_or_default(),
             Some(keys) => Live::input_view(plan, &live.state, Some(keys)),
-            None => whole
-                .get_or_insert_with(|| Live::input_view(plan, &live.state, None))
-                .clone(),
+            None => live.whole_view(),
         };
         tasks.push(Task {
             id: task_id(checkpoint, step, &spec.name, "__pregel_pull", &triggers),

@@ -36,7 +36,10 @@ pub struct List(Arc<imbl::Vector<Value>>);
 
 /// A shared object; copied on the first write while it is shared.
 #[derive(Clone, Default, PartialEq)]
-pub struct Object(Arc<IndexMap<Arc<str>, Value>>);
+pub struct Object(Arc<Entries>);
+
+/// Keys are names that a graph's author chose or text that a model wrote: a fast hash with a random seed serves both.
+type Entries = IndexMap<Arc<str>, Value, foldhash::fast::RandomState>;
 
 impl List {
     /// An empty list.
@@ -384,7 +387,7 @@ impl<'de> Deserialize<'de> for Value {
                 Ok(Value::Array(List(Arc::new(items))))
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-                let mut entries: IndexMap<Arc<str>, Value> = IndexMap::new();
+                let mut entries = Entries::default();
                 while let Some((k, v)) = map.next_entry::<String, Value>()? {
                     entries.insert(k.into(), v);
                 }
@@ -435,7 +438,7 @@ impl<'de> Deserialize<'de> for Object {
                 f.write_str("a JSON object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
-                let mut entries: IndexMap<Arc<str>, Value> = IndexMap::new();
+                let mut entries = Entries::default();
                 while let Some((k, v)) = map.next_entry::<String, Value>()? {
                     entries.insert(k.into(), v);
                 }

@@ -4,10 +4,11 @@
 //! happens in a step that does not write it. The functions here are pure: they know no graph and no checkpoint.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::de::DeserializeOwned;
 
+use crate::ids::Name;
 use crate::node::Packet;
 use crate::value::{List, Object, Value};
 
@@ -208,11 +209,14 @@ pub(crate) fn shorten(value: &Value) -> String {
     }
 }
 
+static NODE: LazyLock<Name> = LazyLock::new(|| "node".into());
+static ARG: LazyLock<Name> = LazyLock::new(|| "arg".into());
+
 /// One packet as it is queued: `{"node", "arg"}`, with its timeout if it has one.
 pub(crate) fn packet(packet: &Packet) -> Value {
     let mut entries = Object::new();
-    entries.insert("node", packet.node.clone());
-    entries.insert("arg", packet.arg.clone());
+    entries.insert(NODE.clone(), packet.node.clone());
+    entries.insert(ARG.clone(), packet.arg.clone());
     if let Some(timeout) = packet.timeout {
         entries.insert("timeout", timeout.to_json());
     }

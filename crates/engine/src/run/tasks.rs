@@ -128,17 +128,12 @@ impl Loop {
 
     pub(super) fn execute(&self, index: usize) -> impl Future<Output = Outcome> + Send + 'static {
         let task = &self.tasks[index];
-        let ns = task.ns();
         let mut given = self.given.get(&task.id).cloned().unwrap_or_default();
-        // An answer by id goes to the task's next question; the id of its first question is accepted as well.
-        let own = interrupt_id(&ns, given.len());
-        let first = interrupt_id(&ns, 0);
-        if let Some(answer) = self
-            .by_id
-            .get(own.as_str())
-            .or_else(|| self.by_id.get(first.as_str()))
-        {
-            given.push(answer.clone());
+        if !self.by_id.is_empty() {
+            // An answer by id goes to the task's next question; the id of its first question is accepted as well.
+            let ns = task.ns();
+            let answer = |index| self.by_id.get(interrupt_id(&ns, index).as_str());
+            given.extend(answer(given.len()).or_else(|| answer(0)).cloned());
         }
         let info = self.info(task);
         let content_limit = self.config.content_limit;
