@@ -12,3 +12,4 @@ mod observe;
 mod state_api;
 mod support;
 mod time_travel;
+mod typed;

@@ -1,0 +1,250 @@
+//! Rust types in and out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use superstep::*;
+
+superstep::state! {
+    /// A ticket on its way through the desk.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(default)]
+    pub struct Ticket {
+        pub text: String,
+        pub urgency: Option<u8>,
+        pub notes: Vec<String> = ChannelSpec::append(),
+        pub answer: String,
+    }
+}
+
+#[derive(Serialize)]
+struct Rated {
+    urgency: u8,
+    notes: &'static str,
+}
+
+/// A node with something of its own.
+struct Signs {
+    name: String,
+}
+
+impl Node for Signs {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let ticket: Ticket = input
+                .decode()
+                .map_err(|error| NodeError::new("ValueError", error.to_string()))?;
+            let approved = context.interrupt(json!({"approve": ticket.text}))?;
+            let answer = match approved == json!(true) {
+                true => format!("Yes. {}", self.name),
+                false => format!("No. {}", self.name),
+            };
+            Ok(NodeOutput::update([("answer", answer)]))
+        })
+    }
+}
+
+fn desk() -> TypedGraph<Ticket, Ticket> {
+    StateGraph::of::<Ticket>()
+        .node(
+            "rate",
+            typed(async |_, ticket: Ticket| {
+                let urgency = ticket.text.matches('!').count() as u8;
+                Ok(Rated {
+                    urgency,
+                    notes: "rated",
+                })
+            }),
+        )
+        .node("hurry", typed(async |_, _: Value| Ok(json!({"notes": "hurry"}))))
+        .node("sign", Signs { name: "Bo".into() })
+        .edge(START, "rate")
+        .branch(
+            "rate",
+            Branch::new(choose(|ticket: Ticket| match ticket.urgency {
+                Some(2..) => vec!["hurry", "sign"],
+                _ => vec!["sign"],
+            })),
+        )
+        .compile()
+        .unwrap()
+        .with_checkpointer(Arc::new(MemorySaver::new()))
+        .typed()
+}
+
+fn ticket(text: &str) -> Ticket {
+    Ticket {
+        text: text.into(),
+        ..Ticket::default()
+    }
+}
+
+#[tokio::test]
+async fn structs_go_in_and_come_out() {
+    let desk = desk();
+    let Outcome::Asked(questions) = desk.invoke(&ticket("Help!!"), RunConfig::on("1")).await.unwrap() else {
+        panic!("it asks")
+    };
+    assert_eq!(questions[0].value, json!({"approve": "Help!!"}));
+    let waiting: Ticket = desk.state(&StateRef::live("1")).await.unwrap();
+    assert_eq!(
+        (waiting.urgency, waiting.notes.join(",")),
+        (Some(2), "rated,hurry".into())
+    );
+    let done = desk
+        .resume(true, RunConfig::on("1"))
+        .await
+        .unwrap()
+        .done()
+        .unwrap();
+    assert_eq!(
+        done,
+        Ticket {
+            urgency: Some(2),
+            notes: vec!["rated".into(), "hurry".into()],
+            answer: "Yes. Bo".into(),
+            ..ticket("Help!!")
+        }
+    );
+    let again = desk.go_on(RunConfig::on("1")).await.unwrap().done().unwrap();
+    assert_eq!(again, done);
+    assert_eq!(
+        desk.get_state_history(&"1".into(), &ListQuery::default())
+            .await
+            .unwrap()
+            .len(),
+        4,
+        "everything of the graph is there too"
+    );
+}
+
+#[tokio::test]
+async fn batches_and_streams_of_structs() {
+    let graph = StateGraph::of::<Ticket>()
+        .node(
+            "echo",
+            typed(async |_, ticket: Ticket| {
+                Ok(Command {
+                    update: Some(json!({"answer": ticket.text})),
+                    goto: vec![Target::node(END)],
+                    ..Command::default()
+                })
+            }),
+        )
+        .edge(START, "echo")
+        .compile()
+        .unwrap()
+        .typed::<Ticket, Ticket>();
+    let outcomes = graph
+        .batch(&[ticket("one"), ticket("two")], RunConfig::default())
+        .await;
+    let answers: Vec<String> = outcomes
+        .into_iter()
+        .map(|outcome| outcome.unwrap().done().unwrap().answer)
+        .collect();
+    assert_eq!(answers, ["one", "two"]);
+    let config = RunConfig {
+        modes: vec![StreamMode::Values],
+        ..RunConfig::default()
+    };
+    let mut run = graph.stream(&ticket("three"), config).unwrap();
+    let mut last = Ticket::default();
+    while let Some(event) = run.next().await {
+        last = event.data().decode().unwrap();
+    }
+    assert_eq!(last.answer, "three");
+}
+
+#[tokio::test]
+async fn what_does_not_fit_says_where() {
+    let wrong = StateGraph::new()
+        .channel("urgency", ChannelSpec::last_value())
+        .node(
+            "read",
+            typed(async |_, ticket: Ticket| Ok(json!({"urgency": ticket.urgency}))),
+        )
+        .edge(START, "read")
+        .compile()
+        .unwrap();
+    let error = wrong
+        .invoke(Input::value(json!({"urgency": "much"})), RunConfig::default())
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("\"read\"") && error.contains("the state does not read as `Ticket`"),
+        "{error}"
+    );
+    assert!(
+        error.contains("`urgency`: invalid type: string \"much\""),
+        "{error}"
+    );
+    let unfit = wrong.typed::<Ticket, BTreeMap<String, bool>>();
+    let input = Ticket {
+        urgency: Some(1),
+        ..Ticket::default()
+    };
+    let error = unfit
+        .invoke(&input, RunConfig::default())
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("the output does not read as its type: `urgency`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn values_decode_like_json() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    enum Shape {
+        Dot,
+        Ring(f64),
+        Box { wide: u32, high: Option<u32> },
+        Pair(i8, i8),
+    }
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Everything {
+        shapes: Vec<Shape>,
+        by_name: BTreeMap<String, (bool, char)>,
+        nested: Option<Box<Everything>>,
+        raw: Value,
+    }
+    let whole = |nested| Everything {
+        shapes: vec![
+            Shape::Dot,
+            Shape::Ring(1.5),
+            Shape::Box { wide: 3, high: None },
+            Shape::Pair(-1, 2),
+        ],
+        by_name: [("k".to_owned(), (true, 'ü'))].into_iter().collect(),
+        nested,
+        raw: json!([1, {"a": null}]),
+    };
+    let data = whole(Some(Box::new(whole(None))));
+    let value = Value::encode(&data).unwrap();
+    assert_eq!(value.decode::<Everything>().unwrap(), data);
+    assert_eq!(value.decode::<Value>().unwrap(), value);
+    for (bad, expected) in [
+        (
+            json!({"shapes": [{"Box": {"wide": -1, "high": null}}]}),
+            "`shapes[0].wide`: invalid value: integer `-1`, expected u32",
+        ),
+        (json!({"shapes": [], "by_name": {"k": [true]}}), "`by_name.k`: "),
+        (
+            json!({"shapes": [5]}),
+            "`shapes[0]`: expected the name of a variant",
+        ),
+        (
+            json!({"shapes": ["Circle"]}),
+            "`shapes[0]`: unknown variant `Circle`",
+        ),
+    ] {
+        let error = bad.decode::<Everything>().unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    let bytes_as_keys: BTreeMap<(u8, u8), u8> = [((1, 2), 3)].into_iter().collect();
+    assert!(Value::encode(&bytes_as_keys).is_err());
+}
