@@ -1,26 +1,4 @@
-//! A Rust engine for stateful agent graphs with LangGraph's execution model.
-//!
-//! Declare state keys as channels with reducers, nodes, and edges; compile; run threads. A run proceeds in
-//! super-steps: all triggered nodes run at once on the same snapshot of the state, their writes are merged in a fixed
-//! order, and a checkpoint is stored. Runs stop for questions and breakpoints, and go on from any checkpoint.
-//!
-//! The engine knows no file format, no storage backend, no model provider, no window and no wall clock: those come in
-//! through traits ([`Node`], [`Checkpointer`], [`Clock`]).
-//!
-//! ```
-//! use superstep::{ChannelSpec, END, Input, NodeContext, NodeOutput, RunConfig, START, StateGraph, Value, json};
-//!
-//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-//! let graph = StateGraph::new()
-//!     .channel("log", ChannelSpec::append())
-//!     .node("greet", |_: NodeContext, _: Value| async { Ok(NodeOutput::from(json!({"log": "hello"}))) })
-//!     .edge(START, "greet")
-//!     .edge("greet", END)
-//!     .compile()?;
-//! let result = graph.invoke(Input::value(json!({"log": ["hi"]})), RunConfig::default()).await?;
-//! assert_eq!(result.value, json!({"log": ["hi", "hello"]}));
-//! # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
-//! ```
+#![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
 
 mod analysis;
