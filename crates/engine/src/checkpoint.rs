@@ -39,6 +39,8 @@ pub mod reserved {
     pub const ERROR_SOURCE: &str = "__error_source_node__";
     /// Pending write: a task that finished without writing anything.
     pub const NO_WRITES: &str = "__no_writes__";
+    /// Pending write: what a called task returned.
+    pub const RETURN: &str = "__return__";
     /// The topic of `Send` packets for the next step.
     pub const TASKS: &str = "__pregel_tasks";
     /// `as_node` value that clones a checkpoint.

@@ -146,6 +146,7 @@ impl Compiler {
             spec.rules.fallback = options.fallback;
             spec.cache = options.cache.or_else(|| self.default_cache.clone());
             spec.kind = options.kind;
+            spec.graphs = options.graphs;
             spec.destinations = destinations;
             spec.writes = writes;
         }

@@ -1,7 +1,7 @@
 //! The runnable graph and the ways into it: invoke, stream, read, edit.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::Stream;
 use tokio::sync::mpsc;
@@ -17,6 +17,7 @@ use crate::error::{RunError, StateError};
 use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
 use crate::limits::Limits;
 use crate::metrics::{Meter, RunMetrics};
+use crate::nest::Persistence;
 use crate::node::Command;
 use crate::plan::Plan;
 use crate::run::Loop;
@@ -34,6 +35,9 @@ pub struct Graph {
     pub(crate) ids: Arc<CheckpointIds>,
     pub(crate) limits: Limits,
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
+    pub(crate) persistence: Persistence,
+    pub(crate) interrupt_before: Vec<Name>,
+    pub(crate) interrupt_after: Vec<Name>,
 }
 
 impl fmt::Debug for Graph {
@@ -81,6 +85,20 @@ pub enum Durability {
     Exit,
 }
 
+/// Asks a run, and every graph nested in it, to stop before its next step. Clone it to keep one end.
+#[derive(Clone, Debug, Default)]
+pub struct Drain(Arc<OnceLock<String>>);
+
+impl Drain {
+    /// Asks; `reason` is what the run's error says. Asking again changes nothing.
+    pub fn request(&self, reason: impl Into<String>) {
+        let _ = self.0.set(reason.into());
+    }
+    pub(crate) fn requested(&self) -> Option<String> {
+        self.0.get().cloned()
+    }
+}
+
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct RunConfig {
@@ -88,6 +106,12 @@ pub struct RunConfig {
     pub thread: Option<ThreadId>,
     /// Start from this checkpoint rather than from the newest.
     pub checkpoint_id: Option<CheckpointId>,
+    /// With `checkpoint_id`: the namespace of the checkpoint, when it is one of a nested graph.
+    pub ns: Name,
+    /// Stream what nested graphs do, too.
+    pub subgraphs: bool,
+    /// Asks the run to stop when the step that it is in has finished.
+    pub drain: Drain,
     /// What to stream.
     pub modes: Vec<StreamMode>,
     /// Super-steps before the run fails as endless; START counts as one.
@@ -123,6 +147,9 @@ impl Default for RunConfig {
         Self {
             thread: None,
             checkpoint_id: None,
+            ns: "".into(),
+            subgraphs: false,
+            drain: Drain::default(),
             modes: Vec::new(),
             recursion_limit: 10_007,
             interrupt_before: Vec::new(),
@@ -198,6 +225,10 @@ pub struct StateRef {
     pub thread: ThreadId,
     /// A checkpoint; None means live: the newest, with the finished tasks of an open step applied.
     pub checkpoint_id: Option<CheckpointId>,
+    /// The namespace of a nested graph; empty for the graph itself.
+    pub ns: Name,
+    /// Read the state of nested graphs whose tasks wait, too.
+    pub subgraphs: bool,
 }
 
 impl StateRef {
@@ -206,14 +237,26 @@ impl StateRef {
         Self {
             thread: thread.into(),
             checkpoint_id: None,
+            ns: "".into(),
+            subgraphs: false,
         }
     }
     /// The state at a checkpoint.
     pub fn at(thread: impl Into<ThreadId>, checkpoint: impl Into<CheckpointId>) -> Self {
         Self {
-            thread: thread.into(),
             checkpoint_id: Some(checkpoint.into()),
+            ..Self::live(thread)
         }
+    }
+    /// The same of a nested graph, by its namespace.
+    pub fn within(mut self, ns: impl Into<Name>) -> Self {
+        self.ns = ns.into();
+        self
+    }
+    /// With the state of nested graphs.
+    pub fn with_subgraphs(mut self) -> Self {
+        self.subgraphs = true;
+        self
     }
 }
 
@@ -230,7 +273,28 @@ impl Graph {
             clock,
             limits: Limits::new(),
             cache: None,
+            persistence: Persistence::default(),
+            interrupt_before: Vec::new(),
+            interrupt_after: Vec::new(),
         }
+    }
+
+    /// The graph with another way of keeping its threads when it runs inside another graph.
+    pub fn with_persistence(mut self, persistence: Persistence) -> Self {
+        self.persistence = persistence;
+        self
+    }
+
+    /// The graph stops before these nodes, unless a run says otherwise; `*` means all.
+    pub fn with_interrupt_before<T: Into<Name>>(mut self, nodes: impl IntoIterator<Item = T>) -> Self {
+        self.interrupt_before = nodes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The graph stops after these nodes, unless a run says otherwise; `*` means all.
+    pub fn with_interrupt_after<T: Into<Name>>(mut self, nodes: impl IntoIterator<Item = T>) -> Self {
+        self.interrupt_after = nodes.into_iter().map(Into::into).collect();
+        self
     }
 
     /// The graph with a place to keep its threads.
@@ -279,7 +343,7 @@ impl Graph {
 
     /// Runs until there is nothing left to do, a question waits, or a breakpoint stops it.
     pub async fn invoke(&self, input: Input, config: RunConfig) -> Result<RunResult, RunError> {
-        Loop::new(self, config, Emitter::none())?.run(input).await
+        Loop::root(self, config, Emitter::none())?.run(input).await
     }
 
     /// Runs several inputs at once, each on a thread of its own when `config` names none; results in input order.
@@ -294,7 +358,7 @@ impl Graph {
         config.cancel = cancel.clone();
         let emitter = Emitter::new(&config.modes, sender, config.metrics.clone());
         let graph = self.clone();
-        let handle = tokio::spawn(async move { Loop::new(&graph, config, emitter)?.run(input).await });
+        let handle = tokio::spawn(async move { Loop::root(&graph, config, emitter)?.run(input).await });
         Run {
             receiver,
             handle,
@@ -330,12 +394,27 @@ impl Graph {
         at: &StateRef,
         steps: Vec<Vec<StateUpdate>>,
     ) -> Result<Updated, StateError> {
-        crate::update::bulk_update_state(self, at, steps, true).await
+        self.edit(at, steps, true).await
     }
 
     /// What `update_state` would do, without storing it.
     pub async fn preview_update(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
-        crate::update::bulk_update_state(self, at, vec![vec![update]], false).await
+        self.edit(at, vec![vec![update]], false).await
+    }
+
+    async fn edit(
+        &self,
+        at: &StateRef,
+        steps: Vec<Vec<StateUpdate>>,
+        store: bool,
+    ) -> Result<Updated, StateError> {
+        let Some((graph, ns)) = crate::snapshot::locate(self, &at.ns) else {
+            let path = crate::nest::graph_path(&at.ns).join("|");
+            return Err(RunError::invalid_request(format!(
+                "Subgraph {path} not found\nName the graphs that a node runs with NodeOptions::runs."
+            )));
+        };
+        crate::update::bulk_update_state(&graph, &StateRef { ns, ..at.clone() }, steps, store).await
     }
 
     /// Removes a thread with everything in it; a missing one is no error.

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use tokio_util::sync::CancellationToken;
-
-use crate::emit::Emitter;
+use crate::call::{Caller, TaskFn, TaskHandle};
+use crate::compiled::{Graph, Input};
 use crate::handler::NodeFailed;
 use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
+use crate::nest::{self, Shared};
 use crate::node::{Interrupted, NodeError};
 use crate::stream::{Payload, StreamMode};
 use crate::timeout::Pulse;
@@ -41,27 +41,22 @@ pub struct TaskInfo {
     pub path: Value,
 }
 
-/// Answers waiting for one task, and where a single answer to the whole run can be taken from.
-#[derive(Default)]
-pub(crate) struct Answers {
-    /// Answers given to this task, in order: stored ones, then one that names its question by id.
-    pub(crate) given: Vec<Value>,
-    /// The one answer of a scalar resume; whoever asks first takes it.
-    pub(crate) scalar: Arc<Mutex<Option<Value>>>,
-}
-
 struct Inner {
     info: TaskInfo,
-    user: Arc<Object>,
-    emitter: Emitter,
-    cancel: CancellationToken,
-    answers: Mutex<Answers>,
+    shared: Arc<Shared>,
+    /// Does the step go on where an earlier run left it? None after the first step of a run.
+    resuming: Option<bool>,
+    /// Answers given to this task, in order: stored ones, then one that names its question by id.
+    given: Mutex<Vec<Value>>,
     used: Mutex<Option<Vec<Value>>>,
+    questions: AtomicUsize,
+    graphs: AtomicUsize,
     calls: AtomicUsize,
     /// Set for attempts that are watched.
     pulse: Option<Arc<Pulse>>,
     /// Set for error handlers: what they take over from.
     failed: Option<NodeFailed>,
+    caller: Option<Caller>,
 }
 
 /// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
@@ -87,43 +82,43 @@ pub(crate) fn interrupt_id(task_ns: &str, index: usize) -> InterruptId {
 impl NodeContext {
     pub(crate) fn new(
         info: TaskInfo,
-        user: Arc<Object>,
-        emitter: Emitter,
-        cancel: CancellationToken,
-        answers: Answers,
+        shared: Arc<Shared>,
+        resuming: Option<bool>,
+        given: Vec<Value>,
+        caller: Option<Caller>,
     ) -> Self {
         Self(Arc::new(Inner {
             info,
-            user,
-            emitter,
-            cancel,
-            answers: Mutex::new(answers),
+            shared,
+            resuming,
+            given: Mutex::new(given),
             used: Mutex::new(None),
+            questions: AtomicUsize::new(0),
+            graphs: AtomicUsize::new(0),
             calls: AtomicUsize::new(0),
             pulse: None,
             failed: None,
+            caller,
         }))
     }
 
     /// The context of another attempt at the same task: its questions are counted anew, answers are kept.
     pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
-        let answers = lock(&self.0.answers);
         Self(Arc::new(Inner {
             info: TaskInfo {
                 attempt: number,
                 ..self.0.info.clone()
             },
-            user: self.0.user.clone(),
-            emitter: self.0.emitter.clone(),
-            cancel: self.0.cancel.clone(),
-            answers: Mutex::new(Answers {
-                given: answers.given.clone(),
-                scalar: answers.scalar.clone(),
-            }),
+            shared: self.0.shared.clone(),
+            resuming: self.0.resuming,
+            given: Mutex::new(lock(&self.0.given).clone()),
             used: Mutex::new(lock(&self.0.used).clone()),
+            questions: AtomicUsize::new(0),
+            graphs: AtomicUsize::new(0),
             calls: AtomicUsize::new(0),
             pulse,
             failed: self.0.failed.clone(),
+            caller: self.0.caller.clone(),
         }))
     }
 
@@ -159,28 +154,28 @@ impl NodeContext {
     /// the thread is resumed the node runs again from its beginning, and the k-th call of this function gets the
     /// k-th answer.
     pub fn interrupt(&self, question: impl Into<Value>) -> Result<Value, NodeError> {
-        let index = self.0.calls.fetch_add(1, Ordering::SeqCst);
-        let mut answers = lock(&self.0.answers);
-        if index >= answers.given.len() {
-            let answer = lock(&answers.scalar).take();
+        let index = self.0.questions.fetch_add(1, Ordering::SeqCst);
+        let mut given = lock(&self.0.given);
+        if index >= given.len() {
+            let answer = lock(&self.0.shared.answers.scalar).take();
             match answer {
-                Some(answer) => answers.given.push(answer),
+                Some(answer) => given.push(answer),
                 None => {
-                    return Err(NodeError::Interrupt(Interrupted {
+                    return Err(NodeError::Interrupt(Interrupted::Question {
                         question: question.into(),
                         index,
                     }));
                 }
             }
         }
-        *lock(&self.0.used) = Some(answers.given.clone());
-        Ok(answers.given[index].clone())
+        *lock(&self.0.used) = Some(given.clone());
+        Ok(given[index].clone())
     }
 
     /// Sends something to readers of the `custom` stream. Waits while the reader is behind.
     pub async fn emit(&self, value: impl Into<Value>) {
         if self.heard() && self.wants(StreamMode::Custom) {
-            self.0.emitter.send(Payload::Custom(value.into())).await;
+            self.0.shared.emitter.send(Payload::Custom(value.into())).await;
         }
     }
 
@@ -188,6 +183,7 @@ impl NodeContext {
     pub async fn message(&self, message: impl Into<Value>) {
         if self.heard() && self.wants(StreamMode::Messages) {
             self.0
+                .shared
                 .emitter
                 .send(Payload::Message(message.into(), self.metadata()))
                 .await;
@@ -196,17 +192,17 @@ impl NodeContext {
 
     /// Does anybody read this stream?
     pub fn wants(&self, mode: StreamMode) -> bool {
-        self.0.emitter.wants(mode)
+        self.0.shared.emitter.wants(mode)
     }
 
     /// Resolves when the run is stopped; select on it in long work.
     pub async fn cancelled(&self) {
-        self.0.cancel.cancelled().await;
+        self.0.shared.config.cancel.cancelled().await;
     }
 
     /// Has the run been stopped?
     pub fn is_cancelled(&self) -> bool {
-        self.0.cancel.is_cancelled()
+        self.0.shared.config.cancel.is_cancelled()
     }
 
     /// Where this task stands.
@@ -216,7 +212,39 @@ impl NodeContext {
 
     /// The metadata that accompanies messages of this task.
     pub fn metadata(&self) -> Value {
-        message_metadata(&self.0.info, &self.0.user)
+        message_metadata(&self.0.info, &self.0.shared.user)
+    }
+
+    /// Runs another graph inside this task, with its own state, and gives its output.
+    ///
+    /// The graph keeps its checkpoints under this task's namespace (see [`Persistence`](crate::Persistence)), so a
+    /// question asked inside it stops this run too, and an answer goes on inside it. This node runs again from its
+    /// beginning then; graphs that it ran to their end before return at once what they returned. To have such graphs
+    /// in state reads and edits, name them in [`NodeOptions::runs`](crate::NodeOptions::runs).
+    pub async fn invoke(&self, graph: &Graph, input: Input) -> Result<Value, NodeError> {
+        nest::run(graph, self, input).await
+    }
+
+    /// Calls a task: its work begins at once, its result is recorded.
+    ///
+    /// Await the handle for the result. When this node runs again, a call that had finished gives its recorded result
+    /// without doing the work; calls are matched by their order.
+    pub fn call(&self, task: &TaskFn, args: impl Into<Value>) -> TaskHandle {
+        let index = self.0.calls.fetch_add(1, Ordering::SeqCst);
+        TaskHandle::call(self.0.caller.as_ref(), index, task, args.into())
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.0.shared
+    }
+
+    pub(crate) fn resuming(&self) -> Option<bool> {
+        self.0.resuming
+    }
+
+    /// The number of graphs that this task has run before.
+    pub(crate) fn next_graph_call(&self) -> usize {
+        self.0.graphs.fetch_add(1, Ordering::SeqCst)
     }
 
     /// The answers that were used, to be stored with the task.

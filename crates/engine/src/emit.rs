@@ -54,6 +54,14 @@ impl Emitter {
 }
 
 impl Emitter {
+    /// The sending end of a nested graph's stream; silent when nobody asked for nested graphs.
+    pub(crate) fn nested(&self, ns: Arc<[String]>, wanted: bool) -> Self {
+        if !wanted {
+            return Self::none();
+        }
+        Self { ns, ..self.clone() }
+    }
+
     /// Makes and sends a payload if somebody reads its mode.
     pub(crate) async fn send_if(&self, mode: StreamMode, payload: impl FnOnce() -> Payload) {
         if self.wants(mode) {

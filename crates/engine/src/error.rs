@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::checkpoint::StorageError;
 use crate::ids::{InterruptId, Name, TaskId};
-use crate::node::Failure;
+use crate::node::{Command, Failure};
 
 /// Why a run, a read or an edit of a thread did not succeed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -39,6 +39,20 @@ pub enum RunError {
         task_id: TaskId,
         /// What it said.
         failure: Failure,
+    },
+    /// A node's command for the parent graph reached a graph that has none.
+    #[error(
+        "Command(graph=PARENT) was returned where there is no parent graph. Return it from a node of a nested graph."
+    )]
+    ParentCommand {
+        /// The command.
+        command: Box<Command>,
+    },
+    /// The run was asked to stop at the next step's beginning; the thread goes on from there.
+    #[error("Graph drained: {reason}")]
+    Drained {
+        /// What the request said.
+        reason: String,
     },
     /// Somebody stopped the run; the thread goes on from its last checkpoint.
     #[error("the run was stopped; the thread can go on from its last checkpoint")]
@@ -131,6 +145,22 @@ impl RunError {
             message: message.into(),
         }
     }
+    /// The error class under which a failure is stored and shown, by its name in LangGraph where it has one.
+    pub fn class(&self) -> &str {
+        match self {
+            RunError::Recursion { .. } => "GraphRecursionError",
+            RunError::InvalidUpdate { .. } => "InvalidUpdateError",
+            RunError::EmptyInput { .. } => "EmptyInputError",
+            RunError::Node { failure, .. } => &failure.class,
+            RunError::ParentCommand { .. } => "ParentCommand",
+            RunError::Drained { .. } => "GraphDrained",
+            RunError::Cancelled => "CancelledError",
+            RunError::Storage(_) => "StorageError",
+            RunError::AmbiguousResume { .. } => "RuntimeError",
+            RunError::UnknownInterrupt { .. } => "UnknownInterruptError",
+            RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => "ValueError",
+        }
+    }
     /// A stable code in kebab-case.
     pub fn code(&self) -> &'static str {
         match self {
@@ -139,6 +169,8 @@ impl RunError {
             RunError::EmptyInput { .. } => "empty-input",
             RunError::Node { .. } => "node-failed",
             RunError::Cancelled => "cancelled",
+            RunError::ParentCommand { .. } => "no-parent-graph",
+            RunError::Drained { .. } => "drained",
             RunError::Storage(_) => "storage",
             RunError::NotPersistent { .. } => "not-persistent",
             RunError::AmbiguousResume { .. } => "ambiguous-resume",

@@ -8,6 +8,7 @@ use crate::compiled::Graph;
 use crate::error::CompileError;
 use crate::handler::ErrorHandler;
 use crate::ids::Name;
+use crate::nest::GraphNode;
 use crate::node::{Node, Router};
 use crate::options::NodeOptions;
 use crate::retry::RetryPolicy;
@@ -125,6 +126,15 @@ impl StateGraph {
             options,
         });
         self
+    }
+    /// Adds a compiled graph as a node. It is given the state and takes the keys that it knows; its output is the
+    /// node's update. So a key that both join with a reducer is joined with itself: give it output keys of its own.
+    pub fn subgraph(self, name: impl Into<Name>, graph: &Graph) -> Self {
+        self.subgraph_with(name, graph, NodeOptions::default())
+    }
+    /// Adds a compiled graph as a node with options of its own.
+    pub fn subgraph_with(self, name: impl Into<Name>, graph: &Graph, options: NodeOptions) -> Self {
+        self.node_with(name, Arc::new(GraphNode(graph.clone())), options.runs(graph))
     }
     /// `to` runs after `from`.
     pub fn edge(mut self, from: impl Into<Name>, to: impl Into<Name>) -> Self {

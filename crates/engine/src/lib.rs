@@ -5,6 +5,7 @@ mod analysis;
 mod attempt;
 mod blocking;
 mod cache;
+mod call;
 mod channel;
 mod checkpoint;
 mod clock;
@@ -26,6 +27,7 @@ mod live;
 mod memory;
 mod messages;
 mod metrics;
+mod nest;
 mod node;
 mod options;
 mod persist;
@@ -47,11 +49,12 @@ pub mod observe;
 pub use analysis::{Analysis, GraphLoop, ParallelWriters};
 pub use blocking::blocking;
 pub use cache::{CacheKey, CachePolicy, CachedWrites, MemoryCache, NodeCache};
+pub use call::{TaskFn, TaskHandle};
 pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed, ReducerFn, overwrite};
 pub use checkpoint::reserved::{END, START};
 pub use checkpoint::*;
 pub use clock::{Clock, SystemClock, iso8601};
-pub use compiled::{Durability, Graph, Input, Run, RunConfig, RunResult, RunStatus, StateRef};
+pub use compiled::{Drain, Durability, Graph, Input, Run, RunConfig, RunResult, RunStatus, StateRef};
 pub use context::{NodeContext, TaskInfo};
 pub use decode::DecodeError;
 pub use error::{CompileError, GraphPlace, GraphProblem, RunError, StateError, UnknownInterruptReason};
@@ -62,12 +65,14 @@ pub use limits::Limits;
 pub use memory::MemorySaver;
 pub use messages::{REMOVE_ALL, add_messages, coerce as coerce_message};
 pub use metrics::{Meter, RunMetrics};
+pub use nest::Persistence;
 pub use node::{
-    BoxFuture, Command, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, Router, Target,
+    BoxFuture, Command, CommandGraph, Failure, Interrupted, Node, NodeError, NodeOutput, Packet,
+    ParentCommand, Router, Target,
 };
 pub use options::NodeOptions;
 pub use retry::{RetryOn, RetryPolicy, is_retryable};
-pub use snapshot::{StateSnapshot, TaskSnapshot};
+pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
 pub use stream::{CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update};
 pub use timeout::{RefreshOn, Timeout};
 pub use typed::{IntoOutput, IntoTargets, Outcome, State, TypedGraph, choose, typed};

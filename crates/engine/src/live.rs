@@ -491,6 +491,22 @@ impl Live {
         }
     }
 
+    /// The same state as the first of a new place: nothing that is stored can be built upon.
+    pub(crate) fn detach(&mut self) {
+        self.base = None;
+        let versions = self
+            .versions
+            .iter()
+            .enumerate()
+            .filter(|(_, version)| **version > 0);
+        self.dirty = versions.map(|(index, _)| (index as ChannelIx, None)).collect();
+        let nodes = self.seen.iter().enumerate().filter(|(_, seen)| seen.is_some());
+        self.dirty_seen = nodes
+            .map(|(node, _)| self.plan.node(node as NodeIx).name.clone())
+            .collect();
+        self.dirty_seen.extend(self.extra_seen.keys().cloned());
+    }
+
     /// Marks everything as seen by the breakpoints, so that the stop a run resumes from does not stop it again.
     pub(crate) fn pass_breakpoints(&mut self) {
         let plan = self.plan.clone();

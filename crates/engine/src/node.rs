@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::context::NodeContext;
 use crate::ids::Name;
+use crate::stream::Interrupt;
 use crate::timeout::Timeout;
 use crate::value::{Object, Value};
 
@@ -80,6 +81,18 @@ pub struct Command {
     pub goto: Vec<Target>,
     /// As input only: the answer, or a map of interrupt ids to answers.
     pub resume: Option<Value>,
+    /// From a node only: which graph it is for.
+    pub graph: CommandGraph,
+}
+
+/// Which graph a node's command is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CommandGraph {
+    /// The graph of the node.
+    #[default]
+    Current,
+    /// The graph around it: this graph stops, and the node that runs it ends with the command.
+    Parent,
 }
 
 /// What a node returns.
@@ -122,13 +135,36 @@ pub enum NodeError {
     /// The run was cancelled while the node worked.
     #[error("cancelled")]
     Cancelled,
+    /// A nested graph stopped because the run was asked to drain.
+    #[error("drained: {0}")]
+    Drained(String),
+    /// A command for the graph around, on its way there.
+    #[error("a command for the parent graph")]
+    Parent(ParentCommand),
+}
+
+/// A command on its way to the graph around; only the engine can make one.
+#[derive(Clone, Debug)]
+pub struct ParentCommand {
+    pub(crate) command: Box<Command>,
+    /// It has reached the node that runs the graph it came from.
+    pub(crate) arrived: bool,
 }
 
 /// Proof that a question was asked; only the engine can make one.
 #[derive(Clone, Debug)]
-pub struct Interrupted {
-    pub(crate) question: Value,
-    pub(crate) index: usize,
+pub enum Interrupted {
+    /// The task's own question.
+    #[doc(hidden)]
+    Question {
+        /// What is asked.
+        question: Value,
+        /// How many questions the task asked before.
+        index: usize,
+    },
+    /// Questions of what the task runs; none when that stopped at a breakpoint.
+    #[doc(hidden)]
+    Nested(Vec<Interrupt>),
 }
 
 /// A failure as it is shown and stored: an error class and what it says.
@@ -147,6 +183,13 @@ impl NodeError {
         NodeError::Failed(Failure {
             class: class.into(),
             message: message.into(),
+        })
+    }
+
+    pub(crate) fn arrived(command: Command) -> Self {
+        NodeError::Parent(ParentCommand {
+            command: Box::new(command),
+            arrived: true,
         })
     }
 }

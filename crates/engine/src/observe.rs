@@ -74,7 +74,8 @@ impl Ending {
             End::Done => "done",
             End::Failed(_) => "failed",
             End::Interrupted { .. } => "interrupted",
-            End::Cancelled => "cancelled",
+            End::Parent(_) => "done",
+            End::Drained(_) | End::Cancelled => "cancelled",
         });
         if let End::Failed(failure) = end {
             self.error(failure);

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::cache::CachePolicy;
+use crate::compiled::Graph;
 use crate::context::NodeContext;
 use crate::handler::{ErrorBranch, ErrorHandler};
 use crate::ids::Name;
@@ -15,6 +16,8 @@ use crate::value::Value;
 /// Options of one node. Start from the default and chain.
 #[derive(Clone, Default)]
 pub struct NodeOptions {
+    /// Graphs that the node runs.
+    pub(crate) graphs: Vec<Graph>,
     /// The state keys the node is given; all when None.
     pub(crate) input: Option<Vec<Name>>,
     pub(crate) defer: bool,
@@ -56,6 +59,12 @@ impl NodeOptions {
     /// sent to it do not wait, and packets that are queued for others do not hold it back.
     pub fn defer(mut self, defer: bool) -> Self {
         self.defer = defer;
+        self
+    }
+    /// The node runs this graph with [`NodeContext::invoke`](crate::NodeContext::invoke): its state can then be read
+    /// and edited through this graph.
+    pub fn runs(mut self, graph: &Graph) -> Self {
+        self.graphs.push(graph.clone());
         self
     }
     /// The node is given only these keys.

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::checkpoint::{Checkpoint, Checkpointer, Commit, Put, StorageError, TaskWrites};
 use crate::compiled::Durability;
 use crate::error::RunError;
-use crate::ids::ThreadId;
+use crate::ids::{Name, ThreadId};
 use crate::metrics::{Activity, Busy, Meter};
 
 enum Order {
@@ -20,6 +20,7 @@ enum Order {
 pub(crate) struct Persister {
     saver: Arc<dyn Checkpointer>,
     thread: ThreadId,
+    ns: Name,
     pub(crate) durability: Durability,
     worker: Option<mpsc::Sender<Order>>,
     /// Task writes that wait for the checkpoint of their step.
@@ -40,12 +41,14 @@ impl Persister {
     pub(crate) fn new(
         saver: Arc<dyn Checkpointer>,
         thread: ThreadId,
+        ns: Name,
         durability: Durability,
         meter: Option<Meter>,
     ) -> Self {
         Self {
             saver,
             thread,
+            ns,
             durability,
             worker: None,
             held: Vec::new(),
@@ -59,7 +62,7 @@ impl Persister {
     fn commit(&self, writes: Vec<TaskWrites>, put: Option<Put>) -> Commit {
         let commit = Commit {
             thread: self.thread.clone(),
-            ns: "".into(),
+            ns: self.ns.clone(),
             writes,
             put,
         };
@@ -131,8 +134,12 @@ impl Persister {
         self.deltas.push(writes);
     }
 
-    /// Everything so far is stored when this returns.
-    pub(crate) async fn finish(&mut self) -> Result<(), RunError> {
+    /// Everything so far is stored when this returns. What waits for the end of the run is stored only when it is
+    /// `worth_storing`.
+    pub(crate) async fn finish(&mut self, worth_storing: bool) -> Result<(), RunError> {
+        if !worth_storing && self.durability == Durability::Exit {
+            return Ok(());
+        }
         let _waits = self.waits();
         if let Some(mut put) = self.last.take() {
             let mut deltas = std::mem::take(&mut self.deltas);

@@ -11,6 +11,7 @@ use crate::attempt::Rules;
 use crate::cache::CachePolicy;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::reserved::END;
+use crate::compiled::Graph;
 use crate::handler::{ErrorHandler, HandlerNode};
 use crate::ids::Name;
 use crate::node::{Node, Router};
@@ -53,6 +54,8 @@ pub(crate) struct NodePlan {
     pub(crate) triggers: Vec<ChannelIx>,
     /// Their names, as events show them.
     pub(crate) trigger_names: Vec<Name>,
+    /// Graphs that it runs.
+    pub(crate) graphs: Vec<Graph>,
     pub(crate) branch_channel: ChannelIx,
     pub(crate) edges: Vec<ChannelIx>,
     pub(crate) joins: Vec<ChannelIx>,
@@ -257,6 +260,7 @@ impl NodePlan {
             kind: None,
             ends: false,
             destinations: Vec::new(),
+            graphs: Vec::new(),
             writes: None,
             cache: None,
             handler: None,

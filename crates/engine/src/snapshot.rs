@@ -4,18 +4,19 @@
 //! longer next. Addressed: the state as the step began, with every task of the step and how it ended.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use crate::checkpoint::{CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, reserved};
 use crate::compiled::{Graph, StateRef};
 use crate::context::interrupt_id;
 use crate::delta;
 use crate::error::StateError;
-use crate::ids::{InterruptId, Name, TaskId, ThreadId};
+use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::live::{Applied, Live, Writes, resolve};
+use crate::nest::{Persistence, graph_path, stable_ns};
+use crate::node::BoxFuture;
 use crate::plan::Plan;
 use crate::stream::Interrupt;
-use crate::task::{self, Task};
+use crate::task::{self, Task, applied_of};
 use crate::value::{List, Object, Value};
 
 /// A task of a checkpoint.
@@ -37,6 +38,17 @@ pub struct TaskSnapshot {
     pub result: Option<Value>,
     /// Nodes that its stored writes lead to.
     pub targets: Vec<Name>,
+    /// Of a node that runs another graph: that graph's state.
+    pub state: Option<TaskState>,
+}
+
+/// The state of a graph that a task runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskState {
+    /// Where it keeps its checkpoints.
+    Ns(Name),
+    /// The state itself, when it was asked for.
+    Snapshot(Box<StateSnapshot>),
 }
 
 /// The state of a thread at a checkpoint.
@@ -56,12 +68,18 @@ pub struct StateSnapshot {
     pub interrupts: Vec<Interrupt>,
 }
 
-fn config_json(thread: &ThreadId, ns: &str, id: Option<&crate::ids::CheckpointId>) -> Value {
+/// The address of a checkpoint. That of a nested one names the checkpoints of the graphs around it.
+pub(crate) fn config_json(thread: &ThreadId, ns: &str, id: Option<&CheckpointId>, parents: &Object) -> Value {
     let mut inner = Object::new();
     inner.insert("thread_id", thread);
     inner.insert("checkpoint_ns", ns);
     if let Some(id) = id {
         inner.insert("checkpoint_id", id);
+        if !parents.is_empty() {
+            let mut map = parents.clone();
+            map.insert(ns, id);
+            inner.insert("checkpoint_map", map);
+        }
     }
     Value::Object([("configurable", Value::Object(inner))].into_iter().collect())
 }
@@ -87,6 +105,7 @@ impl StateSnapshot {
     pub fn to_json(&self) -> Value {
         let head = self.checkpoint.as_ref();
         let ns = head.map_or("", |head| &*head.ns);
+        let parents = head.map(|head| head.metadata.parents.clone()).unwrap_or_default();
         let tasks: List = self
             .tasks
             .iter()
@@ -97,7 +116,7 @@ impl StateSnapshot {
                     ("path", task.path.clone()),
                     ("error", task.error.clone().into()),
                     ("interrupts", interrupts_json(&task.interrupts)),
-                    ("state", Value::Null),
+                    ("state", task.state_json(&self.thread)),
                     ("result", task.result.clone().unwrap_or_default()),
                 ]
                 .into_iter()
@@ -108,13 +127,16 @@ impl StateSnapshot {
         let entries: Object = [
             ("values", self.values.clone()),
             ("next", names(&self.next)),
-            ("config", config_json(&self.thread, ns, head.map(|head| &head.id))),
+            (
+                "config",
+                config_json(&self.thread, ns, head.map(|head| &head.id), &parents),
+            ),
             ("metadata", head.map(|head| metadata_json(&head.metadata)).into()),
             ("created_at", head.map(|head| head.ts.as_str()).into()),
             (
                 "parent_config",
                 head.and_then(|head| head.parent.as_ref())
-                    .map(|id| config_json(&self.thread, ns, Some(id)))
+                    .map(|id| config_json(&self.thread, ns, Some(id), &parents))
                     .into(),
             ),
             ("tasks", Value::Array(tasks)),
@@ -123,6 +145,16 @@ impl StateSnapshot {
         .into_iter()
         .collect();
         Value::Object(entries)
+    }
+}
+
+impl TaskSnapshot {
+    fn state_json(&self, thread: &ThreadId) -> Value {
+        match &self.state {
+            None => Value::Null,
+            Some(TaskState::Ns(ns)) => config_json(thread, ns, None, &Object::new()),
+            Some(TaskState::Snapshot(snapshot)) => snapshot.to_json(),
+        }
     }
 }
 
@@ -187,22 +219,39 @@ impl Stored {
     }
 }
 
-/// The questions of the open step that wait for an answer.
-pub(crate) fn pending_questions(plan: &Plan, open: &[Task], pending: &[PendingWrite]) -> Vec<InterruptId> {
+/// The questions of the open step that wait for an answer. One of a called task is its caller's too, under the same
+/// id: it counts once.
+pub(crate) fn pending_questions(
+    plan: &Plan,
+    ns: &str,
+    open: &[Task],
+    pending: &[PendingWrite],
+) -> Vec<InterruptId> {
     let asked: HashSet<&TaskId> = pending
         .iter()
         .filter(|w| &*w.write.channel == reserved::INTERRUPT)
         .map(|w| &w.task_id)
         .collect();
-    let asking = open.iter().filter(|task| asked.contains(&task.id));
-    asking
-        .flat_map(|task| stored(plan, &task.id, pending).unanswered(&task.ns()))
-        .map(|question| question.id)
-        .collect()
+    let questions = asked.into_iter().flat_map(|id| {
+        let stored = stored(plan, id, pending);
+        match open.iter().find(|task| task.id == *id) {
+            Some(task) => stored.unanswered(&task.ns(ns)),
+            None if stored.writes.is_empty() => stored.interrupts,
+            None => Vec::new(),
+        }
+    });
+    let ids: HashSet<InterruptId> = questions.map(|question| question.id).collect();
+    ids.into_iter().collect()
 }
 
 /// A task in a checkpoint event: with its error, its result, or neither.
-pub(crate) fn task_json(plan: &Plan, task: &Task, pending: &[PendingWrite]) -> Value {
+pub(crate) fn task_json(
+    plan: &Plan,
+    ns: &str,
+    thread: &ThreadId,
+    task: &Task,
+    pending: &[PendingWrite],
+) -> Value {
     let stored = stored(plan, &task.id, pending);
     let mut entry = Object::new();
     entry.insert("id", &task.id);
@@ -215,8 +264,13 @@ pub(crate) fn task_json(plan: &Plan, task: &Task, pending: &[PendingWrite]) -> V
         }
         entry.insert("interrupts", interrupts_json(&stored.interrupts));
     }
-    entry.insert("state", Value::Null);
+    let state = runs_graphs(plan, task).then(|| config_json(thread, &task.ns(ns), None, &Object::new()));
+    entry.insert("state", state);
     Value::Object(entry)
+}
+
+fn runs_graphs(plan: &Plan, task: &Task) -> bool {
+    task.node.is_some_and(|node| !plan.node(node).graphs.is_empty())
 }
 
 /// What lists show of a checkpoint.
@@ -251,80 +305,139 @@ pub(crate) fn head_of(tuple: &CheckpointTuple) -> CheckpointHead {
     }
 }
 
-fn snapshot(plan: &Arc<Plan>, tuple: &CheckpointTuple, live: bool) -> Result<StateSnapshot, StateError> {
-    let checkpoint = &tuple.checkpoint;
-    let mut state = Live::load(plan.clone(), checkpoint);
-    state.tracked = false;
-    let step = checkpoint.metadata.step + 1;
-    let mut tasks = task::prepare(&state, &checkpoint.id, step, None);
-    // What a command wrote belongs to the values; where it jumped is not a task of this checkpoint.
-    state.apply_null_writes(&tuple.pending_writes, false)?;
-    let mut shown = Vec::with_capacity(tasks.len());
-    for task in &mut tasks {
-        let stored = stored(plan, &task.id, &tuple.pending_writes);
-        shown.push(TaskSnapshot {
-            id: task.id.clone(),
-            name: task.name.clone(),
-            path: task.path(),
-            input: task.input.clone(),
-            interrupts: if live {
-                stored.unanswered(&task.ns())
-            } else {
-                stored.interrupts.clone()
-            },
-            result: (!stored.writes.is_empty()).then(|| task::result_of(plan, &stored.writes)),
-            targets: task::targets(plan, &stored.writes),
-            error: stored.error,
-        });
-        if live {
-            task.writes = stored.writes;
+/// Reads the state of `graph`, whose checkpoints are at the namespace of `tuple`.
+fn snapshot<'a>(
+    graph: &'a Graph,
+    tuple: &'a CheckpointTuple,
+    live: bool,
+    subgraphs: bool,
+) -> BoxFuture<'a, Result<StateSnapshot, StateError>> {
+    Box::pin(async move {
+        let plan = &graph.plan;
+        let ns = &tuple.ns;
+        let checkpoint = &tuple.checkpoint;
+        let mut state = Live::load(plan.clone(), checkpoint);
+        state.tracked = false;
+        let step = checkpoint.metadata.step + 1;
+        let mut tasks = task::prepare(&state, ns, &checkpoint.id, step, None);
+        // What a command wrote belongs to the values; where it jumped is not a task of this checkpoint.
+        state.apply_null_writes(&tuple.pending_writes, false)?;
+        let mut shown = Vec::with_capacity(tasks.len());
+        for task in &mut tasks {
+            let stored = stored(plan, &task.id, &tuple.pending_writes);
+            let task_ns = task.ns(ns);
+            let nested = task.node.and_then(|node| plan.node(node).graphs.first());
+            let nested = match nested {
+                Some(nested) if subgraphs => {
+                    let at = StateRef::live(tuple.thread.clone()).within(task_ns.as_str());
+                    let nested = inherit(nested, graph);
+                    Some(TaskState::Snapshot(Box::new(
+                        read(&nested, &at.with_subgraphs()).await?,
+                    )))
+                }
+                Some(_) => Some(TaskState::Ns(task_ns.as_str().into())),
+                None => None,
+            };
+            shown.push(TaskSnapshot {
+                id: task.id.clone(),
+                name: task.name.clone(),
+                path: task.path(),
+                input: task.input.clone(),
+                interrupts: if live {
+                    stored.unanswered(&task_ns)
+                } else {
+                    stored.interrupts.clone()
+                },
+                result: (!stored.writes.is_empty()).then(|| task::result_of(plan, &stored.writes)),
+                targets: task::targets(plan, &stored.writes),
+                error: stored.error,
+                state: nested,
+            });
+            if live {
+                task.writes = stored.writes;
+            }
         }
-    }
-    let next = tasks
-        .iter()
-        .filter(|task| task.writes.is_empty())
-        .map(|task| task.name.clone())
-        .collect();
-    if tasks.iter().any(|task| !task.writes.is_empty()) {
+        let next = tasks
+            .iter()
+            .filter(|task| task.writes.is_empty())
+            .map(|task| task.name.clone())
+            .collect();
         let mut applied: Vec<Applied<'_>> = tasks
             .iter()
             .filter(|task| !task.writes.is_empty())
-            .map(|task| Applied {
-                name: &task.name,
-                node: Some(task.node),
-                path: &task.path_text,
-                pulled: task.push.is_none(),
-                writes: &task.writes,
-            })
+            .map(|task| applied_of(task, &task.writes))
             .collect();
-        state.apply(&mut applied, true, false)?;
-    }
-    let interrupts = shown
-        .iter()
-        .flat_map(|task| task.interrupts.iter().cloned())
-        .collect();
-    Ok(StateSnapshot {
-        thread: tuple.thread.clone(),
-        values: state.values(),
-        next,
-        checkpoint: Some(head_of(tuple)),
-        tasks: shown,
-        interrupts,
+        if !applied.is_empty() {
+            state.apply(&mut applied, true, false)?;
+        }
+        let interrupts = shown
+            .iter()
+            .flat_map(|task| task.interrupts.iter().cloned())
+            .collect();
+        Ok(StateSnapshot {
+            thread: tuple.thread.clone(),
+            values: state.values(),
+            next,
+            checkpoint: Some(head_of(tuple)),
+            tasks: shown,
+            interrupts,
+        })
     })
 }
 
-pub(crate) async fn get_state(graph: &Graph, at: &StateRef) -> Result<StateSnapshot, StateError> {
+/// A nested graph as it runs inside `outer`: with its checkpointer and its ids.
+fn inherit(nested: &Graph, outer: &Graph) -> Graph {
+    let mut nested = nested.clone();
+    nested.saver = nested.saver.or_else(|| outer.saver.clone());
+    nested.clock = outer.clock.clone();
+    nested.ids = outer.ids.clone();
+    nested
+}
+
+/// The graph that keeps its checkpoints at a namespace, and the namespace as it keeps it.
+pub(crate) fn locate(graph: &Graph, ns: &str) -> Option<(Graph, Name)> {
+    let mut found = graph.clone();
+    for name in graph_path(ns) {
+        let node = found.plan.node_index.get(name)?;
+        let nested = found.plan.node(*node).graphs.first()?;
+        found = inherit(nested, &found);
+    }
+    let ns = match found.persistence {
+        Persistence::Stateful => stable_ns(ns),
+        _ => ns.to_owned(),
+    };
+    Some((found, ns.into()))
+}
+
+/// Reads the state of `graph` at a namespace that it keeps its checkpoints at.
+async fn read(graph: &Graph, at: &StateRef) -> Result<StateSnapshot, StateError> {
+    let ns = match graph.persistence {
+        Persistence::Stateful => stable_ns(&at.ns),
+        _ => at.ns.to_string(),
+    };
     let saver = graph.need_saver("get_state")?;
-    match delta::get(&graph.plan, &**saver, &at.thread, "", at.checkpoint_id.as_ref()).await? {
-        Some(tuple) => snapshot(&graph.plan, &tuple, at.checkpoint_id.is_none()),
-        None => Ok(StateSnapshot {
-            thread: at.thread.clone(),
-            values: Value::Object(Object::new()),
-            next: Vec::new(),
-            checkpoint: None,
-            tasks: Vec::new(),
-            interrupts: Vec::new(),
-        }),
+    match delta::get(&graph.plan, &**saver, &at.thread, &ns, at.checkpoint_id.as_ref()).await? {
+        Some(tuple) => snapshot(graph, &tuple, at.checkpoint_id.is_none(), at.subgraphs).await,
+        None => Ok(empty(&at.thread)),
+    }
+}
+
+fn empty(thread: &ThreadId) -> StateSnapshot {
+    StateSnapshot {
+        thread: thread.clone(),
+        values: Value::Object(Object::new()),
+        next: Vec::new(),
+        checkpoint: None,
+        tasks: Vec::new(),
+        interrupts: Vec::new(),
+    }
+}
+
+pub(crate) async fn get_state(graph: &Graph, at: &StateRef) -> Result<StateSnapshot, StateError> {
+    graph.need_saver("get_state")?;
+    match locate(graph, &at.ns) {
+        Some((graph, ns)) => read(&graph, &StateRef { ns, ..at.clone() }).await,
+        None => Ok(empty(&at.thread)),
     }
 }
 
@@ -333,15 +446,19 @@ pub(crate) async fn history(
     thread: &ThreadId,
     query: &ListQuery,
 ) -> Result<Vec<StateSnapshot>, StateError> {
-    let saver = graph.need_saver("get_state_history")?;
+    graph.need_saver("get_state_history")?;
+    let Some((graph, ns)) = locate(graph, query.ns.as_deref().unwrap_or_default()) else {
+        return Ok(Vec::new());
+    };
     let query = ListQuery {
         thread: Some(thread.clone()),
-        ns: Some("".into()),
+        ns: Some(ns),
         ..query.clone()
     };
-    delta::list(&graph.plan, &**saver, &query)
-        .await?
-        .iter()
-        .map(|tuple| snapshot(&graph.plan, tuple, false))
-        .collect()
+    let saver = graph.need_saver("get_state_history")?;
+    let mut shown = Vec::new();
+    for tuple in delta::list(&graph.plan, &**saver, &query).await? {
+        shown.push(snapshot(&graph, &tuple, false, false).await?);
+    }
+    Ok(shown)
 }

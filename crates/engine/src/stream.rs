@@ -280,12 +280,7 @@ impl Payload {
             ]),
             Payload::Checkpoint(event) => {
                 let config = |id: &CheckpointId| {
-                    let inner = object(vec![
-                        ("checkpoint_ns", Value::String(event.ns.clone())),
-                        ("thread_id", Value::from(&event.thread)),
-                        ("checkpoint_id", Value::from(id)),
-                    ]);
-                    object(vec![("configurable", inner)])
+                    crate::snapshot::config_json(&event.thread, &event.ns, Some(id), &event.metadata.parents)
                 };
                 object(vec![
                     ("config", config(&event.id)),

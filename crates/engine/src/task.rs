@@ -8,26 +8,39 @@ use futures::FutureExt;
 use tracing::{Instrument, Span};
 
 use crate::channel::{packet, refusal};
-use crate::checkpoint::reserved::{END, START};
+use crate::checkpoint::reserved::{END, RETURN, START};
 use crate::context::NodeContext;
 use crate::entries::{Writer, add_command_writes, add_writes};
 use crate::ids::{CheckpointId, Name, TaskId, uuid_text};
 use crate::live::{Applied, Channel, Live, Writes};
-use crate::node::{Command, Failure, Node, NodeError, NodeOutput, Packet, Target};
+use crate::node::{
+    Command, CommandGraph, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, ParentCommand, Target,
+};
 use crate::observe::{self, Ending};
 use crate::plan::{ChannelIx, NodeIx, Plan};
 use crate::schema::ROOT;
 use crate::timeout::Timeout;
 use crate::value::{List, Object, Value};
 
+/// Why a task is there.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    /// The node was triggered.
+    Pull,
+    /// Index among the queued packets.
+    Packet(usize),
+    /// Another task called it: the caller's path, and the number of the call.
+    Call(Value, usize),
+}
+
 /// One task of a super-step.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     pub(crate) id: TaskId,
-    pub(crate) node: NodeIx,
+    /// None for a call, whose work is its own.
+    pub(crate) node: Option<NodeIx>,
     pub(crate) name: Name,
-    /// Index among the queued packets; None when the node was triggered.
-    pub(crate) push: Option<usize>,
+    pub(crate) origin: Origin,
     pub(crate) path_text: String,
     pub(crate) input: Value,
     pub(crate) writes: Writes,
@@ -35,36 +48,45 @@ pub(crate) struct Task {
 
 impl Task {
     pub(crate) fn path(&self) -> Value {
-        match self.push {
-            None => vec![Value::from("__pregel_pull"), Value::String(self.name.clone())].into(),
-            Some(index) => vec![
-                Value::from("__pregel_push"),
-                Value::from(index),
-                Value::Bool(false),
-            ]
-            .into(),
+        let push = Value::from("__pregel_push");
+        match &self.origin {
+            Origin::Pull => vec![Value::from("__pregel_pull"), Value::String(self.name.clone())].into(),
+            Origin::Packet(index) => vec![push, Value::from(*index), Value::Bool(false)].into(),
+            Origin::Call(caller, index) => {
+                vec![push, caller.clone(), Value::from(*index), Value::Bool(true)].into()
+            }
         }
     }
     pub(crate) fn triggers(&self, plan: &Plan) -> Vec<Name> {
-        match self.push {
-            None => plan.node(self.node).trigger_names.clone(),
-            Some(_) => vec!["__pregel_push".into()],
+        match (&self.origin, self.node) {
+            (Origin::Pull, Some(node)) => plan.node(node).trigger_names.clone(),
+            _ => vec!["__pregel_push".into()],
         }
     }
-    pub(crate) fn is_start(&self) -> bool {
-        self.node == 0
+    pub(crate) fn pulled(&self) -> bool {
+        matches!(self.origin, Origin::Pull)
     }
-    /// The namespace that the task's questions are named in.
-    pub(crate) fn ns(&self) -> String {
-        format!("{}:{}", self.name, self.id)
+    pub(crate) fn is_call(&self) -> bool {
+        matches!(self.origin, Origin::Call(..))
+    }
+    /// START is part of no event.
+    pub(crate) fn is_start(&self, plan: &Plan) -> bool {
+        self.node.is_some_and(|node| plan.node(node).is_start())
+    }
+    /// The namespace that the task's questions are named in, and graphs that it runs keep their checkpoints under.
+    pub(crate) fn ns(&self, graph_ns: &str) -> String {
+        let separator = if graph_ns.is_empty() { "" } else { "|" };
+        format!("{graph_ns}{separator}{}:{}", self.name, self.id)
     }
 }
 
 /// A UUID-looking hash: the same checkpoint and path always give the same id.
-fn task_id(checkpoint: &CheckpointId, step: i64, name: &str, kind: &str, rest: &[&str]) -> TaskId {
+fn task_id(ns: &str, checkpoint: &CheckpointId, step: i64, name: &str, kind: &str, rest: &[&str]) -> TaskId {
     let mut text = String::with_capacity(160);
     text.push_str(checkpoint.as_str());
-    text.push_str("\u{1f}\u{1f}");
+    text.push('\u{1f}');
+    text.push_str(ns);
+    text.push('\u{1f}');
     // Writing to a string cannot fail.
     let _ = write!(text, "{step}");
     for part in [name, kind].iter().chain(rest) {
@@ -77,12 +99,34 @@ fn task_id(checkpoint: &CheckpointId, step: i64, name: &str, kind: &str, rest: &
 
 /// The id under which an update of an edit is filed when no task of its node waits.
 pub(crate) fn derived_task_id(checkpoint: &CheckpointId, step: i64, position: usize) -> TaskId {
-    task_id(checkpoint, step, "", "update", &[&position.to_string()])
+    task_id("", checkpoint, step, "", "update", &[&position.to_string()])
+}
+
+/// The task of a call made by `caller`.
+pub(crate) fn called(
+    ns: &str,
+    checkpoint: &CheckpointId,
+    step: i64,
+    caller: &Task,
+    call: &crate::call::Call,
+) -> Task {
+    let (name, index) = (call.task.name.clone(), call.index);
+    let rest = [caller.path_text.as_str(), &index.to_string()];
+    Task {
+        id: task_id(ns, checkpoint, step, &name, "__pregel_push", &rest),
+        node: None,
+        name,
+        path_text: format!("~__pregel_push, {}, {index:010}, {:010}", caller.path_text, 1),
+        origin: Origin::Call(caller.path(), index),
+        input: call.args.clone(),
+        writes: Vec::new(),
+    }
 }
 
 /// The tasks of the super-step that starts from `live`: packets in queue order, then triggered nodes.
 pub(crate) fn prepare(
     live: &Live,
+    ns: &str,
     checkpoint: &CheckpointId,
     step: i64,
     updated: Option<&[ChannelIx]>,
@@ -96,10 +140,10 @@ pub(crate) fn prepare(
             continue;
         };
         tasks.push(Task {
-            id: task_id(checkpoint, step, name, "__pregel_push", &[&index.to_string()]),
-            node,
+            id: task_id(ns, checkpoint, step, name, "__pregel_push", &[&index.to_string()]),
+            node: Some(node),
             name: plan.node(node).name.clone(),
-            push: Some(index),
+            origin: Origin::Packet(index),
             path_text: format!("~__pregel_push, {index:010}, {:010}", 0),
             input: queued.get("arg").cloned().unwrap_or_default(),
             writes: Vec::new(),
@@ -114,10 +158,10 @@ pub(crate) fn prepare(
             None => live.whole_view(),
         };
         tasks.push(Task {
-            id: task_id(checkpoint, step, &spec.name, "__pregel_pull", &triggers),
-            node,
+            id: task_id(ns, checkpoint, step, &spec.name, "__pregel_pull", &triggers),
+            node: Some(node),
             name: spec.name.clone(),
-            push: None,
+            origin: Origin::Pull,
             path_text: format!("~__pregel_pull, {}", spec.name),
             input,
             writes: Vec::new(),
@@ -130,9 +174,9 @@ pub(crate) fn prepare(
 pub(crate) fn applied_of<'a>(task: &'a Task, writes: &'a [(Channel, Value)]) -> Applied<'a> {
     Applied {
         name: &task.name,
-        node: Some(task.node),
+        node: task.node,
         path: &task.path_text,
-        pulled: task.push.is_none(),
+        pulled: task.pulled(),
         writes,
     }
 }
@@ -141,7 +185,10 @@ pub(crate) fn applied_of<'a>(task: &'a Task, writes: &'a [(Channel, Value)]) -> 
 pub(crate) enum End {
     Done,
     Failed(Failure),
-    Interrupted { question: Value, index: usize },
+    Interrupted(Interrupted),
+    /// The graph around is to go on with this command.
+    Parent(Command),
+    Drained(String),
     Cancelled,
 }
 
@@ -169,22 +216,52 @@ pub(crate) async fn execute(
     let mut ending = Ending::of(&span);
     let work = async {
         let output = match stand_in.as_ref().or(spec.node.as_ref()) {
-            Some(node) => node.run(context.clone(), input).await?,
+            Some(node) => match node.run(context.clone(), input).await {
+                // What a nested graph sent up is this node's output.
+                Err(NodeError::Parent(up)) if up.arrived => NodeOutput::Command(*up.command),
+                ended => ended?,
+            },
             None => output_of_start(input),
         };
         write(&plan, &state, task_node, output, &context, &mut writes).await
     };
-    let end = match std::panic::AssertUnwindSafe(work)
-        .catch_unwind()
-        .instrument(span)
-        .await
-    {
+    let end = contained(work).instrument(span).await;
+    ending.task(&end);
+    Outcome {
+        writes,
+        end,
+        answers: context.used_answers(),
+    }
+}
+
+/// Runs a called task to its end.
+pub(crate) async fn execute_call(task: crate::call::TaskFn, args: Value, context: NodeContext) -> Outcome {
+    let mut writes = Vec::new();
+    let span = observe::attempt(context.info());
+    let mut ending = Ending::of(&span);
+    let work = async {
+        if let NodeOutput::Update(value) = task.run(context.clone(), args).await? {
+            writes.push((Channel::Named(RETURN.into()), value));
+        }
+        Ok(())
+    };
+    let end = contained(work).instrument(span).await;
+    ending.task(&end);
+    Outcome {
+        writes,
+        end,
+        answers: context.used_answers(),
+    }
+}
+
+/// How `work` ended; a panic is a failure.
+async fn contained(work: impl Future<Output = Result<(), NodeError>>) -> End {
+    match std::panic::AssertUnwindSafe(work).catch_unwind().await {
         Ok(Ok(())) => End::Done,
         Ok(Err(NodeError::Failed(failure))) => End::Failed(failure),
-        Ok(Err(NodeError::Interrupt(asked))) => End::Interrupted {
-            question: asked.question,
-            index: asked.index,
-        },
+        Ok(Err(NodeError::Interrupt(asked))) => End::Interrupted(asked),
+        Ok(Err(NodeError::Parent(up))) => End::Parent(*up.command),
+        Ok(Err(NodeError::Drained(reason))) => End::Drained(reason),
         Ok(Err(NodeError::Cancelled)) => End::Cancelled,
         Err(panic) => {
             let said = panic.downcast_ref::<String>().cloned();
@@ -197,12 +274,6 @@ pub(crate) async fn execute(
                 ),
             })
         }
-    };
-    ending.task(&end);
-    Outcome {
-        writes,
-        end,
-        answers: context.used_answers(),
     }
 }
 
@@ -355,6 +426,15 @@ fn write_updates(
     let refused = |message| NodeError::new("InvalidUpdateError", message);
     match output {
         NodeOutput::Update(update) => add_writes(plan, writer, &update, writes).map_err(refused),
+        NodeOutput::Command(command) if command.graph == CommandGraph::Parent => {
+            Err(NodeError::Parent(ParentCommand {
+                command: Box::new(Command {
+                    graph: CommandGraph::Current,
+                    ..command
+                }),
+                arrived: false,
+            }))
+        }
         NodeOutput::Command(Command { update, goto, .. }) => {
             targets.extend(goto);
             match update {

@@ -12,12 +12,12 @@ use crate::checkpoint::{
 };
 use crate::clock::iso8601;
 use crate::compiled::{Graph, StateRef};
-use crate::context::{Answers, NodeContext, TaskInfo};
+use crate::context::{NodeContext, TaskInfo};
 use crate::delta;
-use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes, load, stored_writes};
+use crate::nest::Shared;
 use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::NodeIx;
 use crate::snapshot;
@@ -97,7 +97,7 @@ struct Edit<'a> {
 
 impl<'a> Edit<'a> {
     async fn begin(graph: &'a Graph, saver: &dyn Checkpointer, at: &'a StateRef) -> Result<Self, RunError> {
-        let ns: Name = "".into();
+        let ns = at.ns.clone();
         let base = delta::get(&graph.plan, saver, &at.thread, &ns, at.checkpoint_id.as_ref()).await?;
         if let (None, Some(id)) = (&base, &at.checkpoint_id) {
             return Err(RunError::invalid_request(format!(
@@ -173,7 +173,7 @@ impl<'a> Edit<'a> {
     fn clear(&mut self, notes: &Object) -> Result<Updated, RunError> {
         let (mut live, base_id, step) = self.start();
         if self.base.is_some() {
-            let mut tasks = task::prepare(&live, &base_id, step, None);
+            let mut tasks = task::prepare(&live, &self.ns, &base_id, step, None);
             live.apply_null_writes(self.pending(), true)?;
             for task in &mut tasks {
                 task.writes = snapshot::stored(&self.graph.plan, &task.id, self.pending()).writes;
@@ -287,7 +287,7 @@ impl<'a> Edit<'a> {
             });
         }
         let waiting = match &self.base {
-            Some(_) => task::prepare(&live, &base_id, step, None),
+            Some(_) => task::prepare(&live, &self.ns, &base_id, step, None),
             None => Vec::new(),
         };
         let mut taken: HashMap<NodeIx, usize> = HashMap::new();
@@ -301,7 +301,10 @@ impl<'a> Edit<'a> {
                 None => {
                     let nth = taken.entry(node).or_default();
                     *nth += 1;
-                    waiting.iter().filter(|task| task.node == node).nth(*nth - 1)
+                    waiting
+                        .iter()
+                        .filter(|task| task.node == Some(node))
+                        .nth(*nth - 1)
                 }
             };
             // Updates apply in the order they were given, which is what this path sorts by.
@@ -314,7 +317,7 @@ impl<'a> Edit<'a> {
             let output = NodeOutput::Command(Command {
                 update: Some(update.values).filter(|values| !values.is_null()),
                 goto: update.goto,
-                resume: None,
+                ..Command::default()
             });
             let mut writes = Writes::new();
             task::write(&plan, &live.state.clone(), node, output, &context, &mut writes)
@@ -370,10 +373,10 @@ impl<'a> Edit<'a> {
         };
         NodeContext::new(
             info,
-            Arc::default(),
-            Emitter::none(),
-            Default::default(),
-            Answers::default(),
+            Arc::new(Shared::detached(self.graph)),
+            None,
+            Vec::new(),
+            None,
         )
     }
 

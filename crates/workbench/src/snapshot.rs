@@ -187,8 +187,8 @@ impl Workbench {
     ) -> Result<Shown, Problem> {
         if let Some(built) = built {
             let at = StateRef {
-                thread: thread_id.into(),
                 checkpoint_id: id.map(CheckpointId::from),
+                ..StateRef::live(thread_id.into())
             };
             return Ok(built.graph.get_state(&at).await.map_err(|e| problem(&e))?.into());
         }

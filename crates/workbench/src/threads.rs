@@ -35,7 +35,7 @@ pub(crate) fn problem(error: &RunError) -> Problem {
             "Answer each waiting question by its id."
         }
         RunError::Storage(error) => return storage_problem(error),
-        RunError::Cancelled | RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => {
+        _ => {
             return Problem::new(error.code(), error.to_string());
         }
     };
@@ -490,8 +490,8 @@ impl Workbench {
         }
         built.check("the edit", &values)?;
         let at = StateRef {
-            thread: request.thread_id.as_str().into(),
             checkpoint_id: request.checkpoint_id.as_deref().map(CheckpointId::from),
+            ..StateRef::live(request.thread_id.as_str().into())
         };
         let edited_keys: Vec<&str> = values
             .as_object()

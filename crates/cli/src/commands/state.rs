@@ -19,8 +19,8 @@ pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
     }
     let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
     let at = StateRef {
-        thread: thread.clone(),
         checkpoint_id: args.checkpoint.as_deref().map(Into::into),
+        ..StateRef::live(thread.clone())
     };
     let snapshot = graph.get_state(&at).await?;
     if args.json {

@@ -20,8 +20,8 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
     let (file, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
     check_values(&file, &args.values, "The update")?;
     let at = StateRef {
-        thread: thread.clone(),
         checkpoint_id: args.checkpoint.map(Into::into),
+        ..StateRef::live(thread.clone())
     };
     let update = StateUpdate {
         values: args.values,

@@ -8,11 +8,11 @@ impl Loop {
     /// With `strict_resume`, refuses answers that no waiting question takes, before anything is written.
     pub(super) fn check_answers(&self, answer: &Value) -> Result<(), RunError> {
         // Where a checkpoint was left behind, finished tasks run and ask again: their questions are not known yet.
-        if !self.config.strict_resume || !self.keep_finished {
+        if !self.shared.config.strict_resume || !self.keep_finished {
             return Ok(());
         }
-        let open = task::prepare(&self.live, &self.current, self.step, None);
-        let mut pending = snapshot::pending_questions(&self.plan, &open, &self.pending);
+        let open = task::prepare(&self.live, &self.shared.ns, &self.current, self.step, None);
+        let mut pending = snapshot::pending_questions(&self.plan, &self.shared.ns, &open, &self.pending);
         pending.sort();
         let refuse = |reason, interrupts| {
             Err(RunError::UnknownInterrupt {

@@ -7,35 +7,41 @@ use crate::entries::{Writer, add_command_writes};
 impl Loop {
     /// Loads the thread and turns the input into the state that the first step starts from.
     pub(super) async fn begin(&mut self, input: Input) -> Result<(), RunError> {
-        let mut has_checkpoint = false;
+        let entry = self.enter().await?;
         let mut superseded = false;
-        if let (Some(saver), Some(thread)) = (self.graph.saver.clone(), self.config.thread.clone()) {
-            let wanted = self.config.checkpoint_id.as_ref();
-            let tuple = crate::delta::get(&self.plan, &*saver, &thread, "", wanted).await?;
-            if let (None, Some(id)) = (&tuple, wanted) {
-                return Err(RunError::invalid_request(format!(
-                    "Thread {thread} has no checkpoint {id}. List its history and choose one of those."
-                )));
+        let has_checkpoint = entry.tuple.is_some();
+        // A nested checkpoint that belongs to another namespace is continued under this one.
+        let mut elsewhere = false;
+        if let Some(tuple) = entry.tuple {
+            if entry.addressed
+                && let (Some(saver), Some(thread)) = (&self.saver, &self.shared.config.thread)
+            {
+                let query = ListQuery {
+                    thread: Some(thread.clone()),
+                    ns: Some(tuple.ns.clone()),
+                    limit: Some(1),
+                    ..ListQuery::default()
+                };
+                let head = saver.heads(&query).await?.into_iter().next();
+                superseded = head.is_none_or(|head| head.id != tuple.checkpoint.id);
             }
-            if let Some(tuple) = tuple {
-                has_checkpoint = true;
-                if wanted.is_some() {
-                    let query = ListQuery {
-                        thread: Some(thread),
-                        ns: Some("".into()),
-                        limit: Some(1),
-                        ..ListQuery::default()
-                    };
-                    let head = saver.heads(&query).await?.into_iter().next();
-                    superseded = head.is_none_or(|head| head.id != tuple.checkpoint.id);
-                }
-                self.load(tuple);
+            elsewhere = tuple.ns != self.shared.ns;
+            self.load(tuple);
+            if elsewhere {
+                self.live.detach();
             }
         }
         let answers = matches!(&input, Input::Command(command) if command.resume.is_some());
-        let travels = self.config.checkpoint_id.is_some() && !answers;
-        self.keep_finished = !travels && !superseded;
-        self.owns_start = !superseded;
+        if entry.forget_resuming {
+            self.resuming = None;
+        }
+        let told = self.resuming;
+        let goes_on = matches!(&input, Input::Resume | Input::Command(_))
+            || matches!(&input, Input::Value(value) if value.is_null());
+        let resuming = has_checkpoint && told.unwrap_or(goes_on);
+        let travels = entry.addressed && (entry.exact || !(answers || told == Some(true)));
+        self.keep_finished = !travels && !superseded && !elsewhere;
+        self.owns_start = !superseded && !elsewhere;
         if travels {
             // Going back asks again: what was answered then does not count now.
             self.pending
@@ -43,15 +49,55 @@ impl Loop {
             self.given.clear();
         }
         let edited = matches!(self.metadata.source, Source::Update | Source::Fork);
-        let forks = has_checkpoint && travels && (!edited || superseded);
+        let forks = has_checkpoint && ((travels && (!edited || superseded)) || elsewhere);
+        if !self.shared.nested {
+            self.resuming = Some(resuming);
+            if travels && has_checkpoint {
+                let base = self.live.base.as_deref();
+                let parent = base.and_then(|base| base.parent.clone()).filter(|_| edited);
+                let before = parent.unwrap_or_else(|| self.current.clone());
+                let _ = self.shared.replay.set(Arc::new(Replay::new(before)));
+            }
+        }
         match input {
-            Input::Value(value) if !value.is_null() => self.begin_input(value).await,
             Input::Command(command) => self.begin_command(command, has_checkpoint, forks).await,
-            _ if !has_checkpoint => Err(RunError::EmptyInput {
+            _ if resuming => self.begin_resumed(&[], forks).await,
+            Input::Value(value) if !value.is_null() => self.begin_input(value).await,
+            _ => Err(RunError::EmptyInput {
                 message: "Received no input for __start__: the thread has no checkpoint to go on from."
                     .into(),
             }),
-            _ => self.begin_resumed(&[], forks).await,
+        }
+    }
+
+    /// Loads the checkpoint that the run goes on from.
+    async fn enter(&self) -> Result<nest::Entry, RunError> {
+        let mut entry = nest::Entry::default();
+        let (Some(saver), Some(thread)) = (&self.saver, &self.shared.config.thread) else {
+            return Ok(entry);
+        };
+        if self.shared.nested {
+            return Ok(nest::enter(&self.shared, &self.plan, &**saver, thread).await?);
+        }
+        let config = &self.shared.config;
+        let mut wanted = config.checkpoint_id.clone();
+        if !config.ns.is_empty() {
+            let Some(id) = &wanted else {
+                return Err(RunError::invalid_request(
+                    "A run starts inside a nested graph only at a checkpoint of it: set `checkpoint_id` beside `ns`.",
+                ));
+            };
+            let tuple = saver.get(thread, &config.ns, Some(id)).await?;
+            let tuple = tuple.ok_or_else(|| missing(thread, id))?;
+            let address = Address::of(&tuple);
+            wanted = address.root();
+            let _ = self.shared.address.set(Arc::new(address));
+        }
+        entry.addressed = wanted.is_some();
+        entry.tuple = crate::delta::get(&self.plan, &**saver, thread, "", wanted.as_ref()).await?;
+        match (&entry.tuple, wanted) {
+            (None, Some(id)) => Err(missing(thread, &id)),
+            _ => Ok(entry),
         }
     }
 
@@ -69,12 +115,21 @@ impl Loop {
         }
         self.live.pass_breakpoints();
         if forks {
+            let addressed = self.shared.address.get().is_some();
+            let before = if addressed {
+                self.original_tasks()
+            } else {
+                Vec::new()
+            };
             // The new checkpoint gives its tasks other ids, so nothing stored for the old ones is theirs.
             self.live.leave_behind(&writes);
             self.pending.clear();
             let updated = self.updated.take();
             self.put(Source::Fork).await?;
             self.updated = updated;
+            if addressed {
+                nest::note_moves(&self.shared, &before, &self.prepare());
+            }
         }
         self.emit_values(Vec::new()).await;
         Ok(())
@@ -84,8 +139,9 @@ impl Loop {
         self.live = load(&self.plan, Some(&tuple));
         self.live.tracked = true;
         self.current = tuple.checkpoint.id.clone();
+        self.origin = Some((tuple.ns.clone(), tuple.checkpoint.id.clone()));
         self.step = tuple.checkpoint.metadata.step + 1;
-        self.stop = self.step + i64::from(self.config.recursion_limit) + 1;
+        self.stop = self.step + i64::from(self.shared.config.recursion_limit) + 1;
         self.updated = tuple
             .checkpoint
             .updated_channels
@@ -109,7 +165,7 @@ impl Loop {
         }
         self.live.leave_behind(&pending);
         // Whatever waited is abandoned: its triggers are consumed, its stored writes are not used.
-        let open = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
+        let open = self.prepare();
         let start = [(Channel::Known(self.plan.start_channel), value)];
         let mut applied: Vec<Applied<'_>> = open.iter().map(|task| applied_of(task, &[])).collect();
         applied.push(Applied {
@@ -130,6 +186,11 @@ impl Loop {
         has_checkpoint: bool,
         forks: bool,
     ) -> Result<(), RunError> {
+        if command.graph == CommandGraph::Parent {
+            return Err(RunError::invalid_update(
+                "There is no parent graph\nAn input command is for the graph that is run.",
+            ));
+        }
         // A jump to a node that is not there changes nothing, but it says something.
         let says = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
         let updates = says(&command.update) && command.update != Some(Value::Object(Object::new()));
@@ -146,7 +207,8 @@ impl Loop {
         if let Some(answer) = &command.resume {
             self.check_answers(answer)?;
         }
-        let again = (self.config.compat_double_command && !has_checkpoint).then(|| task::input_of(&command));
+        let again =
+            (self.shared.config.compat_double_command && !has_checkpoint).then(|| task::input_of(&command));
         let mut writes: Writes = Vec::new();
         for target in command.goto {
             // LangGraph marks such triggers with the name of START.
@@ -166,30 +228,28 @@ impl Loop {
         match command.resume {
             Some(Value::Object(map)) if map.keys().all(|key| is_interrupt_id(key)) => {
                 by_id = true;
-                self.by_id = map
-                    .iter()
-                    .map(|(id, answer)| (id.to_string(), answer.clone()))
-                    .collect();
+                let answers = map.iter().map(|(id, answer)| (id.to_string(), answer.clone()));
+                let _ = self.shared.answers.by_id.set(answers.collect());
             }
             Some(answer) if !answer.is_null() => {
-                let open = task::prepare(&self.live, &self.current, self.step, None);
-                let pending = snapshot::pending_questions(&self.plan, &open, &self.pending).len();
+                let open = task::prepare(&self.live, &self.shared.ns, &self.current, self.step, None);
+                let pending =
+                    snapshot::pending_questions(&self.plan, &self.shared.ns, &open, &self.pending).len();
                 if pending > 1 {
                     return Err(RunError::AmbiguousResume { pending });
                 }
                 writes.push((Channel::Named(reserved::RESUME.into()), answer.clone()));
-                self.scalar = Arc::new(Mutex::new(Some(answer)));
+                *lock(&self.shared.answers.scalar) = Some(answer);
             }
             _ => {}
         }
         if let Some(command) = again {
             self.pending = self.null_writes(0, &writes);
-            self.scalar = Arc::default();
-            self.by_id.clear();
+            *lock(&self.shared.answers.scalar) = None;
             return self.begin_input(command).await;
         }
         if !has_checkpoint {
-            if self.scalar.lock().is_ok_and(|answer| answer.is_some()) || by_id {
+            if lock(&self.shared.answers.scalar).is_some() || by_id {
                 return Err(RunError::EmptyInput {
                     message: "There is nothing to resume: the thread has no checkpoint.".into(),
                 });
@@ -224,7 +284,7 @@ impl Loop {
                 task_path: String::new(),
                 writes: stored.into_iter().map(|w| w.write).collect(),
             };
-            if self.config.durability == Durability::Exit {
+            if self.shared.config.durability == Durability::Exit {
                 // The command's writes are stored only if the run stops before its first step ends.
                 self.live.leave_behind(&self.pending);
             }
@@ -247,4 +307,22 @@ impl Loop {
             .map(pending)
             .collect()
     }
+
+    /// The tasks of the loaded checkpoint under the ids they have there.
+    fn original_tasks(&self) -> Vec<(String, String)> {
+        let Some(base) = &self.origin else {
+            return Vec::new();
+        };
+        let tasks = task::prepare(&self.live, &base.0, &base.1, self.step, None);
+        tasks
+            .iter()
+            .map(|task| (task.path_text.clone(), task.ns(&base.0)))
+            .collect()
+    }
+}
+
+fn missing(thread: &ThreadId, id: &CheckpointId) -> RunError {
+    RunError::invalid_request(format!(
+        "Thread {thread} has no checkpoint {id}. List its history and choose one of those."
+    ))
 }

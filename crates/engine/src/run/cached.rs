@@ -1,19 +1,25 @@
 //! Results that are kept from one run to another.
 
 use super::*;
-use crate::cache::{CacheKey, CachedWrites};
+use crate::cache::{CacheKey, CachePolicy, CachedWrites};
 
 impl Loop {
     fn cache_key(&self, place: usize) -> Option<CacheKey> {
-        self.graph.cache.as_ref()?;
+        self.cache.as_ref()?;
         let task = &self.tasks[place];
-        let spec = self.plan.node(task.node);
-        Some(spec.cache.as_ref()?.key_of(&spec.name, &task.input))
+        Some(self.cache_policy(place)?.key_of(&task.name, &task.input))
+    }
+
+    fn cache_policy(&self, place: usize) -> Option<&CachePolicy> {
+        match self.tasks[place].node {
+            Some(node) => self.plan.node(node).cache.as_ref(),
+            None => self.calls.options(place)?.cache.as_ref(),
+        }
     }
 
     /// Gives tasks whose results are kept those results, as if they had run.
     pub(super) async fn take_cached(&mut self) -> Result<(), RunError> {
-        let Some(cache) = self.graph.cache.clone() else {
+        let Some(cache) = self.cache.clone() else {
             return Ok(());
         };
         for place in 0..self.tasks.len() {
@@ -48,7 +54,7 @@ impl Loop {
 
     /// Keeps what a finished task wrote, if its node's results are kept.
     pub(super) async fn keep_result(&self, place: usize, writes: &Writes) {
-        let (Some(cache), Some(key)) = (&self.graph.cache, self.cache_key(place)) else {
+        let (Some(cache), Some(key)) = (&self.cache, self.cache_key(place)) else {
             return;
         };
         let name = |channel: &Channel| match channel {
@@ -59,7 +65,7 @@ impl Loop {
             .iter()
             .map(|(channel, value)| (name(channel), value.clone()))
             .collect();
-        let policy = self.plan.node(self.tasks[place].node).cache.as_ref();
+        let policy = self.cache_policy(place);
         let node = key.place.clone();
         if let Err(error) = cache
             .set(key, kept, policy.and_then(|policy| policy.expires()))

@@ -3,24 +3,28 @@
 //! A super-step is a transaction. What a task writes reaches no channel before every task of the step has finished;
 //! until then it is a pending write of the checkpoint the step started from, and a resume takes it from there.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
 
 use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
 
+use crate::cache::NodeCache;
+use crate::call::{Call, Caller, Reply, TaskFn};
 use crate::checkpoint::{
-    CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
+    CheckpointTuple, Checkpointer, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
 use crate::clock::iso8601;
 use crate::compiled::{Durability, Graph, Input, RunConfig, RunResult, RunStatus};
-use crate::context::{Answers, NodeContext, TaskInfo, interrupt_id, message_metadata};
+use crate::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
 use crate::emit::Emitter;
 use crate::error::RunError;
-use crate::ids::{CheckpointId, Name, TaskId};
+use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::limits::Limits;
 use crate::live::{Applied, Channel, Live, Writes, load, resolve, stored_writes};
 use crate::metrics::{Activity, StateSize};
-use crate::node::{Command, NodeError};
+use crate::nest::{self, Address, Persistence, Replay, Shared, lock};
+use crate::node::{Command, CommandGraph, Interrupted, NodeError};
 use crate::observe::{self, Ending};
 use crate::persist::Persister;
 use crate::plan::{ChannelIx, Plan};
@@ -34,6 +38,8 @@ mod begin;
 mod cached;
 mod report;
 mod tasks;
+
+use tasks::Calls;
 
 /// Why the loop stopped without an error.
 enum Stop {
@@ -51,18 +57,22 @@ struct Counts {
 }
 
 pub(crate) struct Loop {
-    graph: Graph,
     plan: Arc<Plan>,
-    config: RunConfig,
-    run_id: String,
-    emitter: Emitter,
+    shared: Arc<Shared>,
+    /// Not set for a graph that keeps nothing.
+    saver: Option<Arc<dyn Checkpointer>>,
     persister: Option<Persister>,
-    user: Arc<Object>,
+    limits: Limits,
+    cache: Option<Arc<dyn NodeCache>>,
+    breaks_before: Vec<Name>,
+    breaks_after: Vec<Name>,
     live: Live,
     /// The current checkpoint was read and not made by this run.
     loaded: bool,
     /// The checkpoint that the current step starts from.
     current: CheckpointId,
+    /// The checkpoint that was loaded: its namespace and id.
+    origin: Option<(Name, CheckpointId)>,
     metadata: Metadata,
     step: i64,
     stop: i64,
@@ -76,11 +86,12 @@ pub(crate) struct Loop {
     owns_start: bool,
     /// The first step that this run finished.
     first_step: Option<i64>,
+    /// Does this step go on where an earlier run left it? Nested graphs ask; None after the first step.
+    resuming: Option<bool>,
     /// Answers that tasks of the open step were given before, by task.
     given: HashMap<TaskId, Vec<Value>>,
-    by_id: BTreeMap<String, Value>,
-    scalar: Arc<Mutex<Option<Value>>>,
     tasks: Vec<Task>,
+    calls: Calls,
     interrupts: Vec<Interrupt>,
     any_values: bool,
     counts: Counts,
@@ -88,25 +99,22 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    pub(crate) fn new(graph: &Graph, config: RunConfig, emitter: Emitter) -> Result<Self, RunError> {
+    /// A run of its own.
+    pub(crate) fn root(graph: &Graph, config: RunConfig, emitter: Emitter) -> Result<Self, RunError> {
         if config.recursion_limit < 1 {
             return Err(RunError::invalid_request("recursion_limit must be at least 1"));
         }
-        let persister = match (&graph.saver, &config.thread) {
-            (Some(saver), Some(thread)) => Some(Persister::new(
-                saver.clone(),
-                thread.clone(),
-                config.durability,
-                config.metrics.clone(),
-            )),
-            (Some(_), None) => {
-                return Err(RunError::NotPersistent {
-                    message: "Checkpointer requires a thread: set `thread` in the run's configuration."
-                        .into(),
-                });
-            }
-            (None, _) => None,
-        };
+        if graph.persistence == Persistence::Stateful {
+            return Err(RunError::invalid_request(
+                "A stateful graph keeps its state in the graph that runs it: it cannot be run by itself. Give it \
+                 Persistence::Inherit.",
+            ));
+        }
+        if graph.saver.is_some() && config.thread.is_none() {
+            return Err(RunError::NotPersistent {
+                message: "Checkpointer requires a thread: set `thread` in the run's configuration.".into(),
+            });
+        }
         let names = config.interrupt_before.iter().chain(&config.interrupt_after);
         for name in names.filter(|name| &***name != "*") {
             if !graph.plan.node_index.contains_key(name) {
@@ -119,23 +127,70 @@ impl Loop {
             .run_id
             .clone()
             .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        let user = user_metadata(&config.metadata);
-        let mut live = Live::fresh(graph.plan.clone());
-        live.tracked = persister.is_some();
-        Ok(Self {
-            plan: graph.plan.clone(),
-            graph: graph.clone(),
-            current: CheckpointId::new(run_id.as_str()),
+        let shared = Shared {
+            user: Arc::new(user_metadata(&config.metadata)),
+            config,
             run_id,
             emitter,
+            saver: graph.saver.clone(),
+            clock: graph.clock.clone(),
+            ids: graph.ids.clone(),
+            ns: "".into(),
+            parents: Object::new(),
+            nested: false,
+            answers: Arc::default(),
+            replay: OnceLock::new(),
+            address: OnceLock::new(),
+        };
+        Ok(Self::new(graph, shared, None))
+    }
+
+    /// The run of a graph inside a task of another.
+    pub(crate) fn nested(graph: &Graph, shared: Shared, resuming: Option<bool>) -> Self {
+        Self::new(graph, shared, resuming)
+    }
+
+    fn new(graph: &Graph, shared: Shared, resuming: Option<bool>) -> Self {
+        let config = &shared.config;
+        let saver = match graph.persistence {
+            Persistence::Off if shared.nested => None,
+            _ => shared.saver.clone(),
+        };
+        let persister = match (&saver, &config.thread) {
+            (Some(saver), Some(thread)) => Some(Persister::new(
+                saver.clone(),
+                thread.clone(),
+                shared.ns.clone(),
+                config.durability,
+                config.metrics.clone(),
+            )),
+            _ => None,
+        };
+        let choose = |call: &Vec<Name>, own: &Vec<Name>| {
+            if call.is_empty() {
+                own.clone()
+            } else {
+                call.clone()
+            }
+        };
+        let mut live = Live::fresh(graph.plan.clone());
+        live.tracked = persister.is_some();
+        Self {
+            plan: graph.plan.clone(),
+            saver,
             persister,
+            limits: graph.limits.clone(),
+            cache: graph.cache.clone(),
+            breaks_before: choose(&config.interrupt_before, &graph.interrupt_before),
+            breaks_after: choose(&config.interrupt_after, &graph.interrupt_after),
+            current: CheckpointId::new(shared.run_id.as_str()),
+            origin: None,
             metadata: Metadata {
                 source: Source::Input,
                 step: -2,
                 parents: Object::new(),
-                user: user.clone(),
+                user: (*shared.user).clone(),
             },
-            user: Arc::new(user),
             live,
             loaded: false,
             step: -1,
@@ -146,28 +201,32 @@ impl Loop {
             given_back: HashSet::new(),
             owns_start: true,
             first_step: None,
+            resuming,
             given: HashMap::new(),
-            by_id: BTreeMap::new(),
-            scalar: Arc::new(Mutex::new(None)),
             tasks: Vec::new(),
+            calls: Calls::default(),
             interrupts: Vec::new(),
             any_values: false,
             counts: Counts::default(),
             size: StateSize::default(),
-            config,
-        })
+            shared: Arc::new(shared),
+        }
     }
 
     pub(crate) async fn run(mut self, input: Input) -> Result<RunResult, RunError> {
-        let span = observe::run(&self.config, &self.run_id, &input);
+        let shared = self.shared.clone();
+        let span = observe::run(&shared.config, &shared.run_id, &input);
         let mut ending = Ending::of(&span);
-        let meter = self.config.metrics.clone();
-        let content_limit = self.config.content_limit;
+        let meter = shared.config.metrics.clone().filter(|_| !shared.nested);
+        let content_limit = shared.config.content_limit;
         async move {
             let going = meter.as_ref().map(|meter| meter.enter(Activity::Run));
             let stopped = self.drive(input).await;
+            // A nested graph that came to its end leaves nothing to go on from, unless it keeps its state.
+            let worth_storing =
+                !self.shared.nested || !matches!(stopped, Ok(Stop::Done)) || !self.shared.ns.contains(':');
             let stored = match &mut self.persister {
-                Some(persister) => persister.finish().await,
+                Some(persister) => persister.finish(worth_storing).await,
                 None => Ok(()),
             };
             let status = stopped
@@ -208,10 +267,12 @@ impl Loop {
             }
             Err(error) => return Err(error),
         };
-        if !matches!(stop, Stop::Done) {
+        // A graph that stops inside another shows nothing more: the outermost one does.
+        if !matches!(stop, Stop::Done) && !self.shared.nested {
             self.show_open_step().await?;
             if matches!(stop, Stop::Breakpoint) {
-                self.emitter
+                self.shared
+                    .emitter
                     .send_if(StreamMode::Updates, || Payload::Interrupts(Vec::new()))
                     .await;
             }
@@ -223,13 +284,13 @@ impl Loop {
         loop {
             self.live.set_managed(self.stop - self.step);
             if self.step > self.stop {
-                let next = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
+                let next = self.prepare();
                 self.emit_checkpoint(&next).await;
                 return Err(RunError::Recursion {
-                    limit: self.config.recursion_limit,
+                    limit: self.shared.config.recursion_limit,
                 });
             }
-            self.tasks = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
+            self.tasks = self.prepare();
             if self.wants_checkpoints() {
                 let tasks = std::mem::take(&mut self.tasks);
                 self.emit_checkpoint(&tasks).await;
@@ -244,10 +305,13 @@ impl Loop {
                 }
                 self.leave_behind();
             }
-            if self.breaks(&self.config.interrupt_before) {
+            if self.breaks(&self.breaks_before) {
                 return Ok(Stop::Breakpoint);
             }
-            if self.config.cancel.is_cancelled() {
+            if let Some(reason) = self.shared.config.drain.requested() {
+                return Err(RunError::Drained { reason });
+            }
+            if self.shared.config.cancel.is_cancelled() {
                 return Err(RunError::Cancelled);
             }
             self.emit_starts().await;
@@ -257,7 +321,7 @@ impl Loop {
                 true => Span::none(),
                 false => observe::step(self.step, self.tasks.len()),
             };
-            let works = self.tasks.iter().any(|task| !task.is_start());
+            let works = self.tasks.iter().any(|task| !task.is_start(&self.plan));
             self.count(u64::from(works), 0, 0);
             let ending = Ending::of(&span);
             match self.run_tasks().instrument(span).await {
@@ -286,13 +350,16 @@ impl Loop {
             self.updated = Some(updated);
             self.pending.clear();
             self.keep_finished = true;
-            // A single answer is for the step that asked; nobody later takes it by accident.
-            self.scalar = Arc::default();
+            self.resuming = None;
+            if !self.shared.nested {
+                // A single answer is for the step that asked; nobody later takes it by accident.
+                *lock(&self.shared.answers.scalar) = None;
+            }
             self.put(Source::Loop).await?;
             ending.step();
-            if self.breaks(&self.config.interrupt_after) {
+            if self.breaks(&self.breaks_after) {
                 if self.wants_checkpoints() {
-                    let next = task::prepare(&self.live, &self.current, self.step, self.updated.as_deref());
+                    let next = self.prepare();
                     self.emit_checkpoint(&next).await;
                 }
                 self.tasks.clear();
@@ -301,16 +368,24 @@ impl Loop {
         }
     }
 
+    fn prepare(&self) -> Vec<Task> {
+        let (ns, updated) = (&self.shared.ns, self.updated.as_deref());
+        task::prepare(&self.live, ns, &self.current, self.step, updated)
+    }
+
     /// Taking the input is not worth a span, unless routers of the user's run with it.
     fn is_hidden(&self, task: &Task) -> bool {
-        task.is_start() && self.plan.node(task.node).branches.is_empty()
+        task.is_start(&self.plan)
+            && task
+                .node
+                .is_some_and(|node| self.plan.node(node).branches.is_empty())
     }
 
     fn count(&mut self, steps: u64, tasks: u64, writes: u64) {
         self.counts.steps += steps;
         self.counts.tasks += tasks;
         self.counts.writes += writes;
-        if let Some(meter) = &self.config.metrics {
+        if let Some(meter) = &self.shared.config.metrics {
             meter.count(|metrics| {
                 metrics.steps += steps;
                 metrics.tasks += tasks;
@@ -321,7 +396,9 @@ impl Loop {
 
     /// Notes how large the state is, after these channels changed.
     fn measure_state(&mut self, changed: impl IntoIterator<Item = ChannelIx>) {
-        let Some(meter) = &self.config.metrics else { return };
+        let Some(meter) = &self.shared.config.metrics else {
+            return;
+        };
         for channel in changed {
             self.size.set(channel as usize, self.live.value(channel));
         }
@@ -335,7 +412,7 @@ impl Loop {
             && self
                 .tasks
                 .iter()
-                .filter(|task| !task.is_start())
+                .filter(|task| !task.is_start(&self.plan) && !task.is_call())
                 .any(|task| nodes.iter().any(|name| &**name == "*" || *name == task.name))
     }
 
@@ -350,16 +427,19 @@ impl Loop {
         self.metadata = Metadata {
             source,
             step,
-            parents: Object::new(),
-            user: (*self.user).clone(),
+            parents: self.shared.parents.clone(),
+            user: (*self.shared.user).clone(),
         };
-        let after = self.live.base.as_ref().map(|base| base.id.clone());
-        if after.is_none() && !self.plan.deltas.is_empty() && persister.needs_stub() {
-            let now = iso8601(self.graph.clock.now_ms());
-            persister.keep_stub(crate::delta::stub(self.graph.ids.next(None), now));
+        // A nested checkpoint is younger than the one it belongs to, also when the clock was set back.
+        let around = self.shared.parents.iter().filter_map(|(_, id)| id.as_str()).max();
+        let base = self.live.base.as_ref().map(|base| base.id.as_str());
+        let after = base.max(around).map(CheckpointId::from);
+        if base.is_none() && !self.plan.deltas.is_empty() && persister.needs_stub() {
+            let now = iso8601(self.shared.clock.now_ms());
+            persister.keep_stub(crate::delta::stub(self.shared.ids.next(after.as_ref()), now));
         }
-        let id = self.graph.ids.next(after.as_ref());
-        let ts = iso8601(self.graph.clock.now_ms());
+        let id = self.shared.ids.next(after.as_ref());
+        let ts = iso8601(self.shared.clock.now_ms());
         let settle = persister.durability != Durability::Exit;
         let (checkpoint, changes, seen) = self.live.checkpoint(
             id.clone(),
@@ -409,6 +489,8 @@ impl From<NodeError> for RunError {
     fn from(error: NodeError) -> Self {
         match error {
             NodeError::Cancelled => RunError::Cancelled,
+            NodeError::Parent(up) => RunError::ParentCommand { command: up.command },
+            NodeError::Drained(reason) => RunError::Drained { reason },
             other => RunError::invalid_update(other.to_string()),
         }
     }

@@ -1,37 +1,50 @@
 //! What a run tells its readers.
 
 use super::*;
+use crate::call::shown_args;
 
 impl Loop {
     pub(super) async fn emit_starts(&self) {
-        if !self.emitter.wants(StreamMode::Tasks)
-            && !self.emitter.wants(StreamMode::Updates)
-            && !self.emitter.wants(StreamMode::Debug)
+        if !self.shared.emitter.wants(StreamMode::Tasks)
+            && !self.shared.emitter.wants(StreamMode::Updates)
+            && !self.shared.emitter.wants(StreamMode::Debug)
         {
             return;
         }
-        for task in self.tasks.iter().filter(|task| !task.is_start()) {
-            let start = TaskStart {
-                id: task.id.clone(),
-                name: task.name.clone(),
-                input: task.input.clone(),
-                triggers: task.triggers(&self.plan),
-                metadata: self.config.metadata.clone(),
-                step: self.step,
-            };
-            self.emit_task("task", Payload::TaskStart(start)).await;
+        for task in self.tasks.iter().filter(|task| !task.is_start(&self.plan)) {
+            self.emit_start(task).await;
         }
         for task in self
             .tasks
             .iter()
-            .filter(|task| !task.is_start() && !task.writes.is_empty())
+            .filter(|task| !task.is_start(&self.plan) && !task.writes.is_empty())
         {
             self.emit_update(task, &task.writes, true).await;
         }
     }
 
+    pub(super) async fn emit_start(&self, task: &Task) {
+        if !self.shared.emitter.wants(StreamMode::Tasks) && !self.shared.emitter.wants(StreamMode::Debug) {
+            return;
+        }
+        let start = TaskStart {
+            id: task.id.clone(),
+            name: task.name.clone(),
+            input: if task.is_call() {
+                shown_args(&task.input)
+            } else {
+                task.input.clone()
+            },
+            triggers: task.triggers(&self.plan),
+            metadata: self.shared.config.metadata.clone(),
+            step: self.step,
+        };
+        self.emit_task("task", Payload::TaskStart(start)).await;
+    }
+
     pub(super) async fn emit_update(&self, task: &Task, writes: &Writes, cached: bool) {
-        self.emitter
+        self.shared
+            .emitter
             .send_if(StreamMode::Updates, || {
                 let value = task::update_view(&self.plan, writes);
                 Payload::Update(Update {
@@ -44,18 +57,18 @@ impl Loop {
     }
 
     pub(super) async fn emit_task(&self, kind: &str, payload: Payload) {
-        let debug =
-            (self.emitter.wants(StreamMode::Debug)).then(|| self.debug(kind, self.step, payload.to_json()));
-        self.emitter.send_if(StreamMode::Tasks, || payload).await;
+        let debug = (self.shared.emitter.wants(StreamMode::Debug))
+            .then(|| self.debug(kind, self.step, payload.to_json()));
+        self.shared.emitter.send_if(StreamMode::Tasks, || payload).await;
         if let Some(debug) = debug {
-            self.emitter.send(debug).await;
+            self.shared.emitter.send(debug).await;
         }
     }
 
     pub(super) fn debug(&self, kind: &str, step: i64, payload: Value) -> Payload {
         let wrapped: Object = [
             ("step", Value::from(step)),
-            ("timestamp", iso8601(self.graph.clock.now_ms()).into()),
+            ("timestamp", iso8601(self.shared.clock.now_ms()).into()),
             ("type", kind.into()),
             ("payload", payload),
         ]
@@ -66,7 +79,8 @@ impl Loop {
 
     pub(super) async fn emit_values(&mut self, interrupts: Vec<Interrupt>) {
         self.any_values = true;
-        self.emitter
+        self.shared
+            .emitter
             .send_if(StreamMode::Values, || {
                 Payload::Values(self.live.values(), interrupts)
             })
@@ -75,18 +89,19 @@ impl Loop {
 
     pub(super) fn wants_checkpoints(&self) -> bool {
         self.persister.is_some()
-            && (self.emitter.wants(StreamMode::Checkpoints) || self.emitter.wants(StreamMode::Debug))
+            && (self.shared.emitter.wants(StreamMode::Checkpoints)
+                || self.shared.emitter.wants(StreamMode::Debug))
     }
 
     pub(super) async fn emit_checkpoint(&self, tasks: &[Task]) {
-        let (true, Some(thread)) = (self.wants_checkpoints(), &self.config.thread) else {
+        let (true, Some(thread)) = (self.wants_checkpoints(), &self.shared.config.thread) else {
             return;
         };
         // With durability exit this is the checkpoint that was loaded, whose parent all events of the run show.
         let stored_parent = (self.live.base.as_deref()).and_then(|base| base.parent.clone());
         let event = CheckpointEvent {
             thread: thread.clone(),
-            ns: "".into(),
+            ns: self.shared.ns.clone(),
             id: self.current.clone(),
             parent: stored_parent,
             values: self.live.values(),
@@ -101,15 +116,18 @@ impl Loop {
             next: tasks.iter().map(|task| task.name.clone()).collect(),
             tasks: tasks
                 .iter()
-                .map(|task| snapshot::task_json(&self.plan, task, &self.pending))
+                .map(|task| snapshot::task_json(&self.plan, &self.shared.ns, thread, task, &self.pending))
                 .collect::<List>(),
         };
         let payload = Payload::Checkpoint(Box::new(event));
-        let debug = (self.emitter.wants(StreamMode::Debug))
+        let debug = (self.shared.emitter.wants(StreamMode::Debug))
             .then(|| self.debug("checkpoint", self.metadata.step, payload.to_json()));
-        self.emitter.send_if(StreamMode::Checkpoints, || payload).await;
+        self.shared
+            .emitter
+            .send_if(StreamMode::Checkpoints, || payload)
+            .await;
         if let Some(debug) = debug {
-            self.emitter.send(debug).await;
+            self.shared.emitter.send(debug).await;
         }
     }
 
@@ -121,7 +139,8 @@ impl Loop {
         error: Option<String>,
     ) {
         if !interrupts.is_empty() {
-            self.emitter
+            self.shared
+                .emitter
                 .send_if(StreamMode::Updates, || Payload::Interrupts(interrupts.to_vec()))
                 .await;
             self.emit_values(interrupts.to_vec()).await;
@@ -129,7 +148,7 @@ impl Loop {
             self.emit_messages(task, writes).await;
             self.emit_update(task, writes, false).await;
         }
-        if self.emitter.wants(StreamMode::Tasks) || self.emitter.wants(StreamMode::Debug) {
+        if self.shared.emitter.wants(StreamMode::Tasks) || self.shared.emitter.wants(StreamMode::Debug) {
             // A task whose router failed has written, and failed all the same.
             let finished = interrupts.is_empty();
             let end = TaskEnd {
@@ -155,7 +174,7 @@ impl Loop {
 
     /// Whole messages that a node returned, unless they were in its input already.
     pub(super) async fn emit_messages(&self, task: &Task, writes: &Writes) {
-        if !self.emitter.wants(StreamMode::Messages) {
+        if !self.shared.emitter.wants(StreamMode::Messages) {
             return;
         }
         let id = |message: &Value| message.get("id").and_then(Value::as_str).map(str::to_owned);
@@ -183,8 +202,9 @@ impl Loop {
                 .filter(|m| m.get("type").is_some() && m.get("content").is_some())
             {
                 if id(message).is_none_or(|id| sent.insert(id)) {
-                    let metadata = message_metadata(&self.info(task), &self.user);
-                    self.emitter
+                    let metadata = message_metadata(&self.info(task), &self.shared.user);
+                    self.shared
+                        .emitter
                         .send(Payload::Message(message.clone(), metadata))
                         .await;
                 }

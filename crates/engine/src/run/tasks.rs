@@ -1,8 +1,79 @@
 //! The tasks of one super-step: started all at once, recorded as they finish.
 
+use std::collections::VecDeque;
+
+use futures::future::{Either, OptionFuture};
+use tokio::sync::mpsc;
+
 use super::*;
 use crate::attempt::{self, Rules};
+use crate::options::NodeOptions;
+use crate::task::Origin;
 use crate::timeout::Timeout;
+
+/// How the tasks of a step ended, all together.
+#[derive(Default)]
+pub(super) struct Ended {
+    failure: Option<RunError>,
+    asked: bool,
+}
+
+/// What the tasks of a step call.
+pub(super) struct Calls {
+    sender: mpsc::UnboundedSender<Call>,
+    receiver: mpsc::UnboundedReceiver<Call>,
+    /// Place of each called task.
+    places: HashMap<TaskId, usize>,
+    /// Who waits for the task at a place.
+    waiting: HashMap<usize, Vec<Reply>>,
+    work: HashMap<usize, TaskFn>,
+    /// What calls of an earlier attempt at this step wrote.
+    stored: Option<HashMap<TaskId, Writes>>,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        Self {
+            sender,
+            receiver,
+            places: HashMap::new(),
+            waiting: HashMap::new(),
+            work: HashMap::new(),
+            stored: None,
+        }
+    }
+}
+
+impl Calls {
+    pub(super) fn options(&self, place: usize) -> Option<&NodeOptions> {
+        self.work.get(&place).map(|task| &task.options)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.receiver.is_empty()
+    }
+
+    async fn next(&mut self) -> Option<Call> {
+        self.receiver.recv().await
+    }
+
+    /// A step's calls end with it.
+    fn clear(&mut self) {
+        self.places.clear();
+        self.waiting.clear();
+        self.work.clear();
+        self.stored = None;
+    }
+}
+
+/// What a finished call returned.
+fn returned(writes: &Writes) -> Value {
+    let is_return =
+        |channel: &Channel| matches!(channel, Channel::Named(name) if &**name == reserved::RETURN);
+    let found = writes.iter().find(|(channel, _)| is_return(channel));
+    found.map(|(_, value)| value.clone()).unwrap_or_default()
+}
 
 impl Loop {
     /// Gives tasks that finished in an earlier attempt at this step their writes back.
@@ -69,106 +140,164 @@ impl Loop {
         }
     }
 
-    /// Runs every task without writes, all at once. Some(stop) when the step stays open.
+    /// Runs every task without writes, all at once, and what they call. Some(stop) when the step stays open.
     pub(super) async fn run_tasks(&mut self) -> Result<Option<Stop>, RunError> {
-        let waiting: Vec<usize> = (0..self.tasks.len())
+        let mut queue: VecDeque<usize> = (0..self.tasks.len())
             .filter(|i| self.tasks[*i].writes.is_empty())
             .collect();
-        let mut failure: Option<RunError> = None;
-        let mut asked = false;
-        if let [only] = waiting[..] {
-            // One task needs no task of the runtime: it runs here.
-            let work = self.execute(only);
-            let cancel = self.config.cancel.clone();
-            let outcome = tokio::select! {
+        let mut ended = Ended::default();
+        // A step of one task needs no task of the runtime: it runs here.
+        let only = if queue.len() == 1 { queue.pop_front() } else { None };
+        let work = only.map(|place| self.execute(place));
+        let mut here = std::pin::pin!(OptionFuture::from(work));
+        let mut working_here = only.is_some();
+        let limit = self.shared.config.max_concurrency.unwrap_or(usize::MAX);
+        let limit = limit.clamp(1, MAX_TASKS_AT_ONCE);
+        let mut running: JoinSet<(usize, Outcome)> = JoinSet::new();
+        let mut calls_running = 0;
+        let cancel = self.shared.config.cancel.clone();
+        loop {
+            // A caller waits for what it calls: so calls do not count, or a limit of one would never end.
+            while running.len() - calls_running < limit
+                && let Some(place) = queue.pop_front()
+            {
+                let work = self.execute(place);
+                running.spawn(async move { (place, work.await) }.in_current_span());
+            }
+            // What was called without being awaited is done before the step ends.
+            if !working_here && running.is_empty() && self.calls.is_empty() {
+                break;
+            }
+            let (place, outcome) = tokio::select! {
                 biased;
                 () = cancel.cancelled() => return Err(RunError::Cancelled),
-                outcome = work => outcome,
-            };
-            self.finished(only, outcome, 0, &mut failure, &mut asked).await?;
-        } else if !waiting.is_empty() {
-            let limit = self
-                .config
-                .max_concurrency
-                .unwrap_or(usize::MAX)
-                .clamp(1, MAX_TASKS_AT_ONCE);
-            let mut queue = waiting.into_iter();
-            let mut set: JoinSet<(usize, Outcome)> = JoinSet::new();
-            let cancel = self.config.cancel.clone();
-            loop {
-                while set.len() < limit
-                    && let Some(index) = queue.next()
-                {
-                    let work = self.execute(index);
-                    set.spawn(async move { (index, work.await) }.in_current_span());
+                Some(call) = self.calls.next() => {
+                    if let Some(place) = self.accept(call).await? {
+                        let work = self.execute(place);
+                        running.spawn(async move { (place, work.await) }.in_current_span());
+                        calls_running += 1;
+                    }
+                    continue;
                 }
-                let joined = tokio::select! {
-                    biased;
-                    () = cancel.cancelled() => return Err(RunError::Cancelled),
-                    joined = set.join_next() => joined,
-                };
-                match joined {
-                    None => break,
-                    Some(Ok((index, outcome))) => {
-                        let running = set.len() + queue.len();
-                        self.finished(index, outcome, running, &mut failure, &mut asked)
-                            .await?;
+                Some(outcome) = &mut here, if working_here => {
+                    working_here = false;
+                    (only.unwrap_or_default(), outcome)
+                }
+                Some(joined) = running.join_next() => match joined {
+                    Ok(joined) => {
+                        calls_running -= usize::from(self.tasks[joined.0].is_call());
+                        joined
                     }
                     // Panics are caught inside; what is left is a runtime that shuts down.
-                    Some(Err(_)) => return Err(RunError::Cancelled),
-                }
-            }
+                    Err(_) => return Err(RunError::Cancelled),
+                },
+            };
+            let others = running.len() + queue.len() + usize::from(working_here);
+            self.finished(place, outcome, others, &mut ended).await?;
         }
-        match (failure, asked) {
+        self.calls.clear();
+        match (ended.failure, ended.asked) {
             (Some(error), _) => Err(error),
+            (None, true) if self.interrupts.is_empty() => Ok(Some(Stop::Breakpoint)),
             (None, true) => Ok(Some(Stop::Asked)),
             (None, false) => Ok(None),
         }
     }
 
-    pub(super) fn execute(&self, index: usize) -> impl Future<Output = Outcome> + Send + 'static {
-        let task = &self.tasks[index];
+    /// Takes up a call: Some(place) when its work is to be done.
+    async fn accept(&mut self, call: Call) -> Result<Option<usize>, RunError> {
+        let caller = &self.tasks[call.caller];
+        let task = task::called(&self.shared.ns, &self.current, self.step, caller, &call);
+        let known = self.calls.places.get(&task.id).copied();
+        if let Some(place) = known
+            && let Some(replies) = self.calls.waiting.get_mut(&place)
+        {
+            // The caller was tried again while its call goes on.
+            replies.push(call.reply);
+            return Ok(None);
+        }
+        if self.calls.stored.is_none() {
+            let mut stored: HashMap<TaskId, Writes> = HashMap::new();
+            let kept = self.pending.iter().filter(|_| self.keep_finished);
+            for pending in kept.filter(|w| snapshot::is_output(&w.write.channel)) {
+                let channel = resolve(&self.plan, &pending.write.channel);
+                let writes = stored.entry(pending.task_id.clone()).or_default();
+                writes.push((channel, pending.write.value.clone()));
+            }
+            self.calls.stored = Some(stored);
+        }
+        let finished = match known {
+            Some(place) => self.tasks[place].writes.clone(),
+            None => {
+                let stored = self.calls.stored.as_mut();
+                stored
+                    .and_then(|stored| stored.remove(&task.id))
+                    .unwrap_or_default()
+            }
+        };
+        let place = known.unwrap_or(self.tasks.len());
+        self.calls.places.insert(task.id.clone(), place);
+        self.emit_start(&task).await;
+        if known.is_none() {
+            self.tasks.push(task);
+        }
+        if !finished.is_empty() {
+            let _ = call.reply.send(Ok(returned(&finished)));
+            self.tasks[place].writes = finished;
+            return Ok(None);
+        }
+        self.calls.waiting.insert(place, vec![call.reply]);
+        self.calls.work.insert(place, call.task);
+        Ok(Some(place))
+    }
+
+    pub(super) fn execute(&self, place: usize) -> impl Future<Output = Outcome> + Send + 'static {
+        let task = &self.tasks[place];
         let mut given = self.given.get(&task.id).cloned().unwrap_or_default();
-        if !self.by_id.is_empty() {
+        let by_id = self
+            .shared
+            .answers
+            .by_id
+            .get()
+            .filter(|answers| !answers.is_empty());
+        if let Some(by_id) = by_id {
             // An answer by id goes to the task's next question; the id of its first question is accepted as well.
-            let ns = task.ns();
-            let answer = |index| self.by_id.get(interrupt_id(&ns, index).as_str());
-            given.extend(answer(given.len()).or_else(|| answer(0)).cloned());
+            let ns = task.ns(&self.shared.ns);
+            let own = interrupt_id(&ns, given.len());
+            let first = interrupt_id(&ns, 0);
+            if let Some(answer) = by_id.get(own.as_str()).or_else(|| by_id.get(first.as_str())) {
+                given.push(answer.clone());
+            }
         }
         let info = self.info(task);
-        let content_limit = self.config.content_limit;
+        let content_limit = self.shared.config.content_limit;
         let span = if self.is_hidden(task) {
             Span::none()
         } else {
             observe::task(task, self.step, content_limit)
         };
         let mut ending = Ending::of(&span);
-        let meter = self.config.metrics.clone();
-        let answers = Answers {
-            given,
-            scalar: self.scalar.clone(),
+        let meter = self.shared.config.metrics.clone();
+        let caller = Caller {
+            place,
+            calls: self.calls.sender.clone(),
         };
-        let context = NodeContext::new(
-            info,
-            self.user.clone(),
-            self.emitter.clone(),
-            self.config.cancel.clone(),
-            answers,
-        );
-        let (plan, state) = (self.plan.clone(), self.live.state.clone());
-        let (node, input) = (task.node, task.input.clone());
-        let rules = self.rules(task);
+        let context = NodeContext::new(info, self.shared.clone(), self.resuming, given, Some(caller));
+        let (plan, input) = (self.plan.clone(), task.input.clone());
+        let state = self.live.state.clone();
+        let node = task.node.unwrap_or_default();
+        let call = self.calls.work.get(&place).cloned();
+        let rules = self.rules(task, call.as_ref());
         async move {
             let attempt = |context, stand_in| {
                 let busy = meter.as_ref().map(|meter| meter.enter(Activity::Node));
-                let work = task::execute(
-                    plan.clone(),
-                    state.clone(),
-                    node,
-                    input.clone(),
-                    context,
-                    stand_in,
-                );
+                let work = match &call {
+                    Some(call) => Either::Left(task::execute_call(call.clone(), input.clone(), context)),
+                    None => {
+                        let (plan, state) = (plan.clone(), state.clone());
+                        Either::Right(task::execute(plan, state, node, input.clone(), context, stand_in))
+                    }
+                };
                 async move {
                     let _busy = busy;
                     work.await
@@ -183,67 +312,77 @@ impl Loop {
     }
 
     /// How the task is tried; None when there is nothing to it but the work.
-    fn rules(&self, task: &Task) -> Option<Rules> {
-        let spec = self.plan.node(task.node);
-        let own = task.push.and_then(|place| {
+    fn rules(&self, task: &Task, call: Option<&TaskFn>) -> Option<Rules> {
+        let (mut rules, kind) = match (task.node, call) {
+            (Some(node), _) => {
+                let spec = self.plan.node(node);
+                (spec.rules.clone(), spec.kind.as_ref())
+            }
+            (None, Some(call)) => {
+                let rules = Rules {
+                    retry: call.options.retry.clone().into(),
+                    timeout: call.options.timeout,
+                    ..Rules::default()
+                };
+                (rules, call.options.kind.as_ref())
+            }
+            (None, None) => return None,
+        };
+        if let Origin::Packet(place) = task.origin {
             let packets = self.live.packets();
-            packets.get(place)?.get("timeout").map(Timeout::from_json)
-        });
-        let limits = &self.graph.limits;
-        let gate = spec
-            .kind
-            .as_ref()
-            .and_then(|kind| limits.gate(kind, &self.run_id));
-        if spec.rules.is_plain() && own.is_none() && gate.is_none() {
-            return None;
+            let own = packets.get(place).and_then(|packet| packet.get("timeout"));
+            rules.timeout = own.map(Timeout::from_json).or(rules.timeout);
         }
-        let mut rules = spec.rules.clone();
-        rules.timeout = own.or(rules.timeout);
-        rules.gate = gate;
-        Some(rules)
+        rules.gate = kind.and_then(|kind| self.limits.gate(kind, &self.shared.run_id));
+        (!rules.is_plain()).then_some(rules)
     }
 
     /// Records how a task ended, and tells readers.
     pub(super) async fn finished(
         &mut self,
-        index: usize,
+        place: usize,
         outcome: Outcome,
-        running: usize,
-        failure: &mut Option<RunError>,
-        asked: &mut bool,
+        others: usize,
+        ended: &mut Ended,
     ) -> Result<(), RunError> {
-        let task = self.tasks[index].clone();
+        let task = self.tasks[place].clone();
         let Outcome {
             mut writes,
             end,
             answers,
         } = outcome;
-        let quiet = failure.is_some() || task.is_start();
+        let quiet = ended.failure.is_some() || task.is_start(&self.plan);
         let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
         let mut stored: Writes = resume.into_iter().collect();
         let mut interrupts = Vec::new();
         let mut error = None;
-        if !task.is_start() {
+        if !task.is_start(&self.plan) {
             let written = task::count_state_writes(&self.plan, &writes);
             self.count(0, 1, written);
         }
-        match end {
+        let answer = match end {
             End::Done => {
                 if writes.is_empty() {
                     writes.push((Channel::Named(reserved::NO_WRITES.into()), Value::Null));
                 }
-                self.keep_result(index, &writes).await;
+                self.keep_result(place, &writes).await;
                 stored.extend(writes.iter().cloned());
+                Ok(returned(&writes))
             }
-            End::Interrupted { question, index } => {
-                let interrupt = Interrupt {
-                    id: interrupt_id(&task.ns(), index),
-                    value: question,
+            End::Interrupted(asked) => {
+                interrupts = match asked {
+                    Interrupted::Question { question, index } => vec![Interrupt {
+                        id: interrupt_id(&task.ns(&self.shared.ns), index),
+                        value: question,
+                    }],
+                    Interrupted::Nested(interrupts) => interrupts,
                 };
-                let list: List = [interrupt.to_json()].into_iter().collect();
-                stored.push((Channel::Named(reserved::INTERRUPT.into()), Value::Array(list)));
-                interrupts.push(interrupt);
-                *asked = true;
+                if !interrupts.is_empty() {
+                    let list: List = interrupts.iter().map(Interrupt::to_json).collect();
+                    stored.push((Channel::Named(reserved::INTERRUPT.into()), Value::Array(list)));
+                }
+                ended.asked = true;
+                Err(NodeError::Interrupt(Interrupted::Nested(interrupts.clone())))
             }
             End::Failed(reason) => {
                 let shown = task::repr(&reason);
@@ -251,47 +390,71 @@ impl Loop {
                 // A router that fails comes after its node's own writes, which are kept.
                 stored.extend(writes.iter().cloned());
                 error = Some(shown);
-                failure.get_or_insert(match &*reason.class {
-                    "InvalidUpdateError" => RunError::InvalidUpdate {
-                        message: format!("{}\nReturned by node {:?}.", reason.message, &*task.name),
-                    },
-                    _ => RunError::Node {
-                        node: task.name.clone(),
-                        task_id: task.id.clone(),
-                        failure: reason,
-                    },
-                });
+                let answer = Err(NodeError::Failed(reason.clone()));
+                // Who called decides what the failure of a call means.
+                if !task.is_call() {
+                    ended.failure.get_or_insert(match &*reason.class {
+                        "InvalidUpdateError" => RunError::InvalidUpdate {
+                            message: format!("{}\nReturned by node {:?}.", reason.message, &*task.name),
+                        },
+                        _ => RunError::Node {
+                            node: task.name.clone(),
+                            task_id: task.id.clone(),
+                            failure: reason,
+                        },
+                    });
+                }
+                answer
             }
-            End::Cancelled => {
-                failure.get_or_insert(RunError::Cancelled);
+            End::Parent(command) => {
+                let command = Box::new(command);
+                ended.failure.get_or_insert(RunError::ParentCommand { command });
                 return Ok(());
             }
+            End::Drained(reason) => {
+                ended.failure.get_or_insert(RunError::Drained { reason });
+                return Ok(());
+            }
+            End::Cancelled => {
+                ended.failure.get_or_insert(RunError::Cancelled);
+                return Ok(());
+            }
+        };
+        if !stored.is_empty() {
+            let record = self.record(task.id.clone(), task.path_text.clone(), &stored);
+            if let Some(persister) = &mut self.persister
+                && !record.writes.is_empty()
+            {
+                persister.task(record, others > 0).await?;
+            }
         }
-        let record = self.record(task.id.clone(), task.path_text.clone(), &stored);
-        if let Some(persister) = &mut self.persister
-            && !record.writes.is_empty()
-        {
-            persister.task(record, running > 0).await?;
-        }
-        if !quiet {
+        // A question asked in a call is shown as its caller's.
+        let shown_by_caller = task.is_call() && !interrupts.is_empty();
+        // A nested graph that stopped at a breakpoint leaves nothing to tell.
+        if !quiet && !shown_by_caller && !stored.is_empty() {
             self.emit_outcome(&task, &writes, &interrupts, error).await;
         }
-        self.interrupts.extend(interrupts);
-        self.tasks[index].writes = writes;
+        if !task.is_call() {
+            self.interrupts.extend(interrupts);
+        }
+        self.tasks[place].writes = writes;
+        for reply in self.calls.waiting.remove(&place).into_iter().flatten() {
+            let _ = reply.send(answer.clone());
+        }
         Ok(())
     }
 
     pub(super) fn info(&self, task: &Task) -> TaskInfo {
         TaskInfo {
-            thread: self.config.thread.clone(),
-            run_id: self.run_id.clone(),
+            thread: self.shared.config.thread.clone(),
+            run_id: self.shared.run_id.clone(),
             task_id: task.id.clone(),
             checkpoint_id: self.current.clone(),
-            checkpoint_ns: task.ns(),
+            checkpoint_ns: task.ns(&self.shared.ns),
             node: task.name.clone(),
             step: self.step,
             attempt: 1,
-            first_attempt_ms: self.graph.clock.now_ms(),
+            first_attempt_ms: self.shared.clock.now_ms(),
             triggers: task.triggers(&self.plan),
             path: task.path(),
         }
