@@ -370,6 +370,14 @@ pub enum Keep {
 pub trait Checkpointer: Debug + Send + Sync {
     /// Stores task writes and a checkpoint as one unit. Returns when they are durable as the backend defines it.
     async fn commit(&self, commit: Commit) -> Result<(), StorageError>;
+    /// Stores several commits in their order, best as one transaction. After one that fails nothing later may be
+    /// stored; what came before it may be undone with it.
+    async fn commit_all(&self, commits: Vec<Commit>) -> Result<(), StorageError> {
+        for commit in commits {
+            self.commit(commit).await?;
+        }
+        Ok(())
+    }
     /// The checkpoint with `id`, or the newest of the namespace.
     async fn get(
         &self,

@@ -22,7 +22,7 @@ const POINT_ELSEWHERE: &str = "Add the node, or point the edge to one that exist
 struct Compiler {
     plan: Plan,
     problems: Vec<GraphProblem>,
-    default_retry: Vec<RetryPolicy>,
+    default_retry: Arc<[RetryPolicy]>,
     default_timeout: Option<Timeout>,
     default_cache: Option<CachePolicy>,
     handlers: Vec<(NodeIx, Arc<dyn ErrorHandler>)>,
@@ -32,13 +32,14 @@ pub(crate) fn compile(graph: StateGraph) -> Result<Plan, CompileError> {
     let mut compiler = Compiler {
         plan: Plan::default(),
         problems: Vec::new(),
-        default_retry: graph.default_retry,
+        default_retry: graph.default_retry.into(),
         default_timeout: graph.default_timeout,
         default_cache: graph.default_cache,
         handlers: Vec::new(),
     };
     graph.schema.lay_out(&mut compiler.plan, &mut compiler.problems);
     let plan = &mut compiler.plan;
+    plan.reserve(graph.nodes.len());
     plan.start_channel = plan.add_channel(START.into(), ChannelSpec::ephemeral());
     plan.tasks_channel = plan.add_channel(TASKS.into(), ChannelSpec::topic(false));
     plan.add_node(START.into(), None, false, None);
@@ -105,10 +106,10 @@ impl Compiler {
             return self.problem("duplicate-node", place, message, "Give each node its own name.");
         }
         let options = decl.options;
-        let reader = format!("Node `{name}` reads");
-        let input = self.keys(options.input, self.plan.readable_keys, &reader, &place);
-        let writer = format!("Node `{name}` writes");
-        let writes = self.keys(options.writes, self.plan.state_keys, &writer, &place);
+        let reader = || format!("Node `{name}` reads");
+        let input = self.keys(options.input, self.plan.readable_keys, reader, &place);
+        let writer = || format!("Node `{name}` writes");
+        let writes = self.keys(options.writes, self.plan.state_keys, writer, &place);
         let timeout = options.timeout.or(self.default_timeout);
         if let Some(message) = timeout.and_then(|timeout| timeout.problem()) {
             let message = format!("Node `{name}`: {message}");
@@ -123,8 +124,8 @@ impl Compiler {
         if let Some(branch) = &options.error_branch {
             destinations.push(branch.target.clone());
             let into = branch.into.clone().into_iter().collect();
-            let writer = format!("The error branch of node `{name}` writes");
-            self.keys(Some(into), self.plan.state_keys, &writer, &place);
+            let writer = || format!("The error branch of node `{name}` writes");
+            self.keys(Some(into), self.plan.state_keys, writer, &place);
         }
         let node = match options.blocking {
             true => Arc::new(Away(decl.node)),
@@ -139,7 +140,7 @@ impl Compiler {
         self.plan.add_node(name, Some(node), options.defer, input);
         if let Some(spec) = self.plan.nodes.last_mut() {
             spec.rules.retry = match options.retry.is_empty() {
-                true => self.default_retry.clone().into(),
+                true => self.default_retry.clone(),
                 false => options.retry.into(),
             };
             spec.rules.timeout = timeout;
@@ -157,7 +158,7 @@ impl Compiler {
         &mut self,
         keys: Option<Vec<Name>>,
         known: usize,
-        who: &str,
+        who: impl Fn() -> String,
         place: &GraphPlace,
     ) -> Option<Vec<ChannelIx>> {
         let mut indexes = Vec::new();
@@ -167,7 +168,7 @@ impl Compiler {
                 _ => self.problem(
                     "unknown-key",
                     place.clone(),
-                    format!("{who} `{key}`, which is not a state key."),
+                    format!("{} `{key}`, which is not a state key.", who()),
                     "Declare the key or remove it.",
                 ),
             }
@@ -177,14 +178,16 @@ impl Compiler {
 
     /// Trigger channels exist for every node, so that commands and packets can reach nodes without edges.
     fn triggers(&mut self) {
+        let mut name = String::from("branch:to:");
         for index in 1..self.plan.nodes.len() {
             let node = &self.plan.nodes[index];
-            let name: Name = format!("branch:to:{}", node.name).into();
+            name.truncate("branch:to:".len());
+            name.push_str(&node.name);
             let spec = match node.deferred {
                 true => ChannelSpec::of(Kind::LastAfterFinish),
                 false => ChannelSpec::ephemeral_any(),
             };
-            let channel = self.plan.add_channel(name, spec);
+            let channel = self.plan.add_channel(name.as_str().into(), spec);
             self.plan.nodes[index].branch_channel = channel;
             self.plan.subscribe(index as NodeIx, channel);
         }
@@ -193,7 +196,7 @@ impl Compiler {
     /// Handlers come after the nodes. Nodes without one of their own share the default.
     fn error_handlers(&mut self, default: Option<Arc<dyn ErrorHandler>>) {
         let rules = Rules {
-            retry: self.default_retry.clone().into(),
+            retry: self.default_retry.clone(),
             timeout: self.default_timeout,
             ..Rules::default()
         };
@@ -221,7 +224,8 @@ impl Compiler {
             let pairs = node.destinations.iter().map(move |to| (from.clone(), to.clone()));
             pairs.collect::<Vec<_>>()
         };
-        let pairs: Vec<(Name, Name)> = self.plan.nodes.iter().flat_map(declared).collect();
+        let says = |node: &&crate::plan::NodePlan| !node.destinations.is_empty();
+        let pairs: Vec<(Name, Name)> = self.plan.nodes.iter().filter(says).flat_map(declared).collect();
         for (from, to) in pairs {
             if !self.is_target(&to) {
                 let message = format!("Found edge ending at unknown node `{to}`");
@@ -237,30 +241,34 @@ impl Compiler {
     }
 
     fn edges(&mut self, edges: Vec<(Name, Name)>) {
-        let mut seen = HashSet::new();
+        // An edge to END has no target.
+        let mut seen: HashSet<(NodeIx, Option<NodeIx>), foldhash::fast::RandomState> = HashSet::default();
+        seen.reserve(edges.len());
         for (from, to) in edges {
-            let place = GraphPlace::Edge(from.clone(), to.clone());
+            let place = || GraphPlace::Edge(from.clone(), to.clone());
             if &*from == END {
                 let message = "END cannot be a start node".into();
-                self.problem("end-as-source", place, message, "Remove the edge.");
+                self.problem("end-as-source", place(), message, "Remove the edge.");
                 continue;
             }
             if &*to == START {
                 let message = "START cannot be an end node".into();
-                self.problem("start-as-target", place, message, "Remove the edge.");
+                self.problem("start-as-target", place(), message, "Remove the edge.");
                 continue;
             }
             let source = self.plan.node_index.get(&from).copied();
             let target = self.plan.node_index.get(&to).copied();
             if source.is_none() {
                 let message = format!("Found edge starting at unknown node '{from}'");
-                self.problem("unknown-source", place.clone(), message, POINT_ELSEWHERE);
+                self.problem("unknown-source", place(), message, POINT_ELSEWHERE);
             }
-            if !self.is_target(&to) {
+            if target.is_none() && &*to != END {
                 let message = format!("Found edge ending at unknown node `{to}`");
-                self.problem("unknown-target", place, message, POINT_ELSEWHERE);
+                self.problem("unknown-target", place(), message, POINT_ELSEWHERE);
             }
-            if let (Some(source), true) = (source, seen.insert((from, to))) {
+            if let Some(source) = source
+                && seen.insert((source, target))
+            {
                 match target {
                     Some(target) => {
                         let channel = self.plan.nodes[target as usize].branch_channel;
@@ -339,8 +347,8 @@ impl Compiler {
                     self.problem("unknown-target", place.clone(), message, POINT_ELSEWHERE);
                 }
             }
-            let reader = format!("Branch `{name}` of `{from}` reads");
-            let input = self.keys(branch.input, self.plan.readable_keys, &reader, &place);
+            let reader = || format!("Branch `{name}` of `{from}` reads");
+            let input = self.keys(branch.input, self.plan.readable_keys, reader, &place);
             let paths: HashMap<Name, Name> = branch.paths.into_iter().collect();
             self.plan.nodes[source as usize].branches.push(BranchPlan {
                 name,

@@ -64,7 +64,16 @@ impl TaskId {
 #[derive(Debug)]
 pub struct CheckpointIds {
     clock: Arc<dyn Clock>,
-    last_ms: Mutex<(u64, u16)>,
+    last: Mutex<Last>,
+}
+
+/// The place in time of the newest id, and where its random part comes from: asking the system for random bytes takes
+/// longer than a whole super-step, so it is asked once.
+#[derive(Debug)]
+struct Last {
+    place: (u64, u16),
+    seed: u128,
+    made: u64,
 }
 
 impl CheckpointIds {
@@ -72,7 +81,11 @@ impl CheckpointIds {
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
-            last_ms: Mutex::new((0, 0)),
+            last: Mutex::new(Last {
+                place: (0, 0),
+                seed: uuid::Uuid::new_v4().as_u128(),
+                made: 0,
+            }),
         }
     }
 
@@ -83,15 +96,16 @@ impl CheckpointIds {
         let floor = after
             .and_then(|id| uuid::Uuid::parse_str(id.as_str()).ok())
             .and_then(time_of);
-        let mut last = self
-            .last_ms
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        *last = (self.clock.now_ms(), 0)
-            .max(successor(*last))
+        let mut last = self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        last.place = (self.clock.now_ms(), 0)
+            .max(successor(last.place))
             .max(floor.map_or((0, 0), successor));
-        let (ms, count) = *last;
-        let mut bytes = *uuid::Uuid::new_v4().as_bytes();
+        let (ms, count) = last.place;
+        last.made += 1;
+        let random = xxhash_rust::xxh3::xxh3_64_with_seed(&last.seed.to_le_bytes(), last.made);
+        let mut bytes = [0; 16];
+        bytes[8..].copy_from_slice(&random.to_be_bytes());
+        bytes[8] = 0x80 | bytes[8] & 0x3f;
         bytes[..6].copy_from_slice(&ms.to_be_bytes()[2..]);
         bytes[6] = 0x70 | (count >> 8) as u8;
         bytes[7] = (count & 0xff) as u8;

@@ -26,33 +26,38 @@ type Space = BTreeMap<CheckpointId, Stored>;
 #[derive(Clone, Debug)]
 struct Stored {
     checkpoint: Checkpoint,
-    tasks: HashMap<TaskId, TaskRows>,
+    tasks: HashMap<TaskId, TaskRows, foldhash::fast::RandomState>,
 }
 
 #[derive(Clone, Debug)]
 struct TaskRows {
     path: String,
-    writes: BTreeMap<i32, Write>,
+    /// Sorted by index.
+    writes: Vec<Write>,
 }
 
 impl Stored {
     fn new(checkpoint: Checkpoint) -> Self {
         Self {
             checkpoint,
-            tasks: HashMap::new(),
+            tasks: HashMap::default(),
         }
     }
 
     fn add(&mut self, task: TaskWrites) {
         let rows = self.tasks.entry(task.task_id).or_insert_with(|| TaskRows {
             path: task.task_path,
-            writes: BTreeMap::new(),
+            writes: Vec::new(),
         });
+        if rows.writes.is_empty() && task.writes.is_sorted_by(|a, b| a.idx < b.idx) {
+            rows.writes = task.writes;
+            return;
+        }
         for write in task.writes {
-            if write.idx < 0 {
-                rows.writes.insert(write.idx, write);
-            } else {
-                rows.writes.entry(write.idx).or_insert(write);
+            match rows.writes.binary_search_by_key(&write.idx, |row| row.idx) {
+                Ok(place) if write.idx < 0 => rows.writes[place] = write,
+                Ok(_) => {}
+                Err(place) => rows.writes.insert(place, write),
             }
         }
     }
@@ -63,7 +68,7 @@ impl Stored {
         let pending_writes = tasks
             .into_iter()
             .flat_map(|(id, rows)| {
-                rows.writes.values().map(|write| PendingWrite {
+                rows.writes.iter().map(|write| PendingWrite {
                     task_id: id.clone(),
                     task_path: rows.path.clone(),
                     write: write.clone(),
@@ -81,7 +86,7 @@ impl Stored {
     fn head(&self, ns: &Name) -> CheckpointHead {
         let (mut interrupted, mut failed) = (0, 0);
         for (task, rows) in &self.tasks {
-            let status = TaskStatus::of(task, rows.writes.values().map(|write| &*write.channel));
+            let status = TaskStatus::of(task, rows.writes.iter().map(|write| &*write.channel));
             interrupted += u32::from(status.interrupted);
             failed += u32::from(status.failed);
         }

@@ -34,8 +34,33 @@ pub(crate) struct Persister {
     meter: Option<Meter>,
 }
 
-/// Commits that may wait for the backend before the run waits too.
-const QUEUE: usize = 64;
+/// Commits that may wait for the backend before the run waits too: with `Async`, what a crash can take.
+const QUEUE: usize = 256;
+
+/// Stores what is queued. Commits that came while an earlier one was being stored go to the backend together, so that
+/// a fast loop pays for one transaction where a careful one pays for many.
+async fn store(saver: Arc<dyn Checkpointer>, mut orders: mpsc::Receiver<Order>) {
+    let mut failed = None;
+    let mut waiting = Vec::new();
+    while orders.recv_many(&mut waiting, QUEUE).await > 0 {
+        let mut commits = Vec::new();
+        let mut flushes = Vec::new();
+        for order in waiting.drain(..) {
+            match order {
+                Order::Commit(commit) => commits.push(*commit),
+                Order::Flush(done) => flushes.push(done),
+            }
+        }
+        // After a failure nothing later may be stored: the thread would have a hole.
+        if failed.is_none() && !commits.is_empty() {
+            failed = saver.commit_all(commits).await.err();
+        }
+        // Who flushes waits for the answer, so that no commit can be queued behind a flush.
+        for done in flushes {
+            let _ = done.send(failed.clone().map_or(Ok(()), Err));
+        }
+    }
+}
 
 impl Persister {
     pub(crate) fn new(
@@ -187,21 +212,8 @@ impl Persister {
 
     async fn enqueue(&mut self, commit: Commit) -> Result<(), RunError> {
         let worker = self.worker.get_or_insert_with(|| {
-            let (sender, mut orders) = mpsc::channel(QUEUE);
-            let saver = self.saver.clone();
-            tokio::spawn(async move {
-                let mut failed = None;
-                while let Some(order) = orders.recv().await {
-                    match order {
-                        // After a failure nothing later may be stored: the thread would have a hole.
-                        Order::Commit(_) if failed.is_some() => {}
-                        Order::Commit(commit) => failed = saver.commit(*commit).await.err(),
-                        Order::Flush(done) => {
-                            let _ = done.send(failed.clone().map_or(Ok(()), Err));
-                        }
-                    }
-                }
-            });
+            let (sender, orders) = mpsc::channel(QUEUE);
+            tokio::spawn(store(self.saver.clone(), orders));
             sender
         });
         // The worker ends only when this sender is dropped, so sending cannot fail while it lives.

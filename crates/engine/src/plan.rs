@@ -73,12 +73,15 @@ pub(crate) struct NodePlan {
     pub(crate) handler: Option<NodeIx>,
 }
 
+/// Numbers of channels or nodes by name.
+pub(crate) type NameIndex = HashMap<Name, u32, foldhash::fast::RandomState>;
+
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) channels: Vec<ChannelPlan>,
-    pub(crate) channel_index: HashMap<Name, ChannelIx>,
+    pub(crate) channel_index: NameIndex,
     pub(crate) nodes: Vec<NodePlan>,
-    pub(crate) node_index: HashMap<Name, NodeIx>,
+    pub(crate) node_index: NameIndex,
     /// Error handlers, numbered after the nodes. No edge leads to them and no name finds them.
     pub(crate) handlers: Vec<NodePlan>,
     /// Channels `0..state_keys` are the state, in declaration order.
@@ -99,6 +102,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Room for so many nodes, each with a trigger channel.
+    pub(crate) fn reserve(&mut self, nodes: usize) {
+        self.channels.reserve(nodes + 2);
+        self.channel_index.reserve(nodes + 2);
+        self.nodes.reserve(nodes + 1);
+        self.node_index.reserve(nodes + 1);
+    }
+
     pub(crate) fn add_channel(&mut self, name: Name, spec: ChannelSpec) -> ChannelIx {
         let index = self.channels.len() as ChannelIx;
         self.channel_index.insert(name.clone(), index);
@@ -146,8 +157,10 @@ impl Plan {
     pub(crate) fn finish(mut self) -> Self {
         for node in &mut self.nodes {
             let channels = &self.channels;
-            node.triggers
-                .sort_by(|a, b| channels[*a as usize].name.cmp(&channels[*b as usize].name));
+            if node.triggers.len() > 1 {
+                node.triggers
+                    .sort_by(|a, b| channels[*a as usize].name.cmp(&channels[*b as usize].name));
+            }
             node.trigger_names = node
                 .triggers
                 .iter()

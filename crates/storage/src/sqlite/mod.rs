@@ -227,7 +227,11 @@ impl Checkpointer for SqliteSaver {
         'life0: 'async_trait,
         Self: 'async_trait,
     {
-        Box::pin(self.submit(Job::Commit(Box::new(commit))))
+        Box::pin(self.submit(Job::Commits(vec![commit])))
+    }
+
+    async fn commit_all(&self, commits: Vec<Commit>) -> Result<(), StorageError> {
+        self.submit(Job::Commits(commits)).await
     }
 
     async fn get(

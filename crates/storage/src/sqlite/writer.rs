@@ -24,7 +24,7 @@ use super::codec::{Delta, IdColumn, Rows, id_column, rows_blob, time_column};
 use super::fault::Fault;
 use super::reader::{Memo, Names, SOURCES, View};
 
-/// Most jobs in one transaction: bounds how long the first caller waits for the last.
+/// Commits and other jobs after which a transaction is closed: bounds how long the first caller waits for the last.
 const GROUP: usize = 256;
 /// Most deltas between two snapshots of versions, unless the graph is so wide that a snapshot is long itself.
 const SNAPSHOT_EVERY: i64 = 64;
@@ -40,7 +40,8 @@ const DEEPEST: usize = 120;
 /// Something for the writer to do.
 #[derive(Debug)]
 pub(super) enum Job {
-    Commit(Box<Commit>),
+    /// Of one caller, in order: all of them or none.
+    Commits(Vec<Commit>),
     Delete(ThreadId),
     Copy(ThreadId, ThreadId),
     Prune(Vec<ThreadId>, Keep),
@@ -48,9 +49,20 @@ pub(super) enum Job {
 }
 
 impl Job {
+    /// How much it adds to a transaction.
+    fn size(&self) -> usize {
+        match self {
+            Job::Commits(commits) => commits.len(),
+            _ => 1,
+        }
+    }
+
     fn what(&self) -> String {
         match self {
-            Job::Commit(commit) => format!("storing a checkpoint of thread {}", commit.thread),
+            Job::Commits(commits) => {
+                let thread = commits.first().map_or("", |commit| commit.thread.as_str());
+                format!("storing a checkpoint of thread {thread}")
+            }
             Job::Delete(thread) => format!("deleting thread {thread}"),
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
             Job::Prune(..) => "removing the past of threads".to_owned(),
@@ -128,10 +140,12 @@ impl Writer {
     /// Works until every sender is gone.
     pub(super) fn run(mut self, requests: &Receiver<Request>) {
         while let Ok(first) = requests.recv() {
+            let mut size = first.0.size();
             let mut group = vec![first];
-            while group.len() < GROUP
+            while size < GROUP
                 && let Ok(next) = requests.try_recv()
             {
+                size += next.0.size();
                 group.push(next);
             }
             for (answer, outcome) in self.group(group) {
@@ -223,7 +237,7 @@ impl Writer {
 
     fn job(&mut self, job: &Job) -> Result<(), Fault> {
         match job {
-            Job::Commit(commit) => self.commit(commit),
+            Job::Commits(commits) => commits.iter().try_for_each(|commit| self.commit(commit)),
             Job::Delete(thread) => self.delete(thread),
             Job::Copy(from, to) => self.copy(from, to),
             Job::Prune(threads, keep) => self.prune(threads, *keep),
