@@ -102,6 +102,32 @@ impl NodeContext {
         }))
     }
 
+    /// For what works outside of a run: routers while a state is edited, and nodes on their own.
+    pub(crate) fn detached(
+        graph: &Graph,
+        thread: Option<&ThreadId>,
+        node: &Name,
+        task: &TaskId,
+        checkpoint: &CheckpointId,
+        step: i64,
+        given: Vec<Value>,
+    ) -> Self {
+        let info = TaskInfo {
+            thread: thread.cloned(),
+            run_id: String::new(),
+            checkpoint_ns: format!("{node}:{task}"),
+            task_id: task.clone(),
+            checkpoint_id: checkpoint.clone(),
+            node: node.clone(),
+            step,
+            attempt: 1,
+            first_attempt_ms: 0,
+            triggers: Vec::new(),
+            path: Value::Null,
+        };
+        Self::new(info, Arc::new(Shared::detached(graph)), None, given, None)
+    }
+
     /// The context of another attempt at the same task: its questions are counted anew, answers are kept.
     pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
         Self(Arc::new(Inner {

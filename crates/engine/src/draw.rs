@@ -68,7 +68,15 @@ impl Plan {
         for (index, node) in self.nodes.iter().enumerate() {
             match node.is_start() {
                 true => out.push_str("  n0([\"START\"])\n"),
-                false => drop(writeln!(out, "  n{index}[\"{}\"]", escaped(&node.name))),
+                false => {
+                    // A node that runs a graph has double sides.
+                    let (open, close) = if node.graphs.is_empty() {
+                        ("[", "]")
+                    } else {
+                        ("[[", "]]")
+                    };
+                    let _ = writeln!(out, "  n{index}{open}\"{}\"{close}", escaped(&node.name));
+                }
             }
         }
         if picture.has_end() {
@@ -107,7 +115,14 @@ impl Plan {
         for (index, node) in self.nodes.iter().enumerate() {
             match node.is_start() {
                 true => out.push_str("  n0 [label=\"START\", shape=ellipse];\n"),
-                false => drop(writeln!(out, "  n{index} [label={}];", quoted(&node.name))),
+                false => {
+                    let sides = if node.graphs.is_empty() {
+                        ""
+                    } else {
+                        ", peripheries=2"
+                    };
+                    let _ = writeln!(out, "  n{index} [label={}{sides}];", quoted(&node.name));
+                }
             }
         }
         if picture.has_end() {

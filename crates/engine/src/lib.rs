@@ -35,6 +35,7 @@ mod plan;
 mod retry;
 mod run;
 mod schema;
+mod single;
 mod snapshot;
 mod stream;
 mod task;
@@ -72,6 +73,7 @@ pub use node::{
 };
 pub use options::NodeOptions;
 pub use retry::{RetryOn, RetryPolicy, is_retryable};
+pub use single::NodeRun;
 pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
 pub use stream::{CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update};
 pub use timeout::{RefreshOn, Timeout};

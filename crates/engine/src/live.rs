@@ -13,6 +13,7 @@ use crate::checkpoint::{
     write_index,
 };
 use crate::delta::{Deltas, is_rebuilt, key_of, snapshot};
+use crate::entries::{Writer, add_writes};
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name};
 use crate::plan::{ChannelIx, NodeIx, Plan};
@@ -272,6 +273,18 @@ impl Live {
             Some(keys) => Self::view(&self.plan, &self.state, keys.iter().copied()),
             None => self.values(),
         }
+    }
+
+    /// Gives the state keys these values, past their reducers.
+    pub(crate) fn set_state(&mut self, state: &Value) -> Result<(), RunError> {
+        let mut writes = Writes::new();
+        add_writes(&self.plan, Writer::Command, state, &mut writes).map_err(RunError::invalid_update)?;
+        for (channel, value) in writes {
+            if let Channel::Known(index) = channel {
+                *self.slot(index) = Some(value);
+            }
+        }
+        Ok(())
     }
 
     /// Computes the managed keys for a step with so many steps left.

@@ -4,7 +4,6 @@
 //! before the first is stored, so an edit that cannot be made leaves the thread as it was.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::checkpoint::{
     Change, Checkpoint, CheckpointTuple, Checkpointer, Commit, ListQuery, Metadata, PendingWrite, Put,
@@ -12,12 +11,11 @@ use crate::checkpoint::{
 };
 use crate::clock::iso8601;
 use crate::compiled::{Graph, StateRef};
-use crate::context::{NodeContext, TaskInfo};
+use crate::context::NodeContext;
 use crate::delta;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes, load, stored_writes};
-use crate::nest::Shared;
 use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::NodeIx;
 use crate::snapshot;
@@ -313,7 +311,15 @@ impl<'a> Edit<'a> {
                 .task_id
                 .or_else(|| task.map(|task| task.id.clone()))
                 .unwrap_or_else(|| task::derived_task_id(&base_id, step, position));
-            let context = self.context(&name, &task_id, &base_id, step);
+            let context = NodeContext::detached(
+                self.graph,
+                Some(&self.at.thread),
+                &name,
+                &task_id,
+                &base_id,
+                step,
+                Vec::new(),
+            );
             let output = NodeOutput::Command(Command {
                 update: Some(update.values).filter(|values| !values.is_null()),
                 goto: update.goto,
@@ -354,30 +360,6 @@ impl<'a> Edit<'a> {
             filed.clear();
         }
         Ok(self.save(live, Source::Update, step, as_node, &notes, filed))
-    }
-
-    /// What a router of an edited node is handed.
-    fn context(&self, node: &Name, task: &TaskId, checkpoint: &CheckpointId, step: i64) -> NodeContext {
-        let info = TaskInfo {
-            thread: Some(self.at.thread.clone()),
-            run_id: String::new(),
-            checkpoint_ns: format!("{node}:{task}"),
-            task_id: task.clone(),
-            checkpoint_id: checkpoint.clone(),
-            node: node.clone(),
-            step,
-            attempt: 1,
-            first_attempt_ms: 0,
-            triggers: Vec::new(),
-            path: Value::Null,
-        };
-        NodeContext::new(
-            info,
-            Arc::new(Shared::detached(self.graph)),
-            None,
-            Vec::new(),
-            None,
-        )
     }
 
     /// Makes the checkpoint of `live`, with the writes that led to it.

@@ -120,6 +120,50 @@ async fn structs_go_in_and_come_out() {
 }
 
 #[tokio::test]
+async fn a_node_can_be_tried_alone() {
+    let desk = desk();
+    let rated = desk
+        .run_node("rate", json!({"text": "a!b!c!"}), vec![])
+        .await
+        .unwrap();
+    assert_eq!(rated.update, json!({"urgency": 3, "notes": "rated"}));
+    assert_eq!(
+        rated.next,
+        ["hurry".into(), "sign".into()],
+        "its router sees what it wrote"
+    );
+    let asked = desk.run_node("sign", json!({"text": "t"}), vec![]).await.unwrap();
+    assert_eq!((asked.update, asked.next.len()), (json!({}), 0));
+    assert_eq!(asked.asked[0].value, json!({"approve": "t"}));
+    let signed = desk
+        .run_node("sign", json!({"text": "t"}), vec![false.into()])
+        .await
+        .unwrap();
+    assert_eq!(
+        (signed.update, signed.asked.len()),
+        (json!({"answer": "No. Bo"}), 0)
+    );
+    let error = desk.run_node("nobody", json!({}), vec![]).await.unwrap_err();
+    assert!(
+        error.to_string().starts_with("Node nobody does not exist"),
+        "{error}"
+    );
+    let error = desk.run_node("rate", json!(5), vec![]).await.unwrap_err();
+    assert!(error.to_string().starts_with("Expected dict, got 5"), "{error}");
+    let panics = StateGraph::new()
+        .channel("x", ChannelSpec::last_value())
+        .node("p", |_: NodeContext, state: Value| async move {
+            assert!(state.get("x").is_some(), "no x");
+            Ok(NodeOutput::none())
+        })
+        .edge(START, "p")
+        .compile()
+        .unwrap();
+    let error = panics.run_node("p", json!({}), vec![]).await.unwrap_err();
+    assert!(error.to_string().contains("no x"), "{error}");
+}
+
+#[tokio::test]
 async fn batches_and_streams_of_structs() {
     let graph = StateGraph::of::<Ticket>()
         .node(

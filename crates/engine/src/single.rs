@@ -1,0 +1,83 @@
+//! One node alone: what it does to a state, without a run around it. For tests of nodes, and to try one out.
+
+use crate::checkpoint::reserved::END;
+use crate::compiled::Graph;
+use crate::context::{NodeContext, interrupt_id};
+use crate::error::RunError;
+use crate::ids::{CheckpointId, Name};
+use crate::live::{Live, Writes};
+use crate::node::Interrupted;
+use crate::stream::Interrupt;
+use crate::task::{self, End};
+use crate::value::Value;
+
+/// What a node did when it ran alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRun {
+    /// What it wrote to state keys; `{"$writes": [...]}` for a key written more than once.
+    pub update: Value,
+    /// Where it leads, by its edges, routers and commands; packets included.
+    pub next: Vec<Name>,
+    /// Questions for which there was no answer. Then the node wrote nothing.
+    pub asked: Vec<Interrupt>,
+}
+
+impl Graph {
+    /// Runs one node on a state: once, with its edges and routers, but without a thread, retries, timeouts, cache or
+    /// error handler. Nothing is stored.
+    ///
+    /// `state` is the whole state; the node is given the keys that it would be given in a run. Its questions take
+    /// `answers` in order.
+    pub async fn run_node(
+        &self,
+        node: &str,
+        state: impl Into<Value>,
+        answers: Vec<Value>,
+    ) -> Result<NodeRun, RunError> {
+        let plan = &self.plan;
+        let Some(index) = plan.node_index.get(node).copied() else {
+            let known: Vec<&str> = self.node_names().map(|name| &**name).collect();
+            return Err(RunError::invalid_request(format!(
+                "Node {node} does not exist\nThe nodes are {}, and END is `{END}`.",
+                known.join(", ")
+            )));
+        };
+        let spec = plan.node(index);
+        let mut live = Live::fresh(plan.clone());
+        live.set_state(&state.into())?;
+        let input = Live::input_view(plan, &live.state, spec.input.as_deref());
+        let checkpoint = CheckpointId::new("");
+        let task_id = task::derived_task_id(&checkpoint, 0, 0);
+        let context = NodeContext::detached(self, None, &spec.name, &task_id, &checkpoint, 0, answers);
+        let task_ns = context.info().checkpoint_ns.clone();
+        let state = live.state.clone();
+        let outcome = task::execute(plan.clone(), state, index, input, context, None).await;
+        let done = |writes: &Writes, asked| NodeRun {
+            update: task::result_view(plan, writes),
+            next: task::targets(plan, writes),
+            asked,
+        };
+        match outcome.end {
+            End::Done => Ok(done(&outcome.writes, Vec::new())),
+            End::Interrupted(asked) => {
+                let asked = match asked {
+                    Interrupted::Question { question, index } => vec![Interrupt {
+                        id: interrupt_id(&task_ns, index),
+                        value: question,
+                    }],
+                    Interrupted::Nested(questions) => questions,
+                };
+                Ok(done(&Writes::new(), asked))
+            }
+            End::Failed(failure) => Err(RunError::Node {
+                node: spec.name.clone(),
+                task_id,
+                failure,
+            }),
+            End::Parent(_) => Err(RunError::invalid_request(format!(
+                "`{node}` returned a command for the graph around this one\nRun the node in that graph."
+            ))),
+            End::Drained(_) | End::Cancelled => Err(RunError::Cancelled),
+        }
+    }
+}
