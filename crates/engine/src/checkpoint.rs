@@ -39,6 +39,8 @@ pub mod reserved {
     pub const ERROR_SOURCE: &str = "__error_source_node__";
     /// Pending write: a task that finished without writing anything.
     pub const NO_WRITES: &str = "__no_writes__";
+    /// What a workflow hands to its next run.
+    pub const PREVIOUS: &str = "__previous__";
     /// Pending write: what a called task returned.
     pub const RETURN: &str = "__return__";
     /// The topic of `Send` packets for the next step.

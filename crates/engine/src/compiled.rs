@@ -446,7 +446,11 @@ impl Graph {
 
     /// Names of the nodes in declaration order, without START.
     pub fn node_names(&self) -> impl Iterator<Item = &Name> {
-        self.plan.nodes.iter().skip(1).map(|node| &node.name)
+        self.plan
+            .nodes
+            .iter()
+            .filter(|node| !node.is_start())
+            .map(|node| &node.name)
     }
 
     /// State keys in declaration order, with the name of their reducer.

@@ -57,6 +57,7 @@ struct Inner {
     /// Set for error handlers: what they take over from.
     failed: Option<NodeFailed>,
     caller: Option<Caller>,
+    previous: Option<Value>,
 }
 
 /// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
@@ -99,6 +100,7 @@ impl NodeContext {
             pulse: None,
             failed: None,
             caller,
+            previous: None,
         }))
     }
 
@@ -145,6 +147,7 @@ impl NodeContext {
             pulse,
             failed: self.0.failed.clone(),
             caller: self.0.caller.clone(),
+            previous: self.0.previous.clone(),
         }))
     }
 
@@ -258,6 +261,19 @@ impl NodeContext {
     pub fn call(&self, task: &TaskFn, args: impl Into<Value>) -> TaskHandle {
         let index = self.0.calls.fetch_add(1, Ordering::SeqCst);
         TaskHandle::call(self.0.caller.as_ref(), index, task, args.into())
+    }
+
+    /// In an [`Entrypoint`](crate::Entrypoint): what its last run in this thread returned or saved; null on the first.
+    pub fn previous(&self) -> Value {
+        self.0.previous.clone().unwrap_or_default()
+    }
+
+    /// The context with what the last run left.
+    pub(crate) fn after(mut self, previous: Option<Value>) -> Self {
+        if let (Some(inner), true) = (Arc::get_mut(&mut self.0), previous.is_some()) {
+            inner.previous = previous;
+        }
+        self
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

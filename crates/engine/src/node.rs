@@ -104,6 +104,13 @@ pub enum NodeOutput {
     Command(Command),
     /// Several, applied in order.
     Many(Vec<NodeOutput>),
+    /// From an [`Entrypoint`](crate::Entrypoint) only: what it returns, and what its next run is given.
+    Final {
+        /// What it returns.
+        value: Value,
+        /// What the next run is given.
+        save: Value,
+    },
 }
 
 impl NodeOutput {

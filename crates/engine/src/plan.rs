@@ -95,6 +95,8 @@ pub(crate) struct Plan {
     pub(crate) deltas: Vec<ChannelIx>,
     /// What nodes are given that do not say what they need; None for every state key.
     pub(crate) node_keys: Option<Vec<ChannelIx>>,
+    /// Of a workflow: what it hands to its next run.
+    pub(crate) previous_channel: Option<ChannelIx>,
     pub(crate) start_channel: ChannelIx,
     pub(crate) tasks_channel: ChannelIx,
     /// What `invoke` returns; None for every state key.

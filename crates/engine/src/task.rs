@@ -18,7 +18,6 @@ use crate::node::{
 };
 use crate::observe::{self, Ending};
 use crate::plan::{ChannelIx, NodeIx, Plan};
-use crate::schema::ROOT;
 use crate::timeout::Timeout;
 use crate::value::{List, Object, Value};
 
@@ -153,7 +152,7 @@ pub(crate) fn prepare(
         let spec = plan.node(node);
         let triggers: Vec<&str> = spec.trigger_names.iter().map(|name| &**name).collect();
         let input = match &spec.input {
-            _ if spec.is_start() => live.value(plan.start_channel).cloned().unwrap_or_default(),
+            _ if node == 0 => live.value(plan.start_channel).cloned().unwrap_or_default(),
             Some(keys) => Live::input_view(plan, &live.state, Some(keys)),
             None => live.whole_view(),
         };
@@ -424,7 +423,32 @@ fn write_updates(
         Writer::Node(&spec.name)
     };
     let refused = |message| NodeError::new("InvalidUpdateError", message);
+    if let Some(previous) = plan.previous_channel {
+        let (value, save) = match output {
+            NodeOutput::Update(value) => (value.clone(), value),
+            NodeOutput::Final { value, save } => (value, save),
+            NodeOutput::Command(Command {
+                update, resume: None, ..
+            }) => {
+                let value = update.unwrap_or_default();
+                (value.clone(), value)
+            }
+            _ => {
+                return Err(refused(format!(
+                    "`{}` is an entry point: it returns one value.",
+                    spec.name
+                )));
+            }
+        };
+        writes.push((Channel::Known(0), value));
+        writes.push((Channel::Known(previous), save));
+        return Ok(());
+    }
     match output {
+        NodeOutput::Final { .. } => Err(refused(format!(
+            "Node `{}` returned a final value, which only an entry point can. Return an update.",
+            spec.name
+        ))),
         NodeOutput::Update(update) => add_writes(plan, writer, &update, writes).map_err(refused),
         NodeOutput::Command(command) if command.graph == CommandGraph::Parent => {
             Err(NodeError::Parent(ParentCommand {
@@ -504,6 +528,9 @@ fn fresh_state(
 /// Writes to state keys as `updates` shows them: an object, single-key objects in a list when a key was written
 /// twice, or null.
 pub(crate) fn update_view(plan: &Plan, writes: &Writes) -> Value {
+    if let Some(value) = return_of(writes) {
+        return value.clone();
+    }
     if plan.is_root {
         let mut values: Vec<Value> = state_writes(plan, writes)
             .map(|(_, value)| value.clone())
@@ -532,6 +559,9 @@ pub(crate) fn update_view(plan: &Plan, writes: &Writes) -> Value {
 
 /// Writes to state keys as results show them: `{"$writes": [...]}` for a key written more than once.
 pub(crate) fn result_view(plan: &Plan, writes: &Writes) -> Value {
+    if let Some(value) = return_of(writes) {
+        return Value::Object([(RETURN, value.clone())].into_iter().collect());
+    }
     let mut whole = Object::new();
     let mut counts: BTreeMap<Name, List> = BTreeMap::new();
     for (name, value) in state_writes(plan, writes) {
@@ -550,9 +580,16 @@ pub(crate) fn result_view(plan: &Plan, writes: &Writes) -> Value {
 pub(crate) fn result_of(plan: &Plan, writes: &Writes) -> Value {
     let result = result_view(plan, writes);
     if plan.is_root {
-        return result.get(ROOT).cloned().unwrap_or_default();
+        return result.get(&plan.channel(0).name).cloned().unwrap_or_default();
     }
     result
+}
+
+/// What a call returned.
+pub(crate) fn return_of(writes: &Writes) -> Option<&Value> {
+    let is_return = |channel: &Channel| matches!(channel, Channel::Named(name) if &**name == RETURN);
+    let found = writes.iter().find(|(channel, _)| is_return(channel));
+    found.map(|(_, value)| value)
 }
 
 fn state_writes<'a>(plan: &'a Plan, writes: &'a Writes) -> impl Iterator<Item = (Name, &'a Value)> {

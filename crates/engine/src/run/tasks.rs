@@ -67,14 +67,6 @@ impl Calls {
     }
 }
 
-/// What a finished call returned.
-fn returned(writes: &Writes) -> Value {
-    let is_return =
-        |channel: &Channel| matches!(channel, Channel::Named(name) if &**name == reserved::RETURN);
-    let found = writes.iter().find(|(channel, _)| is_return(channel));
-    found.map(|(_, value)| value.clone()).unwrap_or_default()
-}
-
 impl Loop {
     /// Gives tasks that finished in an earlier attempt at this step their writes back.
     pub(super) fn give_back(&mut self) {
@@ -242,7 +234,9 @@ impl Loop {
             self.tasks.push(task);
         }
         if !finished.is_empty() {
-            let _ = call.reply.send(Ok(returned(&finished)));
+            let _ = call
+                .reply
+                .send(Ok(task::return_of(&finished).cloned().unwrap_or_default()));
             self.tasks[place].writes = finished;
             return Ok(None);
         }
@@ -282,7 +276,13 @@ impl Loop {
             place,
             calls: self.calls.sender.clone(),
         };
-        let context = NodeContext::new(info, self.shared.clone(), self.resuming, given, Some(caller));
+        let previous = self
+            .plan
+            .previous_channel
+            .and_then(|channel| self.live.value(channel))
+            .cloned();
+        let context =
+            NodeContext::new(info, self.shared.clone(), self.resuming, given, Some(caller)).after(previous);
         let (plan, input) = (self.plan.clone(), task.input.clone());
         let state = self.live.state.clone();
         let node = task.node.unwrap_or_default();
@@ -367,7 +367,7 @@ impl Loop {
                 }
                 self.keep_result(place, &writes).await;
                 stored.extend(writes.iter().cloned());
-                Ok(returned(&writes))
+                Ok(task::return_of(&writes).cloned().unwrap_or_default())
             }
             End::Interrupted(asked) => {
                 interrupts = match asked {

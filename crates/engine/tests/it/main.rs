@@ -9,6 +9,7 @@ mod deltas;
 mod failures;
 mod interrupts;
 mod loops;
+mod nested;
 mod observe;
 mod state_api;
 mod support;
