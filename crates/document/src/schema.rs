@@ -6,12 +6,13 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::view::Reducer;
+use crate::view::{ChannelKind, Reducer};
 use crate::{DEFAULT_RECURSION_LIMIT, END, FORMAT, START};
 
 /// The schema of a graph file.
 pub fn json_schema() -> Json {
     let reducers: Vec<&str> = Reducer::ALL.map(Reducer::as_str).to_vec();
+    let channels: Vec<&str> = ChannelKind::ALL.map(ChannelKind::as_str).to_vec();
     let node_name = "^(?!__)[^:|]+$";
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -70,7 +71,11 @@ pub fn json_schema() -> Json {
                 "type": "object",
                 "properties": {
                     "reducer": { "enum": reducers, "default": Reducer::default().as_str() },
-                    "channel": { "const": "ephemeral", "description": "Gone after the next step." },
+                    "channel": {
+                        "enum": channels,
+                        "description": "How long a value lasts that is not kept: `ephemeral`, `any` and `topic` \
+                            are gone after the next step, `untracked` lasts as long as the run and is never stored."
+                    },
                     "default": { "description": "Value before the first write." }
                 }
             },

@@ -95,8 +95,48 @@ pub enum ChannelKind {
     /// Until it is written again.
     #[default]
     Kept,
-    /// Gone after the next step.
+    /// Gone after the next step; one write a step.
     Ephemeral,
+    /// Gone after the next step; of several writes in a step the last one counts.
+    Any,
+    /// The items that the last step wrote, all of them.
+    Topic,
+    /// While the run lasts; never stored.
+    Untracked,
+}
+
+impl ChannelKind {
+    /// Those that a file can name.
+    pub const ALL: [ChannelKind; 4] = [
+        ChannelKind::Ephemeral,
+        ChannelKind::Any,
+        ChannelKind::Topic,
+        ChannelKind::Untracked,
+    ];
+
+    /// The word in a file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ChannelKind::Kept => "kept",
+            ChannelKind::Ephemeral => "ephemeral",
+            ChannelKind::Any => "any",
+            ChannelKind::Topic => "topic",
+            ChannelKind::Untracked => "untracked",
+        }
+    }
+
+    /// The kind that a file's word names.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// Is the value gone after the step that follows the write?
+    pub fn is_short(self) -> bool {
+        matches!(
+            self,
+            ChannelKind::Ephemeral | ChannelKind::Any | ChannelKind::Topic
+        )
+    }
 }
 
 /// A key of the state.
@@ -128,19 +168,15 @@ impl StateKey {
         Self {
             schema,
             reducer: word("reducer").and_then(Reducer::of).unwrap_or_default(),
-            channel: if word("channel") == Some("ephemeral") {
-                ChannelKind::Ephemeral
-            } else {
-                ChannelKind::Kept
-            },
+            channel: word("channel").and_then(ChannelKind::of).unwrap_or_default(),
             default: record.get("default").cloned(),
         }
     }
 
     /// Value before the first write: the default, or with a reducer the empty value of the type.
     pub fn initial(&self) -> Option<Json> {
-        if self.default.is_some() || self.channel == ChannelKind::Ephemeral {
-            return self.default.clone();
+        if self.default.is_some() || self.channel != ChannelKind::Kept {
+            return self.default.clone().filter(|_| !self.channel.is_short());
         }
         let declared = types_of(&self.schema);
         let ty = declared

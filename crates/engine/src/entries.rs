@@ -104,7 +104,16 @@ fn add_entry(
         Some(&index) if plan.is_managed(index) => {
             tracing::warn!("{} wrote to the managed key {key}, ignoring it", writer.name());
         }
-        _ => {}
+        None => {
+            if let (Some(say), false) = (&plan.unknown_key, matches!(writer, Writer::Input)) {
+                return Err(format!(
+                    "{} wrote `{key}`, which is no state key. {}",
+                    writer.name(),
+                    say(key)
+                ));
+            }
+        }
+        Some(_) => {}
     }
     Ok(())
 }

@@ -110,6 +110,12 @@ impl StateGraph {
         self.schema.managed.push((name.into(), managed));
         self
     }
+    /// An update of a key that the state does not have is refused; without this it is ignored. `say` tells the writer
+    /// what to do about it. The input may have any keys.
+    pub fn refuse_unknown_keys(mut self, say: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        self.schema.unknown = Some(Arc::new(say));
+        self
+    }
     /// Adds a node.
     pub fn node(self, name: impl Into<Name>, node: impl Node) -> Self {
         self.node_arc(name, Arc::new(node))

@@ -15,6 +15,7 @@ use crate::compiled::Graph;
 use crate::handler::{ErrorHandler, HandlerNode};
 use crate::ids::Name;
 use crate::node::{Node, Router};
+use crate::schema::SayFn;
 use crate::value::{Object, Value};
 
 pub(crate) type ChannelIx = u32;
@@ -91,6 +92,8 @@ pub(crate) struct Plan {
     /// Is the state one value, and no object of keys?
     pub(crate) is_root: bool,
     pub(crate) has_untracked: bool,
+    /// Refuses updates of keys that are none; None ignores them.
+    pub(crate) unknown_key: Option<SayFn>,
     /// Keys whose values are rebuilt from writes.
     pub(crate) deltas: Vec<ChannelIx>,
     /// What nodes are given that do not say what they need; None for every state key.

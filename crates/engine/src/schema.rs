@@ -3,6 +3,8 @@
 //! Keys are laid out once, at compile time: first those of the state, in the order of their declaration, then the
 //! managed ones, which nodes can read and nobody writes. What comes after them is the engine's own.
 
+use std::sync::Arc;
+
 use crate::channel::{ChannelSpec, Kind, Managed};
 use crate::error::{GraphPlace, GraphProblem};
 use crate::ids::Name;
@@ -19,7 +21,11 @@ pub(crate) struct Schema {
     pub(crate) root: Option<ChannelSpec>,
     pub(crate) input: Option<Vec<Name>>,
     pub(crate) output: Option<Vec<Name>>,
+    pub(crate) unknown: Option<SayFn>,
 }
+
+/// What to say of a key that the state does not have.
+pub(crate) type SayFn = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
 pub(crate) struct Key {
     pub(crate) name: Name,
@@ -31,6 +37,7 @@ pub(crate) struct Key {
 impl Schema {
     /// Adds the keys to the plan and says what is wrong with them.
     pub(crate) fn lay_out(self, plan: &mut Plan, problems: &mut Vec<GraphProblem>) {
+        plan.unknown_key = self.unknown;
         let mut problem = |code, key: &Name, message: String, remedy: &str| {
             problems.push(GraphProblem {
                 code,
@@ -157,6 +164,17 @@ impl Plan {
     /// Notes which keys need more than a step's own work, so that a step without such keys does not look for them.
     fn note_kinds(&mut self, problem: &mut impl FnMut(&'static str, &Name, String, &str)) {
         for (index, channel) in (0..).zip(&self.channels) {
+            if channel.spec.kind.is_transient() && channel.spec.default.is_some() {
+                problem(
+                    "default-on-channel",
+                    &channel.name,
+                    format!(
+                        "Key '{}' is empty before it is written, so it has no default.",
+                        channel.name
+                    ),
+                    "Remove the default, or keep the value.",
+                );
+            }
             match &channel.spec.kind {
                 Kind::Untracked { .. } => self.has_untracked = true,
                 Kind::Delta(spec) => {

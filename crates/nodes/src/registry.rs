@@ -17,7 +17,7 @@ use crate::kind::{BuildSite, KindInfo, NodeKind, Site, Usage};
 use crate::kinds::{ask::Ask, assign::Assign, code::Code, model::Model, retrieve::Retrieve};
 use crate::provider::{Providers, Variables};
 use crate::route;
-use crate::schema::{Checked, Keys, StateSchema};
+use crate::schema::{Keys, StateSchema};
 use crate::search::Folders;
 use crate::suggest;
 
@@ -157,9 +157,10 @@ impl Registry {
         let (schema, _) = StateSchema::of(document);
         let schema = Arc::new(schema);
         let providers = Arc::new(Providers::new(environment.variables.clone()));
-        let mut graph = StateGraph::new();
+        let unknown = schema.clone();
+        let mut graph = StateGraph::new().refuse_unknown_keys(move |key| unknown.no_key(key));
         for (name, key) in document.state_keys() {
-            graph = graph.channel(name, route::channel(&key));
+            graph = schema.channel(graph, name, route::channel(&key));
         }
         for (id, spec) in document.nodes() {
             let Some(entry) = self.kinds.get(spec.kind.as_str()) else {
@@ -174,16 +175,7 @@ impl Registry {
                 folders: self.folders.clone(),
             };
             match entry.kind.build(&site) {
-                Ok(node) => {
-                    graph = graph.node(
-                        id,
-                        Checked {
-                            who: format!("node {id}"),
-                            node,
-                            schema: schema.clone(),
-                        },
-                    )
-                }
+                Ok(node) => graph = graph.node_arc(id, node),
                 Err(problem) => problems.push(problem),
             }
         }

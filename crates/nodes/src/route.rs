@@ -14,20 +14,20 @@ use crate::suggest;
 /// The channel of a state key.
 pub(crate) fn channel(key: &StateKey) -> ChannelSpec {
     let initial = key.initial().map(Value::from);
+    let starting = |spec: ChannelSpec| match &initial {
+        Some(value) => spec.with_default(value.clone()),
+        None => spec,
+    };
+    match key.channel {
+        ChannelKind::Kept => {}
+        ChannelKind::Ephemeral => return ChannelSpec::ephemeral(),
+        ChannelKind::Any => return ChannelSpec::any_value(),
+        ChannelKind::Topic => return ChannelSpec::topic(false),
+        ChannelKind::Untracked => return starting(ChannelSpec::untracked(true)),
+    }
     let op = match key.reducer {
-        _ if key.channel == ChannelKind::Ephemeral => return ChannelSpec::ephemeral(),
-        Reducer::Overwrite => {
-            return match initial {
-                Some(value) => ChannelSpec::last_value().with_default(value),
-                None => ChannelSpec::last_value(),
-            };
-        }
-        Reducer::AddMessages => {
-            return match initial {
-                Some(value) => ChannelSpec::add_messages().with_default(value),
-                None => ChannelSpec::add_messages(),
-            };
-        }
+        Reducer::Overwrite => return starting(ChannelSpec::last_value()),
+        Reducer::AddMessages => return starting(ChannelSpec::add_messages()),
         Reducer::Add => BinaryOp::Add,
         Reducer::Multiply => BinaryOp::Multiply,
         Reducer::Min => BinaryOp::Min,

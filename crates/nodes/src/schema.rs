@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use jsonschema::Validator;
 use serde_json::{Map, Value as Json, json};
-use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
+use superstep::{ChannelSpec, StateGraph, Value};
 use superstep_document::{ChannelKind, Diagnostic, Document, Reducer, StateKey};
 
 use crate::suggest;
@@ -24,7 +24,7 @@ pub struct Key {
     /// How updates join.
     pub reducer: Reducer,
     /// Gone after the next step.
-    pub ephemeral: bool,
+    pub short: bool,
     /// Has a value before the first write.
     pub initial: bool,
 }
@@ -63,7 +63,7 @@ impl Key {
             name: name.into(),
             schema: key.schema.clone(),
             reducer: key.reducer,
-            ephemeral: key.channel == ChannelKind::Ephemeral,
+            short: key.channel.is_short(),
             initial: key.initial().is_some(),
         }
     }
@@ -128,14 +128,10 @@ impl fmt::Display for UpdateError {
                 expected,
                 found,
             } => {
-                let inside = if path.is_empty() {
-                    String::new()
-                } else {
-                    format!(" at {path}")
-                };
                 write!(
                     f,
-                    "{who} wrote `{key}`: expected {expected}, found {found}{inside}. Correct the value, or the key's type."
+                    "{who} wrote `{key}`: {}. Correct the value, or the key's type.",
+                    mismatch(path, expected, found)
                 )
             }
         }
@@ -144,10 +140,13 @@ impl fmt::Display for UpdateError {
 
 impl std::error::Error for UpdateError {}
 
-impl From<UpdateError> for NodeError {
-    fn from(error: UpdateError) -> Self {
-        NodeError::new("UpdateError", error.to_string())
-    }
+fn mismatch(path: &str, expected: &str, found: &str) -> String {
+    let inside = if path.is_empty() {
+        String::new()
+    } else {
+        format!(" at {path}")
+    };
+    format!("expected {expected}, found {found}{inside}")
 }
 
 enum Rule {
@@ -193,8 +192,7 @@ impl Rule {
         Ok(Rule::Schema(Box::new(validator), expected(&short)))
     }
 
-    /// `Err((path, expected, found))`
-    fn check(&self, value: &Value) -> Result<(), (String, String, String)> {
+    fn check(&self, value: &Value) -> Result<(), Misfit> {
         match self {
             Rule::Any => Ok(()),
             Rule::Types(types) => {
@@ -252,16 +250,29 @@ fn shortened(text: &str) -> String {
     }
 }
 
+/// `(path, expected, found)`
+type Misfit = (String, String, String);
+
 struct KeyRule {
     name: Arc<str>,
-    reducer: Reducer,
+    /// Is one item as good as a list with one item?
+    items: bool,
     whole: Rule,
     update: Rule,
 }
 
+impl KeyRule {
+    fn check(&self, update: &Value) -> Result<(), Misfit> {
+        if self.items && !matches!(update, Value::Array(_)) {
+            return self.update.check(&Value::from(vec![update.clone()]));
+        }
+        self.update.check(update)
+    }
+}
+
 /// Compiled rules of a document's state.
 pub struct StateSchema {
-    rules: Vec<KeyRule>,
+    rules: Vec<Arc<KeyRule>>,
 }
 
 impl fmt::Debug for StateSchema {
@@ -296,12 +307,12 @@ impl StateSchema {
                 Rule::Any => Rule::Any,
                 _ => compile(&update_schema(&key)),
             };
-            KeyRule {
+            Arc::new(KeyRule {
                 name: name.into(),
-                reducer: key.reducer,
+                items: takes_items(&key),
                 whole,
                 update,
-            }
+            })
         });
         let rules = rules.collect();
         (Self { rules }, problems)
@@ -336,6 +347,31 @@ impl StateSchema {
         }
     }
 
+    /// Declares a key whose every update the engine holds against the key's type.
+    pub(crate) fn channel(&self, graph: StateGraph, name: &str, spec: ChannelSpec) -> StateGraph {
+        let Some(rule) = self.rules.iter().find(|rule| &*rule.name == name) else {
+            return graph.channel(name, spec);
+        };
+        let in_words = |(path, expected, found): Misfit| mismatch(&path, &expected, &found);
+        let (rule, whole) = (rule.clone(), rule.clone());
+        let spec = spec
+            .checked(move |update| rule.check(update).map_err(in_words))
+            .checked_overwrite(move |value| whole.whole.check(value).map_err(in_words));
+        graph.channel(name, spec)
+    }
+
+    /// What to say of a key that is none: another that was meant, and those there are.
+    pub(crate) fn no_key(&self, key: &str) -> String {
+        let known = || self.rules.iter().map(|rule| &*rule.name);
+        format!(
+            "{} Keys: {}. Add the key to the state, or correct the name.",
+            suggest::did_you_mean(key, known()),
+            suggest::listing(known())
+        )
+        .trim()
+        .to_owned()
+    }
+
     fn check_write(&self, who: &str, key: &str, value: &Value) -> Result<(), UpdateError> {
         let Some(rule) = self.rules.iter().find(|rule| &*rule.name == key) else {
             let known = || self.rules.iter().map(|rule| &*rule.name);
@@ -350,13 +386,9 @@ impl StateSchema {
             .as_object()
             .filter(|object| object.len() == 1)
             .and_then(|object| object.get("__overwrite__"));
-        let checked = match (overwrite, rule.reducer, value) {
-            (Some(whole), ..) => rule.whole.check(whole),
-            // One item is as good as a list with one item.
-            (None, Reducer::Append | Reducer::Union, item) if !matches!(item, Value::Array(_)) => {
-                rule.update.check(&Value::from(vec![item.clone()]))
-            }
-            (None, _, value) => rule.update.check(value),
+        let checked = match overwrite {
+            Some(whole) => rule.whole.check(whole),
+            None => rule.check(value),
         };
         checked.map_err(|(path, expected, found)| UpdateError::Mismatch {
             who: who.to_owned(),
@@ -365,6 +397,15 @@ impl StateSchema {
             expected,
             found,
         })
+    }
+}
+
+/// Does the key take one item where its value is a list?
+fn takes_items(key: &StateKey) -> bool {
+    match key.channel {
+        ChannelKind::Topic => true,
+        ChannelKind::Kept => matches!(key.reducer, Reducer::Append | Reducer::Union),
+        ChannelKind::Ephemeral | ChannelKind::Any | ChannelKind::Untracked => false,
     }
 }
 
@@ -378,6 +419,12 @@ fn update_schema(key: &StateKey) -> Json {
             .filter(|(name, _)| names.contains(&name.as_str()) || name.starts_with('$'));
         Json::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
     };
+    if takes_items(key) {
+        return keep(&["type", "items", "definitions"]);
+    }
+    if key.channel != ChannelKind::Kept {
+        return key.schema.clone();
+    }
     match key.reducer {
         Reducer::Overwrite | Reducer::Min | Reducer::Max | Reducer::And | Reducer::Or => key.schema.clone(),
         Reducer::Add | Reducer::Multiply => keep(&["type", "items", "definitions"]),
@@ -391,37 +438,6 @@ fn update_schema(key: &StateKey) -> Json {
         ]),
         // Text, pairs and removals are messages too; the reducer says what it cannot read.
         Reducer::AddMessages => json!({}),
-    }
-}
-
-/// A node whose updates are held against the state.
-pub(crate) struct Checked {
-    /// How messages call it.
-    pub(crate) who: String,
-    pub(crate) node: Arc<dyn Node>,
-    pub(crate) schema: Arc<StateSchema>,
-}
-
-impl Node for Checked {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            let output = self.node.run(context, input).await?;
-            self.check(&output)?;
-            Ok(output)
-        })
-    }
-}
-
-impl Checked {
-    fn check(&self, output: &NodeOutput) -> Result<(), UpdateError> {
-        match output {
-            NodeOutput::Update(update) => self.schema.check_update(&self.who, update),
-            NodeOutput::Command(command) => command
-                .update
-                .as_ref()
-                .map_or(Ok(()), |update| self.schema.check_update(&self.who, update)),
-            NodeOutput::Many(outputs) => outputs.iter().try_for_each(|output| self.check(output)),
-        }
     }
 }
 
@@ -448,7 +464,9 @@ mod tests {
             "pick": {"enum": ["a", "b"]},
             "any": {},
             "messages": {"type": "array", "reducer": "add_messages"},
-            "ratio": {"type": "number"}
+            "ratio": {"type": "number"},
+            "queue": {"type": "array", "items": {"type": "integer"}, "channel": "topic"},
+            "link": {"type": "object", "channel": "untracked"}
         }));
         for fine in [
             json!({"n": -1}),
@@ -461,6 +479,9 @@ mod tests {
             json!({"messages": "hello"}),
             json!({"ratio": 1}),
             json!({"level": 2.0}),
+            json!({"queue": 1}),
+            json!({"queue": [1, 2]}),
+            json!({"link": {}}),
             json!(null),
             json!({"tags": {"__overwrite__": ["x"]}}),
             json!([["n", 1], ["n", 2]]),
@@ -474,6 +495,8 @@ mod tests {
             (json!({"level": -1}), "-1 is less than the minimum of 0"),
             (json!({"tags": 1}), "`tags`"),
             (json!({"tags": ["x", 1]}), "at /1"),
+            (json!({"queue": "x"}), "at /0"),
+            (json!({"link": 1}), "expected object, found 1 of type integer"),
             (json!({"who": {"age": "x"}}), "at /age"),
             (json!({"pick": "c"}), "expected one of \"a\", \"b\""),
             (

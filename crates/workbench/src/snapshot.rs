@@ -397,8 +397,8 @@ fn keys(
     if let Some(built) = built {
         for (name, key) in built.source.document.state_keys() {
             let reducer = match key.channel {
-                superstep_document::ChannelKind::Ephemeral => "ephemeral",
                 superstep_document::ChannelKind::Kept => key.reducer.as_str(),
+                channel => channel.as_str(),
             };
             declared_keys.push((name.to_owned(), declared(&key.schema), reducer.to_owned()));
         }

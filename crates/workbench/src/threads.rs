@@ -469,7 +469,9 @@ impl Workbench {
                 let mut wrapped = Object::new();
                 for (key, value) in given.iter() {
                     let reduced = built.graph.state_keys().any(|(name, reducer)| {
-                        **name == **key && !matches!(reducer, "overwrite" | "ephemeral")
+                        let joins =
+                            !matches!(reducer, "overwrite" | "ephemeral" | "any" | "topic" | "untracked");
+                        **name == **key && joins
                     });
                     if reduced && request.overwrite.iter().any(|name| **name == **key) {
                         let inner: Object = [("__overwrite__", value.clone())].into_iter().collect();

@@ -25,7 +25,9 @@ export interface PendingEdits {
   readonly asNode: string | undefined;
 }
 
-export const hasReducer = (reducer: string): boolean => reducer !== "overwrite" && reducer !== "ephemeral";
+const REPLACING = new Set(["overwrite", "ephemeral", "any", "topic", "untracked"]);
+
+export const hasReducer = (reducer: string): boolean => !REPLACING.has(reducer);
 
 /** What the reducer would have to be given so that the value becomes `value`; the value itself where that is unknown. */
 export function asUpdate(reducer: string, base: unknown, value: unknown): unknown {

@@ -6,7 +6,7 @@ use super::{Check, Wanted, suggest, unreadable_name};
 use crate::diagnostic::Diagnostic;
 use crate::document::Section;
 use crate::json::type_name;
-use crate::view::{Reducer, types_of};
+use crate::view::{ChannelKind, Reducer, types_of};
 
 /// The type words of JSON Schema.
 const TYPES: [&str; 7] = [
@@ -32,7 +32,7 @@ pub(super) fn check(check: &mut Check<'_>) {
         }
         type_word(check, &record, value);
         let reducer = reducer(check, &record, name, value);
-        channel(check, &record, value, reducer);
+        channel(check, &record, name, value, reducer);
         default(check, &record, name, value);
         if let Some(values) = value.get("enum")
             && !values.is_array()
@@ -139,29 +139,44 @@ fn reducer(check: &mut Check<'_>, record: &str, name: &str, value: &Json) -> Opt
     Some(reducer)
 }
 
-fn channel(check: &mut Check<'_>, record: &str, value: &Json, reducer: Option<Reducer>) {
+fn channel(check: &mut Check<'_>, record: &str, name: &str, value: &Json, reducer: Option<Reducer>) {
     check.field(record, value, "channel", Wanted::Text);
-    match value.get("channel").and_then(Json::as_str) {
-        None => {}
-        Some("ephemeral") => {
-            if reducer.is_some_and(|reducer| reducer != Reducer::Overwrite) {
-                let message = "An ephemeral key takes one write a step; its reducer is never used.";
-                let remedy = "Remove `reducer`, or remove `channel` so that the value is kept.";
-                check.push(Diagnostic::error("reducer-on-ephemeral", record, message, remedy).at("/reducer"));
-            }
-            if value.get("default").is_some() {
-                let message = "An ephemeral key is empty before it is written; its default is never used.";
-                let remedy = "Remove `default`, or remove `channel` so that the value is kept.";
-                check.push(
-                    Diagnostic::warning("default-on-ephemeral", record, message, remedy).at("/default"),
-                );
-            }
-        }
-        Some(word) => {
-            let message = format!("`{word}` is not a channel.");
-            let remedy = "Write `ephemeral`, or remove the field so that the value is kept.";
-            check.push(Diagnostic::error("unknown-channel", record, message, remedy).at("/channel"));
-        }
+    let Some(word) = value.get("channel").and_then(Json::as_str) else {
+        return;
+    };
+    let Some(kind) = ChannelKind::of(word) else {
+        let words = ChannelKind::ALL.map(ChannelKind::as_str);
+        let message = format!("`{word}` is not a channel.");
+        let remedy = match suggest(word, words.into_iter()) {
+            Some(other) => format!("Did you mean `{other}`?"),
+            None => format!(
+                "Write one of {}, or remove the field so that the value is kept.",
+                words.join(", ")
+            ),
+        };
+        check.push(Diagnostic::error("unknown-channel", record, message, remedy).at("/channel"));
+        return;
+    };
+    if reducer.is_some_and(|reducer| reducer != Reducer::Overwrite) {
+        let message =
+            format!("The channel `{word}` says what several writes mean; the reducer is never used.");
+        let remedy = "Remove `reducer`, or remove `channel` so that the value is kept.";
+        check.push(Diagnostic::error("reducer-on-channel", record, message, remedy).at("/reducer"));
+    }
+    if kind.is_short() && value.get("default").is_some() {
+        let message =
+            format!("A key with channel `{word}` is empty before it is written; its default is never used.");
+        let remedy = "Remove `default`, or remove `channel` so that the value is kept.";
+        check.push(Diagnostic::warning("default-on-channel", record, message, remedy).at("/default"));
+    }
+    let declared = types_of(value);
+    if kind == ChannelKind::Topic && !declared.is_empty() && !declared.contains(&"array") {
+        let message = format!(
+            "`{name}` is declared as {}, and a topic is a list.",
+            declared.join(" or ")
+        );
+        let remedy = "Declare it as array, or choose another channel.";
+        check.push(Diagnostic::error("channel-type", record, message, remedy).at("/channel"));
     }
 }
 

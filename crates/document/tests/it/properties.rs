@@ -67,6 +67,7 @@ fn word() -> impl Strategy<Value = String> {
         "add",
         "append",
         "ephemeral",
+        "topic",
         "string",
         "integer",
         "array",

@@ -82,6 +82,9 @@ fn the_schema_and_validate_agree_about_form() {
             json!({"type": "array", "reducer": "append", "default": []}),
         ),
         with("/state/k", json!({"type": "object", "channel": "ephemeral"})),
+        with("/state/k", json!({"type": "array", "channel": "topic"})),
+        with("/state/k", json!({"channel": "any"})),
+        with("/state/k", json!({"channel": "untracked", "default": 1})),
     ];
     for value in good {
         assert!(validator.is_valid(&value), "the schema refuses {value}");
@@ -101,7 +104,7 @@ fn the_schema_and_validate_agree_about_form() {
         with("/nodes", json!({"a:x": {"kind": "assign"}})),
         with("/nodes", json!({"__a": {"kind": "assign"}})),
         with("/state/k", json!({"reducer": "appendd"})),
-        with("/state/k", json!({"channel": "topic"})),
+        with("/state/k", json!({"channel": "topics"})),
         with("/state/k", json!({"type": "list"})),
         edge(json!({"from": "a"})),
         edge(json!({"to": "a"})),

@@ -129,13 +129,17 @@ fn state_keys() {
         "f": { "reducer": 1 },
         "g": { "type": "string", "reducer": "append" },
         "h": { "type": ["array", "null"], "reducer": "append" },
-        "i": { "channel": "topic" },
+        "i": { "channel": "topics" },
         "j": { "channel": "ephemeral", "reducer": "add", "default": 1 },
         "k": { "type": "integer", "default": "1" },
         "l": { "type": "integer", "default": 1.0 },
         "m": { "type": "string", "enum": ["a", "b"], "default": "c" },
         "n": { "type": ["string", "null"], "default": null },
-        "o": { "enum": "a" }
+        "o": { "enum": "a" },
+        "p": { "type": "array", "channel": "topic", "default": [] },
+        "q": { "type": "string", "channel": "topic" },
+        "r": { "channel": "untracked", "default": 1 },
+        "s": { "channel": "any", "reducer": "append" }
     }, "edges": [ { "from": "__start__", "to": "first" }, { "from": "first", "to": "second" } ] }));
     assert_eq!(
         found(&graph),
@@ -153,11 +157,14 @@ fn state_keys() {
             "bad-type key:f /reducer",
             "reducer-type key:g /reducer",
             "unknown-channel key:i /channel",
-            "reducer-on-ephemeral key:j /reducer",
-            "~default-on-ephemeral key:j /default",
+            "reducer-on-channel key:j /reducer",
+            "~default-on-channel key:j /default",
             "default-type key:k /default",
             "default-type key:m /default",
             "bad-type key:o /enum",
+            "~default-on-channel key:p /default",
+            "channel-type key:q /channel",
+            "reducer-on-channel key:s /reducer",
         ]
     );
 }

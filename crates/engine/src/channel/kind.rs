@@ -395,7 +395,7 @@ impl Kind {
     pub(crate) fn keeps_default(&self) -> bool {
         matches!(
             self,
-            Kind::Binary(_) | Kind::Messages | Kind::Delta(_) | Kind::Last
+            Kind::Binary(_) | Kind::Messages | Kind::Delta(_) | Kind::Last | Kind::Untracked { .. }
         )
     }
 

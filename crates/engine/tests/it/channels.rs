@@ -1103,6 +1103,28 @@ async fn a_commands_update_may_be_pairs_and_an_update_must_be_an_object() {
     }
 }
 
+#[tokio::test]
+async fn keys_that_are_none_are_ignored_or_refused() {
+    let writes = || base().node("a", returns(json!({"lgo": ["a"]}))).edge(START, "a");
+    assert_eq!(log_after(writes()).await, "");
+    let strict = on_memory(writes().refuse_unknown_keys(|key| format!("There is no {key}.")));
+    let given = Input::value(json!({"x": 1, "other": 2}));
+    let error = strict.invoke(given, RunConfig::on("1")).await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("Node `a` wrote `lgo`, which is no state key. There is no lgo."),
+        "{error}"
+    );
+    let edit = StateUpdate {
+        values: json!({"y": 1}),
+        as_node: Some("a".into()),
+        ..StateUpdate::default()
+    };
+    let error = strict.update_state(&StateRef::live("1"), edit).await.unwrap_err();
+    assert_eq!(error.code(), "invalid-update", "{error}");
+}
+
 #[test]
 fn wrong_declarations_are_problems() {
     let problems = |graph: StateGraph| -> Vec<String> {
@@ -1147,6 +1169,10 @@ fn wrong_declarations_are_problems() {
             "managed-key Invalid managed channels detected in output: l, r. Managed channels are not permitted in \
              Input/Output schema.",
         ]
+    );
+    assert_eq!(
+        problems(StateGraph::new().channel("k", ChannelSpec::any_value().with_default(1))),
+        ["default-on-channel Key 'k' is empty before it is written, so it has no default."]
     );
     assert_eq!(
         problems(StateGraph::new().root(append()).channel("k", append())),

@@ -27,6 +27,33 @@ async fn assign_sets_keys_from_expressions_and_literals() {
 }
 
 #[tokio::test]
+async fn channels_of_a_document_are_channels_of_the_engine() {
+    let graph = json!({
+        "format": "superstep/1", "name": "channels",
+        "state": {
+            "queue": {"type": "array", "items": {"type": "string"}, "channel": "topic"},
+            "flag": {"channel": "any"},
+            "link": {"type": "object", "channel": "untracked"},
+            "seen": {"type": "array", "reducer": "append"},
+        },
+        "nodes": {
+            "a": {"kind": "assign", "config": {"set": {"queue": "'x'", "flag": "1", "link": {"up": true}}}},
+            "b": {"kind": "assign", "config": {"set": {"queue": ["y", "z"], "flag": "2"}}},
+            "c": {"kind": "assign", "config": {"set": {"seen": "[state.queue, state.flag, state.link]"}}},
+        },
+        "edges": [
+            {"from": "__start__", "to": "a"},
+            {"from": "__start__", "to": "b"},
+            {"from": ["a", "b"], "to": "c"},
+        ],
+    });
+    assert_eq!(
+        result(&graph, value!({})).await,
+        value!({"link": {"up": true}, "seen": [["x", "y", "z"], 2, {"up": true}]})
+    );
+}
+
+#[tokio::test]
 async fn updates_are_held_against_the_types_of_the_state() {
     let graph = one_node(
         json!({"n": {"type": "integer"}}),
@@ -35,8 +62,7 @@ async fn updates_are_held_against_the_types_of_the_state() {
     );
     let text = failure(&graph, value!({})).await;
     assert!(
-        text.contains("UpdateError")
-            && text.contains("node n wrote `n`: expected integer, found \"three\" of type string"),
+        text.starts_with("Node `n` wrote `n`: expected integer, found \"three\" of type string"),
         "{text}"
     );
     let graph = one_node(

@@ -61,6 +61,9 @@ const REDUCERS: readonly [name: string, types: readonly string[] | null][] = [
   ["merge", ["object"]],
 ];
 
+/** How long a value lasts; what does not name a channel is kept. */
+const CHANNELS = ["kept", "ephemeral", "any", "topic", "untracked"] as const;
+
 export function StatePanel() {
   const names = useIds("key");
   const selected = useSession((state) => state.selection.key);
@@ -199,7 +202,11 @@ function KeyRow({ name, first, last, open, usage, onToggle }: KeyRowProps) {
         )}
         <span className="state-type">{typeBadge(key)}</span>
         {reducer !== "overwrite" && <Badge mono>{reducer}</Badge>}
-        {key["channel"] === "ephemeral" && <Badge tone="paused">{t("forms.state.ephemeralShort")}</Badge>}
+        {typeof key["channel"] === "string" && (
+          <Badge tone="paused" mono>
+            {key["channel"]}
+          </Badge>
+        )}
         {users === 0 && <Badge title={t("forms.state.unusedHelp")}>{t("forms.state.unused")}</Badge>}
       </button>
       {open && (
@@ -245,6 +252,10 @@ function KeyEditor({
 
   const reducer = typeof record["reducer"] === "string" ? record["reducer"] : "overwrite";
   const type = typeof record["type"] === "string" ? record["type"] : null;
+  const channel = typeof record["channel"] === "string" ? record["channel"] : "kept";
+  const channels = CHANNELS.filter(
+    (value) => value !== "topic" || channel === "topic" || type === null || type === "array",
+  );
   const {
     reducer: _reducer,
     channel: _channel,
@@ -309,7 +320,8 @@ function KeyEditor({
                   ...(record["reducer"] !== undefined &&
                     joins &&
                     !(wasMessages && next.type !== "array") && { reducer: record["reducer"] }),
-                  ...(record["channel"] !== undefined && { channel: record["channel"] }),
+                  ...(record["channel"] !== undefined &&
+                    (channel !== "topic" || next.type === "array") && { channel: record["channel"] }),
                 },
                 t("forms.state.type"),
               );
@@ -356,15 +368,19 @@ function KeyEditor({
         />
       </Field>
       <Field
-        label={t("forms.state.ephemeral")}
-        description={t("forms.state.ephemeralHelp")}
-        className="ss-field-switch"
+        label={t("forms.state.channel")}
+        description={t(`forms.channel.${channel}.help` as TextKey)}
         error={at("/channel")}
         pointer="/channel"
       >
-        <Switch
-          checked={record["channel"] === "ephemeral"}
-          onChange={(on) => set("/channel", on ? "ephemeral" : undefined, t("forms.state.ephemeral"))}
+        <Select
+          value={channel}
+          options={channels.map((value) => ({
+            value,
+            label: t(`forms.channel.${value}` as TextKey),
+            description: t(`forms.channel.${value}.help` as TextKey),
+          }))}
+          onChange={(next) => set("/channel", next === "kept" ? undefined : next, t("forms.state.channel"))}
         />
       </Field>
       <Users

@@ -400,9 +400,20 @@ export const forms = {
   "forms.state.noDefault": "No value until a node writes one.",
   "forms.state.description": "Description",
   "forms.state.descriptionPlaceholder": "What it holds",
-  "forms.state.ephemeral": "Only for the next step",
-  "forms.state.ephemeralHelp": "The value is gone after the super-step that follows the write.",
-  "forms.state.ephemeralShort": "one step",
+  "forms.state.channel": "How long it lasts",
+  "forms.channel.kept": "Until it is written again",
+  "forms.channel.kept.help": "The value stays in the thread.",
+  "forms.channel.ephemeral": "For the next step",
+  "forms.channel.ephemeral.help":
+    "The value is gone after the super-step that follows the write. Two writes at once are an error.",
+  "forms.channel.any": "For the next step, last write",
+  "forms.channel.any.help":
+    "The value is gone after the super-step that follows the write. Of several writes the last one counts.",
+  "forms.channel.topic": "What the last step wrote",
+  "forms.channel.topic.help": "A list of everything that the previous super-step wrote to the key.",
+  "forms.channel.untracked": "While the run lasts",
+  "forms.channel.untracked.help":
+    "Never stored: for connections and secrets. Gone when the run is continued later.",
   "forms.state.unused": "unused",
   "forms.state.unusedHelp": "No node and no edge names this key.",
   "forms.state.writers": "Written by",
