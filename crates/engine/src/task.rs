@@ -11,6 +11,7 @@ use crate::channel::{packet, refusal};
 use crate::checkpoint::reserved::{END, RETURN, START};
 use crate::context::NodeContext;
 use crate::entries::{Writer, add_command_writes, add_writes};
+use crate::handler::NodeFailed;
 use crate::ids::{CheckpointId, Name, TaskId, uuid_text};
 use crate::live::{Applied, Channel, Live, Writes};
 use crate::node::{
@@ -30,6 +31,16 @@ pub(crate) enum Origin {
     Packet(usize),
     /// Another task called it: the caller's path, and the number of the call.
     Call(Value, usize),
+    /// It takes over from a task that failed.
+    Failure(Arc<TakeOver>),
+}
+
+/// What a task takes over from.
+#[derive(Debug)]
+pub(crate) struct TakeOver {
+    /// The path of the failed task.
+    path: Value,
+    pub(crate) failed: NodeFailed,
 }
 
 /// One task of a super-step.
@@ -54,6 +65,13 @@ impl Task {
             Origin::Call(caller, index) => {
                 vec![push, caller.clone(), Value::from(*index), Value::Bool(true)].into()
             }
+            Origin::Failure(over) => {
+                let failed = over.path.as_array().into_iter().flat_map(List::iter);
+                let mut path: List = failed.take(3).cloned().collect();
+                path.push(Value::from("node_error_handler"));
+                path.push(Value::Bool(false));
+                path.into()
+            }
         }
     }
     pub(crate) fn triggers(&self, plan: &Plan) -> Vec<Name> {
@@ -67,6 +85,13 @@ impl Task {
     }
     pub(crate) fn is_call(&self) -> bool {
         matches!(self.origin, Origin::Call(..))
+    }
+    /// What it takes over from.
+    pub(crate) fn failed(&self) -> Option<&NodeFailed> {
+        match &self.origin {
+            Origin::Failure(over) => Some(&over.failed),
+            _ => None,
+        }
     }
     /// START is part of no event.
     pub(crate) fn is_start(&self, plan: &Plan) -> bool {
@@ -122,6 +147,30 @@ pub(crate) fn called(
     }
 }
 
+/// The task of `handler` that takes over from `task`.
+pub(crate) fn taking_over(
+    ns: &str,
+    checkpoint: &CheckpointId,
+    step: i64,
+    task: &Task,
+    (node, name): (NodeIx, Name),
+    failed: NodeFailed,
+) -> Task {
+    let rest = ["node_error_handler", task.id.as_str()];
+    Task {
+        id: task_id(ns, checkpoint, step, &name, "__pregel_push", &rest),
+        node: Some(node),
+        name,
+        path_text: format!("{}, node_error_handler, {:010}", task.path_text, 0),
+        origin: Origin::Failure(Arc::new(TakeOver {
+            path: task.path(),
+            failed,
+        })),
+        input: task.input.clone(),
+        writes: Vec::new(),
+    }
+}
+
 /// The tasks of the super-step that starts from `live`: packets in queue order, then triggered nodes.
 pub(crate) fn prepare(
     live: &Live,
@@ -173,7 +222,8 @@ pub(crate) fn prepare(
 pub(crate) fn applied_of<'a>(task: &'a Task, writes: &'a [(Channel, Value)]) -> Applied<'a> {
     Applied {
         name: &task.name,
-        node: task.node,
+        // A handler is no node that a thread remembers the triggers of.
+        node: task.node.filter(|_| task.failed().is_none()),
         path: &task.path_text,
         pulled: task.pulled(),
         writes,
@@ -628,10 +678,72 @@ pub(crate) fn targets(plan: &Plan, writes: &Writes) -> Vec<Name> {
 /// `Class('message')`, as errors are stored and shown.
 pub(crate) fn repr(failure: &Failure) -> String {
     let message = &failure.message;
-    let (quote, body) = match (message.contains('\''), message.contains('"')) {
-        (true, false) => ('"', message.clone()),
-        (true, true) => ('\'', message.replace('\'', "\\'")),
-        _ => ('\'', message.clone()),
+    let quote = match message.contains('\'') && !message.contains('"') {
+        true => '"',
+        false => '\'',
     };
-    format!("{}({quote}{}{quote})", failure.class, body.replace('\n', "\\n"))
+    let mut shown = format!("{}({quote}", failure.class);
+    for c in message.chars() {
+        let escaped = ESCAPES
+            .iter()
+            .find(|(plain, _)| *plain == c && (c != '\'' || quote == '\''));
+        if escaped.is_some() {
+            shown.push('\\');
+        }
+        shown.push(escaped.map_or(c, |(_, letter)| *letter));
+    }
+    shown.push(quote);
+    shown.push(')');
+    shown
+}
+
+/// Characters that stand behind a backslash in [`repr`], and how.
+const ESCAPES: [(char, char); 5] = [('\\', '\\'), ('\n', 'n'), ('\r', 'r'), ('\t', 't'), ('\'', '\'')];
+
+/// The failure that [`repr`] showed so.
+pub(crate) fn failure_of(shown: &str) -> Failure {
+    let (class, rest) = shown.split_once('(').unwrap_or(("Exception", shown));
+    let message = rest.strip_suffix(')').unwrap_or(rest);
+    let quote = message.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
+    let inner = quote.and_then(|quote| message.strip_prefix(quote)?.strip_suffix(quote));
+    let mut text = String::with_capacity(message.len());
+    let mut chars = inner.unwrap_or(message).chars();
+    while let Some(c) = chars.next() {
+        let plain = match c {
+            '\\' => chars.next().map(|letter| {
+                let known = ESCAPES.iter().find(|(_, escaped)| *escaped == letter);
+                known.map_or(letter, |(plain, _)| *plain)
+            }),
+            c => Some(c),
+        };
+        text.extend(plain);
+    }
+    Failure {
+        class: class.into(),
+        message: text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shown_failure_reads_back() {
+        let cases = [
+            ("bad", "E('bad')"),
+            ("it's", "E(\"it's\")"),
+            ("it's \"so\"", "E('it\\'s \"so\"')"),
+            ("C:\\new\nline (1)", "E('C:\\\\new\\nline (1)')"),
+            ("", "E('')"),
+        ];
+        for (message, shown) in cases {
+            let failure = Failure {
+                class: "E".into(),
+                message: message.into(),
+            };
+            assert_eq!(repr(&failure), shown);
+            assert_eq!(failure_of(shown), failure);
+        }
+    }
 }

@@ -36,6 +36,7 @@ use crate::value::{List, Object, Value};
 mod answers;
 mod begin;
 mod cached;
+mod handlers;
 mod report;
 mod tasks;
 
@@ -301,6 +302,7 @@ impl Loop {
             }
             if !self.pending.is_empty() {
                 if self.keep_finished {
+                    self.resume_handlers();
                     self.give_back();
                 }
                 self.leave_behind();

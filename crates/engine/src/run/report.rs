@@ -14,10 +14,16 @@ impl Loop {
         for task in self.tasks.iter().filter(|task| !task.is_start(&self.plan)) {
             self.emit_start(task).await;
         }
+        // What failed and was taken over has nothing to show, unless its node had written before.
+        let shows = |task: &Task| match task.writes.as_slice() {
+            [] => false,
+            [(Channel::Named(name), _)] => &**name != reserved::ERROR,
+            _ => true,
+        };
         for task in self
             .tasks
             .iter()
-            .filter(|task| !task.is_start(&self.plan) && !task.writes.is_empty())
+            .filter(|task| !task.is_start(&self.plan) && shows(task))
         {
             self.emit_update(task, &task.writes, true).await;
         }

@@ -185,7 +185,9 @@ impl Loop {
                 },
             };
             let others = running.len() + queue.len() + usize::from(working_here);
-            self.finished(place, outcome, others, &mut ended).await?;
+            if let Some(handler) = self.finished(place, outcome, others, &mut ended).await? {
+                queue.push_front(handler);
+            }
         }
         self.calls.clear();
         match (ended.failure, ended.asked) {
@@ -281,8 +283,11 @@ impl Loop {
             .previous_channel
             .and_then(|channel| self.live.value(channel))
             .cloned();
-        let context =
+        let mut context =
             NodeContext::new(info, self.shared.clone(), self.resuming, given, Some(caller)).after(previous);
+        if let Some(failed) = task.failed() {
+            context = context.taking_over(failed.clone());
+        }
         let (plan, input) = (self.plan.clone(), task.input.clone());
         let state = self.live.state.clone();
         let node = task.node.unwrap_or_default();
@@ -337,14 +342,14 @@ impl Loop {
         (!rules.is_plain()).then_some(rules)
     }
 
-    /// Records how a task ended, and tells readers.
+    /// Records how a task ended, and tells readers. Gives the place of the task that takes over, if it failed.
     pub(super) async fn finished(
         &mut self,
         place: usize,
         outcome: Outcome,
         others: usize,
         ended: &mut Ended,
-    ) -> Result<(), RunError> {
+    ) -> Result<Option<usize>, RunError> {
         let task = self.tasks[place].clone();
         let Outcome {
             mut writes,
@@ -356,6 +361,7 @@ impl Loop {
         let mut stored: Writes = resume.into_iter().collect();
         let mut interrupts = Vec::new();
         let mut error = None;
+        let mut handled = None;
         if !task.is_start(&self.plan) {
             let written = task::count_state_writes(&self.plan, &writes);
             self.count(0, 1, written);
@@ -391,8 +397,12 @@ impl Loop {
                 stored.extend(writes.iter().cloned());
                 error = Some(shown);
                 let answer = Err(NodeError::Failed(reason.clone()));
-                // Who called decides what the failure of a call means.
-                if !task.is_call() {
+                if let Some(handler) = self.handler_of(&task) {
+                    let name = Value::String(task.name.clone());
+                    stored.push((Channel::Named(reserved::ERROR_SOURCE.into()), name));
+                    handled = Some((handler, reason));
+                } else if !task.is_call() {
+                    // Who called decides what the failure of a call means.
                     ended.failure.get_or_insert(match &*reason.class {
                         "InvalidUpdateError" => RunError::InvalidUpdate {
                             message: format!("{}\nReturned by node {:?}.", reason.message, &*task.name),
@@ -409,15 +419,15 @@ impl Loop {
             End::Parent(command) => {
                 let command = Box::new(command);
                 ended.failure.get_or_insert(RunError::ParentCommand { command });
-                return Ok(());
+                return Ok(None);
             }
             End::Drained(reason) => {
                 ended.failure.get_or_insert(RunError::Drained { reason });
-                return Ok(());
+                return Ok(None);
             }
             End::Cancelled => {
                 ended.failure.get_or_insert(RunError::Cancelled);
-                return Ok(());
+                return Ok(None);
             }
         };
         if !stored.is_empty() {
@@ -425,7 +435,7 @@ impl Loop {
             if let Some(persister) = &mut self.persister
                 && !record.writes.is_empty()
             {
-                persister.task(record, others > 0).await?;
+                persister.task(record, others > 0 || handled.is_some()).await?;
             }
         }
         // A question asked in a call is shown as its caller's.
@@ -441,7 +451,7 @@ impl Loop {
         for reply in self.calls.waiting.remove(&place).into_iter().flatten() {
             let _ = reply.send(answer.clone());
         }
-        Ok(())
+        Ok(handled.map(|(handler, reason)| self.take_over(place, handler, reason)))
     }
 
     pub(super) fn info(&self, task: &Task) -> TaskInfo {

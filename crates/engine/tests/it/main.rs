@@ -7,6 +7,7 @@ mod channels;
 mod compile;
 mod deltas;
 mod failures;
+mod handlers;
 mod interrupts;
 mod loops;
 mod nested;
