@@ -3,7 +3,7 @@
 //! Every edit is a list of such super-steps; `update_state` is the list with one update. All of them are worked out
 //! before the first is stored, so an edit that cannot be made leaves the thread as it was.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use crate::checkpoint::{
     Change, Checkpoint, CheckpointTuple, Checkpointer, Commit, ListQuery, Metadata, PendingWrite, Put,
@@ -19,7 +19,7 @@ use crate::live::{Applied, Channel, Live, Writes, load, stored_writes};
 use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::NodeIx;
 use crate::snapshot;
-use crate::task::{self, applied_of};
+use crate::task::{self, Task, applied_of};
 use crate::value::{Object, Value};
 
 /// An edit.
@@ -288,7 +288,12 @@ impl<'a> Edit<'a> {
             Some(_) => task::prepare(&live, &self.ns, &base_id, step, None),
             None => Vec::new(),
         };
-        let mut taken: HashMap<NodeIx, usize> = HashMap::new();
+        let mut free: HashMap<NodeIx, VecDeque<&Task>> = HashMap::new();
+        for task in &waiting {
+            if let Some(node) = task.node {
+                free.entry(node).or_default().push_back(task);
+            }
+        }
         let mut notes = Object::new();
         let mut ran: Vec<(Name, NodeIx, String, Writes)> = Vec::with_capacity(updates.len());
         let mut filed = Vec::new();
@@ -296,14 +301,7 @@ impl<'a> Edit<'a> {
             let name = plan.node(node).name.clone();
             let task = match &update.task_id {
                 Some(id) => waiting.iter().find(|task| task.id == *id),
-                None => {
-                    let nth = taken.entry(node).or_default();
-                    *nth += 1;
-                    waiting
-                        .iter()
-                        .filter(|task| task.node == Some(node))
-                        .nth(*nth - 1)
-                }
+                None => free.get_mut(&node).and_then(VecDeque::pop_front),
             };
             // Updates apply in the order they were given, which is what this path sorts by.
             let path = format!("~__interrupt__, {position:010}");

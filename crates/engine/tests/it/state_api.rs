@@ -1121,3 +1121,65 @@ async fn one_checkpoint_reads_live_and_addressed() {
     let addressed = graph.get_state(&at_step(&graph, "1", 0).await).await.unwrap();
     assert_eq!(shown(addressed), (String::new(), "ok,flaky".into()));
 }
+
+#[tokio::test]
+async fn strictness_knows_the_questions_of_nested_graphs() {
+    let inner = base()
+        .node("ask", asks("inner?"))
+        .edge(START, "ask")
+        .compile()
+        .unwrap();
+    let graph = on_memory(
+        base()
+            .subgraph("sub", &inner)
+            .node("p", asks("p?"))
+            .edge(START, "sub")
+            .edge(START, "p"),
+    );
+    let strict = || RunConfig {
+        strict_resume: true,
+        ..RunConfig::on("1")
+    };
+    let asked = graph.invoke(input(), strict()).await.unwrap();
+    let id = |question: &str| {
+        let found = asked
+            .interrupts
+            .iter()
+            .find(|asked| asked.value == json!(question));
+        found.unwrap().id.to_string()
+    };
+    let by_id = |id: String| Input::resume([(id, "yes")].into_iter().collect::<Object>());
+    let error = graph.invoke(Input::resume("one"), strict()).await.unwrap_err();
+    assert_eq!(error.code(), "unknown-interrupt");
+    let after = graph.invoke(by_id(id("inner?")), strict()).await.unwrap();
+    assert_eq!(after.interrupts.len(), 1);
+    let error = graph.invoke(by_id(id("inner?")), strict()).await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("Unknown or already-consumed interrupt"),
+        "{error}"
+    );
+    let done = graph.invoke(by_id(id("p?")), strict()).await.unwrap();
+    assert_eq!(done.status, RunStatus::Done);
+}
+
+#[tokio::test]
+async fn many_packets_are_filled_by_one_edit() {
+    let graph = on_memory(base().node("w", logs("w")).branch(
+        START,
+        Branch::new(routes(|_| (0..5_000).map(|i| Target::send("w", i)).collect())),
+    ));
+    let config = RunConfig {
+        interrupt_before: vec!["w".into()],
+        ..RunConfig::on("1")
+    };
+    graph.invoke(input(), config).await.unwrap();
+    let updates = (0..5_000).map(|i| as_node("w", json!({ "log": [i] }))).collect();
+    graph
+        .bulk_update_state(&StateRef::live("1"), vec![updates])
+        .await
+        .unwrap();
+    let state = graph.get_state(&at_step(&graph, "1", 0).await).await.unwrap();
+    assert_eq!(state.tasks[4_999].result, Some(json!({"log": [4_999]})));
+}
