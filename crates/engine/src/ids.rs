@@ -89,14 +89,24 @@ impl CheckpointIds {
         }
     }
 
+    /// Ids made from now on are greater than this one.
+    pub fn follow(&self, id: &CheckpointId) {
+        if let Some(place) = time_of(id) {
+            let mut last = self.last();
+            last.place = last.place.max(place);
+        }
+    }
+
+    fn last(&self) -> std::sync::MutexGuard<'_, Last> {
+        self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
     /// A new id, greater than every id made before and than `after`.
     pub fn next(&self, after: Option<&CheckpointId>) -> CheckpointId {
         // 12 bits of counter within a millisecond keep the order; past them the next millisecond is borrowed.
         let successor = |(ms, n): (u64, u16)| if n < 0x0fff { (ms, n + 1) } else { (ms + 1, 0) };
-        let floor = after
-            .and_then(|id| uuid::Uuid::parse_str(id.as_str()).ok())
-            .and_then(time_of);
-        let mut last = self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let floor = after.and_then(time_of);
+        let mut last = self.last();
         last.place = (self.clock.now_ms(), 0)
             .max(successor(last.place))
             .max(floor.map_or((0, 0), successor));
@@ -119,7 +129,8 @@ pub(crate) fn uuid_text(id: uuid::Uuid) -> Arc<str> {
     Arc::from(&*id.hyphenated().encode_lower(&mut text))
 }
 
-fn time_of(id: uuid::Uuid) -> Option<(u64, u16)> {
+fn time_of(id: &CheckpointId) -> Option<(u64, u16)> {
+    let id = uuid::Uuid::parse_str(id.as_str()).ok()?;
     let b = id.as_bytes();
     let ms = u64::from_be_bytes([0, 0, b[0], b[1], b[2], b[3], b[4], b[5]]);
     (b[6] >> 4 == 7).then(|| (ms, u16::from(b[6] & 0x0f) << 8 | u16::from(b[7])))

@@ -23,6 +23,10 @@ impl Loop {
                     ..ListQuery::default()
                 };
                 let head = saver.heads(&query).await?.into_iter().next();
+                if let Some(head) = &head {
+                    // A branch off the past becomes the head, also when the clock was set back meanwhile.
+                    self.shared.ids.follow(&head.id);
+                }
                 superseded = head.is_none_or(|head| head.id != tuple.checkpoint.id);
             }
             elsewhere = tuple.ns != self.shared.ns;

@@ -460,3 +460,46 @@ async fn changes_say_what_a_backend_must_store() {
         ]
     );
 }
+
+#[tokio::test]
+async fn a_branch_becomes_the_head_although_the_clock_was_set_back() {
+    #[derive(Debug)]
+    struct Stopped(u64);
+    impl Clock for Stopped {
+        fn now_ms(&self) -> u64 {
+            self.0
+        }
+    }
+    let saver = Arc::new(MemorySaver::new());
+    // Another process: nothing is remembered of the ids that were made.
+    let at = |ms: u64| {
+        chain(&["a", "b"])
+            .compile()
+            .unwrap()
+            .with_checkpointer(saver.clone())
+            .with_clock(Arc::new(Stopped(ms)))
+    };
+    let first = at(1_800_000_000_000);
+    first.invoke(input(), RunConfig::on("1")).await.unwrap();
+    let cp1 = at_step(&first, "1", 1).await;
+    let run = at(1_000).invoke(Input::Resume, resume_at(&cp1)).await.unwrap();
+    let live = async |graph: &Graph| {
+        graph
+            .get_state(&StateRef::live("1"))
+            .await
+            .unwrap()
+            .checkpoint
+            .unwrap()
+    };
+    assert_eq!(Some(live(&first).await.id), run.checkpoint_id);
+    let edited = at(500)
+        .update_state(&cp1, edit(json!({"x": 7}), None))
+        .await
+        .unwrap();
+    assert_eq!(live(&first).await.id, edited.checkpoint_id);
+    let copied = at(200)
+        .update_state(&cp1, edit(Value::Null, Some("__copy__")))
+        .await
+        .unwrap();
+    assert_eq!(live(&first).await.id, copied.checkpoint_id);
+}
