@@ -78,7 +78,7 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
             node: node.clone(),
             error: failure.clone(),
         };
-        context = context.for_attempt(failed + 1, None).taking_over(failed_node);
+        context = context.for_fallback(failed + 1, failed_node);
         return once(&rules, &mut context, |context| {
             work(context, Some(fallback.clone()))
         })

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use futures::Stream;
 use tokio::sync::mpsc;
@@ -21,6 +22,7 @@ use crate::nest::Persistence;
 use crate::node::Command;
 use crate::plan::Plan;
 use crate::run::Loop;
+use crate::schedule::Schedule;
 use crate::snapshot::StateSnapshot;
 use crate::stream::{Interrupt, Payload, StreamEvent, StreamMode};
 use crate::update::{StateUpdate, Updated};
@@ -112,6 +114,12 @@ pub struct RunConfig {
     pub subgraphs: bool,
     /// Asks the run to stop when the step that it is in has finished.
     pub drain: Drain,
+    /// How long each super-step may take. Nested graphs share the time of the step that runs them.
+    pub step_timeout: Option<Duration>,
+    /// How long the run may take.
+    pub run_timeout: Option<Duration>,
+    /// An order in which the tasks of a super-step are dealt with when they have ended, for tests.
+    pub schedule: Option<Schedule>,
     /// What to stream.
     pub modes: Vec<StreamMode>,
     /// Super-steps before the run fails as endless; START counts as one.
@@ -150,6 +158,9 @@ impl Default for RunConfig {
             ns: "".into(),
             subgraphs: false,
             drain: Drain::default(),
+            step_timeout: None,
+            run_timeout: None,
+            schedule: None,
             modes: Vec::new(),
             recursion_limit: 10_007,
             interrupt_before: Vec::new(),

@@ -138,7 +138,8 @@ impl NodeContext {
                 ..self.0.info.clone()
             },
             shared: self.0.shared.clone(),
-            resuming: self.0.resuming,
+            // What the attempt before ran to its end need not run again.
+            resuming: if number > 1 { Some(true) } else { self.0.resuming },
             given: Mutex::new(lock(&self.0.given).clone()),
             used: Mutex::new(lock(&self.0.used).clone()),
             questions: AtomicUsize::new(0),
@@ -149,6 +150,15 @@ impl NodeContext {
             caller: self.0.caller.clone(),
             previous: self.0.previous.clone(),
         }))
+    }
+
+    /// The context of what does the work after the last attempt: it begins anew, also in graphs that it runs.
+    pub(crate) fn for_fallback(&self, number: u32, failed: NodeFailed) -> Self {
+        let mut context = self.for_attempt(number, None);
+        if let Some(inner) = Arc::get_mut(&mut context.0) {
+            inner.resuming = Some(false);
+        }
+        context.taking_over(failed)
     }
 
     /// The context of what takes over from a failed node.

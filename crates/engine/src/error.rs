@@ -1,6 +1,7 @@
 //! Errors of building, running and editing, each saying what happened, where, and what to do.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::checkpoint::StorageError;
 use crate::ids::{InterruptId, Name, TaskId};
@@ -57,6 +58,14 @@ pub enum RunError {
     /// Somebody stopped the run; the thread goes on from its last checkpoint.
     #[error("the run was stopped; the thread can go on from its last checkpoint")]
     Cancelled,
+    /// It took too long; the thread goes on from its last checkpoint, and finished tasks are kept.
+    #[error("the {scope} took longer than {:.3}s; the thread can go on from its last checkpoint", .limit.as_secs_f64())]
+    TimedOut {
+        /// What took too long.
+        scope: TimeoutScope,
+        /// How long it might take.
+        limit: Duration,
+    },
     /// Storage failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -131,6 +140,24 @@ fn unknown_interrupt(
     format!("{what}\n{waiting}")
 }
 
+/// What took too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutScope {
+    /// One super-step.
+    Step,
+    /// The whole run.
+    Run,
+}
+
+impl fmt::Display for TimeoutScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TimeoutScope::Step => "super-step",
+            TimeoutScope::Run => "run",
+        })
+    }
+}
+
 /// Reads and edits of a thread fail in the same ways as runs.
 pub type StateError = RunError;
 
@@ -155,6 +182,7 @@ impl RunError {
             RunError::ParentCommand { .. } => "ParentCommand",
             RunError::Drained { .. } => "GraphDrained",
             RunError::Cancelled => "CancelledError",
+            RunError::TimedOut { .. } => "TimeoutError",
             RunError::Storage(_) => "StorageError",
             RunError::AmbiguousResume { .. } => "RuntimeError",
             RunError::UnknownInterrupt { .. } => "UnknownInterruptError",
@@ -169,6 +197,7 @@ impl RunError {
             RunError::EmptyInput { .. } => "empty-input",
             RunError::Node { .. } => "node-failed",
             RunError::Cancelled => "cancelled",
+            RunError::TimedOut { .. } => "timed-out",
             RunError::ParentCommand { .. } => "no-parent-graph",
             RunError::Drained { .. } => "drained",
             RunError::Storage(_) => "storage",

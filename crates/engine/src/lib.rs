@@ -35,6 +35,7 @@ mod persist;
 mod plan;
 mod retry;
 mod run;
+mod schedule;
 mod schema;
 mod single;
 mod snapshot;
@@ -60,7 +61,9 @@ pub use compiled::{Drain, Durability, Graph, Input, Run, RunConfig, RunResult, R
 pub use context::{NodeContext, TaskInfo};
 pub use decode::DecodeError;
 pub use entrypoint::Entrypoint;
-pub use error::{CompileError, GraphPlace, GraphProblem, RunError, StateError, UnknownInterruptReason};
+pub use error::{
+    CompileError, GraphPlace, GraphProblem, RunError, StateError, TimeoutScope, UnknownInterruptReason,
+};
 pub use graph::{Branch, StateGraph};
 pub use handler::{ErrorHandler, NodeFailed};
 pub use ids::{CheckpointId, CheckpointIds, InterruptId, Name, TaskId, ThreadId};
@@ -75,6 +78,7 @@ pub use node::{
 };
 pub use options::NodeOptions;
 pub use retry::{RetryOn, RetryPolicy, is_retryable};
+pub use schedule::Schedule;
 pub use single::NodeRun;
 pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
 pub use stream::{CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update};

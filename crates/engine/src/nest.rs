@@ -278,6 +278,8 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
         checkpoint_id: None,
         interrupt_before: Vec::new(),
         interrupt_after: Vec::new(),
+        step_timeout: None,
+        run_timeout: None,
         ..outer.config.clone()
     };
     let shared = Shared {

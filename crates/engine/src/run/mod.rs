@@ -36,10 +36,12 @@ use crate::value::{List, Object, Value};
 mod answers;
 mod begin;
 mod cached;
+mod deadline;
 mod handlers;
 mod report;
 mod tasks;
 
+use deadline::Deadline;
 use tasks::Calls;
 
 /// Why the loop stopped without an error.
@@ -91,6 +93,7 @@ pub(crate) struct Loop {
     resuming: Option<bool>,
     /// Answers that tasks of the open step were given before, by task.
     given: HashMap<TaskId, Vec<Value>>,
+    deadline: Deadline,
     tasks: Vec<Task>,
     calls: Calls,
     interrupts: Vec<Interrupt>,
@@ -204,6 +207,7 @@ impl Loop {
             first_step: None,
             resuming,
             given: HashMap::new(),
+            deadline: Deadline::default(),
             tasks: Vec::new(),
             calls: Calls::default(),
             interrupts: Vec::new(),
@@ -220,6 +224,7 @@ impl Loop {
         let mut ending = Ending::of(&span);
         let meter = shared.config.metrics.clone().filter(|_| !shared.nested);
         let content_limit = shared.config.content_limit;
+        self.deadline = Deadline::after(shared.config.run_timeout);
         async move {
             let going = meter.as_ref().map(|meter| meter.enter(Activity::Run));
             let stopped = self.drive(input).await;
@@ -316,6 +321,7 @@ impl Loop {
             if self.shared.config.cancel.is_cancelled() {
                 return Err(RunError::Cancelled);
             }
+            self.deadline.check()?;
             self.emit_starts().await;
             self.take_cached().await?;
             let hidden = self.tasks.iter().all(|task| self.is_hidden(task));

@@ -148,6 +148,11 @@ impl Loop {
         let mut running: JoinSet<(usize, Outcome)> = JoinSet::new();
         let mut calls_running = 0;
         let cancel = self.shared.config.cancel.clone();
+        let schedule = self.shared.config.schedule;
+        let mut held: Vec<(usize, Outcome)> = Vec::new();
+        let mut turn = 0;
+        let mut expiry = std::pin::pin!(self.deadline.expiry(self.shared.config.step_timeout));
+        let mut expired = None;
         loop {
             // A caller waits for what it calls: so calls do not count, or a limit of one would never end.
             while running.len() - calls_running < limit
@@ -156,13 +161,31 @@ impl Loop {
                 let work = self.execute(place);
                 running.spawn(async move { (place, work.await) }.in_current_span());
             }
-            // What was called without being awaited is done before the step ends.
-            if !working_here && running.is_empty() && self.calls.is_empty() {
-                break;
+            let goes_on = working_here || !running.is_empty();
+            // What waits for a call can only end when the call is dealt with.
+            if !goes_on || held.iter().any(|(place, _)| self.tasks[*place].is_call()) {
+                if let Some(schedule) = schedule.filter(|_| !held.is_empty()) {
+                    held.sort_by_key(|(place, _)| *place);
+                    let (place, outcome) = held.remove(schedule.pick(self.step, turn, held.len()));
+                    turn += 1;
+                    let others = running.len() + queue.len() + held.len() + usize::from(working_here);
+                    if let Some(handler) = self.finished(place, outcome, others, &mut ended).await? {
+                        queue.push_front(handler);
+                    }
+                    continue;
+                }
+                // What was called without being awaited is done before the step ends.
+                if !goes_on && self.calls.is_empty() {
+                    break;
+                }
             }
             let (place, outcome) = tokio::select! {
                 biased;
                 () = cancel.cancelled() => return Err(RunError::Cancelled),
+                late = &mut expiry => {
+                    expired = Some(late);
+                    break;
+                }
                 Some(call) = self.calls.next() => {
                     if let Some(place) = self.accept(call).await? {
                         let work = self.execute(place);
@@ -184,13 +207,18 @@ impl Loop {
                     Err(_) => return Err(RunError::Cancelled),
                 },
             };
+            if schedule.is_some() {
+                held.push((place, outcome));
+                continue;
+            }
             let others = running.len() + queue.len() + usize::from(working_here);
             if let Some(handler) = self.finished(place, outcome, others, &mut ended).await? {
                 queue.push_front(handler);
             }
         }
         self.calls.clear();
-        match (ended.failure, ended.asked) {
+        // What ended before the time was up is not hidden by it.
+        match (ended.failure.or(expired.filter(|_| !ended.asked)), ended.asked) {
             (Some(error), _) => Err(error),
             (None, true) if self.interrupts.is_empty() => Ok(Some(Stop::Breakpoint)),
             (None, true) => Ok(Some(Stop::Asked)),

@@ -692,3 +692,36 @@ async fn a_fallback_does_the_work_after_the_last_attempt() {
         "Worse"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn another_attempt_goes_on_inside_a_nested_graph() {
+    let calls = Calls::default();
+    let (first, second) = (calls.clone(), calls.clone());
+    let nested = base()
+        .node("first", move |_: NodeContext, _: Value| {
+            first.add("first");
+            async { Ok(NodeOutput::from(json!({"log": ["first"]}))) }
+        })
+        .node("second", move |_: NodeContext, _: Value| {
+            let attempt = second.add("second");
+            async move {
+                match attempt {
+                    1 => Err(NodeError::new("E", "not yet")),
+                    _ => Ok(NodeOutput::from(json!({"log": ["second"]}))),
+                }
+            }
+        })
+        .edge(START, "first")
+        .edge("first", "second")
+        .compile()
+        .unwrap();
+    let graph = base()
+        .subgraph_with("nested", &nested, NodeOptions::new().retry(quick()))
+        .edge(START, "nested");
+    let result = on_memory(graph)
+        .invoke(input(), RunConfig::on("1"))
+        .await
+        .unwrap();
+    assert_eq!(log_of(&result.value), "first,second");
+    assert_eq!((calls.of("first"), calls.of("second")), (1, 2));
+}

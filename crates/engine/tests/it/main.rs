@@ -12,6 +12,7 @@ mod interrupts;
 mod loops;
 mod nested;
 mod observe;
+mod schedules;
 mod state_api;
 mod support;
 mod time_travel;
