@@ -13,6 +13,7 @@ use crate::clock::iso8601;
 use crate::compiled::{Graph, StateRef};
 use crate::context::NodeContext;
 use crate::delta;
+use crate::entries::{Writer, add_writes};
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes, load, stored_writes};
@@ -194,6 +195,12 @@ impl<'a> Edit<'a> {
     fn input(&mut self, update: &StateUpdate) -> Result<Updated, RunError> {
         if update.values.is_null() {
             return Err(RunError::invalid_update("Received no input writes for __start__"));
+        }
+        if self.graph.plan.is_root || update.values.as_object().is_some() {
+            // START would refuse it, but only when the thread goes on; whoever edits it learns it now.
+            let mut writes = Writes::new();
+            add_writes(&self.graph.plan, Writer::Input, &update.values, &mut writes)
+                .map_err(RunError::invalid_update)?;
         }
         let (mut live, _, step) = self.start();
         let start = [(

@@ -274,7 +274,8 @@ impl Kind {
                 return Err(TWO_OVERWRITES.into());
             }
             *value = Some(match self {
-                Kind::Messages => add_messages(&List::new(), wanted)?,
+                Kind::Messages if !wanted.is_null() => add_messages(&List::new(), wanted)?,
+                Kind::Messages => List::new().into(),
                 _ => wanted.clone(),
             });
             return Ok(Effect::Replaced);

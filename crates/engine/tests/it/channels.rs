@@ -1057,6 +1057,13 @@ async fn every_update_is_held_against_its_type_before_it_is_merged() {
         error.to_string().contains("expected a positive number, found -3"),
         "{error}"
     );
+    let as_input = StateUpdate {
+        values: json!({"n": "one"}),
+        as_node: Some("__input__".into()),
+        ..StateUpdate::default()
+    };
+    let error = graph.update_state(&live, as_input).await.unwrap_err();
+    assert!(error.to_string().starts_with("The input wrote `n`"), "{error}");
     let command = Command {
         update: Some(json!([["sum", 1], ["sum", -1]])),
         ..Command::default()
