@@ -364,4 +364,58 @@ mod tests {
             .await
             .expect("there is room again");
     }
+
+    #[tokio::test]
+    async fn a_pruned_thread_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("prune.db");
+        let saver = SqliteSaver::open(&path).expect("a new database");
+        let mut last = Draft::root(id(1))
+            .set("x", "old")
+            .set("log", json!([]))
+            .meta("run_id", "first")
+            .store(&saver, "t", "")
+            .await
+            .expect("stores");
+        for n in 2..150 {
+            let draft = Draft::after(&last, id(n)).append("log", vec![json!(n)]);
+            let draft = if n == 100 { draft.set("x", "new") } else { draft };
+            let draft = if n == 120 {
+                draft.meta("run_id", "second")
+            } else {
+                draft
+            };
+            last = draft.store(&saver, "t", "").await.expect("stores");
+        }
+        let count = |sql: &str| -> i64 {
+            let conn = Connection::open(&path).expect("opens");
+            conn.query_row(sql, [], |row| row.get(0)).expect("counts")
+        };
+        let before = count("SELECT count(*) FROM items");
+        saver
+            .prune(&["t".into()], superstep::Keep::Latest)
+            .await
+            .expect("prunes");
+        let got = saver
+            .get(&"t".into(), "", None)
+            .await
+            .expect("readable")
+            .expect("there");
+        assert_eq!(got.checkpoint, last);
+        assert_eq!(count("SELECT count(*) FROM checkpoints"), 1);
+        assert_eq!(
+            count("SELECT count(*) FROM metas"),
+            1,
+            "the first run's metadata is gone"
+        );
+        let chain = "WITH RECURSIVE chain (id) AS (SELECT max(id) FROM items UNION SELECT i.base FROM items i \
+                     JOIN chain c ON i.id = c.id WHERE i.base IS NOT NULL) SELECT count(*) FROM chain";
+        let kept = count("SELECT count(*) FROM items");
+        assert_eq!(kept, count(chain) + 1, "the rows of the list, and one of x");
+        assert!(kept < before, "{kept} of {before}");
+        saver.delete_for_runs(&["second".into()]).await.expect("deletes");
+        for table in ["items", "metas", "checkpoints", "writes", "spaces", "threads"] {
+            assert_eq!(count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
+        }
+    }
 }
