@@ -11,6 +11,7 @@ import json
 import logging
 import operator
 import re
+import signal
 import sys
 import threading
 import time
@@ -57,6 +58,15 @@ logging.disable(logging.CRITICAL)
 THREAD = "1"
 MODES = ["values", "updates", "tasks", "checkpoints", "custom"]
 LIMIT = 25
+TOO_LONG = 20
+
+
+class TookTooLong(BaseException):
+    pass
+
+
+def too_long(*_):
+    raise TookTooLong()
 
 
 # ── Channels ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -892,14 +902,17 @@ def record(case):
 def main():
     from generate import generate
 
+    signal.signal(signal.SIGALRM, too_long)
     for line in sys.stdin:
         request = json.loads(line)
         case = generate(request["seed"]) if "seed" in request else request
+        signal.alarm(TOO_LONG)
         try:
             answer = {"record": record(case)}
             text = json.dumps(answer)
-        except Exception as problem:
+        except (Exception, TookTooLong) as problem:
             text = json.dumps({"failed": f"{type(problem).__name__}: {problem}", "trace": traceback.format_exc()})
+        signal.alarm(0)
         if "seed" in request:
             text = text[:-1] + ',"case":' + json.dumps(case) + "}"
         # Patterns of the environment must not leak into records.
