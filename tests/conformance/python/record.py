@@ -220,7 +220,7 @@ def freeze(value):
     if isinstance(value, Command):
         return {"command": freeze(value.update)}
     if type(value).__name__ == "_DeltaSnapshot":
-        return {"snapshot": freeze(value.value)}
+        return {"__snapshot__": freeze(value.value)}
     if isinstance(value, dict):
         return {str(key): freeze(item) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):

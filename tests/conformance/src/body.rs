@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use superstep::{Command, NodeContext, NodeError, NodeOutput, Target};
+use superstep::{Command, NodeContext, NodeError, NodeFailed, NodeOutput, Target};
 
 use crate::expression::{Scope, compute, holds, thaw};
 
@@ -212,6 +212,23 @@ impl Body {
         let mut scope = Scope::new();
         scope.insert("state".into(), input.into());
         scope.insert("runs".into(), self.world.begin(&self.name).into());
+        self.run(&context, scope).await
+    }
+}
+
+impl Body {
+    /// As the handler of a failed node.
+    pub(crate) async fn handle(
+        self,
+        context: NodeContext,
+        input: superstep::Value,
+        failed: NodeFailed,
+    ) -> Result<NodeOutput, NodeError> {
+        let mut scope = Scope::new();
+        scope.insert("state".into(), input.into());
+        scope.insert("runs".into(), self.world.begin(&self.name).into());
+        let shown = format!("{}('{}')", failed.error.class, failed.error.message);
+        scope.insert("error".into(), json!({"node": &*failed.node, "error": shown}));
         self.run(&context, scope).await
     }
 }

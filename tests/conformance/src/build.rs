@@ -1,15 +1,14 @@
 //! The graph of a case, built with the engine's public API.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use superstep::{
-    BinaryOp, Branch, ChannelSpec, CompileError, Graph, List, Managed, NodeContext, NodeOptions, Object,
-    StateGraph,
-};
+use superstep::{BinaryOp, Branch, CachePolicy, ChannelSpec, CompileError, DeltaReducer, ErrorHandler, Graph, List, Managed, MemoryCache, NodeContext, NodeFailed, NodeOptions, Object, RefreshOn, RetryPolicy, StateGraph, Timeout};
 
 use crate::Refusal;
 use crate::body::{Body, Route, World, actions};
+use crate::expression::{Scope, compute};
 
 /// Why there is no graph.
 pub(crate) enum Unbuilt {
@@ -84,6 +83,18 @@ fn empty(kind: Option<&str>) -> Option<superstep::Value> {
     })
 }
 
+fn delta(spec: &Value, reducer: &str) -> Result<ChannelSpec, Refusal> {
+    let frequency = spec.get("snapshot_frequency").and_then(Value::as_u64).unwrap_or(100) as u32;
+    let channel = match reducer {
+        "add_messages" => ChannelSpec::delta(DeltaReducer::Messages, frequency),
+        name => ChannelSpec::delta(DeltaReducer::Op(operator(name)?), frequency),
+    };
+    Ok(match empty(text(spec, "type")) {
+        Some(empty) => channel.with_default(empty),
+        None => channel,
+    })
+}
+
 fn channel(spec: &Value) -> Result<ChannelSpec, Refusal> {
     known(
         spec,
@@ -96,6 +107,7 @@ fn channel(spec: &Value) -> Result<ChannelSpec, Refusal> {
         (Some("topic"), _) => Ok(ChannelSpec::topic(false)),
         (Some("topic_accumulate"), _) => Ok(ChannelSpec::topic(true)),
         (Some("any_value"), _) => Ok(ChannelSpec::any_value()),
+        (Some("delta"), reducer) => delta(spec, reducer.unwrap_or("append")),
         (Some("untracked"), _) => Ok(ChannelSpec::untracked(true)),
         (Some("untracked_any"), _) => Ok(ChannelSpec::untracked(false)),
         (Some(other), _) => Err(unsupported(format!("the channel {other}"))),
@@ -152,6 +164,8 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
             "name",
             "state",
             "private",
+            "cache",
+            "node_defaults",
             "root",
             "input",
             "output",
@@ -196,7 +210,7 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
     }
     for (name, node) in nodes(spec) {
         // LangGraph needs to be told where commands lead; here every node can be reached.
-        known(&node, &["do", "input", "defer", "destinations"], "a node")?;
+        known(&node, &["do", "input", "defer", "destinations", "retry", "timeout", "cache", "on_error"], "a node")?;
         let body = Body {
             world: world.clone(),
             name: name.clone(),
@@ -207,13 +221,128 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
         if node.get("input").is_some() {
             options = options.input(texts(node.get("input")));
         }
+        for policy in retries(node.get("retry"))? {
+            options = options.retry(policy);
+        }
+        if let Some(timeout) = node.get("timeout") {
+            options = options.timeout(as_timeout(timeout)?);
+        }
+        if let Some(policy) = node.get("cache") {
+            options = options.cache(cache(policy)?);
+        }
+        if node.get("on_error").is_some() {
+            options = options.error_handler(handler(world, format!("__error_handler__{name}"), node.get("on_error"))?);
+        }
         let run = move |context: NodeContext, input: superstep::Value| body.clone().node(context, input);
         graph = graph.node_with(name, Arc::new(run), options);
+    }
+    if let Some(defaults) = spec.get("node_defaults") {
+        graph = add_defaults(graph, defaults, world)?;
     }
     for edge in spec.get("edges").and_then(Value::as_array).into_iter().flatten() {
         graph = add_edge(graph, edge, world)?;
     }
-    graph.compile().map_err(Unbuilt::Compile)
+    let graph = graph.compile().map_err(Unbuilt::Compile)?;
+    Ok(match spec.get("cache") {
+        Some(Value::Bool(true)) => graph.with_cache(Arc::new(MemoryCache::new(1000))),
+        _ => graph,
+    })
+}
+
+fn add_defaults(mut graph: StateGraph, defaults: &Value, world: &Arc<World>) -> Result<StateGraph, Refusal> {
+    known(defaults, &["retry", "timeout", "cache", "on_error"], "the defaults of nodes")?;
+    for policy in retries(defaults.get("retry"))? {
+        graph = graph.default_retry(policy);
+    }
+    if let Some(timeout) = defaults.get("timeout") {
+        graph = graph.default_timeout(as_timeout(timeout)?);
+    }
+    if let Some(policy) = defaults.get("cache") {
+        graph = graph.default_cache(cache(policy)?);
+    }
+    if let Some(actions) = defaults.get("on_error") {
+        graph = graph.default_error_handler(handler(world, "__default_error_handler__".into(), Some(actions))?);
+    }
+    Ok(graph)
+}
+
+fn seconds(value: &Value) -> Duration {
+    Duration::from_secs_f64(value.as_f64().unwrap_or_default())
+}
+
+fn retries(spec: Option<&Value>) -> Result<Vec<RetryPolicy>, Refusal> {
+    let Some(spec) = spec else { return Ok(Vec::new()) };
+    let all = match spec {
+        Value::Array(all) => all.clone(),
+        one => vec![one.clone()],
+    };
+    let policy = |one: &Value| {
+        known(
+            one,
+            &["max_attempts", "initial_interval", "backoff_factor", "max_interval", "jitter", "retry_on"],
+            "a retry policy",
+        )?;
+        let mut policy = RetryPolicy::default();
+        if let Some(attempts) = one.get("max_attempts").and_then(Value::as_u64) {
+            policy.max_attempts = attempts as u32;
+        }
+        if let Some(interval) = one.get("initial_interval") {
+            policy.initial_interval = seconds(interval);
+        }
+        if let Some(factor) = one.get("backoff_factor").and_then(Value::as_f64) {
+            policy.backoff_factor = factor;
+        }
+        if let Some(interval) = one.get("max_interval") {
+            policy.max_interval = seconds(interval);
+        }
+        policy.jitter = one.get("jitter") != Some(&json!(false));
+        Ok(match one.get("retry_on") {
+            Some(classes) => policy.on(texts(Some(classes))),
+            None => policy,
+        })
+    };
+    all.iter().map(policy).collect()
+}
+
+fn as_timeout(spec: &Value) -> Result<Timeout, Refusal> {
+    known(spec, &["run", "idle", "refresh_on"], "a timeout")?;
+    Ok(Timeout {
+        run: spec.get("run").map(seconds),
+        idle: spec.get("idle").map(seconds),
+        refresh_on: match text(spec, "refresh_on") {
+            Some("heartbeat") => RefreshOn::Heartbeat,
+            _ => RefreshOn::Auto,
+        },
+    })
+}
+
+fn cache(spec: &Value) -> Result<CachePolicy, Refusal> {
+    known(spec, &["ttl", "key"], "a cache policy")?;
+    let mut policy = CachePolicy::new();
+    if let Some(ttl) = spec.get("ttl") {
+        policy = policy.ttl(seconds(ttl));
+    }
+    if let Some(key) = spec.get("key").cloned() {
+        policy = policy.key(move |input| {
+            let mut scope = Scope::new();
+            scope.insert("state".into(), input.into());
+            compute(&key, &scope).into()
+        });
+    }
+    Ok(policy)
+}
+
+fn handler(world: &Arc<World>, name: String, list: Option<&Value>) -> Result<impl ErrorHandler, Refusal> {
+    let body = Body {
+        world: world.clone(),
+        name,
+        actions: actions(list),
+    };
+    check_actions(&body.actions)?;
+    Ok(move |context: NodeContext, input: superstep::Value, failed: NodeFailed| {
+        let body = body.clone();
+        async move { body.handle(context, input, failed).await }
+    })
 }
 
 fn add_edge(graph: StateGraph, edge: &Value, world: &Arc<World>) -> Result<StateGraph, Refusal> {

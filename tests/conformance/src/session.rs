@@ -90,6 +90,7 @@ fn error(error: &RunError) -> Value {
                 RunError::InvalidUpdate { .. } => "InvalidUpdateError",
                 RunError::EmptyInput { .. } => "EmptyInputError",
                 RunError::AmbiguousResume { .. } => "RuntimeError",
+                RunError::UnknownInterrupt { .. } => "UnknownInterruptError",
                 RunError::NotPersistent { message } if message.starts_with("Cannot use") => "RuntimeError",
                 RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => "ValueError",
                 other => other.code(),
@@ -315,6 +316,7 @@ impl Session {
                 record.insert("config".into(), address(&place.thread, &made.checkpoint_id));
                 self.updated.push(made.checkpoint_id);
             }
+            "clear_cache" => self.graph.clear_cache(texts(op.get("nodes"))).await?,
             "delete_thread" => {
                 let place = self.place(op).await?;
                 if let Some(saver) = &self.saver {

@@ -112,10 +112,9 @@ impl Loop {
             parent: stored_parent,
             values: self.live.values(),
             metadata: Metadata {
-                user: if self.loaded {
-                    self.metadata.user.clone()
-                } else {
-                    Object::new()
+                user: match self.loaded {
+                    true => self.metadata.user.clone(),
+                    false => crate::delta::counters_of(&self.metadata.user),
                 },
                 ..self.metadata.clone()
             },
