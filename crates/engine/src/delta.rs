@@ -26,6 +26,12 @@ const COUNTERS: &str = "counters_since_delta_snapshot";
 /// A key that is not written any more is stored after so many super-steps, so that no walk is longer.
 const MAX_STEPS: u64 = 5_000;
 
+/// The counts among the entries of a checkpoint's metadata.
+pub(crate) fn counters_of(metadata: &Object) -> Object {
+    let counts = metadata.get(COUNTERS).map(|counts| (COUNTERS, counts.clone()));
+    counts.into_iter().collect()
+}
+
 /// What a thread knows about its delta keys between two checkpoints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deltas {

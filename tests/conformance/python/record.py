@@ -786,7 +786,7 @@ class Session:
             values = command(op["command"], {}) if "command" in op else thaw(compute(op.get("values"), {}))
             made = self.graph.update_state(self.config(op), values, as_node=op.get("as_node"))
             self.updated.append(made)
-            return {"config": freeze(made)}
+            return {"config": address(made)}
         if kind == "bulk":
             supersteps = [
                 [
@@ -800,12 +800,12 @@ class Session:
             ]
             made = self.graph.bulk_update_state(self.config(op), supersteps)
             self.updated.append(made)
-            return {"config": freeze(made)}
+            return {"config": address(made)}
         if kind == "copy":
             values = [(thaw(one.get("values")), one["as_node"]) for one in op["updates"]] if "updates" in op else None
             made = self.graph.update_state(self.config(op), values, as_node="__copy__")
             self.updated.append(made)
-            return {"config": freeze(made)}
+            return {"config": address(made)}
         if kind == "clear_cache":
             self.graph.clear_cache(op.get("nodes"))
             return {}
@@ -880,6 +880,12 @@ class Session:
                 history = {"error": error(problem)}
             threads[thread] = {"history": history, "stored": self.stored(thread)}
         return {"threads": threads}
+
+
+def address(config):
+    """A config without the map of the checkpoints around it."""
+    place = {key: value for key, value in config["configurable"].items() if key != "checkpoint_map"}
+    return {"configurable": place}
 
 
 def versions(seen):

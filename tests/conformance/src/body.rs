@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use superstep::{Command, NodeContext, NodeError, NodeFailed, NodeOutput, Target};
+use superstep::{
+    Command, CommandGraph, Graph, Input, NodeContext, NodeError, NodeFailed, NodeOutput, Target, TaskFn,
+};
 
 use crate::expression::{Scope, compute, holds, thaw};
 
@@ -15,6 +17,8 @@ pub(crate) struct World {
     runs: Mutex<HashMap<String, u64>>,
     ran: Mutex<Vec<String>>,
     notes: Mutex<Vec<Value>>,
+    graphs: Mutex<HashMap<String, Graph>>,
+    tasks: Mutex<HashMap<String, TaskFn>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -22,6 +26,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl World {
+    /// A graph that nodes call or are.
+    pub(crate) fn add_graph(&self, name: &str, graph: Graph) {
+        lock(&self.graphs).insert(name.to_owned(), graph);
+    }
+    pub(crate) fn graph(&self, name: &str) -> Option<Graph> {
+        lock(&self.graphs).get(name).cloned()
+    }
+    /// A task that nodes and other tasks call.
+    pub(crate) fn add_task(&self, name: &str, task: TaskFn) {
+        lock(&self.tasks).insert(name.to_owned(), task);
+    }
+    fn task(&self, name: &str) -> Option<TaskFn> {
+        lock(&self.tasks).get(name).cloned()
+    }
     /// Forgets what the last operation ran and noted.
     pub(crate) fn clear(&self) {
         lock(&self.ran).clear();
@@ -100,6 +118,10 @@ pub(crate) fn command(spec: &Value, scope: &Scope) -> Result<Command, NodeError>
         goto: match spec.get("goto") {
             Some(goto) => targets(&compute(goto, scope))?,
             None => Vec::new(),
+        },
+        graph: match spec.get("graph") {
+            Some(_) => CommandGraph::Parent,
+            None => CommandGraph::Current,
         },
         resume: spec
             .get("resume")
@@ -196,6 +218,35 @@ impl Body {
                 context.emit(item).await;
             } else if let Some(note) = given("note") {
                 lock(&self.world.notes).push(json!([self.name, note]));
+            } else if let Some(name) = action.get("graph").and_then(Value::as_str) {
+                let graph = self.world.graph(name).ok_or_else(|| missing(name))?;
+                let input = match given("with").unwrap_or_else(|| scope["state"].clone()) {
+                    Value::Null => Input::Resume,
+                    value => Input::Value(value.into()),
+                };
+                let result = context.invoke(&graph, input).await?;
+                extend(&mut scope, "results", result.into());
+            } else if let Some(calls) = action.get("call").and_then(Value::as_array) {
+                let mut handles = Vec::new();
+                for call in calls {
+                    let name = call[0].as_str().unwrap_or_default();
+                    let task = self.world.task(name).ok_or_else(|| missing(name))?;
+                    let argument = compute(&call[1], &scope)[0].clone();
+                    handles.push(context.call(&task, argument));
+                }
+                if action.get("await") == Some(&json!(false)) {
+                    continue;
+                }
+                for handle in handles {
+                    let result = match handle.await {
+                        Ok(result) => result.into(),
+                        Err(NodeError::Failed(failure)) if action.get("catch").is_some() => {
+                            format!("{}('{}')", failure.class, failure.message).into()
+                        }
+                        Err(error) => return Err(error),
+                    };
+                    extend(&mut scope, "results", result);
+                }
             } else {
                 return Err(NodeError::new("InvalidCase", format!("unknown action {action}")));
             }
@@ -216,7 +267,27 @@ impl Body {
     }
 }
 
+fn missing(name: &str) -> NodeError {
+    NodeError::new("InvalidCase", format!("there is no {name}"))
+}
+
 impl Body {
+    /// As the work of a task.
+    pub(crate) async fn task(
+        self,
+        context: NodeContext,
+        args: superstep::Value,
+    ) -> Result<superstep::Value, NodeError> {
+        let mut scope = Scope::new();
+        scope.insert("state".into(), Value::Null);
+        scope.insert("args".into(), json!([Value::from(args)]));
+        scope.insert("runs".into(), self.world.begin(&self.name).into());
+        match self.run(&context, scope).await? {
+            NodeOutput::Update(value) => Ok(value),
+            _ => Err(NodeError::new("InvalidCase", "a task returns one value")),
+        }
+    }
+
     /// As the handler of a failed node.
     pub(crate) async fn handle(
         self,

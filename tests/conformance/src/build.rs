@@ -4,7 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use superstep::{BinaryOp, Branch, CachePolicy, ChannelSpec, CompileError, DeltaReducer, ErrorHandler, Graph, List, Managed, MemoryCache, NodeContext, NodeFailed, NodeOptions, Object, RefreshOn, RetryPolicy, StateGraph, Timeout};
+use superstep::{
+    BinaryOp, Branch, CachePolicy, ChannelSpec, CompileError, DeltaReducer, ErrorHandler, Graph, List,
+    Managed, MemoryCache, NodeContext, NodeFailed, NodeOptions, Object, Persistence, RefreshOn, RetryPolicy,
+    StateGraph, TaskFn, Timeout,
+};
 
 use crate::Refusal;
 use crate::body::{Body, Route, World, actions};
@@ -84,7 +88,10 @@ fn empty(kind: Option<&str>) -> Option<superstep::Value> {
 }
 
 fn delta(spec: &Value, reducer: &str) -> Result<ChannelSpec, Refusal> {
-    let frequency = spec.get("snapshot_frequency").and_then(Value::as_u64).unwrap_or(100) as u32;
+    let frequency = spec
+        .get("snapshot_frequency")
+        .and_then(Value::as_u64)
+        .unwrap_or(100) as u32;
     let channel = match reducer {
         "add_messages" => ChannelSpec::delta(DeltaReducer::Messages, frequency),
         name => ChannelSpec::delta(DeltaReducer::Op(operator(name)?), frequency),
@@ -141,23 +148,60 @@ fn nodes(graph: &Value) -> Vec<(String, Value)> {
     }
 }
 
-const ACTIONS: [&str; 16] = [
-    "if", "write", "also", "return", "command", "pairs", "ask", "until", "into", "fail", "times", "message",
-    "sleep", "emit", "note", "do",
+const ACTIONS: [&str; 18] = [
+    "if", "write", "also", "return", "command", "ask", "until", "into", "fail", "times", "message", "sleep",
+    "emit", "note", "graph", "with", "call", "await",
 ];
 
 fn check_actions(actions: &[Value]) -> Result<(), Refusal> {
     for action in actions {
         known(action, &ACTIONS, "a node's actions")?;
-        if action.pointer("/command/graph").is_some() {
-            return Err(unsupported("commands to the parent graph"));
-        }
     }
     Ok(())
 }
 
-/// Builds the graph of a case.
+/// Builds the graph of a case: its tasks first, then the graphs that it contains, in order, then itself.
 pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
+    for (name, one) in spec.get("tasks").and_then(Value::as_object).into_iter().flatten() {
+        world.add_task(name, task(name, one, world)?);
+    }
+    for (name, one) in spec
+        .get("graphs")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        let persistence = match text(one, "persistence") {
+            Some("stateful") => Persistence::Stateful,
+            Some("off") => Persistence::Off,
+            _ => Persistence::Inherit,
+        };
+        let inner = build_one(one, world)?;
+        world.add_graph(name, inner.with_persistence(persistence));
+    }
+    build_one(spec, world)
+}
+
+fn task(name: &str, spec: &Value, world: &Arc<World>) -> Result<TaskFn, Refusal> {
+    known(spec, &["do", "retry", "cache"], "a task")?;
+    let body = Body {
+        world: world.clone(),
+        name: name.to_owned(),
+        actions: actions(spec.get("do")),
+    };
+    check_actions(&body.actions)?;
+    let mut options = NodeOptions::new();
+    for policy in retries(spec.get("retry"))? {
+        options = options.retry(policy);
+    }
+    if let Some(policy) = spec.get("cache") {
+        options = options.cache(cache(policy)?);
+    }
+    let work = move |context: NodeContext, args: superstep::Value| body.clone().task(context, args);
+    Ok(TaskFn::new(name, work).options(options))
+}
+
+fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
     known(
         spec,
         &[
@@ -166,6 +210,9 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
             "private",
             "cache",
             "node_defaults",
+            "graphs",
+            "tasks",
+            "persistence",
             "root",
             "input",
             "output",
@@ -177,9 +224,6 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
         ],
         "a graph",
     )?;
-    if spec.get("interrupt_before").is_some() || spec.get("interrupt_after").is_some() {
-        return Err(unsupported("breakpoints at compile time").into());
-    }
     let mut graph = StateGraph::new();
     for (key, one) in spec
         .get("state")
@@ -210,7 +254,21 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
     }
     for (name, node) in nodes(spec) {
         // LangGraph needs to be told where commands lead; here every node can be reached.
-        known(&node, &["do", "input", "defer", "destinations", "retry", "timeout", "cache", "on_error"], "a node")?;
+        known(
+            &node,
+            &[
+                "do",
+                "input",
+                "defer",
+                "destinations",
+                "retry",
+                "timeout",
+                "cache",
+                
+                "graph",
+            ],
+            "a node",
+        )?;
         let body = Body {
             world: world.clone(),
             name: name.clone(),
@@ -231,7 +289,23 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
             options = options.cache(cache(policy)?);
         }
         if node.get("on_error").is_some() {
-            options = options.error_handler(handler(world, format!("__error_handler__{name}"), node.get("on_error"))?);
+            options = options.error_handler(handler(
+                world,
+                format!("__error_handler__{name}"),
+                node.get("on_error"),
+            )?);
+        }
+        if let Some(inner) = text(&node, "graph") {
+            let inner = world
+                .graph(inner)
+                .ok_or_else(|| invalid(format!("there is no graph {inner}")))?;
+            graph = graph.subgraph_with(name, &inner, options);
+            continue;
+        }
+        for inner in body.actions.iter().filter_map(|action| text(action, "graph")) {
+            if let Some(inner) = world.graph(inner) {
+                options = options.runs(&inner);
+            }
         }
         let run = move |context: NodeContext, input: superstep::Value| body.clone().node(context, input);
         graph = graph.node_with(name, Arc::new(run), options);
@@ -242,7 +316,13 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
     for edge in spec.get("edges").and_then(Value::as_array).into_iter().flatten() {
         graph = add_edge(graph, edge, world)?;
     }
-    let graph = graph.compile().map_err(Unbuilt::Compile)?;
+    let mut graph = graph.compile().map_err(Unbuilt::Compile)?;
+    if spec.get("interrupt_before").is_some() {
+        graph = graph.with_interrupt_before(texts(spec.get("interrupt_before")));
+    }
+    if spec.get("interrupt_after").is_some() {
+        graph = graph.with_interrupt_after(texts(spec.get("interrupt_after")));
+    }
     Ok(match spec.get("cache") {
         Some(Value::Bool(true)) => graph.with_cache(Arc::new(MemoryCache::new(1000))),
         _ => graph,
@@ -250,7 +330,11 @@ pub(crate) fn build(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> 
 }
 
 fn add_defaults(mut graph: StateGraph, defaults: &Value, world: &Arc<World>) -> Result<StateGraph, Refusal> {
-    known(defaults, &["retry", "timeout", "cache", "on_error"], "the defaults of nodes")?;
+    known(
+        defaults,
+        &["retry", "timeout", "cache", "on_error"],
+        "the defaults of nodes",
+    )?;
     for policy in retries(defaults.get("retry"))? {
         graph = graph.default_retry(policy);
     }
@@ -261,7 +345,8 @@ fn add_defaults(mut graph: StateGraph, defaults: &Value, world: &Arc<World>) -> 
         graph = graph.default_cache(cache(policy)?);
     }
     if let Some(actions) = defaults.get("on_error") {
-        graph = graph.default_error_handler(handler(world, "__default_error_handler__".into(), Some(actions))?);
+        graph =
+            graph.default_error_handler(handler(world, "__default_error_handler__".into(), Some(actions))?);
     }
     Ok(graph)
 }
@@ -279,7 +364,14 @@ fn retries(spec: Option<&Value>) -> Result<Vec<RetryPolicy>, Refusal> {
     let policy = |one: &Value| {
         known(
             one,
-            &["max_attempts", "initial_interval", "backoff_factor", "max_interval", "jitter", "retry_on"],
+            &[
+                "max_attempts",
+                "initial_interval",
+                "backoff_factor",
+                "max_interval",
+                "jitter",
+                "retry_on",
+            ],
             "a retry policy",
         )?;
         let mut policy = RetryPolicy::default();
@@ -339,10 +431,12 @@ fn handler(world: &Arc<World>, name: String, list: Option<&Value>) -> Result<imp
         actions: actions(list),
     };
     check_actions(&body.actions)?;
-    Ok(move |context: NodeContext, input: superstep::Value, failed: NodeFailed| {
-        let body = body.clone();
-        async move { body.handle(context, input, failed).await }
-    })
+    Ok(
+        move |context: NodeContext, input: superstep::Value, failed: NodeFailed| {
+            let body = body.clone();
+            async move { body.handle(context, input, failed).await }
+        },
+    )
 }
 
 fn add_edge(graph: StateGraph, edge: &Value, world: &Arc<World>) -> Result<StateGraph, Refusal> {

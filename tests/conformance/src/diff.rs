@@ -67,7 +67,7 @@ fn same_error(reference: &Value, engine: &Value) -> Option<bool> {
             messages
                 .iter()
                 .filter_map(Value::as_str)
-                .any(|message| message.starts_with(expected)),
+                .any(|message| message.contains(expected)),
         );
     }
     let said = engine.get("message")?.as_str()?;

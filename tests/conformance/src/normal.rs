@@ -60,8 +60,14 @@ fn is_time(text: &str) -> bool {
 }
 
 impl Names {
-    /// The text with ids replaced; unknown ones are numbered, or masked when this is only a look.
+    /// The text with ids replaced; unknown ones are numbered, or masked when this is only a look. How long something
+    /// took is left out.
     fn rename(&mut self, text: &str, learn: bool) -> String {
+        if let Some((before, after)) = text.split_once(" (elapsed: ")
+            && let Some((_, after)) = after.split_once("s)")
+        {
+            return format!("{before}{after}");
+        }
         if text.len() < 32 {
             return text.to_owned();
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use superstep::{
     CheckpointId, CheckpointTuple, Checkpointer, Command, Durability, Graph, Input, ListQuery, MemorySaver,
-    RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, StreamMode, ThreadId,
+    RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, StreamMode, TaskState, ThreadId,
 };
 
 use crate::Refusal;
@@ -39,7 +39,7 @@ struct Session {
     graph: Graph,
     world: Arc<World>,
     saver: Option<Arc<MemorySaver>>,
-    updated: Vec<CheckpointId>,
+    updated: Vec<StateRef>,
     threads: Vec<String>,
 }
 
@@ -114,12 +114,9 @@ impl Session {
     }
 
     /// The checkpoint that an `at` names.
-    async fn find(&self, thread: &ThreadId, at: &Value) -> Result<Option<CheckpointId>, Miss> {
-        if at.get("ns").is_some() {
-            return Err(unsupported("checkpoints of sub-graphs").into());
-        }
+    async fn find(&self, thread: &ThreadId, at: &Value) -> Result<StateRef, Miss> {
         if let Some(id) = text(at, "id") {
-            return Ok(Some(id.into()));
+            return Ok(StateRef::at(thread.clone(), id));
         }
         if let Some(place) = at.get("updated").and_then(Value::as_i64) {
             let place = if place < 0 {
@@ -127,18 +124,32 @@ impl Session {
             } else {
                 place
             };
-            let id = usize::try_from(place)
+            let place = usize::try_from(place)
                 .ok()
                 .and_then(|place| self.updated.get(place));
-            return id
-                .cloned()
-                .map(Some)
-                .ok_or_else(|| Miss::Skip("no such update".into()));
+            return place.cloned().ok_or_else(|| Miss::Skip("no such update".into()));
         }
-        let mut entries = self
-            .graph
-            .get_state_history(thread, &ListQuery::default())
-            .await?;
+        let mut space = StateRef::live(thread.clone());
+        match at.get("ns") {
+            Some(Value::String(ns)) => space.ns = ns.as_str().into(),
+            Some(path) => {
+                let nth = at.get("nth").and_then(Value::as_u64).unwrap_or_default() as usize;
+                space = self.below(space, &texts(Some(path)), nth).await?;
+                if at.get("live").is_some() {
+                    space.checkpoint_id = None;
+                    return Ok(space);
+                }
+            }
+            None => {}
+        }
+        if at.get("history").is_none() && at.get("step").is_none() {
+            return Ok(space);
+        }
+        let query = ListQuery {
+            ns: Some(space.ns.clone()),
+            ..ListQuery::default()
+        };
+        let mut entries = self.graph.get_state_history(thread, &query).await?;
         let mut wanted = at
             .get("history")
             .or(at.get("nth"))
@@ -155,21 +166,43 @@ impl Session {
             wanted %= entries.len().max(1);
         }
         let entry = entries.get(wanted).and_then(|one| one.checkpoint.as_ref());
-        entry
-            .map(|head| Some(head.id.clone()))
-            .ok_or_else(|| Miss::Skip("no such checkpoint".into()))
+        let head = entry.ok_or_else(|| Miss::Skip("no such checkpoint".into()))?;
+        space.checkpoint_id = Some(head.id.clone());
+        Ok(space)
+    }
+
+    /// The state of the graph that the named tasks run, one inside the other.
+    async fn below(&self, at: StateRef, path: &[String], nth: usize) -> Result<StateRef, Miss> {
+        let mut state = self.graph.get_state(&at.clone().with_subgraphs()).await?;
+        for name in path {
+            let inner = state
+                .tasks
+                .iter()
+                .filter(|task| *task.name == **name)
+                .filter_map(|task| match &task.state {
+                    Some(TaskState::Snapshot(state)) => Some((**state).clone()),
+                    _ => None,
+                });
+            let inner = inner.collect::<Vec<_>>().into_iter().nth(nth);
+            state = inner.ok_or_else(|| Miss::Skip(format!("no state below {name}")))?;
+        }
+        Ok(match &state.checkpoint {
+            Some(head) => StateRef::at(at.thread, head.id.clone()).within(head.ns.clone()),
+            None => at,
+        })
     }
 
     async fn place(&mut self, op: &Value) -> Result<StateRef, Miss> {
         let thread = self
             .thread(op)
             .ok_or_else(|| unsupported("a state without a thread"))?;
-        Ok(match op.get("at") {
+        let place = match op.get("at") {
             None => StateRef::live(thread),
-            Some(at) => match self.find(&thread, at).await? {
-                Some(id) => StateRef::at(thread, id),
-                None => StateRef::live(thread),
-            },
+            Some(at) => self.find(&thread, at).await?,
+        };
+        Ok(match op.get("subgraphs") {
+            Some(Value::Bool(true)) => place.with_subgraphs(),
+            _ => place,
         })
     }
 
@@ -202,14 +235,14 @@ impl Session {
     }
 
     async fn config(&mut self, op: &Value) -> Result<RunConfig, Miss> {
-        for field in ["output_keys", "configurable", "tags", "subgraphs"] {
+        for field in ["output_keys", "configurable", "tags"] {
             if op.get(field).is_some_and(|value| value != &json!(false)) {
                 return Err(unsupported(format!("`{field}` of a run")).into());
             }
         }
         let thread = self.thread(op);
-        let checkpoint_id = match (&thread, op.get("at")) {
-            (Some(thread), Some(at)) => self.find(thread, at).await?,
+        let place = match (&thread, op.get("at")) {
+            (Some(thread), Some(at)) => Some(self.find(thread, at).await?),
             _ => None,
         };
         let names = |field| texts(op.get(field)).into_iter().map(Into::into).collect();
@@ -217,7 +250,9 @@ impl Session {
         let modes = modes.unwrap_or_else(|| MODES.map(str::to_owned).into());
         Ok(RunConfig {
             thread,
-            checkpoint_id,
+            checkpoint_id: place.as_ref().and_then(|place| place.checkpoint_id.clone()),
+            ns: place.map(|place| place.ns).unwrap_or_else(|| "".into()),
+            subgraphs: op.get("subgraphs") == Some(&json!(true)),
             modes: modes
                 .iter()
                 .map(|mode| mode.parse::<StreamMode>().map_err(Refusal::Invalid))
@@ -268,19 +303,17 @@ impl Session {
                 run.finish().await?;
             }
             "state" => {
-                if op.get("subgraphs") == Some(&json!(true)) {
-                    return Err(unsupported("states of sub-graphs").into());
-                }
                 let place = self.place(op).await?;
                 record.insert("state".into(), shown(&self.graph.get_state(&place).await?));
             }
             "history" => {
                 let at = self.place(op).await?;
                 let before = match op.get("before") {
-                    Some(before) => self.find(&at.thread, before).await?,
+                    Some(before) => self.find(&at.thread, before).await?.checkpoint_id,
                     None => None,
                 };
                 let query = ListQuery {
+                    ns: Some(at.ns),
                     id: at.checkpoint_id,
                     before,
                     filter: object(op.get("filter")),
@@ -313,8 +346,9 @@ impl Session {
                     _ => vec![vec![as_update(op)?]],
                 };
                 let made = self.graph.bulk_update_state(&place, steps).await?;
-                record.insert("config".into(), address(&place.thread, &made.checkpoint_id));
-                self.updated.push(made.checkpoint_id);
+                record.insert("config".into(), address(&place, &made.checkpoint_id));
+                self.updated
+                    .push(StateRef::at(place.thread, made.checkpoint_id).within(place.ns));
             }
             "clear_cache" => self.graph.clear_cache(texts(op.get("nodes"))).await?,
             "delete_thread" => {
@@ -483,14 +517,12 @@ fn shown(state: &StateSnapshot) -> Value {
     state.to_json().into()
 }
 
-fn address(thread: &ThreadId, id: &CheckpointId) -> Value {
-    json!({"configurable": {"thread_id": thread.as_str(), "checkpoint_ns": "", "checkpoint_id": id.as_str()}})
+fn address(place: &StateRef, id: &CheckpointId) -> Value {
+    let place = json!({"thread_id": place.thread.as_str(), "checkpoint_ns": &*place.ns, "checkpoint_id": id.as_str()});
+    json!({"configurable": place})
 }
 
 fn as_command(spec: &Value) -> Result<Command, Refusal> {
-    if spec.get("graph").is_some() {
-        return Err(unsupported("commands to the parent graph"));
-    }
     command(spec, &Scope::new()).map_err(|error| Refusal::Unsupported(error.to_string()))
 }
 

@@ -119,7 +119,8 @@ impl Loop {
                 message: "Checkpointer requires a thread: set `thread` in the run's configuration.".into(),
             });
         }
-        let names = config.interrupt_before.iter().chain(&config.interrupt_after);
+        let own = graph.interrupt_before.iter().chain(&graph.interrupt_after);
+        let names = config.interrupt_before.iter().chain(&config.interrupt_after).chain(own);
         for name in names.filter(|name| &***name != "*") {
             if !graph.plan.node_index.contains_key(name) {
                 return Err(RunError::invalid_request(format!(
@@ -456,6 +457,8 @@ impl Loop {
             self.updated.as_deref(),
             settle,
         );
+        // What the checkpoint counts is shown with it.
+        self.metadata.user = checkpoint.metadata.user.clone();
         self.current = id;
         persister
             .checkpoint(Put {
