@@ -143,7 +143,8 @@ impl NodeContext {
             given: Mutex::new(lock(&self.0.given).clone()),
             used: Mutex::new(lock(&self.0.used).clone()),
             questions: AtomicUsize::new(0),
-            graphs: AtomicUsize::new(0),
+            // Graphs of the failed attempt keep their places: this one begins anew, beside them.
+            graphs: AtomicUsize::new(self.0.graphs.load(Ordering::SeqCst)),
             calls: AtomicUsize::new(0),
             pulse,
             failed: self.0.failed.clone(),

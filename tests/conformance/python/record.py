@@ -222,7 +222,7 @@ def freeze(value):
     if type(value).__name__ == "_DeltaSnapshot":
         return {"__snapshot__": freeze(value.value)}
     if isinstance(value, dict):
-        return {str(key): freeze(item) for key, item in value.items()}
+        return {str(key): freeze(item) for key, item in value.items() if not str(key).startswith("__pregel_check")}
     if isinstance(value, (set, frozenset)):
         return sorted((freeze(item) for item in value), key=json.dumps)
     if isinstance(value, (list, tuple)) or type(value).__name__ == "deque":
@@ -678,6 +678,8 @@ class Session:
         if "id" in at:
             return {"configurable": {**base["configurable"], "checkpoint_ns": "", "checkpoint_id": at["id"]}}
         if "updated" in at:
+            if not self.updated:
+                raise Skip("no such update")
             return self.updated[at["updated"]]
         if "ns" in at and isinstance(at["ns"], str):
             base = {"configurable": {**base["configurable"], "checkpoint_ns": at["ns"]}}
@@ -740,8 +742,9 @@ class Session:
         if "max_concurrency" in op:
             config["max_concurrency"] = op["max_concurrency"]
         more = {key: op[key] for key in ("interrupt_before", "interrupt_after", "output_keys") if key in op}
-        if self.saver is not None:
-            more["durability"] = op.get("durability", "sync")
+        durability = op.get("durability", "sync")
+        if self.saver is not None and durability is not None:
+            more["durability"] = durability
         given = self.given(op)
         if op["op"] == "invoke":
             if self.world.asynchronous:

@@ -190,6 +190,11 @@ impl Body {
                 parts.push(NodeOutput::Update(thaw(values).into()));
             } else if let Some(value) = given("return") {
                 parts.push(NodeOutput::Update(thaw(value).into()));
+            } else if let Some(both) = given("final") {
+                return Ok(NodeOutput::Final {
+                    value: both[0].clone().into(),
+                    save: both[1].clone().into(),
+                });
             } else if let Some(spec) = action.get("command") {
                 parts.push(NodeOutput::Command(command(spec, &scope)?));
             } else if let Some(question) = action.get("ask") {
@@ -263,6 +268,7 @@ impl Body {
         let mut scope = Scope::new();
         scope.insert("state".into(), input.into());
         scope.insert("runs".into(), self.world.begin(&self.name).into());
+        scope.insert("previous".into(), context.previous().into());
         self.run(&context, scope).await
     }
 }

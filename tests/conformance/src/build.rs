@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use superstep::{
-    BinaryOp, Branch, CachePolicy, ChannelSpec, CompileError, DeltaReducer, ErrorHandler, Graph, List,
-    Managed, MemoryCache, NodeContext, NodeFailed, NodeOptions, Object, Persistence, RefreshOn, RetryPolicy,
-    StateGraph, TaskFn, Timeout,
+    BinaryOp, Branch, CachePolicy, ChannelSpec, CompileError, DeltaReducer, Entrypoint, ErrorHandler, Graph,
+    List, Managed, MemoryCache, NodeContext, NodeFailed, NodeOptions, Object, Persistence, RefreshOn,
+    RetryPolicy, StateGraph, TaskFn, Timeout,
 };
 
 use crate::Refusal;
@@ -148,9 +148,9 @@ fn nodes(graph: &Value) -> Vec<(String, Value)> {
     }
 }
 
-const ACTIONS: [&str; 18] = [
+const ACTIONS: [&str; 20] = [
     "if", "write", "also", "return", "command", "ask", "until", "into", "fail", "times", "message", "sleep",
-    "emit", "note", "graph", "with", "call", "await",
+    "emit", "note", "graph", "with", "call", "await", "catch", "final",
 ];
 
 fn check_actions(actions: &[Value]) -> Result<(), Refusal> {
@@ -214,6 +214,7 @@ fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
             "tasks",
             "persistence",
             "root",
+            "entrypoint",
             "input",
             "output",
             "nodes",
@@ -224,6 +225,10 @@ fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
         ],
         "a graph",
     )?;
+    if let Some(one) = spec.get("entrypoint") {
+        known(one, &["name", "do", "retry"], "an entry point")?;
+        return Ok(given(entrypoint(one, world)?, spec));
+    }
     let mut graph = StateGraph::new();
     for (key, one) in spec
         .get("state")
@@ -264,7 +269,7 @@ fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
                 "retry",
                 "timeout",
                 "cache",
-                
+                "on_error",
                 "graph",
             ],
             "a node",
@@ -302,11 +307,6 @@ fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
             graph = graph.subgraph_with(name, &inner, options);
             continue;
         }
-        for inner in body.actions.iter().filter_map(|action| text(action, "graph")) {
-            if let Some(inner) = world.graph(inner) {
-                options = options.runs(&inner);
-            }
-        }
         let run = move |context: NodeContext, input: superstep::Value| body.clone().node(context, input);
         graph = graph.node_with(name, Arc::new(run), options);
     }
@@ -316,17 +316,40 @@ fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
     for edge in spec.get("edges").and_then(Value::as_array).into_iter().flatten() {
         graph = add_edge(graph, edge, world)?;
     }
-    let mut graph = graph.compile().map_err(Unbuilt::Compile)?;
+    Ok(given(graph.compile().map_err(Unbuilt::Compile)?, spec))
+}
+
+/// The graph with what LangGraph is given when it compiles one.
+fn given(mut graph: Graph, spec: &Value) -> Graph {
     if spec.get("interrupt_before").is_some() {
         graph = graph.with_interrupt_before(texts(spec.get("interrupt_before")));
     }
     if spec.get("interrupt_after").is_some() {
         graph = graph.with_interrupt_after(texts(spec.get("interrupt_after")));
     }
-    Ok(match spec.get("cache") {
+    match spec.get("cache") {
         Some(Value::Bool(true)) => graph.with_cache(Arc::new(MemoryCache::new(1000))),
         _ => graph,
-    })
+    }
+}
+
+fn entrypoint(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
+    let body = Body {
+        world: world.clone(),
+        name: text(spec, "name").unwrap_or_default().to_owned(),
+        actions: actions(spec.get("do")),
+    };
+    check_actions(&body.actions)?;
+    let mut options = NodeOptions::new();
+    for policy in retries(spec.get("retry"))? {
+        options = options.retry(policy);
+    }
+    let name = body.name.clone();
+    let work = move |context: NodeContext, input: superstep::Value| body.clone().node(context, input);
+    Entrypoint::new(name, work)
+        .options(options)
+        .compile()
+        .map_err(Unbuilt::Compile)
 }
 
 fn add_defaults(mut graph: StateGraph, defaults: &Value, world: &Arc<World>) -> Result<StateGraph, Refusal> {

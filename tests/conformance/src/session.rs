@@ -90,6 +90,7 @@ fn error(error: &RunError) -> Value {
                 RunError::InvalidUpdate { .. } => "InvalidUpdateError",
                 RunError::EmptyInput { .. } => "EmptyInputError",
                 RunError::AmbiguousResume { .. } => "RuntimeError",
+                RunError::ParentCommand { .. } => "ParentCommand",
                 RunError::UnknownInterrupt { .. } => "UnknownInterruptError",
                 RunError::NotPersistent { message } if message.starts_with("Cannot use") => "RuntimeError",
                 RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => "ValueError",
@@ -266,6 +267,7 @@ impl Session {
             durability: match text(op, "durability") {
                 Some("exit") => Durability::Exit,
                 Some("async") => Durability::Async,
+                None if op.get("durability").is_some() => Durability::Async,
                 _ => Durability::Sync,
             },
             metadata: object(op.get("metadata")),

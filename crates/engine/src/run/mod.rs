@@ -120,7 +120,11 @@ impl Loop {
             });
         }
         let own = graph.interrupt_before.iter().chain(&graph.interrupt_after);
-        let names = config.interrupt_before.iter().chain(&config.interrupt_after).chain(own);
+        let names = config
+            .interrupt_before
+            .iter()
+            .chain(&config.interrupt_after)
+            .chain(own);
         for name in names.filter(|name| &***name != "*") {
             if !graph.plan.node_index.contains_key(name) {
                 return Err(RunError::invalid_request(format!(
