@@ -126,7 +126,6 @@ pub(crate) fn command(spec: &Value, scope: &Scope) -> Result<Command, NodeError>
         resume: spec
             .get("resume")
             .map(|answer| thaw(compute(answer, scope)).into()),
-        ..Command::default()
     })
 }
 
