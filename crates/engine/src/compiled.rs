@@ -16,6 +16,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::emit::Emitter;
 use crate::error::{RunError, StateError};
 use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
+use crate::lifecycle::Lifecycle;
 use crate::limits::Limits;
 use crate::metrics::{Meter, RunMetrics};
 use crate::nest::Persistence;
@@ -112,6 +113,8 @@ pub struct RunConfig {
     pub ns: Name,
     /// Stream what nested graphs do, too.
     pub subgraphs: bool,
+    /// Told when the run stops to wait and when it goes on.
+    pub lifecycle: Option<Arc<dyn Lifecycle>>,
     /// Asks the run to stop when the step that it is in has finished.
     pub drain: Drain,
     /// How long each super-step may take. Nested graphs share the time of the step that runs them.
@@ -157,6 +160,7 @@ impl Default for RunConfig {
             checkpoint_id: None,
             ns: "".into(),
             subgraphs: false,
+            lifecycle: None,
             drain: Drain::default(),
             step_timeout: None,
             run_timeout: None,

@@ -1,6 +1,7 @@
 //! The sending end of a run's stream.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::mpsc;
 
@@ -13,6 +14,8 @@ pub(crate) struct Emitter {
     modes: u8,
     sender: Option<mpsc::Sender<(Arc<[String]>, Payload)>>,
     ns: Arc<[String]>,
+    /// Ids of the messages that were sent: one that comes out of a nested graph too is not sent again.
+    messages: Arc<Mutex<HashSet<String>>>,
     meter: Option<Meter>,
 }
 
@@ -27,6 +30,7 @@ impl Emitter {
             modes,
             sender: Some(sender),
             ns: Arc::from([]),
+            messages: Arc::default(),
             meter,
         }
     }
@@ -36,6 +40,7 @@ impl Emitter {
             modes: 0,
             sender: None,
             ns: Arc::from([]),
+            messages: Arc::default(),
             meter: None,
         }
     }
@@ -54,12 +59,26 @@ impl Emitter {
 }
 
 impl Emitter {
+    /// Notes a message id; false when it was noted before.
+    pub(crate) fn first_time(&self, id: String) -> bool {
+        let mut messages = self
+            .messages
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        messages.insert(id)
+    }
+
+    /// The namespace of what is sent.
+    pub(crate) fn ns(&self) -> Arc<[String]> {
+        self.ns.clone()
+    }
+
     /// The sending end of a nested graph's stream; silent when nobody asked for nested graphs.
     pub(crate) fn nested(&self, ns: Arc<[String]>, wanted: bool) -> Self {
-        if !wanted {
-            return Self::none();
+        match wanted {
+            true => Self { ns, ..self.clone() },
+            false => Self { ns, ..Self::none() },
         }
-        Self { ns, ..self.clone() }
     }
 
     /// Makes and sends a payload if somebody reads its mode.

@@ -22,6 +22,7 @@ mod error;
 mod graph;
 mod handler;
 mod ids;
+mod lifecycle;
 mod limits;
 mod links;
 mod live;
@@ -67,6 +68,7 @@ pub use error::{
 pub use graph::{Branch, StateGraph};
 pub use handler::{ErrorHandler, NodeFailed};
 pub use ids::{CheckpointId, CheckpointIds, InterruptId, Name, TaskId, ThreadId};
+pub use lifecycle::{Lifecycle, LifecycleEvent, LifecycleStatus};
 pub use limits::Limits;
 pub use memory::MemorySaver;
 pub use messages::{REMOVE_ALL, add_messages, coerce as coerce_message};

@@ -118,6 +118,9 @@ impl Loop {
             known.extend(updated);
         }
         self.live.pass_breakpoints();
+        if let Some(lifecycle) = &self.shared.config.lifecycle {
+            lifecycle.on_resume(&self.lifecycle_event(LifecycleStatus::Pending));
+        }
         if forks {
             let addressed = self.shared.address.get().is_some();
             let before = if addressed {

@@ -18,38 +18,43 @@ impl Loop {
     }
 
     /// Gives tasks whose results are kept those results, as if they had run.
-    pub(super) async fn take_cached(&mut self) -> Result<(), RunError> {
-        let Some(cache) = self.cache.clone() else {
-            return Ok(());
-        };
-        for place in 0..self.tasks.len() {
-            if !self.tasks[place].writes.is_empty() {
-                continue;
+    pub(super) async fn take_all_cached(&mut self) -> Result<(), RunError> {
+        if self.cache.is_some() {
+            for place in 0..self.tasks.len() {
+                self.take_cached(place).await?;
             }
-            let Some(key) = self.cache_key(place) else {
-                continue;
-            };
-            let kept = match cache.get(&key).await {
-                Ok(Some(kept)) => kept,
-                Ok(None) => continue,
-                Err(error) => {
-                    tracing::warn!(node = %key.place, "the cache gave no result, so the node runs: {error}");
-                    continue;
-                }
-            };
-            let writes: Writes = kept
-                .into_iter()
-                .map(|(channel, value)| (resolve(&self.plan, &channel), value))
-                .collect();
-            let task = &self.tasks[place];
-            let record = self.record(task.id.clone(), task.path_text.clone(), &writes);
-            if let Some(persister) = &mut self.persister {
-                persister.task(record, true).await?;
-            }
-            self.emit_update(&self.tasks[place], &writes, true).await;
-            self.tasks[place].writes = writes;
         }
         Ok(())
+    }
+
+    /// Gives one task its kept result. False when there is none, so that it is to run.
+    pub(super) async fn take_cached(&mut self, place: usize) -> Result<bool, RunError> {
+        if !self.tasks[place].writes.is_empty() {
+            return Ok(false);
+        }
+        let (Some(cache), Some(key)) = (self.cache.clone(), self.cache_key(place)) else {
+            return Ok(false);
+        };
+        let kept = match cache.get(&key).await {
+            Ok(Some(kept)) => kept,
+            Ok(None) => return Ok(false),
+            Err(error) => {
+                tracing::warn!(node = %key.place, "the cache gave no result, so the node runs: {error}");
+                return Ok(false);
+            }
+        };
+        let writes: Writes = kept
+            .into_iter()
+            .map(|(channel, value)| (resolve(&self.plan, &channel), value))
+            .collect();
+        let task = &self.tasks[place];
+        let record = self.record(task.id.clone(), task.path_text.clone(), &writes);
+        if let Some(persister) = &mut self.persister {
+            persister.task(record, true).await?;
+        }
+        self.emit_update(&self.tasks[place], &writes, true).await;
+        self.tasks[place].writes = writes;
+        Ok(true)
     }
 
     /// Keeps what a finished task wrote, if its node's results are kept.

@@ -20,6 +20,7 @@ use crate::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
 use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::lifecycle::{LifecycleEvent, LifecycleStatus};
 use crate::limits::Limits;
 use crate::live::{Applied, Channel, Live, Writes, load, resolve, stored_writes};
 use crate::metrics::{Activity, StateSize};
@@ -48,7 +49,7 @@ use tasks::Calls;
 enum Stop {
     Done,
     Asked,
-    Breakpoint,
+    Breakpoint(LifecycleStatus),
 }
 
 /// What a run did so far, without the work of taking the input.
@@ -245,7 +246,7 @@ impl Loop {
                 .map(|stop| match stop {
                     Stop::Done => RunStatus::Done,
                     Stop::Asked => RunStatus::Interrupted,
-                    Stop::Breakpoint => RunStatus::Breakpoint,
+                    Stop::Breakpoint(_) => RunStatus::Breakpoint,
                 });
             ending.counts(self.counts.steps, self.counts.tasks, self.counts.writes);
             ending.run(status.as_ref().copied());
@@ -278,10 +279,17 @@ impl Loop {
             }
             Err(error) => return Err(error),
         };
+        let status = match stop {
+            Stop::Breakpoint(status) => status,
+            _ => LifecycleStatus::Pending,
+        };
         // A graph that stops inside another shows nothing more: the outermost one does.
         if !matches!(stop, Stop::Done) && !self.shared.nested {
+            if let Some(lifecycle) = &self.shared.config.lifecycle {
+                lifecycle.on_interrupt(&self.lifecycle_event(status));
+            }
             self.show_open_step().await?;
-            if matches!(stop, Stop::Breakpoint) {
+            if let Stop::Breakpoint(_) = stop {
                 self.shared
                     .emitter
                     .send_if(StreamMode::Updates, || Payload::Interrupts(Vec::new()))
@@ -318,7 +326,7 @@ impl Loop {
                 self.leave_behind();
             }
             if self.breaks(&self.breaks_before) {
-                return Ok(Stop::Breakpoint);
+                return Ok(Stop::Breakpoint(LifecycleStatus::InterruptBefore));
             }
             if let Some(reason) = self.shared.config.drain.requested() {
                 return Err(RunError::Drained { reason });
@@ -328,7 +336,7 @@ impl Loop {
             }
             self.deadline.check()?;
             self.emit_starts().await;
-            self.take_cached().await?;
+            self.take_all_cached().await?;
             let hidden = self.tasks.iter().all(|task| self.is_hidden(task));
             let span = match hidden {
                 true => Span::none(),
@@ -376,8 +384,17 @@ impl Loop {
                     self.emit_checkpoint(&next).await;
                 }
                 self.tasks.clear();
-                return Ok(Stop::Breakpoint);
+                return Ok(Stop::Breakpoint(LifecycleStatus::InterruptAfter));
             }
+        }
+    }
+
+    fn lifecycle_event(&self, status: LifecycleStatus) -> LifecycleEvent {
+        LifecycleEvent {
+            status,
+            checkpoint_id: self.current.clone(),
+            ns: self.shared.emitter.ns(),
+            interrupts: self.interrupts.clone(),
         }
     }
 

@@ -192,7 +192,6 @@ impl Loop {
                 .collect(),
             _ => Default::default(),
         };
-        let mut sent = known;
         for (channel, value) in writes {
             let Channel::Known(index) = channel else { continue };
             if self.plan.channel(*index).spec.reducer_name() != "add_messages" {
@@ -206,7 +205,8 @@ impl Loop {
                 .iter()
                 .filter(|m| m.get("type").is_some() && m.get("content").is_some())
             {
-                if id(message).is_none_or(|id| sent.insert(id)) {
+                let is_new = |id: String| !known.contains(&id) && self.shared.emitter.first_time(id);
+                if id(message).is_none_or(is_new) {
                     let metadata = message_metadata(&self.info(task), &self.shared.user);
                     self.shared
                         .emitter

@@ -220,7 +220,9 @@ impl Loop {
         // What ended before the time was up is not hidden by it.
         match (ended.failure.or(expired.filter(|_| !ended.asked)), ended.asked) {
             (Some(error), _) => Err(error),
-            (None, true) if self.interrupts.is_empty() => Ok(Some(Stop::Breakpoint)),
+            (None, true) if self.interrupts.is_empty() => {
+                Ok(Some(Stop::Breakpoint(LifecycleStatus::Pending)))
+            }
             (None, true) => Ok(Some(Stop::Asked)),
             (None, false) => Ok(None),
         }
@@ -270,8 +272,13 @@ impl Loop {
             self.tasks[place].writes = finished;
             return Ok(None);
         }
-        self.calls.waiting.insert(place, vec![call.reply]);
         self.calls.work.insert(place, call.task);
+        if self.take_cached(place).await? {
+            let value = task::return_of(&self.tasks[place].writes).cloned();
+            let _ = call.reply.send(Ok(value.unwrap_or_default()));
+            return Ok(None);
+        }
+        self.calls.waiting.insert(place, vec![call.reply]);
         Ok(Some(place))
     }
 

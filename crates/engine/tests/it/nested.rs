@@ -645,3 +645,112 @@ async fn tasks_called_outside_of_a_run_say_so() {
         .await;
     assert!(matches!(nothing, Err(RunError::EmptyInput { .. })));
 }
+
+#[derive(Debug, Default)]
+struct Watch(std::sync::Mutex<Vec<String>>);
+
+impl Watch {
+    fn note(&self, what: &str, event: &LifecycleEvent) {
+        let line = format!(
+            "{what} {} {} {}",
+            event.status.as_str(),
+            event.ns.len(),
+            event.interrupts.len()
+        );
+        self.0.lock().unwrap().push(line);
+    }
+}
+
+impl Lifecycle for Watch {
+    fn on_interrupt(&self, event: &LifecycleEvent) {
+        self.note("interrupt", event);
+    }
+    fn on_resume(&self, event: &LifecycleEvent) {
+        self.note("resume", event);
+    }
+}
+
+#[tokio::test]
+async fn stops_and_resumes_are_told() {
+    let graph = outer(&sub(true));
+    let watch = Arc::new(Watch::default());
+    let config = || RunConfig {
+        lifecycle: Some(watch.clone()),
+        ..RunConfig::on("t")
+    };
+    graph.invoke(input(), config()).await.unwrap();
+    let before_q = RunConfig {
+        interrupt_before: vec!["q".into()],
+        ..config()
+    };
+    graph.invoke(Input::resume("R"), before_q).await.unwrap();
+    let seen = watch.0.lock().unwrap().clone();
+    assert_eq!(
+        seen,
+        [
+            "interrupt pending 0 1",
+            "resume pending 0 0",
+            "resume pending 1 0",
+            "interrupt interrupt_before 0 0",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_result_of_a_call_is_kept_in_the_cache() {
+    let calls = Calls::default();
+    let counted = calls.clone();
+    let slow = TaskFn::new("slow", move |_: NodeContext, n: Value| {
+        counted.add("slow");
+        async move { Ok(n) }
+    })
+    .options(NodeOptions::new().cache(CachePolicy::new()));
+    let graph = Entrypoint::new("wf", move |context: NodeContext, n: Value| {
+        let slow = slow.clone();
+        async move { Ok(NodeOutput::from(context.call(&slow, n).await?)) }
+    })
+    .compile()
+    .unwrap()
+    .with_cache(Arc::new(MemoryCache::new(16)));
+    for _ in 0..2 {
+        let (lines, result) = stream(
+            &graph,
+            Input::value(7),
+            RunConfig::default(),
+            &[StreamMode::Updates],
+        )
+        .await;
+        assert_eq!(result.unwrap().value, Value::from(7));
+        assert_eq!(lines.len(), 2);
+    }
+    assert_eq!(calls.of("slow"), 1);
+}
+
+#[tokio::test]
+async fn a_message_of_a_nested_graph_is_shown_once() {
+    let messages = || StateGraph::new().channel("messages", ChannelSpec::add_messages());
+    let says = returns(json!({"messages": [{"type": "ai", "content": "hi", "id": "m1"}]}));
+    let inner = messages()
+        .node("says", says)
+        .edge(START, "says")
+        .compile()
+        .unwrap();
+    let graph = messages()
+        .subgraph("sub", &inner)
+        .edge(START, "sub")
+        .compile()
+        .unwrap();
+    for (subgraphs, place) in [(true, 1), (false, 0)] {
+        let config = RunConfig {
+            modes: vec![StreamMode::Messages],
+            subgraphs,
+            ..RunConfig::default()
+        };
+        let mut run = graph.stream(Input::value(json!({})), config);
+        let mut places = Vec::new();
+        while let Some(event) = run.next().await {
+            places.push(event.ns.len());
+        }
+        assert_eq!(places, [place]);
+    }
+}
