@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::call::{Caller, TaskFn, TaskHandle};
 use crate::compiled::{Graph, Input};
@@ -10,7 +10,9 @@ use crate::handler::NodeFailed;
 use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::nest::{self, Shared};
 use crate::node::{Interrupted, NodeError};
+use crate::plan::Plan;
 use crate::stream::{Payload, StreamMode};
+use crate::task::{Origin, Task};
 use crate::timeout::Pulse;
 use crate::value::{List, Object, Value};
 
@@ -41,8 +43,40 @@ pub struct TaskInfo {
     pub path: Value,
 }
 
+/// What a [`TaskInfo`] is made from when somebody asks, which most nodes never do.
+#[derive(Clone)]
+pub(crate) struct Standing {
+    pub(crate) plan: Arc<Plan>,
+    /// Without input and writes.
+    pub(crate) task: Task,
+    pub(crate) checkpoint: CheckpointId,
+    pub(crate) step: i64,
+    pub(crate) attempt: u32,
+    pub(crate) first_attempt_ms: u64,
+}
+
+impl Standing {
+    pub(crate) fn info(&self, shared: &Shared) -> TaskInfo {
+        let task = &self.task;
+        TaskInfo {
+            thread: shared.config.thread.clone(),
+            run_id: shared.run_id.clone(),
+            task_id: task.id.clone(),
+            checkpoint_id: self.checkpoint.clone(),
+            checkpoint_ns: task.ns(&shared.ns),
+            node: task.name.clone(),
+            step: self.step,
+            attempt: self.attempt,
+            first_attempt_ms: self.first_attempt_ms,
+            triggers: task.triggers(&self.plan),
+            path: task.path(),
+        }
+    }
+}
+
 struct Inner {
-    info: TaskInfo,
+    standing: Standing,
+    info: OnceLock<TaskInfo>,
     shared: Arc<Shared>,
     /// Does the step go on where an earlier run left it? None after the first step of a run.
     resuming: Option<bool>,
@@ -66,7 +100,7 @@ pub struct NodeContext(Arc<Inner>);
 
 impl fmt::Debug for NodeContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("NodeContext").field(&self.0.info).finish()
+        f.debug_tuple("NodeContext").field(self.info()).finish()
     }
 }
 
@@ -82,14 +116,15 @@ pub(crate) fn interrupt_id(task_ns: &str, index: usize) -> InterruptId {
 
 impl NodeContext {
     pub(crate) fn new(
-        info: TaskInfo,
+        standing: Standing,
         shared: Arc<Shared>,
         resuming: Option<bool>,
         given: Vec<Value>,
         caller: Option<Caller>,
     ) -> Self {
         Self(Arc::new(Inner {
-            info,
+            standing,
+            info: OnceLock::new(),
             shared,
             resuming,
             given: Mutex::new(given),
@@ -127,16 +162,35 @@ impl NodeContext {
             triggers: Vec::new(),
             path: Value::Null,
         };
-        Self::new(info, Arc::new(Shared::detached(graph)), None, given, None)
+        let standing = Standing {
+            plan: graph.plan.clone(),
+            task: Task {
+                id: task.clone(),
+                node: None,
+                name: node.clone(),
+                origin: Origin::Pull,
+                path_text: "".into(),
+                input: Value::Null,
+                writes: Vec::new(),
+            },
+            checkpoint: checkpoint.clone(),
+            step,
+            attempt: 1,
+            first_attempt_ms: 0,
+        };
+        let context = Self::new(standing, Arc::new(Shared::detached(graph)), None, given, None);
+        let _ = context.0.info.set(info);
+        context
     }
 
     /// The context of another attempt at the same task: its questions are counted anew, answers are kept.
     pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
         Self(Arc::new(Inner {
-            info: TaskInfo {
+            standing: Standing {
                 attempt: number,
-                ..self.0.info.clone()
+                ..self.0.standing.clone()
             },
+            info: OnceLock::new(),
             shared: self.0.shared.clone(),
             // What the attempt before ran to its end need not run again.
             resuming: if number > 1 { Some(true) } else { self.0.resuming },
@@ -247,12 +301,12 @@ impl NodeContext {
 
     /// Where this task stands.
     pub fn info(&self) -> &TaskInfo {
-        &self.0.info
+        self.0.info.get_or_init(|| self.0.standing.info(&self.0.shared))
     }
 
     /// The metadata that accompanies messages of this task.
     pub fn metadata(&self) -> Value {
-        message_metadata(&self.0.info, &self.0.shared.user)
+        message_metadata(self.info(), &self.0.shared.user)
     }
 
     /// Runs another graph inside this task, with its own state, and gives its output.

@@ -32,6 +32,7 @@ mod metrics;
 mod nest;
 mod node;
 mod options;
+mod pace;
 mod persist;
 mod plan;
 mod retry;

@@ -224,7 +224,7 @@ pub(crate) fn note_moves(shared: &Shared, before: &[(String, String)], after: &[
         return;
     };
     for task in after {
-        if let Some((_, old)) = before.iter().find(|(path, _)| *path == task.path_text) {
+        if let Some((_, old)) = before.iter().find(|(path, _)| **path == *task.path_text) {
             address.moves(task.ns(&shared.ns), old.clone());
         }
     }

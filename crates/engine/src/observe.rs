@@ -22,7 +22,7 @@ use std::io;
 use tracing::Span;
 
 use crate::compiled::{Input, RunConfig, RunStatus};
-use crate::context::TaskInfo;
+use crate::context::NodeContext;
 use crate::error::RunError;
 use crate::node::Target;
 use crate::task::{End, Task};
@@ -156,12 +156,13 @@ pub(crate) fn task(task: &Task, step: i64, limit: usize) -> Span {
     )
 }
 
-pub(crate) fn attempt(info: &TaskInfo) -> Span {
+pub(crate) fn attempt(context: &NodeContext) -> Span {
+    // The fields are worked out only when somebody listens.
     tracing::debug_span!(
         target: TARGET,
         "attempt",
-        node = &*info.node,
-        attempt = info.attempt,
+        node = &*context.info().node,
+        attempt = context.info().attempt,
         outcome = tracing::field::Empty,
         error = tracing::field::Empty,
     )

@@ -114,6 +114,16 @@ impl Persister {
         Ok(())
     }
 
+    /// Stores what waits for its step's checkpoint, because other tasks of the step take longer.
+    pub(crate) async fn release(&mut self) -> Result<(), RunError> {
+        if self.held.is_empty() || self.durability == Durability::Exit {
+            return Ok(());
+        }
+        let _waits = self.waits();
+        let commit = self.take_held(None);
+        self.enqueue(commit).await
+    }
+
     fn take_held(&mut self, put: Option<Put>) -> Commit {
         let held = std::mem::take(&mut self.held);
         self.commit(held, put)

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::attempt::Rules;
 use crate::cache::CachePolicy;
@@ -15,6 +15,7 @@ use crate::compiled::Graph;
 use crate::handler::{ErrorHandler, HandlerNode};
 use crate::ids::Name;
 use crate::node::{Node, Router};
+use crate::pace::Pace;
 use crate::schema::SayFn;
 use crate::value::{Object, Value};
 
@@ -72,6 +73,8 @@ pub(crate) struct NodePlan {
     pub(crate) cache: Option<CachePolicy>,
     /// The node that takes over when this one has failed.
     pub(crate) handler: Option<NodeIx>,
+    path_text: OnceLock<Name>,
+    pub(crate) pace: Pace,
 }
 
 /// Numbers of channels or nodes by name.
@@ -262,6 +265,12 @@ impl fmt::Display for Plan {
 }
 
 impl NodePlan {
+    /// The path of the task that runs it when it was triggered, as text that sorts.
+    pub(crate) fn path_text(&self) -> Name {
+        let make = || format!("~__pregel_pull, {}", self.name).into();
+        self.path_text.get_or_init(make).clone()
+    }
+
     fn new(name: Name, node: Option<Arc<dyn Node>>, deferred: bool, input: Option<Vec<ChannelIx>>) -> Self {
         Self {
             name,
@@ -282,6 +291,8 @@ impl NodePlan {
             writes: None,
             cache: None,
             handler: None,
+            path_text: OnceLock::new(),
+            pace: Pace::default(),
         }
     }
 

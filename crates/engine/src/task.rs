@@ -51,7 +51,7 @@ pub(crate) struct Task {
     pub(crate) node: Option<NodeIx>,
     pub(crate) name: Name,
     pub(crate) origin: Origin,
-    pub(crate) path_text: String,
+    pub(crate) path_text: Name,
     pub(crate) input: Value,
     pub(crate) writes: Writes,
 }
@@ -80,6 +80,18 @@ impl Task {
             _ => vec!["__pregel_push".into()],
         }
     }
+    /// What it is, without what it is given and what it wrote.
+    pub(crate) fn outline(&self) -> Self {
+        Self {
+            id: self.id.clone(),
+            node: self.node,
+            name: self.name.clone(),
+            origin: self.origin.clone(),
+            path_text: self.path_text.clone(),
+            input: Value::Null,
+            writes: Writes::new(),
+        }
+    }
     pub(crate) fn pulled(&self) -> bool {
         matches!(self.origin, Origin::Pull)
     }
@@ -105,7 +117,14 @@ impl Task {
 }
 
 /// A UUID-looking hash: the same checkpoint and path always give the same id.
-fn task_id(ns: &str, checkpoint: &CheckpointId, step: i64, name: &str, kind: &str, rest: &[&str]) -> TaskId {
+fn task_id<T: AsRef<str>>(
+    ns: &str,
+    checkpoint: &CheckpointId,
+    step: i64,
+    name: &str,
+    kind: &str,
+    rest: &[T],
+) -> TaskId {
     let mut text = String::with_capacity(160);
     text.push_str(checkpoint.as_str());
     text.push('\u{1f}');
@@ -113,7 +132,7 @@ fn task_id(ns: &str, checkpoint: &CheckpointId, step: i64, name: &str, kind: &st
     text.push('\u{1f}');
     // Writing to a string cannot fail.
     let _ = write!(text, "{step}");
-    for part in [name, kind].iter().chain(rest) {
+    for part in [name, kind].into_iter().chain(rest.iter().map(T::as_ref)) {
         text.push('\u{1f}');
         text.push_str(part);
     }
@@ -135,12 +154,12 @@ pub(crate) fn called(
     call: &crate::call::Call,
 ) -> Task {
     let (name, index) = (call.task.name.clone(), call.index);
-    let rest = [caller.path_text.as_str(), &index.to_string()];
+    let rest = [&*caller.path_text, &index.to_string()];
     Task {
         id: task_id(ns, checkpoint, step, &name, "__pregel_push", &rest),
         node: None,
         name,
-        path_text: format!("~__pregel_push, {}, {index:010}, {:010}", caller.path_text, 1),
+        path_text: format!("~__pregel_push, {}, {index:010}, {:010}", caller.path_text, 1).into(),
         origin: Origin::Call(caller.path(), index),
         input: call.args.clone(),
         writes: Vec::new(),
@@ -161,7 +180,7 @@ pub(crate) fn taking_over(
         id: task_id(ns, checkpoint, step, &name, "__pregel_push", &rest),
         node: Some(node),
         name,
-        path_text: format!("{}, node_error_handler, {:010}", task.path_text, 0),
+        path_text: format!("{}, node_error_handler, {:010}", task.path_text, 0).into(),
         origin: Origin::Failure(Arc::new(TakeOver {
             path: task.path(),
             failed,
@@ -192,25 +211,31 @@ pub(crate) fn prepare(
             node: Some(node),
             name: plan.node(node).name.clone(),
             origin: Origin::Packet(index),
-            path_text: format!("~__pregel_push, {index:010}, {:010}", 0),
+            path_text: format!("~__pregel_push, {index:010}, {:010}", 0).into(),
             input: queued.get("arg").cloned().unwrap_or_default(),
             writes: Vec::new(),
         });
     }
     for node in live.triggered_nodes(updated) {
         let spec = plan.node(node);
-        let triggers: Vec<&str> = spec.trigger_names.iter().map(|name| &**name).collect();
         let input = match &spec.input {
             _ if node == 0 => live.value(plan.start_channel).cloned().unwrap_or_default(),
             Some(keys) => Live::input_view(plan, &live.state, Some(keys)),
             None => live.whole_view(),
         };
         tasks.push(Task {
-            id: task_id(ns, checkpoint, step, &spec.name, "__pregel_pull", &triggers),
+            id: task_id(
+                ns,
+                checkpoint,
+                step,
+                &spec.name,
+                "__pregel_pull",
+                &spec.trigger_names,
+            ),
             node: Some(node),
             name: spec.name.clone(),
             origin: Origin::Pull,
-            path_text: format!("~__pregel_pull, {}", spec.name),
+            path_text: spec.path_text(),
             input,
             writes: Vec::new(),
         });
@@ -260,7 +285,7 @@ pub(crate) async fn execute(
     let spec = plan.node(task_node);
     let span = match spec.is_start() {
         true => Span::none(),
-        false => observe::attempt(context.info()),
+        false => observe::attempt(&context),
     };
     let mut ending = Ending::of(&span);
     let work = async {
@@ -286,7 +311,7 @@ pub(crate) async fn execute(
 /// Runs a called task to its end.
 pub(crate) async fn execute_call(task: crate::call::TaskFn, args: Value, context: NodeContext) -> Outcome {
     let mut writes = Vec::new();
-    let span = observe::attempt(context.info());
+    let span = observe::attempt(&context);
     let mut ending = Ending::of(&span);
     let work = async {
         if let NodeOutput::Update(value) = task.run(context.clone(), args).await? {

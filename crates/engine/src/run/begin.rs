@@ -323,7 +323,7 @@ impl Loop {
         let tasks = task::prepare(&self.live, &base.0, &base.1, self.step, None);
         tasks
             .iter()
-            .map(|task| (task.path_text.clone(), task.ns(&base.0)))
+            .map(|task| (task.path_text.to_string(), task.ns(&base.0)))
             .collect()
     }
 }

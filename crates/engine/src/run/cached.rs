@@ -48,7 +48,8 @@ impl Loop {
             .map(|(channel, value)| (resolve(&self.plan, &channel), value))
             .collect();
         let task = &self.tasks[place];
-        let record = self.record(task.id.clone(), task.path_text.clone(), &writes);
+        let path = task.path_text.clone();
+        let record = self.record(task.id.clone(), &path, &writes, true);
         if let Some(persister) = &mut self.persister {
             persister.task(record, true).await?;
         }

@@ -225,7 +225,7 @@ impl Loop {
             .filter(|task| !task.writes.is_empty())
             .cloned()
             .collect();
-        if done.is_empty() || self.pending.is_empty() {
+        if done.is_empty() || (self.persister.is_some() && self.pending.is_empty()) {
             return Ok(());
         }
         let mut applied: Vec<Applied<'_>> = done.iter().map(|task| applied_of(task, &task.writes)).collect();

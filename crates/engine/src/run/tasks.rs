@@ -1,19 +1,28 @@
 //! The tasks of one super-step: started all at once, recorded as they finish.
 
 use std::collections::VecDeque;
+use std::task::Poll;
+use std::time::Instant;
 
 use futures::future::{Either, OptionFuture};
 use tokio::sync::mpsc;
 
 use super::*;
 use crate::attempt::{self, Rules};
+use crate::context::Standing;
 use crate::options::NodeOptions;
+use crate::pace::MANY;
 use crate::task::Origin;
 use crate::timeout::Timeout;
+
+/// After so many tasks done on the spot the runtime may do something else, and a cancelled run stops.
+const BREATHER: usize = 128;
 
 /// How the tasks of a step ended, all together.
 #[derive(Default)]
 pub(super) struct Ended {
+    /// The task that is being recorded was done on the spot: its writes can wait for those of its neighbours.
+    on_the_spot: bool,
     failure: Option<RunError>,
     asked: bool,
 }
@@ -122,7 +131,7 @@ impl Loop {
                     task_id: crate::delta::late_task(&task.id, self.step),
                     // The first step of the run takes its place among what is stored of that step already.
                     task_path: if self.step == first_step {
-                        task.path_text.clone()
+                        task.path_text.to_string()
                     } else {
                         format!("~~{:010}{}", self.step.max(0), task.path_text)
                     },
@@ -143,23 +152,70 @@ impl Loop {
         let work = only.map(|place| self.execute(place));
         let mut here = std::pin::pin!(OptionFuture::from(work));
         let mut working_here = only.is_some();
-        let limit = self.shared.config.max_concurrency.unwrap_or(usize::MAX);
+        let shared = self.shared.clone();
+        let limit = shared.config.max_concurrency.unwrap_or(usize::MAX);
         let limit = limit.clamp(1, MAX_TASKS_AT_ONCE);
+        let cancel = &shared.config.cancel;
         let mut running: JoinSet<(usize, Outcome)> = JoinSet::new();
         let mut calls_running = 0;
-        let cancel = self.shared.config.cancel.clone();
-        let schedule = self.shared.config.schedule;
+        let schedule = shared.config.schedule;
         let mut held: Vec<(usize, Outcome)> = Vec::new();
         let mut turn = 0;
-        let mut expiry = std::pin::pin!(self.deadline.expiry(self.shared.config.step_timeout));
+        let mut expiry = std::pin::pin!(self.deadline.expiry(shared.config.step_timeout));
         let mut expired = None;
+        let mut on_the_spot = 0_usize;
         loop {
             // A caller waits for what it calls: so calls do not count, or a limit of one would never end.
             while running.len() - calls_running < limit
                 && let Some(place) = queue.pop_front()
             {
-                let work = self.execute(place);
-                running.spawn(async move { (place, work.await) }.in_current_span());
+                let began = Instant::now();
+                if schedule.is_some() || !self.is_quick(place, &queue) {
+                    let work = self.execute(place);
+                    let (plan, node) = (self.plan.clone(), self.tasks[place].node);
+                    let work = async move {
+                        let began = Instant::now();
+                        let outcome = work.await;
+                        if let Some(node) = node {
+                            plan.node(node).pace.learn(began);
+                        }
+                        (place, outcome)
+                    };
+                    running.spawn(work.in_current_span());
+                    continue;
+                }
+                on_the_spot += 1;
+                if on_the_spot.is_multiple_of(BREATHER) {
+                    tokio::task::yield_now().await;
+                    if cancel.is_cancelled() {
+                        return Err(RunError::Cancelled);
+                    }
+                }
+                let mut work = Box::pin(self.execute(place));
+                let done = futures::poll!(work.as_mut());
+                if let Some(node) = self.tasks[place].node {
+                    self.plan.node(node).pace.learn(began);
+                }
+                match done {
+                    Poll::Ready(outcome) => {
+                        ended.on_the_spot = true;
+                        let others = running.len() + queue.len();
+                        if let Some(handler) = self.finished(place, outcome, others, &mut ended).await? {
+                            queue.push_front(handler);
+                        }
+                        ended.on_the_spot = false;
+                    }
+                    Poll::Pending => {
+                        running.spawn(async move { (place, work.await) }.in_current_span());
+                    }
+                }
+            }
+            // Others of the step take longer, so what is done so far is stored now.
+            if on_the_spot > 0
+                && !running.is_empty()
+                && let Some(persister) = &mut self.persister
+            {
+                persister.release().await?;
             }
             let goes_on = working_here || !running.is_empty();
             // What waits for a call can only end when the call is dealt with.
@@ -181,6 +237,11 @@ impl Loop {
             }
             let (place, outcome) = tokio::select! {
                 biased;
+                // Work that need not wait is done before anything else is asked for.
+                Some(outcome) = &mut here, if working_here => {
+                    working_here = false;
+                    (only.unwrap_or_default(), outcome)
+                }
                 () = cancel.cancelled() => return Err(RunError::Cancelled),
                 late = &mut expiry => {
                     expired = Some(late);
@@ -193,10 +254,6 @@ impl Loop {
                         calls_running += 1;
                     }
                     continue;
-                }
-                Some(outcome) = &mut here, if working_here => {
-                    working_here = false;
-                    (only.unwrap_or_default(), outcome)
                 }
                 Some(joined) = running.join_next() => match joined {
                     Ok(joined) => {
@@ -226,6 +283,17 @@ impl Loop {
             (None, true) => Ok(Some(Stop::Asked)),
             (None, false) => Ok(None),
         }
+    }
+
+    /// Is the task better done on the spot than beside the others?
+    fn is_quick(&self, place: usize, queue: &VecDeque<usize>) -> bool {
+        let Some(node) = self.tasks[place].node else {
+            return false;
+        };
+        self.plan.node(node).pace.quick().unwrap_or_else(|| {
+            let same = |place: &usize| self.tasks[*place].node == Some(node);
+            queue.len() >= MANY && queue.iter().take(MANY).all(same)
+        })
     }
 
     /// Takes up a call: Some(place) when its work is to be done.
@@ -300,7 +368,7 @@ impl Loop {
                 given.push(answer.clone());
             }
         }
-        let info = self.info(task);
+        let standing = self.standing(task);
         let content_limit = self.shared.config.content_limit;
         let span = if self.is_hidden(task) {
             Span::none()
@@ -318,8 +386,8 @@ impl Loop {
             .previous_channel
             .and_then(|channel| self.live.value(channel))
             .cloned();
-        let mut context =
-            NodeContext::new(info, self.shared.clone(), self.resuming, given, Some(caller)).after(previous);
+        let mut context = NodeContext::new(standing, self.shared.clone(), self.resuming, given, Some(caller))
+            .after(previous);
         if let Some(failed) = task.failed() {
             context = context.taking_over(failed.clone());
         }
@@ -385,7 +453,11 @@ impl Loop {
         others: usize,
         ended: &mut Ended,
     ) -> Result<Option<usize>, RunError> {
-        let task = self.tasks[place].clone();
+        let task = Task {
+            input: self.tasks[place].input.clone(),
+            ..self.tasks[place].outline()
+        };
+        let keeps = self.persister.is_some();
         let Outcome {
             mut writes,
             end,
@@ -394,6 +466,7 @@ impl Loop {
         let quiet = ended.failure.is_some() || task.is_start(&self.plan);
         let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
         let mut stored: Writes = resume.into_iter().collect();
+        let mut leaves_something = false;
         let mut interrupts = Vec::new();
         let mut error = None;
         let mut handled = None;
@@ -407,7 +480,10 @@ impl Loop {
                     writes.push((Channel::Named(reserved::NO_WRITES.into()), Value::Null));
                 }
                 self.keep_result(place, &writes).await;
-                stored.extend(writes.iter().cloned());
+                leaves_something = true;
+                if keeps {
+                    stored.extend(writes.iter().cloned());
+                }
                 Ok(task::return_of(&writes).cloned().unwrap_or_default())
             }
             End::Interrupted(asked) => {
@@ -465,18 +541,22 @@ impl Loop {
                 return Ok(None);
             }
         };
-        if !stored.is_empty() {
-            let record = self.record(task.id.clone(), task.path_text.clone(), &stored);
+        leaves_something |= !stored.is_empty();
+        if keeps && !stored.is_empty() {
+            // When the last task of a step is done the step closes, and nobody asks for its pending writes.
+            let open = others > 0 || ended.asked || ended.failure.is_some() || handled.is_some();
+            let record = self.record(task.id.clone(), &task.path_text, &stored, open);
             if let Some(persister) = &mut self.persister
                 && !record.writes.is_empty()
             {
-                persister.task(record, others > 0 || handled.is_some()).await?;
+                let at_once = others > 0 && !ended.on_the_spot || handled.is_some();
+                persister.task(record, at_once).await?;
             }
         }
         // A question asked in a call is shown as its caller's.
         let shown_by_caller = task.is_call() && !interrupts.is_empty();
         // A nested graph that stopped at a breakpoint leaves nothing to tell.
-        if !quiet && !shown_by_caller && !stored.is_empty() {
+        if !quiet && !shown_by_caller && leaves_something {
             self.emit_outcome(&task, &writes, &interrupts, error).await;
         }
         if !task.is_call() {
@@ -489,26 +569,32 @@ impl Loop {
         Ok(handled.map(|(handler, reason)| self.take_over(place, handler, reason)))
     }
 
-    pub(super) fn info(&self, task: &Task) -> TaskInfo {
-        TaskInfo {
-            thread: self.shared.config.thread.clone(),
-            run_id: self.shared.run_id.clone(),
-            task_id: task.id.clone(),
-            checkpoint_id: self.current.clone(),
-            checkpoint_ns: task.ns(&self.shared.ns),
-            node: task.name.clone(),
+    fn standing(&self, task: &Task) -> Standing {
+        Standing {
+            plan: self.plan.clone(),
+            task: task.outline(),
+            checkpoint: self.current.clone(),
             step: self.step,
             attempt: 1,
             first_attempt_ms: self.shared.clock.now_ms(),
-            triggers: task.triggers(&self.plan),
-            path: task.path(),
         }
     }
 
-    /// A task's writes as they are stored; also kept as pending writes of the open step.
-    pub(super) fn record(&mut self, task_id: TaskId, task_path: String, writes: &Writes) -> TaskWrites {
+    pub(super) fn info(&self, task: &Task) -> TaskInfo {
+        self.standing(task).info(&self.shared)
+    }
+
+    /// A task's writes as they are stored; also kept as pending writes of the open step, if it stays open.
+    pub(super) fn record(
+        &mut self,
+        task_id: TaskId,
+        task_path: &str,
+        writes: &Writes,
+        pending: bool,
+    ) -> TaskWrites {
         let writes = stored_writes(&self.plan, 0, writes);
-        for write in &writes {
+        let task_path = task_path.to_owned();
+        for write in writes.iter().filter(|_| pending) {
             // Only a task that was tried before has something to replace; a wide step is not searched for each write.
             if write.idx < 0 {
                 self.pending
