@@ -170,6 +170,16 @@ async fn send() {
     .await;
 }
 
+async fn subgraph() {
+    for size in ["10", "100", "1000"] {
+        plain("Send to k sub-graphs of 12 steps", "subgraph", size, None).await;
+    }
+    let label = "Send to k sub-graphs, saved in memory";
+    for durability in [Durability::Sync, Durability::Exit] {
+        saved(label, "subgraph", "100", durability, None).await;
+    }
+}
+
 async fn state() {
     let mut first = None;
     for size in ["25x300", "15x600", "9x1200", "250x300"] {
@@ -331,6 +341,9 @@ async fn main() {
     }
     if runs("send") {
         send().await;
+    }
+    if runs("subgraph") {
+        subgraph().await;
     }
     if runs("state") {
         state().await;

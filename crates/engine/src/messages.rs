@@ -18,17 +18,19 @@ pub fn add_messages(left: &List, right: &Value) -> Result<Value, String> {
         return Ok(Value::Array(incoming.into_iter().skip(marker + 1).collect()));
     }
     let mut merged: List = left.clone();
-    // Most updates append: look ids up only among what is there when an incoming message could match.
-    let mut place: HashMap<String, usize> = HashMap::new();
+    // Where the ids of the update are. Only those are looked for: a long conversation is read, and nothing is made of it.
+    let ids = incoming.iter().filter_map(id_of);
+    let mut place: HashMap<String, Option<usize>, foldhash::fast::RandomState> =
+        ids.map(|id| (id.to_owned(), None)).collect();
     for (index, message) in left.iter().enumerate() {
-        if let Some(id) = id_of(message) {
-            place.insert(id.to_owned(), index);
+        if let Some(found) = id_of(message).and_then(|id| place.get_mut(id)) {
+            *found = Some(index);
         }
     }
     let mut removed: Vec<usize> = Vec::new();
     for message in incoming {
         let id = id_of(&message).unwrap_or_default().to_owned();
-        match (place.get(&id).copied(), is_removal(&message)) {
+        match (place.get(&id).copied().flatten(), is_removal(&message)) {
             (Some(index), true) => removed.push(index),
             (None, true) => {
                 return Err(format!(
@@ -40,7 +42,7 @@ pub fn add_messages(left: &List, right: &Value) -> Result<Value, String> {
                 merged.set(index, message);
             }
             (None, false) => {
-                place.insert(id, merged.len());
+                place.insert(id, Some(merged.len()));
                 merged.push(message);
             }
         }

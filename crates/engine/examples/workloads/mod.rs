@@ -22,13 +22,14 @@ pub(crate) struct Workload {
     pub(crate) expect: (&'static str, usize),
 }
 
-/// Names as the command line gives them: `chain`, `loop`, `send`, `wide`, `react`.
+/// Names as the command line gives them: `chain`, `loop`, `send`, `subgraph`, `wide`, `react`, `talk`.
 pub(crate) fn workload(name: &str, size: &str) -> Workload {
     let n = || size.parse().unwrap();
     match name {
         "chain" => chain(n()),
         "loop" => counter(n()),
         "send" => fan_out(n()),
+        "subgraph" => nested(n()),
         "wide" => wide(size),
         "react" => react(n()),
         "talk" => talk(),
@@ -128,6 +129,70 @@ pub(crate) fn fan_out(k: usize) -> Workload {
         input: json!({"out": []}),
         tasks: k,
         expect: ("out", k),
+    }
+}
+
+/// `k` subjects of 1,000 characters, each through a graph of its own: two nodes, then one that loops ten times.
+pub(crate) fn nested(k: usize) -> Workload {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let first = move |state: &Value| text(state.get("jokes").and_then(|jokes| jokes.at(0)));
+    let edit = move |_: NodeContext, state: Value| async move {
+        let subject = text(state.get("subject")) + " - hohoho";
+        Ok(NodeOutput::update([("subject", subject)]))
+    };
+    let generate = move |_: NodeContext, state: Value| async move {
+        let joke = format!("Joke about {}", text(state.get("subject")));
+        Ok(NodeOutput::update([("jokes", vec![joke])]))
+    };
+    let bump = move |_: NodeContext, state: Value| async move {
+        Ok(NodeOutput::update([("jokes", vec![first(&state) + " a"])]))
+    };
+    let done = " a".repeat(10);
+    let route = move |_: NodeContext, state: Value| {
+        let next = if first(&state).ends_with(&done) {
+            END
+        } else {
+            "bump"
+        };
+        async move { Ok(vec![Target::node(next)]) }
+    };
+    let inner = StateGraph::new()
+        .channel("subject", ChannelSpec::last_value())
+        .channel("jokes", ChannelSpec::last_value())
+        .input_keys(["subject"])
+        .output_keys(["jokes"])
+        .node("edit", edit)
+        .node("generate", generate)
+        .node("bump", bump)
+        .edge(START, "edit")
+        .edge("edit", "generate")
+        .edge("generate", "bump")
+        .branch("bump", Branch::new(route))
+        .compile()
+        .unwrap();
+    let fan = |_: NodeContext, state: Value| async move {
+        let subjects = state.get("subjects").and_then(Value::as_array).cloned();
+        let send = |subject: &Value| {
+            let arg: Object = [("subject", subject.clone())].into_iter().collect();
+            Target::send("joke", arg)
+        };
+        Ok(subjects
+            .iter()
+            .flat_map(|subjects| subjects.iter())
+            .map(send)
+            .collect())
+    };
+    let graph = StateGraph::new()
+        .channel("subjects", ChannelSpec::last_value())
+        .channel("jokes", ChannelSpec::append())
+        .subgraph("joke", &inner)
+        .branch(START, Branch::new(fan));
+    let subjects = vec!["q".repeat(1000); k];
+    Workload {
+        graph: graph.compile().unwrap(),
+        input: [("subjects", subjects)].into_iter().collect::<Object>().into(),
+        tasks: 13 * k,
+        expect: ("jokes", k),
     }
 }
 
