@@ -188,7 +188,7 @@ impl Workbench {
         if let Some(built) = built {
             let at = StateRef {
                 checkpoint_id: id.map(CheckpointId::from),
-                ..StateRef::live(thread_id.into())
+                ..StateRef::live(thread_id)
             };
             return Ok(built.graph.get_state(&at).await.map_err(|e| problem(&e))?.into());
         }

@@ -493,7 +493,7 @@ impl Workbench {
         built.check("the edit", &values)?;
         let at = StateRef {
             checkpoint_id: request.checkpoint_id.as_deref().map(CheckpointId::from),
-            ..StateRef::live(request.thread_id.as_str().into())
+            ..StateRef::live(request.thread_id.as_str())
         };
         let edited_keys: Vec<&str> = values
             .as_object()
