@@ -9,7 +9,9 @@ impl Loop {
     pub(super) async fn begin(&mut self, input: Input) -> Result<(), RunError> {
         let entry = self.enter().await?;
         let mut superseded = false;
-        let has_checkpoint = entry.tuple.is_some();
+        // A checkpoint in which nothing was ever written is nothing to go on from.
+        let written = |tuple: &CheckpointTuple| !tuple.checkpoint.channel_versions.is_empty();
+        let has_checkpoint = entry.tuple.as_ref().is_some_and(written);
         // A nested checkpoint that belongs to another namespace is continued under this one.
         let mut elsewhere = false;
         if let Some(tuple) = entry.tuple {

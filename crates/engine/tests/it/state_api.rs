@@ -465,6 +465,14 @@ async fn closing_a_step_keeps_what_finished_and_where_it_led() {
         .unwrap();
     assert!(fresh.next.is_empty());
     assert_eq!(history(&graph, "2").await, ["0 update [] -> "]);
+    let error = graph.invoke(Input::Resume, RunConfig::on("2")).await.unwrap_err();
+    assert_eq!(error.code(), "empty-input", "nothing was ever written: {error}");
+    let done = graph.invoke(input(), RunConfig::on("2")).await.unwrap();
+    assert_eq!(
+        done.status,
+        RunStatus::Interrupted,
+        "an input begins as on any thread"
+    );
 }
 
 #[tokio::test]
