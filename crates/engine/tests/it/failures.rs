@@ -694,7 +694,7 @@ async fn a_fallback_does_the_work_after_the_last_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_attempt_goes_on_inside_a_nested_graph() {
+async fn another_attempt_begins_a_nested_graph_anew() {
     let calls = Calls::default();
     let (first, second) = (calls.clone(), calls.clone());
     let nested = base()
@@ -723,5 +723,5 @@ async fn another_attempt_goes_on_inside_a_nested_graph() {
         .await
         .unwrap();
     assert_eq!(log_of(&result.value), "first,second");
-    assert_eq!((calls.of("first"), calls.of("second")), (1, 2));
+    assert_eq!((calls.of("first"), calls.of("second")), (2, 2), "as in LangGraph");
 }
