@@ -8,6 +8,7 @@
 //! This crate knows no node kind, no engine and no file system. What a node's `config` may hold is the business of the
 //! node kinds; here it is only an object. `docs/graph-format.md` is the description for people.
 
+mod conduct;
 mod diagnostic;
 mod document;
 mod json;
@@ -19,6 +20,7 @@ mod topology;
 mod validate;
 mod view;
 
+pub use conduct::{Cache, Conduct, ConductProblem, Fallback, NodeTimeout, Retry};
 pub use diagnostic::{Diagnostic, Severity};
 pub use document::{Document, Section};
 pub use json::{escape_pointer, same};

@@ -86,8 +86,90 @@ pub fn json_schema() -> Json {
                     "kind": { "type": "string", "description": "What the node does." },
                     "config": { "type": "object", "description": "Depends on the kind." },
                     "title": { "type": "string" },
-                    "description": { "type": "string" }
+                    "description": { "type": "string" },
+                    "retry": {
+                        "description": "Failures are tried again: a number of attempts, a policy, or several, of which \
+                            the first that wants a failure decides.",
+                        "oneOf": [
+                            { "type": "integer", "minimum": 1 },
+                            { "$ref": "#/$defs/retry" },
+                            { "type": "array", "items": { "$ref": "#/$defs/retry" } }
+                        ]
+                    },
+                    "timeout": {
+                        "description": "Seconds that an attempt may take.",
+                        "oneOf": [
+                            { "$ref": "#/$defs/seconds" },
+                            {
+                                "type": "object",
+                                "anyOf": [{ "required": ["run"] }, { "required": ["idle"] }],
+                                "properties": {
+                                    "run": { "$ref": "#/$defs/seconds", "description": "As a whole." },
+                                    "idle": { "$ref": "#/$defs/seconds", "description": "Since the last sign of life." },
+                                    "refresh_on": { "enum": ["auto", "heartbeat"], "default": "auto" }
+                                },
+                                "additionalProperties": false
+                            }
+                        ]
+                    },
+                    "cache": {
+                        "description": "Results are used again for the same input.",
+                        "oneOf": [
+                            { "type": "boolean" },
+                            {
+                                "type": "object",
+                                "properties": {
+                                    "ttl": { "$ref": "#/$defs/seconds", "description": "Seconds until a result is old." },
+                                    "key": { "$ref": "#/$defs/expression" }
+                                },
+                                "additionalProperties": false
+                            }
+                        ]
+                    },
+                    "defer": { "type": "boolean", "default": false, "description": "Runs when nothing else is left." },
+                    "fallback": {
+                        "description": "What happens when the last attempt has failed.",
+                        "oneOf": [
+                            {
+                                "title": "The node's update is this",
+                                "required": ["value"],
+                                "properties": { "value": { "type": "object" } },
+                                "additionalProperties": false
+                            },
+                            {
+                                "title": "Another node does the work",
+                                "required": ["node"],
+                                "properties": { "node": { "type": "string", "minLength": 1 } },
+                                "additionalProperties": false
+                            },
+                            {
+                                "title": "The run goes on elsewhere",
+                                "required": ["to"],
+                                "properties": {
+                                    "to": { "$ref": "#/$defs/target" },
+                                    "into": { "type": "string", "description": "State key that the error is written to." }
+                                },
+                                "additionalProperties": false
+                            }
+                        ]
+                    }
                 }
+            },
+            "seconds": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e10 },
+            "retry": {
+                "type": "object",
+                "properties": {
+                    "attempts": { "type": "integer", "minimum": 1, "default": 3, "description": "In all." },
+                    "initial_interval": { "type": "number", "minimum": 0, "default": 0.5 },
+                    "backoff_factor": { "type": "number", "minimum": 1, "default": 2 },
+                    "max_interval": { "type": "number", "minimum": 0, "default": 128 },
+                    "jitter": { "type": "boolean", "default": true },
+                    "retry_on": {
+                        "type": "array", "items": { "type": "string" }, "minItems": 1,
+                        "description": "Error classes."
+                    }
+                },
+                "additionalProperties": false
             },
             "source": { "type": "string", "not": { "const": END }, "description": "A node, or __start__." },
             "target": { "type": "string", "not": { "const": START }, "description": "A node, or __end__." },

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
+use crate::conduct::Fallback;
 use crate::document::Document;
 use crate::{END, START};
 
@@ -39,6 +40,15 @@ impl Topology {
                         graph.add_edge(from, to, ());
                     }
                 }
+            }
+        }
+        // A fallback that goes on elsewhere is a way there as well.
+        for (from, spec) in document.nodes() {
+            if let Some(Fallback::Branch { to, .. }) = &spec.conduct.fallback
+                && let (Some(&from), Some(&to)) = (places.get(from), places.get(to.as_str()))
+                && graph[to] != START
+            {
+                graph.add_edge(from, to, ());
             }
         }
         Self { graph, places }

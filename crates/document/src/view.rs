@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
+use crate::conduct::Conduct;
 use crate::document::{Document, Section};
 use crate::{DEFAULT_RECURSION_LIMIT, END, START};
 
@@ -215,6 +216,8 @@ pub struct NodeSpec {
     pub kind: String,
     /// What the kind needs to know.
     pub config: Map<String, Json>,
+    /// How it is run, beside what it does.
+    pub conduct: Conduct,
     /// For people.
     pub title: Option<String>,
     /// For people.
@@ -457,6 +460,7 @@ impl Document {
                 NodeSpec {
                     kind,
                     config,
+                    conduct: Conduct::read(record).0,
                     title: text("title"),
                     description: text("description"),
                 },

@@ -5,6 +5,7 @@
 //! and search. Hosts use [`Registry`]: it lists the kinds, checks a document and builds its graph.
 #![warn(missing_docs)]
 
+mod conduct;
 pub mod expression;
 pub mod kind;
 pub mod kinds;

@@ -10,9 +10,10 @@ use indexmap::IndexMap;
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
-use superstep::{Graph, GraphPlace, StateGraph};
-use superstep_document::{Diagnostic, Document, Edge, NodeSpec, Reducer};
+use superstep::{Graph, GraphPlace, MemoryCache, StateGraph};
+use superstep_document::{Diagnostic, Document, Edge, Fallback, NodeSpec, Reducer};
 
+use crate::conduct;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, Usage};
 use crate::kinds::{ask::Ask, assign::Assign, code::Code, model::Model, retrieve::Retrieve};
 use crate::provider::{Providers, Variables};
@@ -75,7 +76,12 @@ struct Entry {
 pub struct Registry {
     kinds: IndexMap<&'static str, Entry>,
     folders: Arc<Folders>,
+    /// Results of nodes with a `cache`, over all graphs that are built here.
+    cache: Arc<MemoryCache>,
 }
+
+/// Results of nodes that are kept at once.
+const CACHE_SIZE: usize = 1_000;
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,6 +101,7 @@ impl Registry {
         Self {
             kinds: IndexMap::new(),
             folders: Arc::default(),
+            cache: Arc::new(MemoryCache::new(CACHE_SIZE)),
         }
     }
 
@@ -162,20 +169,35 @@ impl Registry {
         for (name, key) in document.state_keys() {
             graph = schema.channel(graph, name, route::channel(&key));
         }
-        for (id, spec) in document.nodes() {
-            let Some(entry) = self.kinds.get(spec.kind.as_str()) else {
-                continue;
-            };
-            let site = BuildSite {
+        let specs: IndexMap<&str, NodeSpec> = document.nodes().collect();
+        let node = |id: &str| {
+            let spec = specs.get(id)?;
+            let entry = self.kinds.get(spec.kind.as_str())?;
+            Some(entry.kind.build(&BuildSite {
                 node: id,
                 config: &spec.config,
                 keys: &keys,
                 folder: environment.folder.clone(),
                 providers: providers.clone(),
                 folders: self.folders.clone(),
+            }))
+        };
+        for (&id, spec) in &specs {
+            let Some(built) = node(id) else { continue };
+            let stand_in = match &spec.conduct.fallback {
+                Some(Fallback::Node(other)) => node(other).transpose(),
+                _ => Ok(None),
             };
-            match entry.kind.build(&site) {
-                Ok(node) => graph = graph.node_arc(id, node),
+            let identity = || {
+                let edges = document.edges().map(|(_, edge)| edge);
+                let own: Vec<Edge> = edges.filter(|edge| edge.sources().contains(&id)).collect();
+                let config = Json::Object(spec.config.clone()).to_string();
+                let folder = format!("{:?}", environment.folder);
+                conduct::identity(&[&spec.kind, &config, &folder], &own)
+            };
+            let options = stand_in.and_then(|node| conduct::options(id, &spec.conduct, identity, node));
+            match built.and_then(|node| Ok((node, options?))) {
+                Ok((node, options)) => graph = graph.node_with(id, node, options),
                 Err(problem) => problems.push(problem),
             }
         }
@@ -205,7 +227,8 @@ impl Registry {
         if let Some(output) = document.output_keys() {
             graph = graph.output_keys(output);
         }
-        graph.compile().map_err(|error| {
+        let compiled = graph.compile().map(|graph| graph.with_cache(self.cache.clone()));
+        compiled.map_err(|error| {
             let diagnostic = |problem: superstep::GraphProblem| {
                 let record = match &problem.place {
                     GraphPlace::Graph => "doc".to_owned(),
@@ -250,6 +273,8 @@ impl Registry {
             if config_problems(entry, &mut site) {
                 entry.kind.check(&mut site);
             }
+            site.base = "";
+            conduct::check(&mut site, &spec.conduct);
             findings.problems.extend(site.problems);
             findings.usage.insert(site.record, site.usage);
         }

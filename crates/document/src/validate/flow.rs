@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Check;
+use crate::conduct::Fallback;
 use crate::diagnostic::Diagnostic;
 use crate::topology::Topology;
 use crate::view::Edge;
@@ -31,7 +32,17 @@ fn entry(check: &mut Check<'_>, edges: &[(&str, Edge)]) {
 }
 
 fn unreached(check: &mut Check<'_>, topology: &Topology, reachable: &HashSet<&str>) {
-    for id in check.document.node_ids().filter(|id| !reachable.contains(id)) {
+    // A node that stands in for another works without being reached.
+    let stand_ins: HashSet<String> = check
+        .document
+        .nodes()
+        .filter_map(|(_, spec)| match spec.conduct.fallback {
+            Some(Fallback::Node(name)) => Some(name),
+            _ => None,
+        })
+        .collect();
+    let idle = |id: &&str| !reachable.contains(id) && !stand_ins.contains(*id);
+    for id in check.document.node_ids().filter(idle) {
         let others = |names: Vec<&str>| names.iter().any(|name| *name != id);
         let record = format!("node:{id}");
         if others(topology.predecessors(id)) || others(topology.successors(id)) {

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 
 use serde_json::Value as Json;
 
+use crate::conduct::{Conduct, Fallback};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Document, Section};
 use crate::json::{escape_pointer, type_name};
@@ -127,6 +128,51 @@ impl Check<'_> {
             self.field(&record, value, "config", Wanted::Object);
             self.field(&record, value, "title", Wanted::Text);
             self.field(&record, value, "description", Wanted::Text);
+            self.conduct(id, &record, value);
+        }
+    }
+
+    /// Retries, timeouts, cache, deferral, and where a fallback leads.
+    fn conduct(&mut self, id: &str, record: &str, value: &Json) {
+        let (conduct, problems) = Conduct::read(value);
+        for problem in problems {
+            self.push(
+                Diagnostic::error(problem.code, record, problem.message, problem.remedy).at(problem.pointer),
+            );
+        }
+        let (name, field) = match &conduct.fallback {
+            Some(Fallback::Node(name)) => (name, "node"),
+            Some(Fallback::Branch { to, into }) => {
+                let known = |key: &String| {
+                    self.document
+                        .section(Section::Keys)
+                        .contains_key(&format!("key:{key}"))
+                };
+                if let Some(key) = into.as_ref().filter(|key| !known(key)) {
+                    let message =
+                        format!("The fallback writes the error to `{key}`, which is not a key of the state.");
+                    let remedy = format!("Declare `{key}`, e.g. {{\"type\": \"object\"}}, or remove `into`.");
+                    self.push(Diagnostic::error("unknown-key", record, message, remedy).at("/fallback/into"));
+                }
+                (to, "to")
+            }
+            Some(Fallback::Value(_)) | None => return,
+        };
+        let is_branch = field == "to";
+        let known = if is_branch {
+            self.document.is_place(name) && name != START
+        } else {
+            self.document.is_place(name) && ![START, END, id].contains(&name.as_str())
+        };
+        if !known {
+            let remedy = match self.suggest_node(name, false).filter(|other| other != id) {
+                Some(other) => format!("Did you mean `{other}`?"),
+                None if is_branch => format!("Name a node, or `{END}`."),
+                None => "Name another node.".to_owned(),
+            };
+            let message = format!("The fallback of `{id}` names `{name}`, which is no other node.");
+            let pointer = format!("/fallback/{field}");
+            self.push(Diagnostic::error("unknown-target", record, message, remedy).at(pointer));
         }
     }
 

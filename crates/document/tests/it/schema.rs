@@ -85,6 +85,26 @@ fn the_schema_and_validate_agree_about_form() {
         with("/state/k", json!({"type": "array", "channel": "topic"})),
         with("/state/k", json!({"channel": "any"})),
         with("/state/k", json!({"channel": "untracked", "default": 1})),
+        with(
+            "/nodes/a",
+            json!({"kind": "assign", "retry": 3, "timeout": 1.5, "cache": true, "defer": true}),
+        ),
+        with(
+            "/nodes/a",
+            json!({"kind": "assign", "retry": [{"retry_on": ["E"]}], "fallback": {"node": "b"}}),
+        ),
+        with(
+            "/nodes/a",
+            json!({"kind": "assign", "timeout": {"idle": 1}, "cache": {"ttl": 1, "key": "1"}}),
+        ),
+        with(
+            "/nodes/a",
+            json!({"kind": "assign", "fallback": {"to": "b", "into": "k"}}),
+        ),
+        with(
+            "/nodes/a",
+            json!({"kind": "assign", "fallback": {"value": {"k": []}}}),
+        ),
     ];
     for value in good {
         assert!(validator.is_valid(&value), "the schema refuses {value}");
@@ -100,6 +120,20 @@ fn the_schema_and_validate_agree_about_form() {
         with("/nodes", json!([])),
         with("/edges", json!({})),
         with("/nodes/a", json!({"config": {}})),
+        with("/nodes/a", json!({"kind": "assign", "retry": 0})),
+        with("/nodes/a", json!({"kind": "assign", "retry": {"attempts": 1.5}})),
+        with("/nodes/a", json!({"kind": "assign", "timeout": 0})),
+        with(
+            "/nodes/a",
+            json!({"kind": "assign", "timeout": {"refresh_on": "auto"}}),
+        ),
+        with("/nodes/a", json!({"kind": "assign", "cache": 60})),
+        with("/nodes/a", json!({"kind": "assign", "defer": 1})),
+        with(
+            "/nodes/a",
+            json!({"kind": "assign", "fallback": {"node": "b", "to": "b"}}),
+        ),
+        with("/nodes/a", json!({"kind": "assign", "fallback": {"value": 1}})),
         with("/nodes/a", json!({"kind": "assign", "config": []})),
         with("/nodes", json!({"a:x": {"kind": "assign"}})),
         with("/nodes", json!({"__a": {"kind": "assign"}})),

@@ -216,6 +216,96 @@ fn nodes_and_layout() {
 }
 
 #[test]
+fn how_nodes_are_run() {
+    let node = |fields: Json| {
+        let mut node = json!({ "kind": "assign" });
+        node.as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
+        with(json!({ "nodes": { "first": node, "second": { "kind": "assign" } } }))
+    };
+    let good = [
+        json!({ "retry": 3, "timeout": 0.5, "cache": true, "defer": false }),
+        json!({ "retry": [{ "retry_on": ["ModelBusyError"], "attempts": 5 }, {}], "cache": { "ttl": 60, "key": "state.x" } }),
+        json!({ "timeout": { "run": 10, "idle": 1, "refresh_on": "heartbeat" }, "fallback": { "value": {} } }),
+        json!({ "fallback": { "node": "second" } }),
+        json!({ "fallback": { "to": "__end__", "into": "x" } }),
+    ];
+    for fields in good {
+        assert_eq!(found(&node(fields.clone())), [""; 0], "{fields}");
+    }
+    let cases = [
+        (json!({ "retry": 0 }), vec!["bad-retry node:first /retry"]),
+        (
+            json!({ "retry": { "attempts": 0, "backoff_factor": 0.5, "wait": 1 } }),
+            vec![
+                "bad-retry node:first /retry/wait",
+                "bad-retry node:first /retry/attempts",
+                "bad-retry node:first /retry/backoff_factor",
+            ],
+        ),
+        (
+            json!({ "retry": [{ "retry_on": "E" }] }),
+            vec!["bad-retry node:first /retry/0/retry_on"],
+        ),
+        (json!({ "timeout": 0 }), vec!["bad-timeout node:first /timeout"]),
+        (json!({ "timeout": {} }), vec!["bad-timeout node:first /timeout"]),
+        (
+            json!({ "timeout": { "idle": -1 } }),
+            vec!["bad-timeout node:first /timeout/idle"],
+        ),
+        (json!({ "cache": 60 }), vec!["bad-cache node:first /cache"]),
+        (json!({ "defer": "yes" }), vec!["bad-type node:first /defer"]),
+        (
+            json!({ "fallback": {} }),
+            vec!["bad-fallback node:first /fallback"],
+        ),
+        (
+            json!({ "fallback": { "node": "second", "to": "second" } }),
+            vec!["bad-fallback node:first /fallback"],
+        ),
+        (
+            json!({ "fallback": { "node": "first" } }),
+            vec!["unknown-target node:first /fallback/node"],
+        ),
+        (
+            json!({ "fallback": { "to": "secnd" } }),
+            vec!["unknown-target node:first /fallback/to"],
+        ),
+        (
+            json!({ "fallback": { "to": "second", "into": "y" } }),
+            vec!["unknown-key node:first /fallback/into"],
+        ),
+    ];
+    for (fields, problems) in cases {
+        assert_eq!(found(&node(fields.clone())), problems, "{fields}");
+    }
+    let message = node(json!({ "timeout": 0 })).validate()[0].to_string();
+    assert_eq!(
+        message,
+        "error[bad-timeout] node:first /timeout: `timeout` must be a number of seconds greater than 0, or an object, \
+         and is 0. Write a number of seconds greater than 0, or an object there, or remove `timeout`."
+    );
+}
+
+#[test]
+fn a_fallback_reaches_nodes_that_no_edge_reaches() {
+    let nodes = |fallback: Json| {
+        with(json!({ "nodes": {
+            "first": { "kind": "assign", "fallback": fallback },
+            "second": { "kind": "assign" },
+            "third": { "kind": "assign" }
+        } }))
+    };
+    assert_eq!(
+        found(&nodes(json!({ "value": {} }))),
+        ["~unconnected-node node:third -"]
+    );
+    assert_eq!(found(&nodes(json!({ "node": "third" }))), [""; 0]);
+    assert_eq!(found(&nodes(json!({ "to": "third" }))), [""; 0]);
+}
+
+#[test]
 fn ends_of_edges() {
     let graph = edges(json!([
         { "from": "scond", "to": "frist" },

@@ -465,3 +465,60 @@ async fn each_sends_a_packet_per_item() {
         "{text}"
     );
 }
+
+/// A node that fails once per run, with what it says about how it is run.
+fn shaky(fields: &serde_json::Value) -> serde_json::Value {
+    let mut node = serde_json::json!({"kind": "code", "config": {"source": "throw new Error('no')"}});
+    node.as_object_mut()
+        .unwrap()
+        .extend(fields.as_object().unwrap().clone());
+    serde_json::json!({
+        "format": "superstep/1", "name": "shaky",
+        "state": {"text": {"type": "string"}, "error": {"type": "object"}},
+        "nodes": {
+            "n": node,
+            "other": {"kind": "assign", "config": {"set": {"text": "'other'"}}},
+            "sorry": {"kind": "assign", "config": {"set": {"text": "'sorry: ' ~ state.error.class"}}}
+        },
+        "edges": [{"from": "__start__", "to": "n"}, {"from": "n", "to": "__end__"}],
+    })
+}
+
+#[tokio::test]
+async fn a_fallback_of_the_document_takes_over() {
+    let cases = [
+        (
+            serde_json::json!({"fallback": {"value": {"text": "value"}}}),
+            "value",
+        ),
+        (
+            serde_json::json!({"fallback": {"node": "other"}, "timeout": 5, "retry": 3}),
+            "other",
+        ),
+        (
+            serde_json::json!({"fallback": {"to": "sorry", "into": "error"}}),
+            "sorry: CodeError",
+        ),
+    ];
+    for (fields, text) in cases {
+        let graph = build(&shaky(&fields), &no_keys());
+        let input = superstep::Input::value(superstep::json!({}));
+        let result = graph.invoke(input, superstep::RunConfig::on("1")).await.unwrap();
+        assert_eq!(result.value.get("text").and_then(Value::as_str), Some(text), "{fields}");
+    }
+}
+
+#[test]
+fn a_fallback_writes_keys_that_exist() {
+    let graph = shaky(&serde_json::json!({"fallback": {"value": {"txt": 1}}, "cache": {"key": "state.("}}));
+    let problems = superstep_nodes::Registry::standard().check(&crate::support::document(&graph));
+    let found: Vec<_> = problems
+        .iter()
+        .map(|p| (p.code, p.pointer.as_deref().unwrap_or_default()))
+        .collect();
+    assert!(
+        found.contains(&("unknown-key", "/fallback/value/txt")),
+        "{found:?}"
+    );
+    assert!(found.contains(&("expression-syntax", "/cache/key")), "{found:?}");
+}

@@ -1,0 +1,136 @@
+//! How nodes are run, beside what they do: from the document's words to the engine's options.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use superstep::{
+    CachePolicy, Node, NodeContext, NodeOptions, RefreshOn, RetryPolicy, Timeout, Value, is_retryable,
+};
+use superstep_document::{Cache, Conduct, Diagnostic, Edge, Fallback, NodeTimeout, Retry};
+
+use crate::expression::{Expression, Scope};
+use crate::kind::Site;
+
+/// Failures that come back in every attempt: somebody has to correct the graph or the machine first.
+const FUTILE: [&str; 9] = [
+    "CodeError",
+    "ExpressionError",
+    "ModelAuthError",
+    "ModelInputError",
+    "ModelNotFoundError",
+    "ModelScriptError",
+    "ModelSetupError",
+    "RouteError",
+    "SearchError",
+];
+
+/// Says what is wrong with the parts that name state keys, and what they use.
+pub(crate) fn check(site: &mut Site<'_>, conduct: &Conduct) {
+    if let Some(Cache { key: Some(key), .. }) = &conduct.cache {
+        site.expression("/cache/key", key, None);
+    }
+    match &conduct.fallback {
+        Some(Fallback::Value(update)) => {
+            for key in update.keys() {
+                site.write(
+                    &format!("/fallback/value/{}", superstep_document::escape_pointer(key)),
+                    key,
+                );
+            }
+        }
+        // The document says when that key is not there.
+        Some(Fallback::Branch { into: Some(key), .. }) if site.keys.get(key).is_some() => {
+            site.usage.writes.insert(key.clone());
+        }
+        _ => {}
+    }
+}
+
+/// What a node's results depend on beside its input: when one of these changes, kept results are no longer its own.
+pub(crate) fn identity(facts: &[&str], edges: &[Edge]) -> String {
+    let mut hasher = DefaultHasher::new();
+    facts.hash(&mut hasher);
+    for edge in edges {
+        format!("{edge:?}").hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+/// The engine's options of a node. `stand_in` is the node that the fallback names.
+pub(crate) fn options(
+    id: &str,
+    conduct: &Conduct,
+    identity: impl FnOnce() -> String,
+    stand_in: Option<Arc<dyn Node>>,
+) -> Result<NodeOptions, Diagnostic> {
+    let mut options = NodeOptions::new().defer(conduct.defer);
+    for policy in &conduct.retry {
+        options = options.retry(retry(policy));
+    }
+    if let Some(limits) = &conduct.timeout {
+        options = options.timeout(timeout(limits));
+    }
+    if let Some(cache) = &conduct.cache {
+        let mut policy = CachePolicy::new().identity(identity());
+        if let Some(ttl) = cache.ttl {
+            policy = policy.ttl(seconds(ttl));
+        }
+        if let Some(source) = &cache.key {
+            let key = Expression::compile(source, format!("`cache.key` of node {id}")).map_err(|error| {
+                let record = format!("node:{id}");
+                Diagnostic::error("expression-syntax", record, error.message, error.remedy).at("/cache/key")
+            })?;
+            // Where the expression fails only equal inputs are the same.
+            policy = policy.key(move |input| key.eval(&Scope::new(input)).unwrap_or_else(|_| input.clone()));
+        }
+        options = options.cache(policy);
+    }
+    Ok(match &conduct.fallback {
+        None => options,
+        Some(Fallback::Value(update)) => {
+            options.fallback_value(Value::from(serde_json::Value::Object(update.clone())))
+        }
+        Some(Fallback::Branch { to, into }) => {
+            options.error_branch(to.as_str(), into.as_deref().map(Into::into))
+        }
+        Some(Fallback::Node(_)) => match stand_in {
+            Some(node) => options.fallback(move |context: NodeContext, input: Value| {
+                let node = node.clone();
+                async move { node.run(context, input).await }
+            }),
+            None => options,
+        },
+    })
+}
+
+fn seconds(seconds: f64) -> Duration {
+    // The document was checked: only absurd numbers are left, and they mean never.
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+fn retry(retry: &Retry) -> RetryPolicy {
+    let policy = RetryPolicy {
+        initial_interval: seconds(retry.initial_interval),
+        backoff_factor: retry.backoff_factor,
+        max_interval: seconds(retry.max_interval),
+        max_attempts: retry.attempts,
+        jitter: retry.jitter,
+        ..RetryPolicy::default()
+    };
+    match &retry.retry_on {
+        Some(classes) => policy.on(classes.iter().map(String::as_str)),
+        None => policy.when(|failure| is_retryable(&failure.class) && !FUTILE.contains(&&*failure.class)),
+    }
+}
+
+fn timeout(limits: &NodeTimeout) -> Timeout {
+    Timeout {
+        run: limits.run.map(seconds),
+        idle: limits.idle.map(seconds),
+        refresh_on: match limits.heartbeat {
+            true => RefreshOn::Heartbeat,
+            false => RefreshOn::Auto,
+        },
+    }
+}
