@@ -15,18 +15,26 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser;
+use superstep_telemetry::{Options, Telemetry};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 use args::{Cli, Command};
 use fault::Fault;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    tracing_subscriber::fmt()
+    let telemetry = match Options::from_env().and_then(|asked| asked.map(Telemetry::start).transpose()) {
+        Ok(telemetry) => telemetry,
+        Err(error) => return Fault::failed(error.to_string()).report(),
+    };
+    let log = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("SUPERSTEP_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error")),
-        )
+        .with_filter(EnvFilter::try_from_env("SUPERSTEP_LOG").unwrap_or_else(|_| EnvFilter::new("error")));
+    tracing_subscriber::registry()
+        .with(telemetry.as_ref().map(Telemetry::layer))
+        .with(log)
         .init();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -35,6 +43,10 @@ fn main() -> ExitCode {
         }
     };
     let done = runtime.block_on(dispatch(cli.command));
+    // The command has done its work; that nobody took the traces is no reason to say it failed.
+    if let Some(Err(error)) = telemetry.map(Telemetry::finish) {
+        out::note(&format!("warning: {error}"));
+    }
     // A node that hangs in blocking code must not keep the program from ending.
     runtime.shutdown_background();
     match done {

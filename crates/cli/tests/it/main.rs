@@ -5,6 +5,7 @@ mod check;
 mod run;
 #[cfg(unix)]
 mod serve;
+mod telemetry;
 mod threads;
 
 use std::path::{Path, PathBuf};
@@ -41,7 +42,12 @@ impl User {
         command
             .env("SUPERSTEP_DATA", self.dir.path().join("data"))
             .env("HOME", self.dir.path());
-        command.env_remove("SUPERSTEP_LOG");
+        for (name, _) in std::env::vars_os() {
+            let shown = name.to_string_lossy();
+            if shown == "SUPERSTEP_LOG" || shown.starts_with("OTEL_") {
+                command.env_remove(name);
+            }
+        }
         command
     }
 

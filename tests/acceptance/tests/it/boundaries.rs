@@ -41,6 +41,11 @@ fn crates_depend_in_one_direction() {
     assert_eq!(ours("crates/engine"), none, "the engine is a library on its own");
     assert_eq!(ours("crates/document"), none, "the document knows nobody");
     assert_eq!(ours("crates/storage"), ["superstep"]);
+    assert_eq!(
+        ours("crates/telemetry"),
+        ["superstep"],
+        "the exporter knows the engine's spans; the engine does not know it"
+    );
     assert_eq!(ours("crates/nodes"), ["superstep", "superstep-document"]);
     let below = [
         "superstep",
@@ -77,6 +82,10 @@ fn only_the_window_names_tauri_and_only_hosts_serve() {
         assert!(
             called == "server" || !names.contains("axum"),
             "{called} names axum"
+        );
+        assert!(
+            called == "telemetry" || !names.iter().any(|name| name.contains("opentelemetry")),
+            "{called} names OpenTelemetry"
         );
     }
     assert!(of(".").contains("tauri"));

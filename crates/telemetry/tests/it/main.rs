@@ -1,0 +1,205 @@
+//! Runs export their spans to a collector on this machine, which decodes what arrives.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod collector;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use superstep::*;
+use superstep_telemetry::{Error, Options, Telemetry};
+use tracing_subscriber::layer::SubscriberExt;
+
+use collector::{Collector, Seen};
+
+fn graph() -> Graph {
+    let a = |_: NodeContext, _: Value| async { Ok(NodeOutput::from(json!({"log": ["secret answer"]}))) };
+    let bad = |_: NodeContext, _: Value| async { Err(NodeError::new("ValueError", "no such city")) };
+    StateGraph::new()
+        .channel("log", ChannelSpec::append())
+        .node("a", a)
+        .node("bad", bad)
+        .edge(START, "a")
+        .edge("a", "bad")
+        .compile()
+        .unwrap()
+}
+
+/// Runs the graph while its spans are exported; gives what the collector got.
+fn exported(change: impl FnOnce(&mut Options)) -> (Vec<Seen>, Collector) {
+    let collector = Collector::start();
+    let mut options = Options::to(format!("{}/v1/traces", collector.address()));
+    change(&mut options);
+    let telemetry = Telemetry::start(options).unwrap();
+    let subscriber = tracing_subscriber::registry().with(telemetry.layer());
+    tracing::subscriber::with_default(subscriber, || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        tracing::info!("not a span of the engine, so nobody else's business");
+        let _other = tracing::info_span!("other").entered();
+        let config = RunConfig {
+            run_id: Some("r1".into()),
+            ..RunConfig::default()
+        };
+        let input = Input::value(json!({"log": ["secret question"]}));
+        runtime.block_on(graph().invoke(input, config)).unwrap_err();
+    });
+    telemetry.finish().unwrap();
+    (collector.spans(), collector)
+}
+
+/// While there is one subscriber only, tracing asks that of the thread that first comes to a span, which may have none.
+fn second_subscriber() -> tracing::Dispatch {
+    tracing::Dispatch::new(tracing_subscriber::registry().with(tracing::level_filters::LevelFilter::OFF))
+}
+
+#[test]
+fn runs_steps_tasks_and_attempts_arrive_with_their_order_fields_and_errors() {
+    let _second = second_subscriber();
+    let (spans, collector) = exported(|options| {
+        options.service_name = Some("refunds".into());
+        options.headers = vec![("x-key".into(), "k1".into())];
+    });
+    assert_eq!(collector.header("x-key").as_deref(), Some("k1"));
+    assert_eq!(
+        collector.header("content-type").as_deref(),
+        Some("application/x-protobuf")
+    );
+    assert_eq!(collector.resource("service.name").as_deref(), Some("refunds"));
+
+    let by_id: HashMap<&[u8], &Seen> = spans.iter().map(|span| (&*span.id, span)).collect();
+    let path = |span: &Seen| {
+        let mut names = vec![span.label()];
+        let mut parent = by_id.get(&*span.parent);
+        while let Some(span) = parent {
+            names.insert(0, span.label());
+            parent = by_id.get(&*span.parent);
+        }
+        names.join(" > ")
+    };
+    let mut paths: Vec<String> = spans.iter().map(path).collect();
+    paths.sort();
+    assert_eq!(
+        paths,
+        [
+            "run",
+            "run > step 1",
+            "run > step 1 > task a",
+            "run > step 1 > task a > attempt 1",
+            "run > step 2",
+            "run > step 2 > task bad",
+            "run > step 2 > task bad > attempt 1",
+        ]
+    );
+    assert!(
+        spans.iter().all(|span| span.trace == spans[0].trace),
+        "one run is one trace"
+    );
+    assert!(
+        spans.iter().all(|span| span.end >= span.start),
+        "spans have an end"
+    );
+
+    let of = |label: &str| spans.iter().find(|span| span.label() == label).unwrap();
+    let run = of("run");
+    assert_eq!(run.field("run.id"), "r1");
+    assert_eq!(run.field("outcome"), "failed");
+    assert_eq!(run.field("error.code"), "node-failed");
+    assert_eq!(
+        (run.field("steps"), run.field("tasks")),
+        ("2".to_owned(), "2".to_owned())
+    );
+    let bad = of("task bad");
+    assert_eq!(bad.error.as_deref(), Some("ValueError: no such city"));
+    assert_eq!(bad.field("outcome"), "failed");
+    assert_eq!(of("task a").error, None);
+    assert_eq!(of("task a").field("outcome"), "done");
+    let content = spans.iter().any(|span| format!("{span:?}").contains("secret"));
+    assert!(
+        !content,
+        "what goes into a graph and comes out is nobody else's business"
+    );
+}
+
+#[test]
+fn content_is_exported_when_asked_for() {
+    let _second = second_subscriber();
+    let (spans, _collector) = exported(|options| options.content = true);
+    let task = spans.iter().find(|span| span.label() == "task a").unwrap();
+    assert_eq!(task.field("input"), r#"{"log":["secret question"]}"#);
+    assert_eq!(task.field("output"), r#"{"log":["secret answer"]}"#);
+}
+
+#[test]
+fn a_collector_that_is_not_there_is_named_and_waited_for_briefly() {
+    let _second = second_subscriber();
+    let gone = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let telemetry = Telemetry::start(Options::to(format!("http://{gone}/v1/traces"))).unwrap();
+    let subscriber = tracing_subscriber::registry().with(telemetry.layer());
+    tracing::subscriber::with_default(subscriber, || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let _ = runtime.block_on(graph().invoke(Input::value(json!({})), RunConfig::default()));
+    });
+    let error = telemetry.finish().unwrap_err();
+    assert!(matches!(error, Error::Delivery { .. }));
+    assert!(error.to_string().contains(&gone.to_string()), "{error}");
+}
+
+fn from(variables: &[(&str, &str)]) -> Result<Option<Options>, Error> {
+    let variables: HashMap<String, String> = variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    Options::from_variables(|name| variables.get(name).cloned())
+}
+
+#[test]
+fn the_environment_decides_and_silence_means_off() {
+    assert_eq!(from(&[]).unwrap(), None);
+    assert_eq!(from(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")]).unwrap(), None);
+    const HERE: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://here:4318/");
+    assert_eq!(from(&[HERE, ("OTEL_SDK_DISABLED", "true")]).unwrap(), None);
+    assert_eq!(from(&[HERE, ("OTEL_TRACES_EXPORTER", "none")]).unwrap(), None);
+
+    let options = from(&[HERE]).unwrap().unwrap();
+    assert_eq!(options.endpoint, "http://here:4318/v1/traces");
+    assert_eq!(options.service_name.as_deref(), Some("superstep"));
+    assert!(!options.content);
+
+    let options = from(&[
+        HERE,
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://there/path"),
+        ("OTEL_SERVICE_NAME", "desk"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "250"),
+        ("SUPERSTEP_OTEL_CONTENT", "1"),
+    ])
+    .unwrap()
+    .unwrap();
+    assert_eq!(options.endpoint, "http://there/path", "taken as it is");
+    assert_eq!(options.service_name.as_deref(), Some("desk"));
+    assert_eq!(options.timeout, Duration::from_millis(250));
+    assert!(options.content);
+
+    for (wrong, says) in [
+        (
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "here:4318"),
+            "http://localhost:4318",
+        ),
+        (("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), "only http/protobuf"),
+        (("OTEL_EXPORTER_OTLP_TIMEOUT", "soon"), "milliseconds"),
+    ] {
+        let error = from(&[HERE, wrong]).unwrap_err().to_string();
+        assert!(
+            error.contains(wrong.0) && error.contains(wrong.1) && error.contains(says),
+            "{error}"
+        );
+    }
+}
