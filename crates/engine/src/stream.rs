@@ -216,17 +216,43 @@ impl StreamEvent {
     pub fn data(&self) -> Value {
         self.payload.to_json()
     }
+    fn ns_json(&self) -> Value {
+        let segments = self.ns.iter().map(|s| Value::from(s.as_str()));
+        segments.collect::<List>().into()
+    }
+    /// The item that LangGraph yields: the payload, with the mode before it when several were asked for as a list,
+    /// and the namespace before that when nested graphs were.
+    pub fn to_item(&self, listed: bool, subgraphs: bool) -> Value {
+        let mode = listed.then(|| Value::from(self.mode().as_str()));
+        let ns = subgraphs.then(|| self.ns_json());
+        if mode.is_none() && ns.is_none() {
+            return self.data();
+        }
+        let parts = [ns, mode, Some(self.data())];
+        Value::Array(parts.into_iter().flatten().collect())
+    }
+    /// `{"type", "ns", "data"}`, LangGraph's second form; `values` have their questions beside the data, not in it.
+    pub fn to_json_v2(&self) -> Value {
+        let mut item: Object = [
+            ("type", Value::from(self.mode().as_str())),
+            ("ns", self.ns_json()),
+        ]
+        .into_iter()
+        .collect();
+        if let Payload::Values(values, interrupts) = &self.payload {
+            item.insert("data", values.clone());
+            let questions: List = interrupts.iter().map(Interrupt::to_json).collect();
+            item.insert("interrupts", questions);
+        } else {
+            item.insert("data", self.data());
+        }
+        Value::Object(item)
+    }
     /// `{"event", "ns", "data"}`: one line of the command line's stream.
     pub fn to_json(&self) -> Value {
-        let ns: Value = self
-            .ns
-            .iter()
-            .map(|s| Value::from(s.as_str()))
-            .collect::<List>()
-            .into();
         [
             ("event", Value::from(self.mode().as_str())),
-            ("ns", ns),
+            ("ns", self.ns_json()),
             ("data", self.data()),
         ]
         .into_iter()
