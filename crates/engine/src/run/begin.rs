@@ -222,6 +222,10 @@ impl Loop {
         for target in command.goto {
             // LangGraph marks such triggers with the name of START.
             let from = writes.len();
+            if matches!(&target, Target::Node(name) if &**name == reserved::END) {
+                // A target like any other here: it leads nowhere, and the command is not empty.
+                writes.push((Channel::Named("branch:to:__end__".into()), Value::Null));
+            }
             task::goto(&self.plan, target, &mut writes);
             for (channel, value) in &mut writes[from..] {
                 if *channel != Channel::Known(self.plan.tasks_channel) {
