@@ -94,7 +94,10 @@ pub(crate) fn targets(value: &Value) -> Result<Vec<Target>, NodeError> {
                 thaw(packet.get("with").cloned().unwrap_or_default()),
             )])
         }
-        Value::Null => Err(NodeError::new("ValueError", "Branch did not return a valid destination")),
+        Value::Null => Err(NodeError::new(
+            "ValueError",
+            "Branch did not return a valid destination",
+        )),
         other => Err(NodeError::new("TypeError", format!("{other} is no target"))),
     }
 }

@@ -60,6 +60,7 @@ pub enum Verdict {
 /// Replays a case and judges what differs.
 pub fn judge(case: &Case, deviations: &Deviations) -> Verdict {
     match (replay(&case.value), deviations.of(&case.name)) {
+        (Err(Refusal::Unsupported(_)), Some(meant)) => Verdict::Meant(meant.reason.clone()),
         (Err(refusal), _) => Verdict::Refused(refusal),
         (Ok(found), None) if found.is_empty() => Verdict::Same,
         (Ok(found), None) => Verdict::Different(found),

@@ -114,13 +114,17 @@ fn counts(difference: &Difference) -> bool {
     let parts: Vec<&str> = difference.place.split('.').collect();
     let stored = difference.place.contains(".stored.");
     let path = parts.len() > 3 && parts[parts.len() - 3] == "writes" && parts.ends_with(&["1"]);
-    !(difference.place.contains(".config.configurable") || stored && (path || difference.place.contains(".channel_values.__start__")))
+    !(difference.place.contains(".config.configurable")
+        || stored && (path || difference.place.contains(".channel_values.__start__")))
 }
 
 /// What sort of difference it is; a smaller case must show the same sort.
 fn kind_of(difference: &Difference) -> String {
     let parts = difference.place.split('.');
-    parts.filter(|part| part.parse::<usize>().is_err()).collect::<Vec<_>>().join(".")
+    parts
+        .filter(|part| part.parse::<usize>().is_err())
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 fn fuzz(arguments: &[String]) -> io::Result<bool> {

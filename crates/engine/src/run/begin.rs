@@ -3,6 +3,7 @@
 use super::answers::is_interrupt_id;
 use super::*;
 use crate::entries::{Writer, add_command_writes};
+use crate::node::Target;
 
 impl Loop {
     /// Loads the thread and turns the input into the state that the first step starts from.
