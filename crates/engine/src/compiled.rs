@@ -102,6 +102,18 @@ impl Drain {
     }
 }
 
+/// What a run shows of the state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Output {
+    /// The stream shows every key, the run returns the graph's output keys.
+    #[default]
+    Graph,
+    /// These keys.
+    Keys(Vec<Name>),
+    /// One key, as a bare value.
+    Key(Name),
+}
+
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct RunConfig {
@@ -111,6 +123,8 @@ pub struct RunConfig {
     pub checkpoint_id: Option<CheckpointId>,
     /// With `checkpoint_id`: the namespace of the checkpoint, when it is one of a nested graph.
     pub ns: Name,
+    /// The keys that `values` and `updates` show and that the run returns.
+    pub output: Output,
     /// Stream what nested graphs do, too.
     pub subgraphs: bool,
     /// Told when the run stops to wait and when it goes on.
@@ -159,6 +173,7 @@ impl Default for RunConfig {
             thread: None,
             checkpoint_id: None,
             ns: "".into(),
+            output: Output::default(),
             subgraphs: false,
             lifecycle: None,
             drain: Drain::default(),

@@ -370,6 +370,9 @@ pub(crate) fn message_metadata(info: &TaskInfo, user: &Object) -> Value {
     if let Some(thread) = &info.thread {
         meta.insert("thread_id", thread);
     }
+    if let Some((graph_ns, _)) = info.checkpoint_ns.rsplit_once('|') {
+        meta.insert("checkpoint_ns", graph_ns);
+    }
     meta.insert("langgraph_step", info.step);
     meta.insert("langgraph_node", info.node.clone());
     let triggers: List = info.triggers.iter().map(|t| Value::String(t.clone())).collect();

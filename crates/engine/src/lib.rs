@@ -59,7 +59,7 @@ pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed
 pub use checkpoint::reserved::{END, START};
 pub use checkpoint::*;
 pub use clock::{Clock, SystemClock, iso8601};
-pub use compiled::{Drain, Durability, Graph, Input, Run, RunConfig, RunResult, RunStatus, StateRef};
+pub use compiled::{Drain, Durability, Graph, Input, Output, Run, RunConfig, RunResult, RunStatus, StateRef};
 pub use context::{NodeContext, TaskInfo};
 pub use decode::DecodeError;
 pub use entrypoint::Entrypoint;

@@ -16,7 +16,7 @@ use crate::delta::{Deltas, is_rebuilt, key_of, snapshot};
 use crate::entries::{Writer, add_writes};
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name};
-use crate::plan::{ChannelIx, NodeIx, Plan};
+use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
 use crate::value::{List, Value};
 
 /// Where a write goes.
@@ -266,6 +266,14 @@ impl Live {
     /// The whole state, private keys included.
     pub(crate) fn values(&self) -> Value {
         Self::view(&self.plan, &self.state, 0..self.plan.state_keys as ChannelIx)
+    }
+
+    pub(crate) fn shown(&self, shown: &Shown) -> Value {
+        match shown {
+            Shown::All => self.values(),
+            Shown::Keys(keys) => Self::view(&self.plan, &self.state, keys.iter().copied()),
+            Shown::Key(key) => self.value(*key).cloned().unwrap_or_default(),
+        }
     }
 
     pub(crate) fn output(&self) -> Value {

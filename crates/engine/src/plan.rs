@@ -80,6 +80,25 @@ pub(crate) struct NodePlan {
 /// Numbers of channels or nodes by name.
 pub(crate) type NameIndex = HashMap<Name, u32, foldhash::fast::RandomState>;
 
+/// Which state keys are shown.
+#[derive(Clone, Debug)]
+pub(crate) enum Shown {
+    All,
+    Keys(Vec<ChannelIx>),
+    /// As a bare value.
+    Key(ChannelIx),
+}
+
+impl Shown {
+    pub(crate) fn has(&self, plan: &Plan, channel: ChannelIx) -> bool {
+        match self {
+            Shown::All => plan.is_state_key(channel),
+            Shown::Keys(keys) => keys.contains(&channel),
+            Shown::Key(key) => *key == channel,
+        }
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) channels: Vec<ChannelPlan>,

@@ -14,7 +14,7 @@ use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::live::{Applied, Live, Writes, resolve};
 use crate::nest::{Persistence, graph_path, stable_ns};
 use crate::node::BoxFuture;
-use crate::plan::Plan;
+use crate::plan::{NodeIx, Plan};
 use crate::stream::Interrupt;
 use crate::task::{self, Task, applied_of};
 use crate::value::{List, Object, Value};
@@ -269,8 +269,14 @@ pub(crate) fn task_json(
     Value::Object(entry)
 }
 
+/// The graph whose state can be read at tasks of a node.
+fn nested_of(plan: &Plan, node: NodeIx) -> Option<&Graph> {
+    let keeps = |graph: &&Graph| graph.persistence != Persistence::Off;
+    plan.node(node).graphs.iter().find(keeps)
+}
+
 fn runs_graphs(plan: &Plan, task: &Task) -> bool {
-    task.node.is_some_and(|node| !plan.node(node).graphs.is_empty())
+    task.node.is_some_and(|node| nested_of(plan, node).is_some())
 }
 
 /// What lists show of a checkpoint.
@@ -326,7 +332,7 @@ fn snapshot<'a>(
         for task in &mut tasks {
             let stored = stored(plan, &task.id, &tuple.pending_writes);
             let task_ns = task.ns(ns);
-            let nested = task.node.and_then(|node| plan.node(node).graphs.first());
+            let nested = task.node.and_then(|node| nested_of(plan, node));
             let nested = match nested {
                 Some(nested) if subgraphs => {
                     let at = StateRef::live(tuple.thread.clone()).within(task_ns.as_str());

@@ -18,7 +18,7 @@ use crate::node::{
     Command, CommandGraph, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, ParentCommand, Target,
 };
 use crate::observe::{self, Ending};
-use crate::plan::{ChannelIx, NodeIx, Plan};
+use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
 use crate::timeout::Timeout;
 use crate::value::{List, Object, Value};
 
@@ -602,14 +602,18 @@ fn fresh_state(
 
 /// Writes to state keys as `updates` shows them: an object, single-key objects in a list when a key was written
 /// twice, or null.
-pub(crate) fn update_view(plan: &Plan, writes: &Writes) -> Value {
+pub(crate) fn update_view(plan: &Plan, writes: &Writes, shown: &Shown) -> Value {
     if let Some(value) = return_of(writes) {
         return value.clone();
     }
-    if plan.is_root {
-        let mut values: Vec<Value> = state_writes(plan, writes)
-            .map(|(_, value)| value.clone())
-            .collect();
+    let visible = || {
+        writes.iter().filter_map(|(channel, value)| match channel {
+            Channel::Known(index) if shown.has(plan, *index) => Some((*index, value)),
+            _ => None,
+        })
+    };
+    if plan.is_root || matches!(shown, Shown::Key(_)) {
+        let mut values: Vec<Value> = visible().map(|(_, value)| value.clone()).collect();
         return match values.len() {
             0 | 1 => values.pop().unwrap_or_default(),
             _ => values.into(),
@@ -618,12 +622,13 @@ pub(crate) fn update_view(plan: &Plan, writes: &Writes) -> Value {
     let mut whole = Object::new();
     let mut list = List::new();
     let mut repeated = false;
-    for (name, value) in state_writes(plan, writes) {
-        repeated |= whole.contains_key(&name);
+    for (index, value) in visible() {
+        let name = &plan.channel(index).name;
+        repeated |= whole.contains_key(name);
         list.push(Value::Object(
             [(name.clone(), value.clone())].into_iter().collect(),
         ));
-        whole.insert(name, value.clone());
+        whole.insert(name.clone(), value.clone());
     }
     match (whole.is_empty(), repeated) {
         (true, _) => Value::Null,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use superstep::{
     CheckpointId, CheckpointTuple, Checkpointer, Command, Durability, Graph, Input, ListQuery, MemorySaver,
-    RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, StreamMode, TaskState, ThreadId,
+    Output, RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, StreamMode, TaskState, ThreadId,
 };
 
 use crate::Refusal;
@@ -236,7 +236,7 @@ impl Session {
     }
 
     async fn config(&mut self, op: &Value) -> Result<RunConfig, Miss> {
-        for field in ["output_keys", "configurable", "tags"] {
+        for field in ["configurable", "tags"] {
             if op.get(field).is_some_and(|value| value != &json!(false)) {
                 return Err(unsupported(format!("`{field}` of a run")).into());
             }
@@ -275,6 +275,13 @@ impl Session {
                 .get("max_concurrency")
                 .and_then(Value::as_u64)
                 .map(|n| n as usize),
+            output: match op.get("output_keys") {
+                Some(Value::String(key)) => Output::Key(key.as_str().into()),
+                Some(keys @ Value::Array(_)) => {
+                    Output::Keys(texts(Some(keys)).into_iter().map(Into::into).collect())
+                }
+                _ => Output::Graph,
+            },
             strict_resume: op.get("strict_resume") == Some(&json!(true)),
             compat_double_command: true,
             ..RunConfig::default()

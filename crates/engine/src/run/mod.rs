@@ -15,7 +15,7 @@ use crate::checkpoint::{
     CheckpointTuple, Checkpointer, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
 use crate::clock::iso8601;
-use crate::compiled::{Durability, Graph, Input, RunConfig, RunResult, RunStatus};
+use crate::compiled::{Durability, Graph, Input, Output, RunConfig, RunResult, RunStatus};
 use crate::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
 use crate::emit::Emitter;
 use crate::error::RunError;
@@ -28,7 +28,7 @@ use crate::nest::{self, Address, Persistence, Replay, Shared, lock};
 use crate::node::{Command, CommandGraph, Interrupted, NodeError};
 use crate::observe::{self, Ending};
 use crate::persist::Persister;
-use crate::plan::{ChannelIx, Plan};
+use crate::plan::{ChannelIx, Plan, Shown};
 use crate::snapshot;
 use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
 use crate::task::{self, End, Outcome, Task, applied_of};
@@ -68,6 +68,7 @@ pub(crate) struct Loop {
     persister: Option<Persister>,
     limits: Limits,
     cache: Option<Arc<dyn NodeCache>>,
+    shown: Shown,
     breaks_before: Vec<Name>,
     breaks_after: Vec<Name>,
     live: Live,
@@ -152,15 +153,30 @@ impl Loop {
             replay: OnceLock::new(),
             address: OnceLock::new(),
         };
-        Ok(Self::new(graph, shared, None))
+        let index = |name: &Name| match graph.plan.channel_index.get(name) {
+            Some(index) if graph.plan.is_state_key(*index) => Ok(*index),
+            _ => Err(RunError::invalid_request(format!(
+                "Key {name} not in channels\nThe output of a run is of state keys."
+            ))),
+        };
+        let shown = match &shared.config.output {
+            Output::Graph => Shown::All,
+            Output::Keys(keys) => Shown::Keys(keys.iter().map(index).collect::<Result<_, _>>()?),
+            Output::Key(key) => Shown::Key(index(key)?),
+        };
+        Ok(Self::new(graph, shared, shown, None))
     }
 
     /// The run of a graph inside a task of another.
     pub(crate) fn nested(graph: &Graph, shared: Shared, resuming: Option<bool>) -> Self {
-        Self::new(graph, shared, resuming)
+        let shown = match &graph.plan.output_keys {
+            Some(keys) => Shown::Keys(keys.clone()),
+            None => Shown::All,
+        };
+        Self::new(graph, shared, shown, resuming)
     }
 
-    fn new(graph: &Graph, shared: Shared, resuming: Option<bool>) -> Self {
+    fn new(graph: &Graph, shared: Shared, shown: Shown, resuming: Option<bool>) -> Self {
         let config = &shared.config;
         let saver = match graph.persistence {
             Persistence::Off if shared.nested => None,
@@ -191,6 +207,7 @@ impl Loop {
             persister,
             limits: graph.limits.clone(),
             cache: graph.cache.clone(),
+            shown,
             breaks_before: choose(&config.interrupt_before, &graph.interrupt_before),
             breaks_after: choose(&config.interrupt_after, &graph.interrupt_after),
             current: CheckpointId::new(shared.run_id.as_str()),
@@ -253,7 +270,10 @@ impl Loop {
             drop(going);
             let status = status?;
             let value = if self.any_values {
-                self.live.output()
+                match &self.shown {
+                    Shown::All => self.live.output(),
+                    shown => self.live.shown(shown),
+                }
             } else {
                 Value::Null
             };
@@ -363,7 +383,7 @@ impl Loop {
                 .collect();
             let updated = self.live.apply(&mut applied, true, true)?;
             drop(applied);
-            if updated.iter().any(|channel| self.plan.is_state_key(*channel)) {
+            if updated.iter().any(|channel| self.shown.has(&self.plan, *channel)) {
                 self.emit_values(Vec::new()).await;
             }
             self.keep_deltas();

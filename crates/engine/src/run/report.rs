@@ -52,7 +52,7 @@ impl Loop {
         self.shared
             .emitter
             .send_if(StreamMode::Updates, || {
-                let value = task::update_view(&self.plan, writes);
+                let value = task::update_view(&self.plan, writes, &self.shown);
                 Payload::Update(Update {
                     node: task.name.clone(),
                     value,
@@ -88,7 +88,7 @@ impl Loop {
         self.shared
             .emitter
             .send_if(StreamMode::Values, || {
-                Payload::Values(self.live.values(), interrupts)
+                Payload::Values(self.live.shown(&self.shown), interrupts)
             })
             .await;
     }
@@ -230,7 +230,7 @@ impl Loop {
         }
         let mut applied: Vec<Applied<'_>> = done.iter().map(|task| applied_of(task, &task.writes)).collect();
         let updated = self.live.apply(&mut applied, true, true)?;
-        if updated.iter().any(|channel| self.plan.is_state_key(*channel)) {
+        if updated.iter().any(|channel| self.shown.has(&self.plan, *channel)) {
             self.emit_values(Vec::new()).await;
         }
         Ok(())

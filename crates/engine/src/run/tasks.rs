@@ -63,6 +63,10 @@ impl Calls {
         self.receiver.is_empty()
     }
 
+    fn next_now(&mut self) -> Option<Call> {
+        self.receiver.try_recv().ok()
+    }
+
     async fn next(&mut self) -> Option<Call> {
         self.receiver.recv().await
     }
@@ -248,11 +252,7 @@ impl Loop {
                     break;
                 }
                 Some(call) = self.calls.next() => {
-                    if let Some(place) = self.accept(call).await? {
-                        let work = self.execute(place);
-                        running.spawn(async move { (place, work.await) }.in_current_span());
-                        calls_running += 1;
-                    }
+                    calls_running += self.begin_call(call, &mut running).await?;
                     continue;
                 }
                 Some(joined) = running.join_next() => match joined {
@@ -264,6 +264,10 @@ impl Loop {
                     Err(_) => return Err(RunError::Cancelled),
                 },
             };
+            // What the task called before it ended is begun before its end is told.
+            while let Some(call) = self.calls.next_now() {
+                calls_running += self.begin_call(call, &mut running).await?;
+            }
             if schedule.is_some() {
                 held.push((place, outcome));
                 continue;
@@ -294,6 +298,20 @@ impl Loop {
             let same = |place: &usize| self.tasks[*place].node == Some(node);
             queue.len() >= MANY && queue.iter().take(MANY).all(same)
         })
+    }
+
+    /// Takes up a call and starts its work. The number of works started: none when the result is there.
+    async fn begin_call(
+        &mut self,
+        call: Call,
+        running: &mut JoinSet<(usize, Outcome)>,
+    ) -> Result<usize, RunError> {
+        let Some(place) = self.accept(call).await? else {
+            return Ok(0);
+        };
+        let work = self.execute(place);
+        running.spawn(async move { (place, work.await) }.in_current_span());
+        Ok(1)
     }
 
     /// Takes up a call: Some(place) when its work is to be done.
