@@ -375,8 +375,8 @@ fn snapshot<'a>(
             .collect();
         if !applied.is_empty() {
             state.apply(&mut applied, true, false)?;
-        // As in LangGraph, what lasts for one step only is not shown before that step begins.
-        state.apply(&mut [], true, false)?;
+            // As in LangGraph, what lasts for one step only is not shown before that step begins.
+            state.apply(&mut [], true, false)?;
         }
         let interrupts = shown
             .iter()
