@@ -316,7 +316,10 @@ impl NodeContext {
     /// beginning then; graphs that it ran to their end before return at once what they returned. To have such graphs
     /// in state reads and edits, name them in [`NodeOptions::runs`](crate::NodeOptions::runs).
     pub async fn invoke(&self, graph: &Graph, input: Input) -> Result<Value, NodeError> {
-        nest::run(graph, self, input).await
+        self.heard();
+        let value = nest::run(graph, self, input).await;
+        self.heard();
+        value
     }
 
     /// Calls a task: its work begins at once, its result is recorded.
@@ -324,6 +327,7 @@ impl NodeContext {
     /// Await the handle for the result. When this node runs again, a call that had finished gives its recorded result
     /// without doing the work; calls are matched by their order.
     pub fn call(&self, task: &TaskFn, args: impl Into<Value>) -> TaskHandle {
+        self.heard();
         let index = self.0.calls.fetch_add(1, Ordering::SeqCst);
         TaskHandle::call(self.0.caller.as_ref(), index, task, args.into())
     }
