@@ -504,7 +504,11 @@ async fn a_fallback_of_the_document_takes_over() {
         let graph = build(&shaky(&fields), &no_keys());
         let input = superstep::Input::value(superstep::json!({}));
         let result = graph.invoke(input, superstep::RunConfig::on("1")).await.unwrap();
-        assert_eq!(result.value.get("text").and_then(Value::as_str), Some(text), "{fields}");
+        assert_eq!(
+            result.value.get("text").and_then(Value::as_str),
+            Some(text),
+            "{fields}"
+        );
     }
 }
 
