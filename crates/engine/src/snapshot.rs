@@ -244,6 +244,18 @@ pub(crate) fn pending_questions(
     ids.into_iter().collect()
 }
 
+/// A result that checkpoint events leave out: null, false, zero and what is empty.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+    }
+}
+
 /// A task in a checkpoint event: with its error, its result, or neither.
 pub(crate) fn task_json(
     plan: &Plan,
@@ -259,8 +271,9 @@ pub(crate) fn task_json(
     if let Some(error) = stored.error {
         entry.insert("error", error);
     } else {
-        if !stored.writes.is_empty() {
-            entry.insert("result", task::result_of(plan, &stored.writes));
+        let result = task::result_of(plan, &stored.writes);
+        if !is_nothing(&result) {
+            entry.insert("result", result);
         }
         entry.insert("interrupts", interrupts_json(&stored.interrupts));
     }

@@ -325,11 +325,15 @@ impl<'a> Edit<'a> {
                 step,
                 Vec::new(),
             );
-            let output = NodeOutput::Command(Command {
-                update: Some(update.values).filter(|values| !values.is_null()),
-                goto: update.goto,
-                ..Command::default()
-            });
+            // Routers see what a node returned; of a command they see what it did.
+            let output = match update.goto.is_empty() {
+                true => NodeOutput::Update(update.values),
+                false => NodeOutput::Command(Command {
+                    update: Some(update.values).filter(|values| !values.is_null()),
+                    goto: update.goto,
+                    ..Command::default()
+                }),
+            };
             let mut writes = Writes::new();
             task::write(&plan, &live.state.clone(), node, output, &context, &mut writes)
                 .await

@@ -134,7 +134,11 @@ impl Loop {
             // The new checkpoint gives its tasks other ids, so nothing stored for the old ones is theirs.
             self.live.leave_behind(&writes);
             self.pending.clear();
-            let updated = self.updated.take();
+            let updated = self.updated.clone();
+            if self.shared.config.durability != Durability::Exit {
+                // What led to a fork is not known to whoever loads it; one that is stored at the end knows.
+                self.updated = None;
+            }
             self.put(Source::Fork).await?;
             self.updated = updated;
             if addressed {

@@ -252,8 +252,8 @@ impl Loop {
             let going = meter.as_ref().map(|meter| meter.enter(Activity::Run));
             let stopped = self.drive(input).await;
             // A nested graph that came to its end leaves nothing to go on from, unless it keeps its state.
-            let worth_storing =
-                !self.shared.nested || !matches!(stopped, Ok(Stop::Done)) || !self.shared.ns.contains(':');
+            let over = matches!(stopped, Ok(Stop::Done) | Err(RunError::Recursion { .. }));
+            let worth_storing = !self.shared.nested || !over || !self.shared.ns.contains(':');
             let stored = match &mut self.persister {
                 Some(persister) => persister.finish(worth_storing).await,
                 None => Ok(()),
