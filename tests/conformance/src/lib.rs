@@ -79,9 +79,9 @@ pub fn judge(case: &Case, deviations: &Deviations) -> Verdict {
 pub fn replay(case: &serde_json::Value) -> Result<Vec<Difference>, Refusal> {
     let mut ours = record(case)?;
     Deviations::everywhere(&mut ours);
-    let theirs = case
-        .get("record")
-        .ok_or_else(|| Refusal::Invalid("it has no record; `./dev conformance record` makes one".into()))?;
+    let theirs = case.get("record").ok_or_else(|| {
+        Refusal::Invalid("it has no record; `./dev conformance record --write` makes one".into())
+    })?;
     Ok(compare(theirs, &ours))
 }
 

@@ -1,18 +1,20 @@
 //! `./dev conformance`: replays, records and compares cases, and looks for new ones.
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use superstep_conformance::{
-    Case, Deviations, Difference, Recorder, Refusal, Verdict, cases, judge, replay, root, shrink,
+    Case, Deviations, Difference, Recorder, Refusal, Verdict, cases, judge, record, replay, root, shrink,
 };
 
 const USAGE: &str = "\
 Usage: ./dev conformance COMMAND
 
-  run [CASE…|all]     replay cases and say which differ (no Python needed)
-  diff [CASE…|all]    the same, with every difference
-  record CASE…|all    run cases with LangGraph and write what it did into them
+  run CASE…           what the engine does with cases, as JSON (no Python needed)
+  record CASE…        what LangGraph does with them, as JSON
+  record --write CASE…|all
+                      write what LangGraph does into the cases
+  diff [CASE…|all]    hold what the engine does against what is written in the cases (no Python needed)
   fuzz [--count N] [--seed S] [--keep FOLDER]
                       random graphs and scripts, on both sides; a difference is shrunk and written down
 
@@ -25,9 +27,12 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let done = match command.as_str() {
-        "run" => run(rest, 3),
-        "diff" => run(rest, usize::MAX),
-        "record" => make(rest),
+        "run" => run(rest),
+        "diff" => diff(rest),
+        "record" => match rest.split_first() {
+            Some((write, rest)) if write == "--write" => write_records(rest),
+            _ => show_records(rest),
+        },
         "fuzz" => fuzz(rest),
         _ => {
             println!("{USAGE}");
@@ -44,7 +49,42 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(wanted: &[String], show: usize) -> io::Result<bool> {
+/// One record as JSON, or several as an object by case.
+fn print(records: Vec<(String, serde_json::Value)>) -> io::Result<bool> {
+    let shown = match <[_; 1]>::try_from(records) {
+        Ok([(_, record)]) => record,
+        Err(records) => records.into_iter().collect(),
+    };
+    let mut out = io::stdout().lock();
+    match serde_json::to_writer_pretty(&mut out, &shown)
+        .map_err(io::Error::from)
+        .and_then(|()| writeln!(out))
+    {
+        // Whoever reads on the other end has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
+        written => written.map(|()| true),
+    }
+}
+
+fn run(wanted: &[String]) -> io::Result<bool> {
+    if wanted.is_empty() {
+        println!("{USAGE}");
+        return Ok(false);
+    }
+    let mut records = Vec::new();
+    for case in cases(wanted)? {
+        let made = record(&case.value).map_err(|why| io::Error::other(format!("{}: {why}", case.name)))?;
+        records.push((case.name, made));
+    }
+    print(records)
+}
+
+fn diff(wanted: &[String]) -> io::Result<bool> {
+    let show = if wanted.is_empty() || wanted == ["all"] {
+        3
+    } else {
+        usize::MAX
+    };
     let deviations = Deviations::read()?;
     let (mut same, mut meant, mut different, mut refused) = (0, 0, 0, 0);
     for case in cases(wanted)? {
@@ -80,22 +120,38 @@ fn run(wanted: &[String], show: usize) -> io::Result<bool> {
     Ok(different == 0 && refused == 0)
 }
 
-fn make(wanted: &[String]) -> io::Result<bool> {
+/// What LangGraph does with each case.
+fn records(wanted: &[String]) -> io::Result<Vec<(Case, serde_json::Value)>> {
     if wanted.is_empty() {
-        println!("{USAGE}");
-        return Ok(false);
+        return Err(io::Error::other(USAGE));
     }
     let mut recorder = Recorder::start()?;
-    let (mut count, mut changed) = (0, 0);
-    for mut case in cases(wanted)? {
-        let made = recorder
-            .record(&case.value)
-            .map_err(|why| io::Error::other(format!("{}: {why}", case.name)))?;
-        count += 1;
-        if case.value.get("record") != Some(&made) {
+    let mut made = Vec::new();
+    for case in cases(wanted)? {
+        let record = recorder.record(&case.value);
+        let record = record.map_err(|why| io::Error::other(format!("{}: {why}", case.name)))?;
+        made.push((case, record));
+    }
+    Ok(made)
+}
+
+fn show_records(wanted: &[String]) -> io::Result<bool> {
+    print(
+        records(wanted)?
+            .into_iter()
+            .map(|(case, record)| (case.name, record))
+            .collect(),
+    )
+}
+
+fn write_records(wanted: &[String]) -> io::Result<bool> {
+    let made = records(wanted)?;
+    let (count, mut changed) = (made.len(), 0);
+    for (mut case, record) in made {
+        if case.value.get("record") != Some(&record) {
             changed += 1;
             println!("{}", case.name);
-            case.value["record"] = made;
+            case.value["record"] = record;
         }
         case.write()?;
     }
