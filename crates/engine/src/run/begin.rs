@@ -156,10 +156,10 @@ impl Loop {
         self.origin = Some((tuple.ns.clone(), tuple.checkpoint.id.clone()));
         self.step = tuple.checkpoint.metadata.step + 1;
         self.stop = self.step + i64::from(self.shared.config.recursion_limit) + 1;
-        self.updated = tuple
-            .checkpoint
-            .updated_channels
-            .as_ref()
+        // A step that updated nothing tells as little as one that is not known.
+        let updated = tuple.checkpoint.updated_channels.as_ref();
+        self.updated = updated
+            .filter(|names| !names.is_empty())
             .map(|names| self.live.indexes(names));
         self.metadata = tuple.checkpoint.metadata;
         self.loaded = true;
