@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::call::{Caller, TaskFn, TaskHandle};
-use crate::compiled::{Graph, Input};
+use crate::compiled::{Graph, Input, RunConfig};
+use crate::emit::Emitter;
 use crate::handler::NodeFailed;
 use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::nest::{self, Shared};
@@ -178,7 +179,15 @@ impl NodeContext {
             attempt: 1,
             first_attempt_ms: 0,
         };
-        let context = Self::new(standing, Arc::new(Shared::detached(graph)), None, given, None);
+        // No run stands behind it: nobody listens, nothing is given.
+        let shared = Shared::root(
+            graph,
+            RunConfig::default(),
+            String::new(),
+            Object::new(),
+            Emitter::none(),
+        );
+        let context = Self::new(standing, Arc::new(shared), None, given, None);
         let _ = context.0.info.set(info);
         context
     }

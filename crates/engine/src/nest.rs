@@ -66,14 +66,20 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// For routers that run outside of a run, while a state is edited.
-    pub(crate) fn detached(graph: &Graph) -> Self {
+    /// Of an outermost graph.
+    pub(crate) fn root(
+        graph: &Graph,
+        config: RunConfig,
+        run_id: String,
+        user: Object,
+        emitter: Emitter,
+    ) -> Self {
         Self {
-            config: RunConfig::default(),
-            run_id: String::new(),
-            user: Arc::default(),
-            emitter: Emitter::none(),
-            saver: None,
+            config,
+            run_id,
+            user: Arc::new(user),
+            emitter,
+            saver: graph.saver.clone(),
             clock: graph.clock.clone(),
             ids: graph.ids.clone(),
             ns: "".into(),

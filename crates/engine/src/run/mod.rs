@@ -4,7 +4,7 @@
 //! until then it is a pending write of the checkpoint the step started from, and a resume takes it from there.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
@@ -138,21 +138,8 @@ impl Loop {
             .run_id
             .clone()
             .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        let shared = Shared {
-            user: Arc::new(user_metadata(&config.metadata)),
-            config,
-            run_id,
-            emitter,
-            saver: graph.saver.clone(),
-            clock: graph.clock.clone(),
-            ids: graph.ids.clone(),
-            ns: "".into(),
-            parents: Object::new(),
-            nested: false,
-            answers: Arc::default(),
-            replay: OnceLock::new(),
-            address: OnceLock::new(),
-        };
+        let user = user_metadata(&config.metadata);
+        let shared = Shared::root(graph, config, run_id, user, emitter);
         let index = |name: &Name| match graph.plan.channel_index.get(name) {
             Some(index) if graph.plan.is_state_key(*index) => Ok(*index),
             _ => Err(RunError::invalid_request(format!(
