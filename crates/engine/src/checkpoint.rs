@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::upkeep::{Integrity, Pruning, Removal, ThreadLens, ThreadQuery, ThreadSummary, Usage};
 use crate::value::{Object, Value};
 
 /// Values by channel name.
@@ -298,19 +299,6 @@ pub struct ListQuery {
     pub limit: Option<usize>,
 }
 
-/// A thread as lists show it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ThreadSummary {
-    /// The thread.
-    pub thread: ThreadId,
-    /// Its newest root checkpoint.
-    pub head: CheckpointHead,
-    /// `ts` of its oldest checkpoint.
-    pub created: String,
-    /// Number of root checkpoints.
-    pub checkpoints: u64,
-}
-
 /// Why storage could not do what was asked.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StorageError {
@@ -358,15 +346,6 @@ impl StorageError {
     }
 }
 
-/// What [`Checkpointer::prune`] leaves of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// The newest checkpoint of each namespace, with its writes.
-    Latest,
-    /// Nothing.
-    Nothing,
-}
-
 /// Keeps checkpoints. `commit` is ordered per thread: a later call is never visible before an earlier one.
 #[async_trait]
 pub trait Checkpointer: Debug + Send + Sync {
@@ -391,20 +370,56 @@ pub trait Checkpointer: Debug + Send + Sync {
     async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError>;
     /// Checkpoints without values, newest first; never decodes a value.
     async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError>;
-    /// All threads, the one with the newest head first.
-    async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError>;
+    /// The values of some keys of a checkpoint, or of the newest of the namespace; `None` when there is no such
+    /// checkpoint. A key without a value is left out.
+    async fn values(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+        keys: &[Name],
+    ) -> Result<Option<ChannelValues>, StorageError> {
+        let found = self.get(thread, ns, id).await?;
+        Ok(found.map(|tuple| {
+            let values = &tuple.checkpoint.channel_values;
+            keys.iter()
+                .filter_map(|key| Some((key.clone(), values.get(key)?.clone())))
+                .collect()
+        }))
+    }
+    /// Threads with a root checkpoint, the one with the newest head first.
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError>;
+    /// How many threads match; `after` and `limit` do not count.
+    async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
+        let all = ThreadQuery {
+            after: None,
+            limit: None,
+            ..query.clone()
+        };
+        Ok(self.threads(&all).await?.len() as u64)
+    }
     /// Removes a thread with everything in it; a missing one is no error.
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError>;
     /// Copies every checkpoint, namespace and write to another thread; a missing source is no error.
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError>;
-    /// Removes the past of these threads. What is kept reads as before; its parent may be gone.
-    async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StorageError> {
-        let _ = (threads, keep);
+    /// Removes checkpoints with their writes, and says what went.
+    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+        let _ = pruning;
         Err(StorageError::Unsupported("removing the past of a thread"))
     }
-    /// Removes the checkpoints whose metadata names one of these runs as `run_id`, in every thread and namespace.
-    async fn delete_for_runs(&self, runs: &[String]) -> Result<(), StorageError> {
-        let _ = runs;
-        Err(StorageError::Unsupported("removing the checkpoints of a run"))
+    /// What is stored takes so much.
+    async fn usage(&self) -> Result<Usage, StorageError> {
+        Err(StorageError::Unsupported("measuring what is stored"))
+    }
+    /// What each key and each checkpoint of a thread takes.
+    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        let _ = thread;
+        Err(StorageError::Unsupported("measuring what a thread takes"))
+    }
+    /// Reads everything, and with `repair` puts right what can be: a checkpoint that cannot be read is removed, and
+    /// what continues it goes on without a past. Nothing that can be read is removed.
+    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
+        let _ = repair;
+        Err(StorageError::Unsupported("checking what is stored"))
     }
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::analysis::Analysis;
 use crate::cache::NodeCache;
-use crate::checkpoint::{Checkpointer, Keep, ListQuery};
+use crate::checkpoint::{Checkpointer, ListQuery};
 use crate::clock::{Clock, SystemClock};
 use crate::emit::Emitter;
 use crate::error::{RunError, StateError};
@@ -27,6 +27,7 @@ use crate::schedule::Schedule;
 use crate::snapshot::StateSnapshot;
 use crate::stream::{Interrupt, Payload, StreamEvent, StreamMode};
 use crate::update::{StateUpdate, Updated};
+use crate::upkeep::{Pruning, Removal};
 use crate::value::{List, Object, Value};
 
 /// A compiled graph. Cheap to clone; one graph runs any number of threads at once.
@@ -457,21 +458,11 @@ impl Graph {
         Ok(self.need_saver("copy_thread")?.copy_thread(from, to).await?)
     }
 
-    /// Removes the past of threads, or the threads.
-    pub async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StateError> {
+    /// Removes checkpoints, and says what went. What a delta key of a kept checkpoint is rebuilt from stays too.
+    pub async fn prune(&self, pruning: &Pruning) -> Result<Removal, StateError> {
         let saver = self.need_saver("prune")?;
-        if keep == Keep::Latest {
-            for thread in threads {
-                crate::delta::check_prune(&self.plan, &**saver, thread).await?;
-            }
-        }
-        Ok(saver.prune(threads, keep).await?)
-    }
-
-    /// Removes the checkpoints of runs, in every thread. A run is known by the `run_id` in its
-    /// [`RunConfig::metadata`].
-    pub async fn delete_for_runs(&self, runs: &[String]) -> Result<(), StateError> {
-        Ok(self.need_saver("delete_for_runs")?.delete_for_runs(runs).await?)
+        let needed = crate::delta::ancestry(&**saver, pruning).await?;
+        Ok(saver.prune(&pruning.clone().retain(needed)).await?)
     }
 
     /// Names of the nodes in declaration order, without START.

@@ -13,12 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::channel::{Kind, whole_of};
 use crate::checkpoint::{
-    Checkpoint, CheckpointTuple, Checkpointer, ListQuery, Metadata, PendingWrite, Source, StorageError,
+    Checkpoint, CheckpointHead, CheckpointTuple, Checkpointer, ListQuery, Metadata, PendingWrite, Source,
+    StorageError,
 };
-use crate::error::RunError;
-use crate::ids::{CheckpointId, TaskId, ThreadId};
+use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::live::Live;
 use crate::plan::{ChannelIx, Plan};
+use crate::upkeep::{Keep, Link, Pruning, Scope, ThreadQuery};
 use crate::value::{List, Object, Value};
 
 /// Where metadata keeps the counts: `{key: [updates, super-steps]}`.
@@ -149,29 +150,74 @@ pub(crate) async fn list(
     Ok(tuples)
 }
 
-/// Refuses to remove the past of a thread whose newest checkpoint cannot be read without it.
-pub(crate) async fn check_prune(
-    plan: &Plan,
+/// The checkpoints that a pruning would remove although what it keeps is rebuilt from them.
+///
+/// Which keys those are is read from the counts in the metadata, so that nested graphs, whose keys the outer plan does
+/// not know, keep what they need as well.
+pub(crate) async fn ancestry(
     saver: &dyn Checkpointer,
-    thread: &ThreadId,
-) -> Result<(), RunError> {
-    if plan.deltas.is_empty() {
-        return Ok(());
-    }
-    let Some(head) = saver.get(thread, "", None).await? else {
-        return Ok(());
+    pruning: &Pruning,
+) -> Result<Vec<CheckpointId>, StorageError> {
+    let threads = match &pruning.scope {
+        Scope::Threads(_, Keep::Nothing) => return Ok(Vec::new()),
+        Scope::Threads(threads, _) => threads.clone(),
+        Scope::Runs(_) => {
+            let all = saver.threads(&ThreadQuery::default()).await?;
+            all.into_iter().map(|summary| summary.thread).collect()
+        }
     };
-    let checkpoint = &head.checkpoint;
-    let mut names = plan.deltas.iter().map(|index| &plan.channel(*index).name);
-    match names.find(|name| {
-        checkpoint.channel_versions.contains_key(*name) && !checkpoint.channel_values.contains_key(*name)
-    }) {
-        None => Ok(()),
-        Some(name) => Err(RunError::invalid_request(format!(
-            "The past of thread {thread} cannot be removed: the delta key `{name}` of its newest checkpoint is rebuilt \
-             from it. Overwrite the key with its own value first, by an edit of the thread."
-        ))),
+    let mut needed = BTreeSet::new();
+    for thread in threads {
+        let heads = saver
+            .heads(&ListQuery {
+                thread: Some(thread.clone()),
+                ..ListQuery::default()
+            })
+            .await?;
+        if !heads.iter().any(counts_keys) {
+            continue;
+        }
+        let mut spaces: BTreeMap<&Name, Vec<&CheckpointHead>> = BTreeMap::new();
+        for head in &heads {
+            spaces.entry(&head.ns).or_default().push(head);
+        }
+        for (ns, heads) in spaces {
+            let links: Vec<Link<'_>> = heads
+                .iter()
+                .map(|head| Link::of(&head.id, head.parent.as_ref(), &head.metadata))
+                .collect();
+            let doomed: BTreeSet<&CheckpointId> =
+                pruning.doomed(&links).into_iter().map(|link| link.id).collect();
+            for head in heads
+                .iter()
+                .filter(|head| counts_keys(head) && !doomed.contains(&head.id))
+            {
+                // The walk of a rebuild: up the parents until every counted key was found whole.
+                let mut open = counted(&head.metadata);
+                let mut at = Some(head.id.clone());
+                while let (Some(id), false) = (&at, open.is_empty()) {
+                    let Some(tuple) = saver.get(&thread, ns, Some(id)).await? else {
+                        break;
+                    };
+                    open.retain(|key| !tuple.checkpoint.channel_values.contains_key(&**key));
+                    at = tuple.checkpoint.parent.filter(|_| !open.is_empty());
+                    needed.extend(at.clone().filter(|id| doomed.contains(id)));
+                }
+            }
+        }
     }
+    Ok(needed.into_iter().collect())
+}
+
+fn counted(metadata: &Metadata) -> Vec<String> {
+    let counts = metadata.user.get(COUNTERS).and_then(Value::as_object);
+    counts.map_or_else(Vec::new, |counts| {
+        counts.keys().map(|key| key.to_string()).collect()
+    })
+}
+
+fn counts_keys(head: &CheckpointHead) -> bool {
+    head.metadata.user.contains_key(COUNTERS)
 }
 
 struct Walk {

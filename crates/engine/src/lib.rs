@@ -46,6 +46,7 @@ mod task;
 mod timeout;
 mod typed;
 mod update;
+mod upkeep;
 mod value;
 
 pub mod conformance;
@@ -88,6 +89,10 @@ pub use stream::{CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, T
 pub use timeout::{RefreshOn, Timeout};
 pub use typed::{IntoOutput, IntoTargets, Outcome, State, TypedGraph, choose, typed};
 pub use update::{StateUpdate, Updated};
+pub use upkeep::{
+    CheckpointUsage, Damage, Integrity, Keep, KeyUsage, Link, Pruning, Removal, Scope, ThreadLens,
+    ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary, ThreadUsage, Usage, tips,
+};
 pub use value::{List, Number, Object, Value};
 
 #[doc(hidden)]

@@ -9,10 +9,15 @@ use std::sync::{PoisonError, RwLock};
 use async_trait::async_trait;
 
 use crate::checkpoint::{
-    Checkpoint, CheckpointHead, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery, PendingWrite,
-    StorageError, TaskStatus, TaskWrites, ThreadSummary, Write,
+    Checkpoint, CheckpointHead, CheckpointTuple, Checkpointer, Commit, ListQuery, PendingWrite, StorageError,
+    TaskStatus, TaskWrites, Write,
 };
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::upkeep::{
+    CheckpointUsage, Integrity, KeyUsage, Link, Pruning, Removal, Scope, ThreadLens, ThreadQuery,
+    ThreadSummary, ThreadUsage, Usage,
+};
+use crate::value::Value;
 
 /// Keeps checkpoints in memory.
 #[derive(Debug, Default)]
@@ -214,7 +219,7 @@ impl Checkpointer for MemorySaver {
         Ok(self.select(query, |_, ns, stored| stored.head(ns)))
     }
 
-    async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError> {
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         let threads = self.read();
         let mut found: Vec<ThreadSummary> = threads
             .iter()
@@ -227,8 +232,10 @@ impl Checkpointer for MemorySaver {
                     checkpoints: root.len() as u64,
                 })
             })
+            .filter(|thread| query.matches(thread))
             .collect();
         found.sort_by(|a, b| b.head.id.cmp(&a.head.id).then_with(|| a.thread.cmp(&b.thread)));
+        found.truncate(query.limit.unwrap_or(usize::MAX));
         Ok(found)
     }
 
@@ -255,39 +262,144 @@ impl Checkpointer for MemorySaver {
         Ok(())
     }
 
-    async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StorageError> {
+    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
         let mut all = self.write();
-        for thread in threads {
-            match keep {
-                Keep::Nothing => drop(all.remove(thread)),
-                Keep::Latest => {
-                    for space in all
-                        .get_mut(thread)
-                        .iter_mut()
-                        .flat_map(|spaces| spaces.values_mut())
-                    {
-                        let latest = space.pop_last();
-                        space.clear();
-                        space.extend(latest);
+        let mut removal = Removal::default();
+        let named = |thread: &ThreadId| match &pruning.scope {
+            Scope::Threads(threads, _) => threads.contains(thread),
+            Scope::Runs(_) => true,
+        };
+        for (thread, spaces) in all.iter_mut().filter(|(thread, _)| named(thread)) {
+            let mut left = false;
+            for space in spaces.values_mut() {
+                let links: Vec<Link<'_>> = space
+                    .values()
+                    .map(|stored| &stored.checkpoint)
+                    .map(|checkpoint| {
+                        Link::of(&checkpoint.id, checkpoint.parent.as_ref(), &checkpoint.metadata)
+                    })
+                    .collect();
+                let doomed = pruning.doomed(&links);
+                let lost = Pruning::lost_branches(&links, &doomed);
+                removal
+                    .branches
+                    .extend(lost.into_iter().map(|id| (thread.clone(), id.clone())));
+                removal.checkpoints += doomed.len() as u64;
+                left |= doomed.len() < links.len();
+                let doomed: Vec<CheckpointId> = doomed.into_iter().map(|link| link.id.clone()).collect();
+                if !pruning.dry_run {
+                    for id in &doomed {
+                        space.remove(id);
                     }
                 }
             }
+            removal.threads += u64::from(!left);
         }
-        Ok(())
-    }
-
-    async fn delete_for_runs(&self, runs: &[String]) -> Result<(), StorageError> {
-        let gone = |stored: &Stored| {
-            let run = stored.checkpoint.metadata.run_id();
-            run.is_some_and(|run| runs.iter().any(|gone| gone == run))
-        };
-        self.write().retain(|_, spaces| {
-            spaces.retain(|_, space| {
-                space.retain(|_, stored| !gone(stored));
-                !space.is_empty()
-            });
+        all.retain(|_, spaces| {
+            spaces.retain(|_, space| !space.is_empty());
             !spaces.is_empty()
         });
-        Ok(())
+        Ok(removal)
     }
+
+    async fn usage(&self) -> Result<Usage, StorageError> {
+        let all = self.read();
+        let mut usage = Usage::default();
+        for (thread, spaces) in all.iter() {
+            let found = lens(spaces).checkpoints;
+            let bytes = found.iter().map(|checkpoint| checkpoint.bytes).sum();
+            usage.bytes += bytes;
+            usage.threads.push(ThreadUsage {
+                thread: thread.clone(),
+                checkpoints: found.len() as u64,
+                bytes,
+            });
+        }
+        usage
+            .threads
+            .sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.thread.cmp(&b.thread)));
+        Ok(usage)
+    }
+
+    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        Ok(self.read().get(thread).map(lens).unwrap_or_default())
+    }
+
+    async fn verify(&self, _: bool) -> Result<Integrity, StorageError> {
+        let all = self.read();
+        let checkpoints = all.values().flat_map(|spaces| spaces.values());
+        Ok(Integrity {
+            threads: all.len() as u64,
+            checkpoints: checkpoints.map(|space| space.len() as u64).sum(),
+            ..Integrity::default()
+        })
+    }
+}
+
+/// What a thread would take as JSON text, each version of a value once and a grown list by what was added to it:
+/// memory shares the rest between checkpoints.
+fn lens(spaces: &Thread) -> ThreadLens {
+    let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
+    let mut checkpoints = Vec::new();
+    for (ns, space) in spaces {
+        for stored in space.values() {
+            let checkpoint = &stored.checkpoint;
+            let before = checkpoint.parent.as_ref().and_then(|parent| space.get(parent));
+            let mut bytes = 0;
+            for (key, value) in &checkpoint.channel_values {
+                let old = before.and_then(|before| before.checkpoint.channel_values.get(key));
+                if old == Some(value) {
+                    continue;
+                }
+                let whole = size(value);
+                let added = match (old, value) {
+                    (Some(Value::Array(old)), Value::Array(new)) if new.take(old.len()) == *old => {
+                        new.iter().skip(old.len()).map(size).sum()
+                    }
+                    _ => whole,
+                };
+                bytes += added;
+                let usage = keys.entry(key.clone()).or_insert_with(|| KeyUsage {
+                    key: key.clone(),
+                    versions: 0,
+                    bytes: 0,
+                    whole: 0,
+                });
+                usage.versions += 1;
+                usage.bytes += added;
+                usage.whole += whole;
+            }
+            let writes = stored.tasks.values().flat_map(|rows| &rows.writes);
+            bytes += writes.map(|write| size(&write.value)).sum::<u64>();
+            checkpoints.push(CheckpointUsage {
+                ns: ns.clone(),
+                id: checkpoint.id.clone(),
+                step: checkpoint.metadata.step,
+                ts: checkpoint.ts.clone(),
+                bytes,
+            });
+        }
+    }
+    let mut keys: Vec<KeyUsage> = keys.into_values().collect();
+    keys.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
+    checkpoints.sort_by(|a, b| a.id.cmp(&b.id));
+    ThreadLens { keys, checkpoints }
+}
+
+/// Length of the JSON text of a value, without making it.
+fn size(value: &Value) -> u64 {
+    struct Count(u64);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail, and a value that is no JSON (a number without a text) counts up to there.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }

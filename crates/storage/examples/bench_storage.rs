@@ -379,7 +379,7 @@ async fn reading(folder: &Path) {
         None,
     );
     let began = Instant::now();
-    saver.threads().await.unwrap();
+    saver.threads(&superstep::ThreadQuery::default()).await.unwrap();
     report(
         "reading",
         params("the list of threads"),

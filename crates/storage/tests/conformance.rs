@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use superstep::{
-    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery, MemorySaver,
-    StorageError, ThreadId, ThreadSummary, conformance,
+    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, MemorySaver, Pruning,
+    Removal, StorageError, ThreadId, ThreadQuery, ThreadSummary, conformance,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
@@ -119,8 +119,8 @@ impl Checkpointer for Reopening {
     async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
         self.fresh().await.0.heads(query).await
     }
-    async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError> {
-        self.fresh().await.0.threads().await
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        self.fresh().await.0.threads(query).await
     }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         let mut guard = self.saver.lock().await;
@@ -132,14 +132,9 @@ impl Checkpointer for Reopening {
         guard.1 += 1;
         guard.0.copy_thread(from, to).await
     }
-    async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StorageError> {
+    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
         let mut guard = self.saver.lock().await;
         guard.1 += 1;
-        guard.0.prune(threads, keep).await
-    }
-    async fn delete_for_runs(&self, runs: &[String]) -> Result<(), StorageError> {
-        let mut guard = self.saver.lock().await;
-        guard.1 += 1;
-        guard.0.delete_for_runs(runs).await
+        guard.0.prune(pruning).await
     }
 }

@@ -207,7 +207,7 @@ async fn damage_is_named_and_stays_where_it_is() {
         assert_eq!(well.checkpoint.channel_values["x"], Value::from("well"), "{name}");
         assert!(
             saver
-                .threads()
+                .threads(&superstep::ThreadQuery::default())
                 .await
                 .expect("lists")
                 .iter()
@@ -237,7 +237,15 @@ async fn damage_is_named_and_stays_where_it_is() {
             .delete_thread(&"sick".into())
             .await
             .expect("a damaged thread can be deleted");
-        assert_eq!(saver.threads().await.expect("lists").len(), 1, "{name}");
+        assert_eq!(
+            saver
+                .threads(&superstep::ThreadQuery::default())
+                .await
+                .expect("lists")
+                .len(),
+            1,
+            "{name}"
+        );
     }
 }
 

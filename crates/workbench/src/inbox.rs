@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use superstep::{Interrupt, StateRef, TaskSnapshot, ThreadSummary, Value, reserved};
+use superstep::{Interrupt, StateRef, TaskSnapshot, ThreadQuery, ThreadSummary, Value, reserved};
 
 use crate::Workbench;
 use crate::documents::blocking;
@@ -68,7 +68,7 @@ impl Workbench {
     pub(crate) async fn inbox_list(self: &Arc<Self>, _: Empty) -> Result<Inbox, Problem> {
         let summaries = self
             .checkpointer
-            .threads()
+            .threads(&ThreadQuery::default())
             .await
             .map_err(|e| problem(&e.into()))?;
         let mut rows = self.ledger.threads()?;
@@ -180,7 +180,7 @@ impl Workbench {
 
     /// Tells every interface how many questions wait.
     pub(crate) async fn publish_inbox(&self) {
-        match self.checkpointer.threads().await {
+        match self.checkpointer.threads(&ThreadQuery::default()).await {
             Ok(threads) => {
                 let waiting = threads.iter().map(|thread| thread.head.interrupted).sum();
                 self.hub.publish(AppEvent::Inbox { waiting });

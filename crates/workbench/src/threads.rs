@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use superstep::{
     CheckpointHead, CheckpointId, ListQuery, Object, RunError, START, Source as MadeBy, StateRef,
-    StateUpdate, StorageError, ThreadId, ThreadSummary, Value,
+    StateUpdate, StorageError, ThreadId, ThreadQuery, ThreadSummary, Value,
 };
 
 use crate::Workbench;
@@ -319,7 +319,7 @@ impl Workbench {
         };
         let summaries = self
             .checkpointer
-            .threads()
+            .threads(&ThreadQuery::default())
             .await
             .map_err(|e| problem(&e.into()))?;
         let (mut rows, runs) = (self.ledger.threads()?, self.ledger.last_runs(None)?);

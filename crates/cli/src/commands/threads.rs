@@ -45,7 +45,7 @@ pub(crate) async fn threads(args: &ThreadsArgs) -> Result<(), Fault> {
     };
     let threads: Vec<ThreadSummary> = store
         .saver
-        .threads()
+        .threads(&superstep::ThreadQuery::default())
         .await?
         .into_iter()
         .filter(|thread| args.status.is_none_or(|status| status == status_of(&thread.head)))
@@ -138,7 +138,7 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         .map(|thread| ThreadId::from(thread.as_str()))
         .collect();
     // All or none: a wrong name is found before anything is gone.
-    let known = store.saver.threads().await?;
+    let known = store.saver.threads(&superstep::ThreadQuery::default()).await?;
     let mut checkpoints = 0;
     for thread in &threads {
         let Some(found) = known.iter().find(|known| known.thread == *thread) else {

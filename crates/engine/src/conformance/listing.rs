@@ -5,6 +5,7 @@ use super::{Mismatch, Outcome, same, suite};
 use crate::checkpoint::{Checkpoint, CheckpointHead, Checkpointer, ListQuery, Source};
 use crate::ids::CheckpointId;
 use crate::json;
+use crate::upkeep::ThreadQuery;
 use crate::value::{Object, Value};
 
 suite! {
@@ -343,7 +344,11 @@ async fn empty(saver: &dyn Checkpointer) -> Outcome {
         ids(saver, &ListQuery::default()).await?,
         numbers(&[]),
     )?;
-    same("no threads", saver.threads().await?, Vec::new())?;
+    same(
+        "no threads",
+        saver.threads(&ThreadQuery::default()).await?,
+        Vec::new(),
+    )?;
     Draft::root(id(1)).store(saver, "u", "").await?;
     same("other thread", ids(saver, &query()).await?, numbers(&[]))
 }

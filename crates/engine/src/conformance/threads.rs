@@ -4,9 +4,10 @@ use futures::future::join_all;
 
 use super::build::{Draft, commit, id, pending, stored, write, writes};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpoint, CheckpointTuple, Checkpointer, Keep, ListQuery, StorageError};
+use crate::checkpoint::{Checkpoint, CheckpointTuple, Checkpointer, ListQuery, StorageError};
 use crate::ids::ThreadId;
 use crate::json;
+use crate::upkeep::{Keep, Pruning, ThreadQuery};
 
 suite! {
     "threads: summaries, newest head first" => summaries,
@@ -85,7 +86,7 @@ async fn summaries(saver: &dyn Checkpointer) -> Outcome {
         &[(-3, "__interrupt__", json!(["q"]))],
     )
     .await?;
-    let threads = saver.threads().await?;
+    let threads = saver.threads(&ThreadQuery::default()).await?;
     let got: Vec<_> = threads
         .iter()
         .map(|t| {
@@ -188,7 +189,7 @@ async fn many(saver: &dyn Checkpointer) -> Outcome {
             stored(saver, &thread, "", checkpoint).await?;
         }
     }
-    same("threads", saver.threads().await?.len(), 30)
+    same("threads", saver.threads(&ThreadQuery::default()).await?.len(), 30)
 }
 
 async fn delete(saver: &dyn Checkpointer) -> Outcome {
@@ -200,7 +201,11 @@ async fn delete(saver: &dyn Checkpointer) -> Outcome {
         saver.get(&"t".into(), "sub:1", None).await?,
         None,
     )?;
-    same("threads", saver.threads().await?, Vec::new())
+    same(
+        "threads",
+        saver.threads(&ThreadQuery::default()).await?,
+        Vec::new(),
+    )
 }
 
 async fn delete_apart(saver: &dyn Checkpointer) -> Outcome {
@@ -348,7 +353,11 @@ async fn copy_again(saver: &dyn Checkpointer) -> Outcome {
 
 async fn copy_missing(saver: &dyn Checkpointer) -> Outcome {
     saver.copy_thread(&"nobody".into(), &"copy".into()).await?;
-    same("nothing came of it", saver.threads().await?.len(), 0)?;
+    same(
+        "nothing came of it",
+        saver.threads(&ThreadQuery::default()).await?.len(),
+        0,
+    )?;
     sample(saver, "t").await?;
     let before = everything(saver, "t").await?;
     saver.copy_thread(&"t".into(), &"t".into()).await?;
@@ -356,9 +365,9 @@ async fn copy_missing(saver: &dyn Checkpointer) -> Outcome {
 }
 
 /// True when the backend did it, false when it does not offer it.
-fn offered(done: Result<(), StorageError>) -> Result<bool, Mismatch> {
+fn offered<T>(done: Result<T, StorageError>) -> Result<bool, Mismatch> {
     match done {
-        Ok(()) => Ok(true),
+        Ok(_) => Ok(true),
         Err(StorageError::Unsupported(_)) => Ok(false),
         Err(other) => Err(other.into()),
     }
@@ -369,11 +378,11 @@ async fn prune(saver: &dyn Checkpointer) -> Outcome {
     sample(saver, "other").await?;
     write(saver, "t", &made[2], "last", "p", &[(0, "x", json!("kept"))]).await?;
     let before = everything(saver, "other").await?;
-    if !offered(saver.prune(&[], Keep::Nothing).await)? {
+    if !offered(saver.prune(&Pruning::threads([], Keep::Nothing)).await)? {
         return Ok(());
     }
-    let threads = ["t".into(), "nobody".into()];
-    saver.prune(&threads, Keep::Latest).await?;
+    let threads = || [ThreadId::from("t"), "nobody".into()];
+    saver.prune(&Pruning::threads(threads(), Keep::Latest)).await?;
     let kept: Vec<_> = everything(saver, "t").await?;
     let kept: Vec<_> = kept
         .iter()
@@ -388,9 +397,9 @@ async fn prune(saver: &dyn Checkpointer) -> Outcome {
     same("kept", kept, vec![("sub:1", id(4), 0), ("", id(3), 1)])?;
     stored(saver, "t", "", &made[2]).await?;
     same("the other thread", everything(saver, "other").await?, before)?;
-    saver.prune(&threads, Keep::Nothing).await?;
+    saver.prune(&Pruning::threads(threads(), Keep::Nothing)).await?;
     same("nothing", everything(saver, "t").await?.len(), 0)?;
-    same("threads", saver.threads().await?.len(), 1)
+    same("threads", saver.threads(&ThreadQuery::default()).await?.len(), 1)
 }
 
 async fn prune_growth(saver: &dyn Checkpointer) -> Outcome {
@@ -403,7 +412,7 @@ async fn prune_growth(saver: &dyn Checkpointer) -> Outcome {
         let draft = Draft::after(&last, id(2 + n)).append("log", vec![json!(n)]);
         last = draft.sees("node", &["log"]).store(saver, "t", "").await?;
     }
-    if !offered(saver.prune(&["t".into()], Keep::Latest).await)? {
+    if !offered(saver.prune(&Pruning::threads(["t".into()], Keep::Latest)).await)? {
         return Ok(());
     }
     stored(saver, "t", "", &last).await?;
@@ -440,12 +449,11 @@ async fn runs(saver: &dyn Checkpointer) -> Outcome {
     let other = Draft::root(id(9)).store(saver, "no run", "").await?;
     write(saver, "t", &made[2], "gone", "p", &[(0, "x", json!(1))]).await?;
     write(saver, "t", &made[4], "kept", "p", &[(0, "x", json!(1))]).await?;
-    if !offered(saver.delete_for_runs(&[]).await)? {
+    if !offered(saver.prune(&Pruning::runs([])).await)? {
         return Ok(());
     }
-    saver
-        .delete_for_runs(&["two".to_owned(), "unknown".to_owned()])
-        .await?;
+    let gone = ["two".to_owned(), "unknown".to_owned()];
+    saver.prune(&Pruning::runs(gone)).await?;
     let left: Vec<_> = everything(saver, "t").await?;
     let left: Vec<_> = left.iter().map(|tuple| tuple.checkpoint.id.clone()).collect();
     same("left", left, vec![id(6), id(5), id(2), id(1)])?;
@@ -459,5 +467,5 @@ async fn runs(saver: &dyn Checkpointer) -> Outcome {
         everything(saver, "only two").await?.len(),
         0,
     )?;
-    same("threads", saver.threads().await?.len(), 2)
+    same("threads", saver.threads(&ThreadQuery::default()).await?.len(), 2)
 }

@@ -65,8 +65,8 @@ impl Checkpointer for Gate {
     async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
         self.inner.heads(query).await
     }
-    async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError> {
-        self.inner.threads().await
+    async fn threads(&self, query: &superstep::ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        self.inner.threads(query).await
     }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         self.inner.delete_thread(thread).await

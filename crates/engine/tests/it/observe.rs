@@ -327,8 +327,8 @@ impl Checkpointer for Slow {
     async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
         self.0.heads(query).await
     }
-    async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError> {
-        self.0.threads().await
+    async fn threads(&self, query: &superstep::ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        self.0.threads(query).await
     }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         self.0.delete_thread(thread).await

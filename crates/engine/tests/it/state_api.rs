@@ -847,7 +847,7 @@ async fn threads_are_copied_pruned_and_deleted_through_the_graph() {
     graph.copy_thread(&one, &two).await.unwrap();
     assert_eq!(history(&graph, "2").await, history(&graph, "1").await);
     graph.invoke(input(), named("second")).await.unwrap();
-    graph.delete_for_runs(&["first".into()]).await.unwrap();
+    graph.prune(&Pruning::runs(["first".into()])).await.unwrap();
     assert_eq!(
         history(&graph, "1").await,
         [
@@ -862,13 +862,16 @@ async fn threads_are_copied_pruned_and_deleted_through_the_graph() {
         "the copy was of the first run"
     );
     graph
-        .prune(std::slice::from_ref(&one), Keep::Latest)
+        .prune(&Pruning::threads([one.clone()], Keep::Latest))
         .await
         .unwrap();
     assert_eq!(history(&graph, "1").await, ["6 loop [a,b,a,b] -> "]);
     let done = graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&done.value), "a,b,a,b,a,b", "a pruned thread goes on");
-    graph.prune(&[one.clone(), two], Keep::Nothing).await.unwrap();
+    graph
+        .prune(&Pruning::threads([one.clone(), two], Keep::Nothing))
+        .await
+        .unwrap();
     assert!(history(&graph, "1").await.is_empty());
     graph.delete_thread(&one).await.unwrap();
     let bare = chain(&["a"]).compile().unwrap();

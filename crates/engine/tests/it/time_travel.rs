@@ -415,8 +415,8 @@ async fn changes_say_what_a_backend_must_store() {
         async fn heads(&self, q: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
             self.1.heads(q).await
         }
-        async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError> {
-            self.1.threads().await
+        async fn threads(&self, query: &superstep::ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+            self.1.threads(query).await
         }
         async fn delete_thread(&self, t: &ThreadId) -> Result<(), StorageError> {
             self.1.delete_thread(t).await

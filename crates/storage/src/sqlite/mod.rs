@@ -20,8 +20,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rusqlite::Connection;
 use superstep::{
-    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery, StorageError,
-    ThreadId, ThreadSummary,
+    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, Pruning, Removal,
+    StorageError, ThreadId, ThreadQuery, ThreadSummary,
 };
 use tokio::sync::oneshot;
 
@@ -125,7 +125,7 @@ impl SqliteSaver {
 
     /// Hands a job to the writer at once; the future only waits for its outcome. So the order of the calls is the
     /// order of the commits, even when the futures are awaited later and in another order.
-    fn submit(&self, job: Job) -> impl Future<Output = Result<(), StorageError>> + Send + 'static {
+    fn submit(&self, job: Job) -> impl Future<Output = Result<Removal, StorageError>> + Send + 'static {
         let (answer, outcome) = oneshot::channel();
         let sent = self
             .inner
@@ -227,11 +227,12 @@ impl Checkpointer for SqliteSaver {
         'life0: 'async_trait,
         Self: 'async_trait,
     {
-        Box::pin(self.submit(Job::Commits(vec![commit])))
+        let done = self.submit(Job::Commits(vec![commit]));
+        Box::pin(async move { done.await.map(drop) })
     }
 
     async fn commit_all(&self, commits: Vec<Commit>) -> Result<(), StorageError> {
-        self.submit(Job::Commits(commits)).await
+        self.submit(Job::Commits(commits)).await.map(drop)
     }
 
     async fn get(
@@ -259,25 +260,22 @@ impl Checkpointer for SqliteSaver {
             .await
     }
 
-    async fn threads(&self) -> Result<Vec<ThreadSummary>, StorageError> {
-        self.read("reading the list of threads", |view| view.threads())
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        let query = query.clone();
+        self.read("reading the list of threads", move |view| view.threads(&query))
             .await
     }
 
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
-        self.submit(Job::Delete(thread.clone())).await
+        self.submit(Job::Delete(thread.clone())).await.map(drop)
     }
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
-        self.submit(Job::Copy(from.clone(), to.clone())).await
+        self.submit(Job::Copy(from.clone(), to.clone())).await.map(drop)
     }
 
-    async fn prune(&self, threads: &[ThreadId], keep: Keep) -> Result<(), StorageError> {
-        self.submit(Job::Prune(threads.to_vec(), keep)).await
-    }
-
-    async fn delete_for_runs(&self, runs: &[String]) -> Result<(), StorageError> {
-        self.submit(Job::DeleteRuns(runs.to_vec())).await
+    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+        self.submit(Job::Prune(pruning.clone())).await
     }
 }
 
@@ -393,7 +391,7 @@ mod tests {
         };
         let before = count("SELECT count(*) FROM items");
         saver
-            .prune(&["t".into()], superstep::Keep::Latest)
+            .prune(&Pruning::threads(["t".into()], superstep::Keep::Latest))
             .await
             .expect("prunes");
         let got = saver
@@ -413,7 +411,10 @@ mod tests {
         let kept = count("SELECT count(*) FROM items");
         assert_eq!(kept, count(chain) + 1, "the rows of the list, and one of x");
         assert!(kept < before, "{kept} of {before}");
-        saver.delete_for_runs(&["second".into()]).await.expect("deletes");
+        saver
+            .prune(&Pruning::runs(["second".into()]))
+            .await
+            .expect("deletes");
         for table in ["items", "metas", "checkpoints", "writes", "spaces", "threads"] {
             assert_eq!(count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
         }

@@ -7,7 +7,8 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use superstep::{
     ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name,
-    Object, PendingWrite, Source, StorageError, TaskId, ThreadId, ThreadSummary, Value, VersionsSeen, Write,
+    Object, PendingWrite, Source, StorageError, TaskId, ThreadId, ThreadQuery, ThreadSummary, Value,
+    VersionsSeen, Write,
 };
 
 use super::codec::{Delta, IdColumn, Rows, id_column, read_rows, time_text};
@@ -182,7 +183,7 @@ impl View<'_> {
             .collect())
     }
 
-    pub(super) fn threads(&mut self) -> Result<Vec<ThreadSummary>, Fault> {
+    pub(super) fn threads(&mut self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, Fault> {
         let mut statement = self.conn.prepare_cached(
             "SELECT t.name, s.id, count(*), max(c.id), min(c.id)
              FROM spaces s JOIN threads t ON t.id = s.thread JOIN checkpoints c ON c.space = s.id
@@ -194,7 +195,8 @@ impl View<'_> {
             let thread = ThreadId::new(row.get::<_, String>(0)?);
             let summary = self.summary(row, thread.clone());
             match summary.map_err(|fault| fault.at(|| format!("The newest checkpoint of thread {thread}"))) {
-                Ok(summary) => found.push(summary),
+                Ok(summary) if query.matches(&summary) => found.push(summary),
+                Ok(_) => {}
                 // One damaged thread must not hide the others.
                 Err(Fault::Storage(StorageError::Corrupt { place, cause })) => {
                     tracing::warn!(%thread, place, cause, "a thread is left out of the list: it cannot be read");
@@ -203,6 +205,7 @@ impl View<'_> {
             }
         }
         found.sort_by(|a, b| b.head.id.cmp(&a.head.id).then_with(|| a.thread.cmp(&b.thread)));
+        found.truncate(query.limit.unwrap_or(usize::MAX));
         Ok(found)
     }
 

@@ -6,7 +6,7 @@
 
 mod prune;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -15,8 +15,8 @@ use imbl::OrdMap;
 use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use superstep::{
-    ChannelVersions, Checkpoint, CheckpointId, Commit, Keep, Name, Object, Put, StorageError, TaskId,
-    TaskStatus, TaskWrites, ThreadId, Value, VersionsSeen,
+    ChannelVersions, Checkpoint, CheckpointId, Commit, Link as Place, Name, Object, Pruning, Put, Removal,
+    Scope, StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value, VersionsSeen,
 };
 use tokio::sync::oneshot;
 
@@ -44,8 +44,7 @@ pub(super) enum Job {
     Commits(Vec<Commit>),
     Delete(ThreadId),
     Copy(ThreadId, ThreadId),
-    Prune(Vec<ThreadId>, Keep),
-    DeleteRuns(Vec<String>),
+    Prune(Pruning),
 }
 
 impl Job {
@@ -65,13 +64,14 @@ impl Job {
             }
             Job::Delete(thread) => format!("deleting thread {thread}"),
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
-            Job::Prune(..) => "removing the past of threads".to_owned(),
-            Job::DeleteRuns(_) => "removing the checkpoints of runs".to_owned(),
+            Job::Prune(_) => "removing the past of threads".to_owned(),
         }
     }
 }
 
-type Answer = oneshot::Sender<Result<(), StorageError>>;
+/// What a job removed; nothing for most.
+type Outcome = Result<Removal, StorageError>;
+type Answer = oneshot::Sender<Outcome>;
 
 /// A job and where its outcome goes.
 pub(super) type Request = (Job, Answer);
@@ -155,7 +155,7 @@ impl Writer {
         }
     }
 
-    fn group(&mut self, group: Vec<Request>) -> Vec<(Answer, Result<(), StorageError>)> {
+    fn group(&mut self, group: Vec<Request>) -> Vec<(Answer, Outcome)> {
         let jobs: Vec<&Job> = group.iter().map(|(job, _)| job).collect();
         let outcomes = match self.together(&jobs) {
             Ok(outcomes) => outcomes,
@@ -175,7 +175,7 @@ impl Writer {
 
     /// Runs jobs in one transaction. A job that fails before it wrote anything fails alone; otherwise everything is
     /// undone and the error is for all.
-    fn together(&mut self, jobs: &[&Job]) -> Result<Vec<Result<(), StorageError>>, StorageError> {
+    fn together(&mut self, jobs: &[&Job]) -> Result<Vec<Outcome>, StorageError> {
         let path = self.path.clone();
         let what = || jobs.first().map_or_else(String::new, |job| job.what());
         self.begin().map_err(|fault| fault.worded(&what(), &path))?;
@@ -235,14 +235,14 @@ impl Writer {
         self.known.clear();
     }
 
-    fn job(&mut self, job: &Job) -> Result<(), Fault> {
+    fn job(&mut self, job: &Job) -> Result<Removal, Fault> {
         match job {
             Job::Commits(commits) => commits.iter().try_for_each(|commit| self.commit(commit)),
             Job::Delete(thread) => self.delete(thread),
             Job::Copy(from, to) => self.copy(from, to),
-            Job::Prune(threads, keep) => self.prune(threads, *keep),
-            Job::DeleteRuns(runs) => self.delete_runs(runs),
-        }
+            Job::Prune(pruning) => return self.prune(pruning),
+        }?;
+        Ok(Removal::default())
     }
 
     fn commit(&mut self, commit: &Commit) -> Result<(), Fault> {

@@ -5,45 +5,89 @@
 
 use super::*;
 
+/// A checkpoint as pruning looks at it.
+struct Row {
+    seq: i64,
+    id: CheckpointId,
+    parent: Option<CheckpointId>,
+    run: Option<String>,
+}
+
 impl Writer {
-    pub(super) fn prune(&mut self, threads: &[ThreadId], keep: Keep) -> Result<(), Fault> {
-        for thread in threads {
-            match keep {
-                Keep::Nothing => self.delete(thread)?,
-                Keep::Latest => {
-                    let gone = self
-                        .conn
-                        .prepare_cached(
-                            "SELECT c.seq FROM threads t JOIN spaces s ON s.thread = t.id
-                             JOIN checkpoints c ON c.space = s.id
-                             WHERE t.name = ?1 AND c.id <> (SELECT max(id) FROM checkpoints WHERE space = s.id)",
-                        )?
-                        .query_map([thread.as_str()], |row| row.get(0))?
-                        .collect::<Result<_, _>>()?;
-                    self.remove(thread, &gone)?;
-                }
+    pub(super) fn prune(&mut self, pruning: &Pruning) -> Result<Removal, Fault> {
+        let threads = match &pruning.scope {
+            Scope::Threads(threads, _) => threads.clone(),
+            Scope::Runs(runs) => self.threads_of(runs)?,
+        };
+        let mut removal = Removal::default();
+        for thread in &threads {
+            let (mut gone, mut left) = (HashSet::new(), false);
+            for (space, _) in self.spaces_of(thread)? {
+                let rows = self.rows(space)?;
+                let links: Vec<Place<'_>> = rows
+                    .iter()
+                    .map(|row| Place {
+                        id: &row.id,
+                        parent: row.parent.as_ref(),
+                        run: row.run.as_deref(),
+                    })
+                    .collect();
+                let doomed = pruning.doomed(&links);
+                let lost = Pruning::lost_branches(&links, &doomed);
+                removal
+                    .branches
+                    .extend(lost.into_iter().map(|id| (thread.clone(), id.clone())));
+                removal.checkpoints += doomed.len() as u64;
+                left |= doomed.len() < rows.len();
+                let ids: HashSet<&CheckpointId> = doomed.iter().map(|link| link.id).collect();
+                gone.extend(rows.iter().filter(|row| ids.contains(&row.id)).map(|row| row.seq));
+            }
+            removal.threads += u64::from(!left && !gone.is_empty());
+            match (pruning.dry_run, left) {
+                (true, _) => {}
+                (false, true) => self.remove(thread, &gone)?,
+                // The short way, which works for damaged checkpoints too.
+                (false, false) => self.delete(thread)?,
             }
         }
-        Ok(())
+        Ok(removal)
     }
 
-    pub(super) fn delete_runs(&mut self, runs: &[String]) -> Result<(), Fault> {
-        let mut gone: BTreeMap<String, HashSet<i64>> = BTreeMap::new();
+    fn threads_of(&self, runs: &[String]) -> Result<Vec<ThreadId>, Fault> {
+        let mut threads = BTreeSet::new();
         for run in runs {
             let mut statement = self.conn.prepare_cached(
-                "SELECT t.name, c.seq FROM metas m JOIN checkpoints c ON c.meta = m.id
+                "SELECT DISTINCT t.name FROM metas m JOIN checkpoints c ON c.meta = m.id
                  JOIN spaces s ON s.id = c.space JOIN threads t ON t.id = s.thread
                  WHERE json_extract(m.json, '$[1].run_id') = ?1",
             )?;
             let mut rows = statement.query([run])?;
             while let Some(row) = rows.next()? {
-                gone.entry(row.get(0)?).or_default().insert(row.get(1)?);
+                threads.insert(ThreadId::new(row.get::<_, String>(0)?));
             }
         }
-        for (thread, seqs) in gone {
-            self.remove(&ThreadId::from(thread), &seqs)?;
-        }
-        Ok(())
+        Ok(threads.into_iter().collect())
+    }
+
+    fn rows(&self, space: i64) -> Result<Vec<Row>, Fault> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT c.seq, c.id, CASE typeof(c.parent) WHEN 'integer' THEN p.id ELSE c.parent END,
+             json_extract(m.json, '$[1].run_id')
+             FROM checkpoints c LEFT JOIN checkpoints p ON p.seq = c.parent LEFT JOIN metas m ON m.id = c.meta
+             WHERE c.space = ?1",
+        )?;
+        let rows = statement.query_map([space], |row| {
+            Ok(Row {
+                seq: row.get(0)?,
+                id: CheckpointId::new(row.get::<_, IdColumn>(1)?.0),
+                parent: row
+                    .get::<_, Option<IdColumn>>(2)?
+                    .map(|id| CheckpointId::new(id.0)),
+                // A number or a list is no run.
+                run: row.get_ref(3)?.as_str().ok().map(str::to_owned),
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Removes these checkpoints of a thread.

@@ -1,0 +1,357 @@
+//! What a host asks of a backend beside running graphs: which threads there are, what could go, what takes space,
+//! and whether what is stored is sound.
+
+use std::collections::HashSet;
+
+use crate::checkpoint::{CheckpointHead, Metadata};
+use crate::ids::{CheckpointId, Name, ThreadId};
+use crate::value::Object;
+
+/// What the newest root checkpoint of a thread says about it. A run that is going on is known only to its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ThreadStatus {
+    /// Nothing is left to do.
+    Idle,
+    /// A question waits for an answer.
+    Interrupted,
+    /// A task failed and has not finished since.
+    Error,
+    /// Nodes are to run: it stopped at a breakpoint, was cancelled or was cut off.
+    Pending,
+}
+
+impl ThreadStatus {
+    /// idle, interrupted, error or pending.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ThreadStatus::Idle => "idle",
+            ThreadStatus::Interrupted => "interrupted",
+            ThreadStatus::Error => "error",
+            ThreadStatus::Pending => "pending",
+        }
+    }
+
+    /// The status that a name stands for.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Idle, Self::Interrupted, Self::Error, Self::Pending]
+            .into_iter()
+            .find(|status| status.as_str() == name)
+    }
+}
+
+/// A thread as lists show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadSummary {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Its newest root checkpoint.
+    pub head: CheckpointHead,
+    /// `ts` of its oldest checkpoint.
+    pub created: String,
+    /// Number of root checkpoints.
+    pub checkpoints: u64,
+}
+
+impl ThreadSummary {
+    /// What its head says.
+    pub fn status(&self) -> ThreadStatus {
+        match &self.head {
+            head if head.interrupted > 0 => ThreadStatus::Interrupted,
+            head if head.failed > 0 => ThreadStatus::Error,
+            head if !head.next.is_empty() => ThreadStatus::Pending,
+            _ => ThreadStatus::Idle,
+        }
+    }
+
+    /// Where it stands in a list, to go on from there.
+    pub fn place(&self) -> ThreadPlace {
+        ThreadPlace {
+            head: self.head.id.clone(),
+            thread: self.thread.clone(),
+        }
+    }
+}
+
+/// A place in the list of threads: newest head first, equal heads by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadPlace {
+    /// The newest root checkpoint of the thread there.
+    pub head: CheckpointId,
+    /// The thread there.
+    pub thread: ThreadId,
+}
+
+/// Which threads to list, the one with the newest head first.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadQuery {
+    /// Only threads whose id contains this, letters compared without case.
+    pub search: Option<String>,
+    /// Only threads with this status.
+    pub status: Option<ThreadStatus>,
+    /// Only threads whose newest root checkpoint has these metadata entries; `source` and `step` count as entries.
+    pub filter: Object,
+    /// Only threads whose newest root checkpoint is older than this moment (ISO-8601, UTC).
+    pub idle_since: Option<String>,
+    /// Only threads after this place in the list.
+    pub after: Option<ThreadPlace>,
+    /// At most so many; `Some(0)` gives none.
+    pub limit: Option<usize>,
+}
+
+impl ThreadQuery {
+    /// True when the thread belongs in the list; `limit` is not looked at.
+    pub fn matches(&self, thread: &ThreadSummary) -> bool {
+        let contains = |needle: &String| {
+            thread
+                .thread
+                .as_str()
+                .to_lowercase()
+                .contains(&needle.to_lowercase())
+        };
+        let follows = |place: &ThreadPlace| {
+            thread.head.id < place.head || (thread.head.id == place.head && thread.thread > place.thread)
+        };
+        self.search.as_ref().is_none_or(contains)
+            && self.status.is_none_or(|status| status == thread.status())
+            && thread.head.metadata.matches(&self.filter)
+            && self
+                .idle_since
+                .as_ref()
+                .is_none_or(|moment| thread.head.ts < *moment)
+            && self.after.as_ref().is_none_or(follows)
+    }
+}
+
+/// What [`Pruning`] leaves of a thread. Each namespace is looked at by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The newest checkpoint of each namespace, with its writes.
+    Latest,
+    /// The newest checkpoint of each branch: everything that no other checkpoint continues.
+    Branches,
+    /// So many of the newest checkpoints of each namespace.
+    Newest(usize),
+    /// Nothing.
+    Nothing,
+}
+
+/// Which checkpoints a [`Pruning`] is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The past of these threads.
+    Threads(Vec<ThreadId>, Keep),
+    /// The checkpoints whose metadata names one of these runs as `run_id`, in every thread and namespace.
+    Runs(Vec<String>),
+}
+
+/// What to remove. What is kept reads as before; its parent may be gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pruning {
+    /// Which checkpoints.
+    pub scope: Scope,
+    /// Checkpoints that stay whatever the scope says: bookmarks, and what others are rebuilt from.
+    pub retain: Vec<CheckpointId>,
+    /// Only say what would go.
+    pub dry_run: bool,
+}
+
+impl Pruning {
+    /// The past of threads.
+    pub fn threads(threads: impl IntoIterator<Item = ThreadId>, keep: Keep) -> Self {
+        Self {
+            scope: Scope::Threads(threads.into_iter().collect(), keep),
+            retain: Vec::new(),
+            dry_run: false,
+        }
+    }
+
+    /// What runs wrote.
+    pub fn runs(runs: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            scope: Scope::Runs(runs.into_iter().collect()),
+            retain: Vec::new(),
+            dry_run: false,
+        }
+    }
+
+    /// Nothing goes; the report says what would.
+    pub fn dry_run(mut self) -> Self {
+        self.dry_run = true;
+        self
+    }
+
+    /// Checkpoints that stay.
+    pub fn retain(mut self, checkpoints: impl IntoIterator<Item = CheckpointId>) -> Self {
+        self.retain.extend(checkpoints);
+        self
+    }
+
+    /// Which of the checkpoints of one namespace go. One rule for every backend.
+    pub fn doomed<'a>(&self, space: &'a [Link<'a>]) -> Vec<&'a Link<'a>> {
+        let retained: HashSet<&CheckpointId> = self.retain.iter().collect();
+        let kept: HashSet<&CheckpointId> = match &self.scope {
+            Scope::Threads(_, Keep::Nothing) => HashSet::new(),
+            Scope::Threads(_, Keep::Latest) => newest(space, 1),
+            Scope::Threads(_, Keep::Newest(count)) => newest(space, *count),
+            Scope::Threads(_, Keep::Branches) => tips(space).into_iter().map(|link| link.id).collect(),
+            Scope::Runs(runs) => space
+                .iter()
+                .filter(|link| link.run.is_none_or(|run| !runs.iter().any(|gone| gone == run)))
+                .map(|link| link.id)
+                .collect(),
+        };
+        space
+            .iter()
+            .filter(|link| !kept.contains(link.id) && !retained.contains(link.id))
+            .collect()
+    }
+
+    /// The newest checkpoints of branches that go, out of what [`Pruning::doomed`] says goes.
+    pub fn lost_branches<'a>(space: &'a [Link<'a>], doomed: &[&'a Link<'a>]) -> Vec<&'a CheckpointId> {
+        let gone: HashSet<&CheckpointId> = doomed.iter().map(|link| link.id).collect();
+        tips(space)
+            .into_iter()
+            .map(|link| link.id)
+            .filter(|id| gone.contains(id))
+            .collect()
+    }
+}
+
+/// A checkpoint and what it continues, as pruning sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Link<'a> {
+    /// The checkpoint.
+    pub id: &'a CheckpointId,
+    /// What it continues.
+    pub parent: Option<&'a CheckpointId>,
+    /// The run that wrote it.
+    pub run: Option<&'a str>,
+}
+
+impl<'a> Link<'a> {
+    /// The link of a stored checkpoint.
+    pub fn of(id: &'a CheckpointId, parent: Option<&'a CheckpointId>, metadata: &'a Metadata) -> Self {
+        Self {
+            id,
+            parent,
+            run: metadata.run_id(),
+        }
+    }
+}
+
+fn newest<'a>(space: &'a [Link<'a>], count: usize) -> HashSet<&'a CheckpointId> {
+    let mut ids: Vec<&CheckpointId> = space.iter().map(|link| link.id).collect();
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    ids.into_iter().take(count).collect()
+}
+
+/// The checkpoints of a namespace that no other continues.
+pub fn tips<'a>(space: &'a [Link<'a>]) -> Vec<&'a Link<'a>> {
+    let parents: HashSet<&CheckpointId> = space.iter().filter_map(|link| link.parent).collect();
+    space.iter().filter(|link| !parents.contains(link.id)).collect()
+}
+
+/// What went, or would go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removal {
+    /// Threads of which nothing is left.
+    pub threads: u64,
+    /// Checkpoints.
+    pub checkpoints: u64,
+    /// Bytes that are free afterwards, where the backend knows them. What other checkpoints share is not counted.
+    pub bytes: Option<u64>,
+    /// Newest checkpoints of branches that go, so that a person sees which forks are lost.
+    pub branches: Vec<(ThreadId, CheckpointId)>,
+}
+
+/// What one thread takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadUsage {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Checkpoints in all its namespaces.
+    pub checkpoints: u64,
+    /// Bytes stored for it; what it shares with other threads counts for each.
+    pub bytes: u64,
+}
+
+/// What everything takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Size of the file, folder or database; what the process holds for memory.
+    pub bytes: u64,
+    /// Bytes of that which hold nothing now and are used again by the next writes.
+    pub free: u64,
+    /// Bytes that sharing equal values saves.
+    pub shared: u64,
+    /// Each thread, the largest first.
+    pub threads: Vec<ThreadUsage>,
+}
+
+/// What one key of a thread takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyUsage {
+    /// The channel.
+    pub key: Name,
+    /// Times it was stored.
+    pub versions: u64,
+    /// Bytes of all of them together.
+    pub bytes: u64,
+    /// Bytes they would take if every version were stored whole.
+    pub whole: u64,
+}
+
+/// What one checkpoint added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointUsage {
+    /// The namespace.
+    pub ns: Name,
+    /// The checkpoint.
+    pub id: CheckpointId,
+    /// Its super-step.
+    pub step: i64,
+    /// ISO-8601, UTC.
+    pub ts: String,
+    /// Bytes of the record, its new values and its pending writes.
+    pub bytes: u64,
+}
+
+/// What a thread takes, in detail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadLens {
+    /// Each key, the largest first.
+    pub keys: Vec<KeyUsage>,
+    /// Each checkpoint, the oldest first.
+    pub checkpoints: Vec<CheckpointUsage>,
+}
+
+/// Something stored that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The thread, when it is one's.
+    pub thread: Option<ThreadId>,
+    /// Which record, and what is wrong with it.
+    pub what: String,
+    /// What a repair does, or did; `None` when nothing can be done.
+    pub repair: Option<String>,
+}
+
+/// What a check of everything stored found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Integrity {
+    /// Threads looked at.
+    pub threads: u64,
+    /// Checkpoints looked at, each read whole.
+    pub checkpoints: u64,
+    /// What is wrong.
+    pub damage: Vec<Damage>,
+    /// True when the repairs were made.
+    pub repaired: bool,
+}
+
+impl Integrity {
+    /// True when nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.damage.is_empty()
+    }
+}
