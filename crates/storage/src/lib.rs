@@ -4,6 +4,7 @@
 //! here is accepted by the engine's conformance suite (`superstep::conformance`), not by review. The layout of the
 //! tables and what durability means are described in `docs/storage.md`.
 
+mod codec;
 mod sqlite;
 
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! One thread writes (`writer`), a small pool of connections reads (`reader`) and, thanks to the write-ahead log,
 //! never waits for it. `docs/storage.md` describes the tables and what survives which accident.
 
-mod codec;
+mod columns;
 mod fault;
 mod reader;
 mod schema;

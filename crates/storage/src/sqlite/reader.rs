@@ -11,7 +11,11 @@ use superstep::{
     VersionsSeen, Write,
 };
 
-use super::codec::{Delta, IdColumn, Rows, id_column, read_rows, time_text};
+use crate::codec::bytes::read_rows;
+use crate::codec::record::{Delta, Rows};
+use crate::codec::value::parse;
+
+use super::columns::{IdColumn, id_column, time_text};
 use super::fault::Fault;
 
 /// The dictionary of channel and node names of one connection. Names are never removed, so it cannot be stale.
@@ -589,10 +593,6 @@ impl From<rusqlite::Error> for Unreadable {
     fn from(error: rusqlite::Error) -> Self {
         Unreadable::Fault(error.into())
     }
-}
-
-fn parse(json: &[u8]) -> Result<Value, String> {
-    serde_json::from_slice(json).map_err(|e| format!("it is not JSON: {e}"))
 }
 
 fn lower(place: &str) -> String {

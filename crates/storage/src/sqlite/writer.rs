@@ -20,7 +20,12 @@ use superstep::{
 };
 use tokio::sync::oneshot;
 
-use super::codec::{Delta, IdColumn, Rows, id_column, rows_blob, time_column};
+use crate::codec::bytes::rows_blob;
+use crate::codec::difference::differences;
+use crate::codec::record::{Delta, Rows};
+use crate::codec::value::json;
+
+use super::columns::{IdColumn, id_column, time_column};
 use super::fault::Fault;
 use super::reader::{Memo, Names, SOURCES, View};
 
@@ -34,8 +39,6 @@ const RUN: i64 = 64;
 const FOLD_BYTES: i64 = 16 * 1024;
 /// States of stored checkpoints kept at hand.
 const KNOWN: usize = 1024;
-/// Levels of nesting that can be read back (the JSON parser's limit is 128, and a list row adds one).
-const DEEPEST: usize = 120;
 
 /// Something for the writer to do.
 #[derive(Debug)]
@@ -408,7 +411,10 @@ impl Writer {
             Some(id) => self.known(space, thread, id)?,
             None => None,
         };
-        let (changes, seen) = differences(put, parent.as_deref());
+        let (changes, seen) = differences(
+            put,
+            parent.as_ref().map(|parent| (&parent.versions, &parent.seen)),
+        );
         let mut values = parent
             .as_ref()
             .map(|parent| parent.values.clone())
@@ -897,112 +903,4 @@ impl Writer {
 struct Copied {
     items: HashMap<i64, i64>,
     metas: HashMap<i64, i64>,
-}
-
-type Differences = (Vec<(Name, Option<usize>)>, Vec<Name>);
-
-/// What to store of a checkpoint: what the engine says changed, or, when there is no parent here or the engine's
-/// list does not add up, what a comparison finds.
-fn differences(put: &Put, parent: Option<&Known>) -> Differences {
-    let checkpoint = &put.checkpoint;
-    let Some(parent) = parent else {
-        return (
-            checkpoint
-                .channel_versions
-                .keys()
-                .map(|channel| (channel.clone(), None))
-                .collect(),
-            checkpoint.versions_seen.keys().cloned().collect(),
-        );
-    };
-    let grown = |named: &mut dyn Iterator<Item = (bool, bool)>, before: usize| {
-        named.fold(before as i64, |len, (then, now)| {
-            len + i64::from(now) - i64::from(then)
-        })
-    };
-    let versions = grown(
-        &mut put.changes.iter().map(|change| {
-            (
-                parent.versions.contains_key(&change.channel),
-                checkpoint.channel_versions.contains_key(&change.channel),
-            )
-        }),
-        parent.versions.len(),
-    );
-    let changes = if versions == checkpoint.channel_versions.len() as i64 {
-        put.changes
-            .iter()
-            .map(|change| (change.channel.clone(), change.appended_from))
-            .collect()
-    } else {
-        different(&parent.versions, &checkpoint.channel_versions)
-            .map(|channel| (channel, None))
-            .collect()
-    };
-    let entries = grown(
-        &mut put.seen.iter().map(|node| {
-            (
-                parent.seen.contains_key(node),
-                checkpoint.versions_seen.contains_key(node),
-            )
-        }),
-        parent.seen.len(),
-    );
-    let seen = if entries == checkpoint.versions_seen.len() as i64 {
-        put.seen.clone()
-    } else {
-        different(&parent.seen, &checkpoint.versions_seen).collect()
-    };
-    (changes, seen)
-}
-
-fn different<'a, V: Clone + PartialEq>(
-    before: &'a OrdMap<Name, V>,
-    now: &'a OrdMap<Name, V>,
-) -> impl Iterator<Item = Name> + 'a {
-    let gone = before.keys().filter(move |key| !now.contains_key(*key));
-    let new = now
-        .iter()
-        .filter(move |(key, value)| before.get(*key) != Some(*value))
-        .map(|(key, _)| key);
-    gone.chain(new).cloned()
-}
-
-/// JSON text of a value that can be read back.
-fn json(value: &Value, what: &str, thread: &ThreadId) -> Result<Vec<u8>, Fault> {
-    let refuse = |cause: String, remedy: &str| StorageError::Backend {
-        what: format!("storing {what} of thread {thread}"),
-        cause,
-        remedy: remedy.to_owned(),
-    };
-    let bytes = serde_json::to_vec(value)
-        .map_err(|e| refuse(e.to_string(), "Write a value that JSON can express"))?;
-    if too_deep(&bytes) {
-        let cause = format!("the value is nested more than {DEEPEST} levels deep");
-        return Err(refuse(cause, "Write a flatter value").into());
-    }
-    Ok(bytes)
-}
-
-fn too_deep(json: &[u8]) -> bool {
-    if json.len() <= DEEPEST {
-        return false;
-    }
-    let (mut depth, mut text, mut escaped) = (0_usize, false, false);
-    for &byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if text => escaped = true,
-            b'"' => text = !text,
-            b'[' | b'{' if !text => {
-                depth += 1;
-                if depth > DEEPEST {
-                    return true;
-                }
-            }
-            b']' | b'}' if !text => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    false
 }

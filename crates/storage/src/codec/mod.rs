@@ -1,0 +1,10 @@
+//! How a checkpoint becomes bytes, shared by the backends that store records: what changed against the parent, numbers
+//! of variable length, lists of names, the writes of a task.
+//!
+//! Everything here is decoded with checks: damaged bytes become an error with a reason, never a panic.
+
+pub(crate) mod bytes;
+pub(crate) mod difference;
+pub(crate) mod record;
+pub(crate) mod text;
+pub(crate) mod value;

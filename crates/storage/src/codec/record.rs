@@ -1,0 +1,182 @@
+//! Records of rows: what a checkpoint changes, and what a task wrote.
+
+use super::bytes::{Cursor, Decoded, put_number, put_row};
+
+/// Channel name rows and the versions that a node has seen.
+pub(crate) type SeenRows = Vec<(i64, u64)>;
+
+/// What a checkpoint changes against its parent, or, as a snapshot, everything.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Delta {
+    /// Channel name row, version (`None`: the channel is gone), row of the value in `items` (0: no value).
+    pub(crate) channels: Vec<(i64, Option<u64>, i64)>,
+    /// Node name row, channels it has seen (`None`: the entry is gone).
+    pub(crate) seen: Vec<(i64, Option<SeenRows>)>,
+}
+
+impl Delta {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(8 + 6 * self.channels.len() + 8 * self.seen.len());
+        put_number(&mut out, self.channels.len() as u64);
+        for &(channel, version, value) in &self.channels {
+            put_row(&mut out, channel);
+            put_optional(&mut out, version);
+            put_row(&mut out, value);
+        }
+        put_number(&mut out, self.seen.len() as u64);
+        for (node, versions) in &self.seen {
+            put_row(&mut out, *node);
+            put_optional(&mut out, versions.as_ref().map(|versions| versions.len() as u64));
+            for &(channel, version) in versions.iter().flatten() {
+                put_row(&mut out, channel);
+                put_number(&mut out, version);
+            }
+        }
+        out
+    }
+
+    pub(crate) fn decode(blob: &[u8]) -> Decoded<Self> {
+        let mut cursor = Cursor(blob);
+        let mut delta = Delta::default();
+        for _ in 0..cursor.count()? {
+            delta
+                .channels
+                .push((cursor.row()?, optional(&mut cursor)?, cursor.row()?));
+        }
+        for _ in 0..cursor.count()? {
+            let node = cursor.row()?;
+            let versions = match optional(&mut cursor)? {
+                None => None,
+                Some(n) => {
+                    let mut versions = Vec::new();
+                    for _ in 0..n {
+                        versions.push((cursor.row()?, cursor.number()?));
+                    }
+                    Some(versions)
+                }
+            };
+            delta.seen.push((node, versions));
+        }
+        if cursor.0.is_empty() {
+            Ok(delta)
+        } else {
+            Err("it is longer than it says".to_owned())
+        }
+    }
+}
+
+// 0 is nothing, n + 1 is n. Versions and counts never come near the end of the range.
+fn put_optional(out: &mut Vec<u8>, n: Option<u64>) {
+    put_number(out, n.map_or(0, |n| n.saturating_add(1)));
+}
+
+fn optional(cursor: &mut Cursor<'_>) -> Decoded<Option<u64>> {
+    Ok(cursor.number()?.checked_sub(1))
+}
+
+/// The writes of a task as stored: idx, channel name row, JSON text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Rows(pub(crate) Vec<(i32, i64, Vec<u8>)>);
+
+impl Rows {
+    /// Adds a write by the rule of the slots: negative ones replace, the others are kept when already there.
+    pub(crate) fn add(&mut self, idx: i32, channel: i64, json: Vec<u8>) {
+        match self.0.iter_mut().find(|(known, ..)| *known == idx) {
+            Some(row) if idx < 0 => *row = (idx, channel, json),
+            Some(_) => {}
+            None => self.0.push((idx, channel, json)),
+        }
+    }
+
+    pub(crate) fn encode(mut self) -> Vec<u8> {
+        self.0.sort_by_key(|(idx, ..)| *idx);
+        let mut out = Vec::with_capacity(self.0.iter().map(|(.., json)| json.len() + 4).sum::<usize>() + 2);
+        put_number(&mut out, self.0.len() as u64);
+        for (idx, channel, json) in &self.0 {
+            // Zigzag keeps the small negative slots small.
+            put_number(&mut out, u64::from(((idx << 1) ^ (idx >> 31)) as u32));
+            put_row(&mut out, *channel);
+            put_number(&mut out, json.len() as u64);
+        }
+        for (.., json) in &self.0 {
+            out.extend_from_slice(json);
+        }
+        out
+    }
+
+    pub(crate) fn decode(blob: &[u8]) -> Decoded<Self> {
+        let mut cursor = Cursor(blob);
+        let mut slots = Vec::new();
+        for _ in 0..cursor.count()? {
+            let zigzag = u32::try_from(cursor.number()?).map_err(|_| "a write index is too large")?;
+            let idx = (zigzag >> 1) as i32 ^ -((zigzag & 1) as i32);
+            let channel = cursor.row()?;
+            let len = usize::try_from(cursor.number()?).map_err(|_| "a length is too large")?;
+            slots.push((idx, channel, len));
+        }
+        let mut rows = Vec::with_capacity(slots.len());
+        for (idx, channel, len) in slots {
+            rows.push((idx, channel, cursor.bytes(len)?.to_vec()));
+        }
+        if cursor.0.is_empty() {
+            Ok(Rows(rows))
+        } else {
+            Err("it is longer than it says".to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deltas_and_writes_come_back_as_they_were() {
+        let delta = Delta {
+            channels: vec![(1, Some(0), 0), (300, None, 0), (2, Some(u64::MAX - 1), i64::MAX)],
+            seen: vec![
+                (5, None),
+                (6, Some(vec![])),
+                (7, Some(vec![(1, 9), (2, 1 << 40)])),
+            ],
+        };
+        assert_eq!(Delta::decode(&delta.encode()), Ok(delta));
+        let mut rows = Rows::default();
+        for (idx, text) in [
+            (2, "c"),
+            (0, "a"),
+            (-4, "old"),
+            (0, "again"),
+            (-4, "new"),
+            (i32::MAX, "z"),
+        ] {
+            rows.add(idx, 1, text.as_bytes().to_vec());
+        }
+        let back = Rows::decode(&rows.encode()).expect("own bytes");
+        let texts: Vec<_> = back
+            .0
+            .iter()
+            .map(|(idx, _, json)| (*idx, String::from_utf8_lossy(json).into_owned()))
+            .collect();
+        let want = [(-4, "new"), (0, "a"), (2, "c"), (i32::MAX, "z")];
+        assert_eq!(texts, want.map(|(i, s)| (i, s.to_owned())));
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused() {
+        let good = Delta {
+            channels: vec![(1, Some(4), 7)],
+            seen: vec![(2, Some(vec![(1, 3)]))],
+        }
+        .encode();
+        for cut in 0..good.len() {
+            assert!(
+                Delta::decode(&good[..cut]).is_err(),
+                "{cut} bytes of a delta were accepted"
+            );
+        }
+        assert!(Delta::decode(&[0xff; 40]).is_err());
+        assert!(Rows::decode(&[0xff; 40]).is_err());
+        assert!(Rows::decode(&[9, 0, 1, 1, b'x']).is_err());
+    }
+}
