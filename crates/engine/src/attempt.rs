@@ -95,7 +95,7 @@ async fn once<F: Future<Output = Outcome>>(
     let Some(timeout) = &rules.timeout else {
         return checked(work(context.clone()).await, context);
     };
-    let pulse = Arc::new(Pulse::new(timeout.refresh_on));
+    let pulse = Arc::new(Pulse::new(timeout.refresh_on, context.shared().pulse.clone()));
     *context = context.for_attempt(context.info().attempt, Some(pulse.clone()));
     let attempt = work(context.clone());
     match timeout.bound(&context.info().node, &pulse, attempt).await {

@@ -87,7 +87,7 @@ struct Inner {
     questions: AtomicUsize,
     graphs: AtomicUsize,
     calls: AtomicUsize,
-    /// Set for attempts that are watched.
+    /// Set for attempts that are watched, or whose graph is run by one.
     pulse: Option<Arc<Pulse>>,
     /// Set for error handlers: what they take over from.
     failed: Option<NodeFailed>,
@@ -126,6 +126,7 @@ impl NodeContext {
         Self(Arc::new(Inner {
             standing,
             info: OnceLock::new(),
+            pulse: shared.pulse.clone(),
             shared,
             resuming,
             given: Mutex::new(given),
@@ -133,7 +134,6 @@ impl NodeContext {
             questions: AtomicUsize::new(0),
             graphs: AtomicUsize::new(0),
             calls: AtomicUsize::new(0),
-            pulse: None,
             failed: None,
             caller,
             previous: None,
@@ -209,7 +209,7 @@ impl NodeContext {
             // Graphs of the failed attempt keep their places: this one begins anew, beside them.
             graphs: AtomicUsize::new(self.0.graphs.load(Ordering::SeqCst)),
             calls: AtomicUsize::new(0),
-            pulse,
+            pulse: pulse.or_else(|| self.0.shared.pulse.clone()),
             failed: self.0.failed.clone(),
             caller: self.0.caller.clone(),
             previous: self.0.previous.clone(),
@@ -244,6 +244,10 @@ impl NodeContext {
         if let Some(pulse) = &self.0.pulse {
             pulse.beat();
         }
+    }
+
+    pub(crate) fn pulse(&self) -> Option<Arc<Pulse>> {
+        self.0.pulse.clone()
     }
 
     /// Notes that the node did something. False when its attempt has been given up, so that nobody should see it.

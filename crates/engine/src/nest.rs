@@ -19,6 +19,7 @@ use crate::node::{BoxFuture, Failure, Interrupted, Node, NodeError, NodeOutput};
 use crate::plan::Plan;
 use crate::run::Loop;
 use crate::task::Task;
+use crate::timeout::Pulse;
 use crate::value::{Object, Value};
 
 /// How a graph keeps its threads when it runs inside another.
@@ -63,9 +64,18 @@ pub(crate) struct Shared {
     pub(crate) replay: OnceLock<Arc<Replay>>,
     /// Set when the run starts at a checkpoint of a nested graph.
     pub(crate) address: OnceLock<Arc<Address>>,
+    /// Of the attempt that runs this graph, when somebody watches it.
+    pub(crate) pulse: Option<Arc<Pulse>>,
 }
 
 impl Shared {
+    /// A task began or ended, or something was emitted: whoever watches the node around this graph sees it live.
+    pub(crate) fn seen(&self) {
+        if let Some(pulse) = &self.pulse {
+            pulse.seen();
+        }
+    }
+
     /// Of an outermost graph.
     pub(crate) fn root(
         graph: &Graph,
@@ -88,6 +98,7 @@ impl Shared {
             answers: Arc::default(),
             replay: OnceLock::new(),
             address: OnceLock::new(),
+            pulse: None,
         }
     }
 }
@@ -302,6 +313,7 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
         answers: outer.answers.clone(),
         replay: outer.replay.clone(),
         address: outer.address.clone(),
+        pulse: context.pulse(),
     };
     let run = Loop::nested(graph, shared, context.resuming());
     // Boxed: a graph may hold graphs to any depth.

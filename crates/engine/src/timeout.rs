@@ -1,7 +1,7 @@
 //! How long an attempt at a node may take, and what counts as a sign of life.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -149,26 +149,36 @@ pub(crate) struct Pulse {
     last: Mutex<Instant>,
     closed: AtomicBool,
     refresh_on: RefreshOn,
+    /// Of the node that runs this node's graph: what lives in there shows that it lives.
+    outer: Option<Arc<Pulse>>,
 }
 
 impl Pulse {
-    pub(crate) fn new(refresh_on: RefreshOn) -> Self {
+    pub(crate) fn new(refresh_on: RefreshOn, outer: Option<Arc<Pulse>>) -> Self {
         Self {
             last: Mutex::new(Instant::now()),
             closed: AtomicBool::new(false),
             refresh_on,
+            outer,
         }
     }
     /// The node asks for more time.
     pub(crate) fn beat(&self) {
-        *self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Instant::now();
+        self.refresh();
+        if let Some(outer) = &self.outer {
+            outer.beat();
+        }
     }
-    /// The node did something that can be seen. False when its attempt has been given up.
+    /// The node did something that can be seen. False when its attempt, or one around it, has been given up.
     pub(crate) fn seen(&self) -> bool {
         if self.refresh_on == RefreshOn::Auto {
-            self.beat();
+            self.refresh();
         }
-        !self.closed.load(Ordering::Acquire)
+        let around = self.outer.as_ref().is_none_or(|outer| outer.seen());
+        around && !self.closed.load(Ordering::Acquire)
+    }
+    fn refresh(&self) {
+        *self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Instant::now();
     }
     async fn silent_for(&self, limit: Duration) {
         loop {

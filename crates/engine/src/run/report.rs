@@ -5,6 +5,7 @@ use crate::call::shown_args;
 
 impl Loop {
     pub(super) async fn emit_starts(&self) {
+        self.shared.seen();
         if !self.shared.emitter.wants(StreamMode::Tasks)
             && !self.shared.emitter.wants(StreamMode::Updates)
             && !self.shared.emitter.wants(StreamMode::Debug)
@@ -143,6 +144,7 @@ impl Loop {
         interrupts: &[Interrupt],
         error: Option<String>,
     ) {
+        self.shared.seen();
         if !interrupts.is_empty() {
             self.shared
                 .emitter

@@ -239,6 +239,60 @@ async fn timeouts_say_what_was_exceeded() {
     }
 }
 
+/// As the reference does it: tasks of a nested graph that begin and end are signs of life of the node around it, and a
+/// heartbeat in there is one of every node around it.
+#[tokio::test(start_paused = true)]
+async fn what_lives_in_a_nested_graph_keeps_the_node_around_it_alive() {
+    let auto = Timeout::idle(ms(100));
+    let strict = auto.refresh_on(RefreshOn::Heartbeat);
+    let chain = |sign| {
+        let log = ChannelSpec::append();
+        let mut inner = StateGraph::new().channel("log", log).edge(START, "a0");
+        for n in 0..4 {
+            inner = inner.node_with(format!("a{n}"), slow(1, ms(60), sign), NodeOptions::new());
+            if n > 0 {
+                inner = inner.edge(format!("a{}", n - 1), format!("a{n}"));
+            }
+        }
+        inner.compile().unwrap()
+    };
+    let long = one(slow(1, ms(150), ""), NodeOptions::new()).compile().unwrap();
+    let cases = [
+        (auto, chain(""), true),
+        (strict, chain(""), false),
+        (strict, chain("beat"), true),
+        (auto, long, false),
+    ];
+    for (timeout, inner, lives) in cases {
+        for called in [false, true] {
+            let outer = StateGraph::new()
+                .channel("log", ChannelSpec::append())
+                .edge(START, "n");
+            let options = NodeOptions::new().timeout(timeout);
+            let outer = if called {
+                let inner = inner.clone();
+                let node = move |context: NodeContext, input: Value| {
+                    let inner = inner.clone();
+                    async move {
+                        Ok(NodeOutput::from(
+                            context.invoke(&inner, Input::value(input)).await?,
+                        ))
+                    }
+                };
+                outer.node_with("n", Arc::new(node), options)
+            } else {
+                outer.subgraph_with("n", &inner, options)
+            };
+            let result = outer
+                .compile()
+                .unwrap()
+                .invoke(input(), RunConfig::default())
+                .await;
+            assert_eq!(result.is_ok(), lives, "{timeout:?}, called: {called}: {result:?}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_timed_out_attempt_is_retried_and_no_longer_heard() {
     let calls = Calls::default();
