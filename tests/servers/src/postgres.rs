@@ -1,0 +1,248 @@
+//! A PostgreSQL server of one's own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::Signal;
+
+use crate::process::{Account, Place, free_port, password};
+
+const TRIES: usize = 5;
+const USER: &str = "superstep";
+
+/// A running PostgreSQL server with a superuser `superstep` and a database of that name. It does not wait for the
+/// disk unless told (`("fsync", "on")`): what was acknowledged outlives [`Postgres::kill`] all the same, because the
+/// operating system goes on.
+#[derive(Debug)]
+pub struct Postgres {
+    place: Mutex<Place>,
+    programs: PathBuf,
+    settings: Vec<String>,
+    port: u16,
+    password: String,
+    url: String,
+    databases: AtomicU32,
+}
+
+impl Postgres {
+    /// Starts a server, or gives `None` when servers are not wanted (see the crate).
+    pub fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server with further settings, as in `("max_connections", "5")`.
+    ///
+    /// # Panics
+    /// When PostgreSQL is not installed, with what to install, or when it does not start, with what it says.
+    pub fn start_with(settings: &[(&str, &str)]) -> Option<Self> {
+        if crate::unwanted("PostgreSQL") {
+            return None;
+        }
+        let programs = programs().unwrap_or_else(|| {
+            panic!(
+                "PostgreSQL is not installed. Run `apt-get install postgresql` (`./dev test` does), or set \
+                 SUPERSTEP_WITHOUT_SERVERS=1 to skip the tests that need it."
+            )
+        });
+        let mut said = String::new();
+        // Somebody may take the port between our looking and the server's binding it.
+        for _ in 0..TRIES {
+            match Self::try_start(&programs, settings) {
+                Ok(postgres) => return Some(postgres),
+                Err(words) => said = words,
+            }
+        }
+        panic!("no PostgreSQL server could be started; the last one said:\n{said}");
+    }
+
+    fn try_start(programs: &Path, settings: &[(&str, &str)]) -> Result<Self, String> {
+        let (port, password) = (free_port(), password());
+        let account = Account::instead_of_root(&["postgres", "nobody"]);
+        // SIGINT is PostgreSQL's fast shutdown: it does not wait for clients.
+        let place = Place::new("postgres", account, Signal::INT);
+        fs::write(place.folder.join("password"), &password).expect("the folder can be written");
+        let made = place
+            .command(programs.join("initdb"))
+            .args(["--pgdata=data", "--auth=scram-sha-256", "--pwfile=password"])
+            .args(["--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"])
+            .arg(format!("--username={USER}"))
+            .output()
+            .map_err(|error| format!("initdb: {error}"))?;
+        if !made.status.success() {
+            return Err(String::from_utf8_lossy(&made.stderr).into_owned());
+        }
+        let own = [
+            ("listen_addresses", "127.0.0.1"),
+            ("port", &port.to_string()),
+            ("unix_socket_directories", ""),
+            ("fsync", "off"),
+            // Nothing outside the folder, whatever way the server ends.
+            ("dynamic_shared_memory_type", "mmap"),
+            ("shared_buffers", "64MB"),
+            ("max_connections", "200"),
+            ("lc_messages", "C"),
+        ];
+        let settings = own
+            .iter()
+            .chain(settings)
+            .map(|(name, value)| format!("--{name}={value}"))
+            .collect();
+        let postgres = Postgres {
+            place: Mutex::new(place),
+            programs: programs.to_owned(),
+            settings,
+            port,
+            url: format!("postgres://{USER}:{password}@127.0.0.1:{port}/{USER}"),
+            password,
+            databases: AtomicU32::new(0),
+        };
+        postgres.run()?;
+        postgres.create(USER)?;
+        Ok(postgres)
+    }
+
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) -> Result<(), String> {
+        let mut place = self.place();
+        let mut command = place.command(self.programs.join("postgres"));
+        command.args(["-D", "data"]).args(&self.settings);
+        let state = place.folder.join("data/postmaster.pid");
+        // The first line is the process, so that an old file is not taken for a new one; the eighth is what it is doing.
+        place.start(command, |pid| {
+            let text = fs::read_to_string(&state).unwrap_or_default();
+            let mut lines = text.lines();
+            lines.next() == Some(&pid.to_string())
+                && lines.nth(6).is_some_and(|doing| doing.trim() == "ready")
+        })
+    }
+
+    fn create(&self, name: &str) -> Result<(), String> {
+        let made = self
+            .place()
+            .command(self.programs.join("createdb"))
+            .args([
+                "--host=127.0.0.1",
+                "--no-password",
+                "--maintenance-db=postgres",
+                name,
+            ])
+            .arg(format!("--port={}", self.port))
+            .arg(format!("--username={USER}"))
+            .env("PGPASSWORD", &self.password)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("createdb: {error}"))?;
+        match made.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&made.stderr).into_owned()),
+        }
+    }
+
+    /// Where it is, password included.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The address of a new, empty database on it.
+    ///
+    /// # Panics
+    /// When the server does not make it.
+    pub fn database(&self) -> String {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        if let Err(said) = self.create(&name) {
+            panic!("no database could be made:\n{said}");
+        }
+        let (server, _) = self.url.rsplit_once('/').expect("the address names a database");
+        format!("{server}/{name}")
+    }
+
+    /// Stops it in good order; clients are cut off. What it holds stays for [`Postgres::restart`].
+    pub fn stop(&self) {
+        self.place().stop();
+    }
+
+    /// Ends it as a crash does.
+    pub fn kill(&self) {
+        self.place().kill();
+    }
+
+    /// Stops it if it runs and starts it again at the same address.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn restart(&self) {
+        self.stop();
+        let mut said = String::new();
+        // After a kill its processes may take a moment to notice, and a new server waits for none of them.
+        for _ in 0..50 {
+            match self.run() {
+                Ok(()) => return,
+                Err(words) => said = words,
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("the PostgreSQL server did not start again:\n{said}");
+    }
+
+    /// True when this server offers the extension, as in `vector`.
+    pub fn offers(&self, extension: &str) -> bool {
+        let shared = self
+            .place()
+            .command(self.programs.join("pg_config"))
+            .arg("--sharedir")
+            .output();
+        let from_config = shared
+            .ok()
+            .map(|told| String::from_utf8_lossy(&told.stdout).trim().to_owned());
+        // Debian has pg_config for development only, and a fixed place for the files.
+        let version = self
+            .programs
+            .parent()
+            .and_then(Path::file_name)
+            .unwrap_or_default();
+        let places = [
+            from_config.map(PathBuf::from),
+            Some(Path::new("/usr/share/postgresql").join(version)),
+        ];
+        places.into_iter().flatten().any(|place| {
+            place
+                .join("extension")
+                .join(format!("{extension}.control"))
+                .is_file()
+        })
+    }
+}
+
+/// The folder of the newest server programs.
+fn programs() -> Option<PathBuf> {
+    let complete = |folder: &PathBuf| {
+        ["postgres", "initdb", "createdb"]
+            .iter()
+            .all(|name| folder.join(name).is_file())
+    };
+    // Debian keeps them off the path, one folder for each version.
+    let mut versions: Vec<(u32, PathBuf)> = fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            Some((
+                entry.file_name().to_str()?.parse().ok()?,
+                entry.path().join("bin"),
+            ))
+        })
+        .filter(|(_, folder)| complete(folder))
+        .collect();
+    versions.sort();
+    let on_path = || {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).find(complete)
+    };
+    versions.pop().map(|(_, folder)| folder).or_else(on_path)
+}

@@ -1,0 +1,211 @@
+//! A server process with a folder and a watchdog.
+
+use std::fs::{self, File, Permissions};
+use std::io::ErrorKind;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How long a server may take to come up or to go down.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often a server is asked whether it is up.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Waits for the end of its input, which is the end of the test process or of the guard, then ends the server whose
+/// number is in the file `pid` of the folder and removes the folder. The first argument is the signal that asks the
+/// server to stop.
+const WATCHDOG: &str = r#"
+cat >/dev/null
+pid=$(cat pid 2>/dev/null) && if [ -n "$pid" ]; then
+  kill -"$1" "$pid" 2>/dev/null
+  tries=0
+  while kill -0 "$pid" 2>/dev/null && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
+  kill -KILL "$pid" 2>/dev/null
+fi
+folder=$PWD
+cd / && rm -rf "$folder"
+"#;
+
+/// A user other than us that the server runs as.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Account {
+    uid: u32,
+    gid: u32,
+}
+
+impl Account {
+    /// The first of these users that exists, if we are root: some servers refuse to run as root.
+    pub(crate) fn instead_of_root(names: &[&str]) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            return None;
+        }
+        let users = fs::read_to_string("/etc/passwd").expect("the list of users can be read");
+        names.iter().find_map(|name| {
+            let line = users.lines().find(|line| line.split(':').next() == Some(name))?;
+            let mut fields = line.split(':').skip(2).map(|field| field.parse().ok());
+            Some(Account {
+                uid: fields.next()??,
+                gid: fields.next()??,
+            })
+        })
+    }
+}
+
+/// A private folder, the programs that run in it, and the watchdog that cleans up.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    account: Option<Account>,
+    stop: Signal,
+    watchdog: Child,
+    server: Option<Child>,
+}
+
+impl Place {
+    /// A new folder. `stop` asks the server to stop in good order.
+    pub(crate) fn new(server: &str, account: Option<Account>, stop: Signal) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix(&format!("superstep-{server}-"))
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir()
+            .expect("a temporary folder can be made")
+            .keep();
+        if let Some(Account { uid, gid }) = account {
+            chown(&folder, Some(uid), Some(gid)).expect("root may give a folder away");
+        }
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", WATCHDOG, "watchdog", &stop.as_raw().to_string()])
+            .stdin(Stdio::piped());
+        // In a group of its own, so that what ends the test (Ctrl-C, a time limit) does not end the cleaning up.
+        command
+            .current_dir(&folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0);
+        let watchdog = as_account(&mut command, account)
+            .spawn()
+            .expect("a shell can be started");
+        Place {
+            folder,
+            account,
+            stop,
+            watchdog,
+            server: None,
+        }
+    }
+
+    /// A program that runs in the folder as the server's user.
+    pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command.current_dir(&self.folder);
+        as_account(&mut command, self.account);
+        command
+    }
+
+    /// Starts the server and waits until `ready`. Its words, if it ends before that, are the error.
+    pub(crate) fn start(&mut self, mut command: Command, ready: impl Fn(u32) -> bool) -> Result<(), String> {
+        let log = self.folder.join("log");
+        let output = File::options()
+            .create(true)
+            .append(true)
+            .open(&log)
+            .expect("the log can be written");
+        let errors = output.try_clone().expect("a file handle can be copied");
+        command
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(errors)
+            .process_group(0);
+        let server = command
+            .spawn()
+            .map_err(|error| format!("{:?}: {error}", command.get_program()))?;
+        let pid = server.id();
+        fs::write(self.folder.join("pid"), pid.to_string()).expect("the folder can be written");
+        let server = self.server.insert(server);
+        let began = Instant::now();
+        while !ready(pid) {
+            let ended = server.try_wait().expect("a child can be waited for");
+            if ended.is_some() || began.elapsed() > PATIENCE {
+                let words = fs::read_to_string(&log).unwrap_or_default();
+                self.end(Signal::KILL);
+                return Err(words);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Stops the server in good order.
+    pub(crate) fn stop(&mut self) {
+        self.end(self.stop);
+    }
+
+    /// Ends the server as a crash does.
+    pub(crate) fn kill(&mut self) {
+        self.end(Signal::KILL);
+    }
+
+    fn end(&mut self, signal: Signal) {
+        let Some(mut server) = self.server.take() else {
+            return;
+        };
+        let pid = Pid::from_child(&server);
+        // It may have ended by itself, which is as good.
+        let _ = kill_process(pid, signal);
+        let began = Instant::now();
+        while matches!(server.try_wait(), Ok(None)) {
+            if began.elapsed() > PATIENCE {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        // The number may soon be another process's.
+        match fs::remove_file(self.folder.join("pid")) {
+            Err(error) if error.kind() != ErrorKind::NotFound => panic!("the folder can be written: {error}"),
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.server.is_some() {
+            self.stop();
+        }
+        drop(self.watchdog.stdin.take());
+        let _ = self.watchdog.wait();
+    }
+}
+
+fn as_account(command: &mut Command, account: Option<Account>) -> &mut Command {
+    match account {
+        Some(Account { uid, gid }) => command.uid(uid).gid(gid),
+        None => command,
+    }
+}
+
+/// A port that nobody listens on now.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .expect("a port on 127.0.0.1 can be had")
+        .port()
+}
+
+/// True when somebody listens on the port.
+pub(crate) fn answers(port: u16) -> bool {
+    TcpStream::connect(("127.0.0.1", port)).is_ok()
+}
+
+/// A password nobody else knows.
+pub(crate) fn password() -> String {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    let part = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", part(), part())
+}

@@ -1,0 +1,112 @@
+//! A Redis server of one's own.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::Signal;
+
+use crate::process::{Place, answers, free_port, password};
+
+const TRIES: usize = 5;
+
+/// A running Redis server. It writes every command to its append-only file before it answers, so that what was
+/// acknowledged outlives [`Redis::kill`].
+#[derive(Debug)]
+pub struct Redis {
+    place: Mutex<Place>,
+    settings: Vec<String>,
+    port: u16,
+    url: String,
+}
+
+impl Redis {
+    /// Starts a server, or gives `None` when servers are not wanted (see the crate).
+    pub fn start() -> Option<Self> {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server with further settings, as in `("maxmemory", "1mb")`.
+    ///
+    /// # Panics
+    /// When Redis is not installed, with what to install, or when it does not start, with what it says.
+    pub fn start_with(settings: &[(&str, &str)]) -> Option<Self> {
+        if crate::unwanted("Redis") {
+            return None;
+        }
+        let mut said = String::new();
+        // Somebody may take the port between our looking and the server's binding it.
+        for _ in 0..TRIES {
+            match Self::try_start(settings) {
+                Ok(redis) => return Some(redis),
+                Err(words) => said = words,
+            }
+        }
+        panic!("no Redis server could be started; the last one said:\n{said}");
+    }
+
+    fn try_start(settings: &[(&str, &str)]) -> Result<Self, String> {
+        let (port, password) = (free_port(), password());
+        let own = [
+            ("bind", "127.0.0.1"),
+            ("port", &port.to_string()),
+            ("requirepass", &password),
+            ("save", ""),
+            ("appendonly", "yes"),
+            ("appendfsync", "everysec"),
+        ];
+        let settings = own
+            .iter()
+            .chain(settings)
+            .flat_map(|(name, value)| [format!("--{name}"), (*value).to_owned()])
+            .collect();
+        let redis = Redis {
+            place: Mutex::new(Place::new("redis", None, Signal::TERM)),
+            settings,
+            port,
+            url: format!("redis://:{password}@127.0.0.1:{port}/0"),
+        };
+        redis.run()?;
+        Ok(redis)
+    }
+
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) -> Result<(), String> {
+        let mut place = self.place();
+        let mut command = place.command("redis-server");
+        command.args(&self.settings);
+        place.start(command, |_| answers(self.port)).map_err(|said| {
+            format!(
+                "{said}\nIf redis-server is missing: apt-get install redis-server (`./dev test` does), or set \
+                 SUPERSTEP_WITHOUT_SERVERS=1 to skip the tests that need it."
+            )
+        })
+    }
+
+    /// Where it is, password included.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Stops it in good order. What it holds stays for [`Redis::restart`].
+    pub fn stop(&self) {
+        self.place().stop();
+    }
+
+    /// Ends it as a crash does.
+    pub fn kill(&self) {
+        self.place().kill();
+    }
+
+    /// Stops it if it runs and starts it again at the same address.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn restart(&self) {
+        self.stop();
+        if let Err(said) = self.run() {
+            panic!("the Redis server did not start again:\n{said}");
+        }
+    }
+}
