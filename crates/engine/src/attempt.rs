@@ -60,11 +60,10 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
         };
         failed += 1;
         let node = &context.info().node;
-        if let Some(policy) = rules
+        if let Some(wait) = rules
             .policy(failure)
-            .filter(|policy| failed < policy.max_attempts)
+            .and_then(|policy| policy.next_wait(failed, failure))
         {
-            let wait = policy.next_wait(failed);
             tracing::info!(%node, attempt = failed, ?wait, "attempt failed, trying again: {failure}");
             tokio::time::sleep(wait).await;
             context = context.for_attempt(failed + 1, None);
@@ -112,10 +111,10 @@ async fn once<F: Future<Output = Outcome>>(
 fn checked(mut outcome: Outcome, context: &NodeContext) -> Outcome {
     if matches!(outcome.end, End::Cancelled) && !context.is_cancelled() {
         let node = &context.info().node;
-        outcome.end = End::Failed(Failure {
-            class: "NodeCancelledError".into(),
-            message: format!("Node '{node}' ended as cancelled, but nobody stopped the run."),
-        });
+        outcome.end = End::Failed(Failure::new(
+            "NodeCancelledError",
+            format!("Node '{node}' ended as cancelled, but nobody stopped the run."),
+        ));
     }
     outcome
 }

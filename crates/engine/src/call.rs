@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::context::NodeContext;
 use crate::ids::Name;
-use crate::node::{BoxFuture, Failure, Node, NodeError, NodeOutput};
+use crate::node::{BoxFuture, Node, NodeError, NodeOutput};
 use crate::options::NodeOptions;
 use crate::value::{List, Object, Value};
 
@@ -114,10 +114,7 @@ impl TaskHandle {
                 "The task `{}` was called outside of a run. Call tasks from a node, an entry point or another task.",
                 task.name
             );
-            let _ = reply.send(Err(NodeError::Failed(Failure {
-                class: "RuntimeError".into(),
-                message,
-            })));
+            let _ = reply.send(Err(NodeError::new("RuntimeError", message)));
         };
         match caller {
             None => refuse(reply),

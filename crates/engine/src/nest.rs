@@ -15,7 +15,7 @@ use crate::delta;
 use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
-use crate::node::{BoxFuture, Failure, Interrupted, Node, NodeError, NodeOutput};
+use crate::node::{BoxFuture, Interrupted, Node, NodeError, NodeOutput};
 use crate::plan::Plan;
 use crate::run::Loop;
 use crate::task::Task;
@@ -325,10 +325,7 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
         Err(RunError::Cancelled) => Err(NodeError::Cancelled),
         Err(RunError::Drained { reason }) => Err(NodeError::Drained(reason)),
         Err(RunError::Node { failure, .. }) => Err(NodeError::Failed(failure)),
-        Err(error) => Err(NodeError::Failed(Failure {
-            class: error.class().into(),
-            message: error.to_string(),
-        })),
+        Err(error) => Err(NodeError::new(error.class(), error.to_string())),
     }
 }
 

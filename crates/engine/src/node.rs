@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::context::NodeContext;
 use crate::ids::Name;
@@ -182,15 +183,33 @@ pub struct Failure {
     pub class: Name,
     /// What happened, where, and what to do.
     pub message: String,
+    /// How long to wait before another attempt makes sense, when whoever refused the last one said so.
+    pub retry_after: Option<Duration>,
+}
+
+impl Failure {
+    /// A failure of the given class.
+    pub fn new(class: impl Into<Name>, message: impl Into<String>) -> Self {
+        Self {
+            class: class.into(),
+            message: message.into(),
+            retry_after: None,
+        }
+    }
 }
 
 impl NodeError {
     /// A failure of the given class.
     pub fn new(class: impl Into<Name>, message: impl Into<String>) -> Self {
-        NodeError::Failed(Failure {
-            class: class.into(),
-            message: message.into(),
-        })
+        NodeError::Failed(Failure::new(class, message))
+    }
+
+    /// The same failure, not to be tried again before so much time has passed; retry policies keep to it.
+    pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
+        if let NodeError::Failed(failure) = &mut self {
+            failure.retry_after = wait;
+        }
+        self
     }
 
     pub(crate) fn arrived(command: Command) -> Self {

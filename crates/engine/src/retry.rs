@@ -17,7 +17,7 @@ pub struct RetryPolicy {
     pub initial_interval: Duration,
     /// Each wait is so many times as long as the one before.
     pub backoff_factor: f64,
-    /// No wait is longer, jitter aside.
+    /// No wait is longer, jitter aside. A failure that asks for a longer one is not tried again.
     pub max_interval: Duration,
     /// Attempts in all, the first one included.
     pub max_attempts: u32,
@@ -77,13 +77,23 @@ impl RetryPolicy {
         Duration::try_from_secs_f64(seconds).map_or(self.max_interval, |wait| wait.min(self.max_interval))
     }
 
-    /// The wait before the attempt that follows number `failed`.
-    pub(crate) fn next_wait(&self, failed: u32) -> Duration {
+    /// The wait before the attempt that follows number `failed`; `None` when there is to be none.
+    ///
+    /// Whoever refused the attempt may have said how long to wait. A shorter wait would be refused again, so that one
+    /// is kept to; when it is longer than `max_interval` the failure stands.
+    pub(crate) fn next_wait(&self, failed: u32, failure: &Failure) -> Option<Duration> {
+        if failed >= self.max_attempts {
+            return None;
+        }
+        let asked = failure.retry_after.unwrap_or_default();
+        if asked > self.max_interval {
+            return None;
+        }
         let jitter = match self.jitter {
             true => Duration::from_nanos(uuid::Uuid::new_v4().as_u64_pair().1 % 1_000_000_000),
             false => Duration::ZERO,
         };
-        self.wait_after(failed) + jitter
+        Some(self.wait_after(failed).max(asked) + jitter)
     }
 }
 
@@ -232,10 +242,7 @@ mod tests {
 
     #[test]
     fn classes_match_what_derives_from_them() {
-        let failure = |class: &str| Failure {
-            class: class.into(),
-            message: String::new(),
-        };
+        let failure = |class: &str| Failure::new(class, "");
         let policy = RetryPolicy::default().on(["LookupError"]);
         assert!(policy.retry_on.wants(&failure("KeyError")));
         assert!(!policy.retry_on.wants(&failure("ValueError")));
@@ -258,5 +265,29 @@ mod tests {
             .map(|n| policy.wait_after(n).as_millis())
             .into();
         assert_eq!(waits, [10, 20, 40, 50, 50]);
+    }
+
+    #[test]
+    fn a_wait_that_was_asked_for_is_kept_to() {
+        let policy = RetryPolicy {
+            initial_interval: Duration::from_millis(10),
+            max_interval: Duration::from_millis(50),
+            jitter: false,
+            ..RetryPolicy::default()
+        };
+        let refused = |millis: Option<u64>| Failure {
+            retry_after: millis.map(Duration::from_millis),
+            ..Failure::new("Busy", "")
+        };
+        let wait = |failed, millis| {
+            policy
+                .next_wait(failed, &refused(millis))
+                .map(|wait| wait.as_millis())
+        };
+        assert_eq!(wait(1, None), Some(10));
+        assert_eq!(wait(1, Some(30)), Some(30));
+        assert_eq!(wait(2, Some(5)), Some(20), "the policy's own wait is longer");
+        assert_eq!(wait(1, Some(51)), None, "longer than the policy waits");
+        assert_eq!(wait(3, None), None, "no attempts are left");
     }
 }

@@ -340,13 +340,13 @@ async fn contained(work: impl Future<Output = Result<(), NodeError>>) -> End {
         Err(panic) => {
             let said = panic.downcast_ref::<String>().cloned();
             let said = said.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
-            End::Failed(Failure {
-                class: "Panic".into(),
-                message: format!(
+            End::Failed(Failure::new(
+                "Panic",
+                format!(
                     "the node panicked: {}",
                     said.unwrap_or_else(|| "no message".into())
                 ),
-            })
+            ))
         }
     }
 }
@@ -748,10 +748,7 @@ pub(crate) fn failure_of(shown: &str) -> Failure {
         };
         text.extend(plain);
     }
-    Failure {
-        class: class.into(),
-        message: text,
-    }
+    Failure::new(class, text)
 }
 
 #[cfg(test)]
@@ -768,10 +765,7 @@ mod tests {
             ("", "E('')"),
         ];
         for (message, shown) in cases {
-            let failure = Failure {
-                class: "E".into(),
-                message: message.into(),
-            };
+            let failure = Failure::new("E", message);
             assert_eq!(repr(&failure), shown);
             assert_eq!(failure_of(shown), failure);
         }

@@ -119,10 +119,7 @@ impl Timeout {
                 None => std::future::pending().await,
             }
         };
-        let failed = |message| Failure {
-            class: "NodeTimeoutError".into(),
-            message,
-        };
+        let failed = |message: String| Failure::new("NodeTimeoutError", message);
         let seconds = |limit: Option<Duration>| limit.unwrap_or_default().as_secs_f64();
         tokio::select! {
             biased;
