@@ -389,6 +389,15 @@ pub trait Checkpointer: Debug + Send + Sync {
     }
     /// Threads with a root checkpoint, the one with the newest head first.
     async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError>;
+    /// One thread as lists show it; `None` when it has no root checkpoint.
+    async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
+        let query = ThreadQuery {
+            search: Some(thread.to_string()),
+            ..ThreadQuery::default()
+        };
+        let found = self.threads(&query).await?;
+        Ok(found.into_iter().find(|summary| summary.thread == *thread))
+    }
     /// How many threads match; `after` and `limit` do not count.
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         let all = ThreadQuery {

@@ -461,8 +461,7 @@ impl Graph {
     /// Removes checkpoints, and says what went. What a delta key of a kept checkpoint is rebuilt from stays too.
     pub async fn prune(&self, pruning: &Pruning) -> Result<Removal, StateError> {
         let saver = self.need_saver("prune")?;
-        let needed = crate::delta::ancestry(&**saver, pruning).await?;
-        Ok(saver.prune(&pruning.clone().retain(needed)).await?)
+        Ok(crate::delta::prune(&**saver, pruning).await?)
     }
 
     /// Names of the nodes in declaration order, without START.

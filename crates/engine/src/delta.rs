@@ -19,7 +19,7 @@ use crate::checkpoint::{
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::live::Live;
 use crate::plan::{ChannelIx, Plan};
-use crate::upkeep::{Keep, Link, Pruning, Scope, ThreadQuery};
+use crate::upkeep::{Keep, Link, Pruning, Removal, Scope, ThreadQuery};
 use crate::value::{List, Object, Value};
 
 /// Where metadata keeps the counts: `{key: [updates, super-steps]}`.
@@ -150,14 +150,17 @@ pub(crate) async fn list(
     Ok(tuples)
 }
 
+/// Removes checkpoints, and keeps those that what stays is rebuilt from: what a host calls that has no graph at hand.
+pub async fn prune(saver: &dyn Checkpointer, pruning: &Pruning) -> Result<Removal, StorageError> {
+    let needed = ancestry(saver, pruning).await?;
+    saver.prune(&pruning.clone().retain(needed)).await
+}
+
 /// The checkpoints that a pruning would remove although what it keeps is rebuilt from them.
 ///
 /// Which keys those are is read from the counts in the metadata, so that nested graphs, whose keys the outer plan does
 /// not know, keep what they need as well.
-pub(crate) async fn ancestry(
-    saver: &dyn Checkpointer,
-    pruning: &Pruning,
-) -> Result<Vec<CheckpointId>, StorageError> {
+async fn ancestry(saver: &dyn Checkpointer, pruning: &Pruning) -> Result<Vec<CheckpointId>, StorageError> {
     let threads = match &pruning.scope {
         Scope::Threads(_, Keep::Nothing) => return Ok(Vec::new()),
         Scope::Threads(threads, _) => threads.clone(),

@@ -63,6 +63,7 @@ pub use clock::{Clock, SystemClock, iso8601};
 pub use compiled::{Drain, Durability, Graph, Input, Output, Run, RunConfig, RunResult, RunStatus, StateRef};
 pub use context::{NodeContext, TaskInfo};
 pub use decode::DecodeError;
+pub use delta::prune;
 pub use entrypoint::Entrypoint;
 pub use error::{
     CompileError, GraphPlace, GraphProblem, RunError, StateError, TimeoutScope, UnknownInterruptReason,

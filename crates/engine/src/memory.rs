@@ -155,6 +155,16 @@ impl MemorySaver {
     }
 }
 
+fn summary(thread: &ThreadId, spaces: &Thread) -> Option<ThreadSummary> {
+    let (ns, root) = spaces.get_key_value("")?;
+    Some(ThreadSummary {
+        thread: thread.clone(),
+        head: root.last_key_value()?.1.head(ns),
+        created: root.first_key_value()?.1.checkpoint.ts.clone(),
+        checkpoints: root.len() as u64,
+    })
+}
+
 fn apply(threads: &mut BTreeMap<ThreadId, Thread>, commit: Commit) -> Result<(), StorageError> {
     let Commit {
         thread,
@@ -223,20 +233,17 @@ impl Checkpointer for MemorySaver {
         let threads = self.read();
         let mut found: Vec<ThreadSummary> = threads
             .iter()
-            .filter_map(|(thread, spaces)| {
-                let (ns, root) = spaces.get_key_value("")?;
-                Some(ThreadSummary {
-                    thread: thread.clone(),
-                    head: root.last_key_value()?.1.head(ns),
-                    created: root.first_key_value()?.1.checkpoint.ts.clone(),
-                    checkpoints: root.len() as u64,
-                })
-            })
+            .filter_map(|(thread, spaces)| summary(thread, spaces))
             .filter(|thread| query.matches(thread))
             .collect();
         found.sort_by(|a, b| b.head.id.cmp(&a.head.id).then_with(|| a.thread.cmp(&b.thread)));
         found.truncate(query.limit.unwrap_or(usize::MAX));
         Ok(found)
+    }
+
+    async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
+        let threads = self.read();
+        Ok(threads.get(thread).and_then(|spaces| summary(thread, spaces)))
     }
 
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {

@@ -5,7 +5,9 @@
 //! tables and what durability means are described in `docs/storage.md`.
 
 mod codec;
+pub mod retention;
 mod sqlite;
+pub mod transfer;
 
 use std::sync::Arc;
 

@@ -1,0 +1,89 @@
+//! Rules that keep a database from growing for ever: what is left of a thread that nobody has touched for a while.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use superstep::{
+    CheckpointId, Checkpointer, Keep, Pruning, Removal, StorageError, ThreadId, ThreadQuery, ThreadStatus,
+    iso8601,
+};
+
+/// Threads that are looked at together.
+const PAGE: usize = 200;
+
+/// What is left of a thread, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// A thread that has not changed for so long.
+    pub idle: Duration,
+    /// What stays of it.
+    pub keep: Keep,
+}
+
+/// What a rule does not touch.
+#[derive(Clone, Debug, Default)]
+pub struct Exempt {
+    /// Threads, for example those that run.
+    pub threads: HashSet<ThreadId>,
+    /// Checkpoints, for example those that a person marked.
+    pub checkpoints: Vec<CheckpointId>,
+}
+
+/// Applies a rule at the moment `now` (milliseconds since the Unix epoch), or with `dry_run` says what it would do.
+///
+/// A thread that waits for an answer is never removed whole: somebody may be about to answer. `watch` is told how many
+/// threads were looked at; when it answers `false`, the rest is left for another time.
+pub async fn retain(
+    saver: &dyn Checkpointer,
+    rule: &Retention,
+    now: u64,
+    exempt: &Exempt,
+    dry_run: bool,
+    watch: crate::transfer::Watch<'_>,
+) -> Result<Removal, StorageError> {
+    let idle = u64::try_from(rule.idle.as_millis()).unwrap_or(u64::MAX);
+    let mut query = ThreadQuery {
+        idle_since: Some(iso8601(now.saturating_sub(idle))),
+        ..ThreadQuery::default()
+    };
+    let total = saver.count_threads(&query).await?;
+    query.limit = Some(PAGE);
+    let mut sum = Removal {
+        bytes: Some(0),
+        ..Removal::default()
+    };
+    let mut seen = 0;
+    loop {
+        let page = saver.threads(&query).await?;
+        let Some(last) = page.last() else { break };
+        query.after = Some(last.place());
+        let spare = match rule.keep {
+            Keep::Latest => 1,
+            Keep::Newest(count) => count as u64,
+            Keep::Branches | Keep::Nothing => 0,
+        };
+        let touched = page.iter().filter(|thread| {
+            let waits = rule.keep == Keep::Nothing && thread.status() == ThreadStatus::Interrupted;
+            thread.checkpoints > spare && !waits && !exempt.threads.contains(&thread.thread)
+        });
+        let threads: Vec<ThreadId> = touched.map(|thread| thread.thread.clone()).collect();
+        seen += page.len() as u64;
+        if !threads.is_empty() {
+            let mut pruning = Pruning::threads(threads, rule.keep).retain(exempt.checkpoints.iter().cloned());
+            pruning.dry_run = dry_run;
+            add(&mut sum, superstep::prune(saver, &pruning).await?);
+        }
+        if !watch(seen, total.max(seen)) {
+            break;
+        }
+    }
+    Ok(sum)
+}
+
+/// Adds what went to what went before. Bytes are known only when they were known each time.
+fn add(sum: &mut Removal, removal: Removal) {
+    sum.threads += removal.threads;
+    sum.checkpoints += removal.checkpoints;
+    sum.bytes = sum.bytes.zip(removal.bytes).map(|(a, b)| a + b);
+    sum.branches.extend(removal.branches);
+}
