@@ -1,0 +1,151 @@
+//! Databases of every released schema open, read as they did, and go on.
+//!
+//! A fixture is written by the release that had its schema: `SUPERSTEP_WRITE_FIXTURE=FILE cargo test -p
+//! superstep-storage --test migrations` stores the history below with the code of the day.
+
+use std::path::{Path, PathBuf};
+
+use superstep::conformance::{Draft, id};
+use superstep::{
+    Checkpoint, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery, MemorySaver, Pruning, TaskId,
+    TaskWrites, Write, json,
+};
+use superstep_storage::SqliteSaver;
+
+async fn writes(
+    saver: &dyn Checkpointer,
+    of: &Checkpoint,
+    task: &str,
+    rows: &[(i32, &str, superstep::Value)],
+) {
+    let writes = rows.iter().map(|(idx, channel, value)| Write {
+        idx: *idx,
+        channel: (*channel).into(),
+        value: value.clone(),
+    });
+    let task = TaskWrites {
+        checkpoint_id: of.id.clone(),
+        task_id: TaskId::new(task),
+        task_path: "~__pregel_pull, node".to_owned(),
+        writes: writes.collect(),
+    };
+    let commit = Commit {
+        thread: "talk".into(),
+        ns: "".into(),
+        writes: vec![task],
+        put: None,
+    };
+    saver.commit(commit).await.expect("stores writes");
+}
+
+/// A conversation with long and short messages, forks, a nested graph, questions, errors, and a second thread.
+async fn history(saver: &dyn Checkpointer) {
+    let long = "a long message, ".repeat(80);
+    let mut last = Draft::root(id(1))
+        .set("messages", json!([]))
+        .set("document", json!({"title": "t", "text": long.as_str()}))
+        .meta("run_id", "first")
+        .store(saver, "talk", "")
+        .await
+        .expect("stores");
+    let mut made = vec![last.clone()];
+    for n in 2..150_u64 {
+        let text = if n % 9 == 0 {
+            json!(long.as_str())
+        } else {
+            json!(n)
+        };
+        let draft = Draft::after(&last, id(n)).append("messages", vec![json!({"id": n, "content": text})]);
+        last = draft
+            .sees("node", &["messages"])
+            .set("count", n)
+            .store(saver, "talk", "")
+            .await
+            .expect("stores");
+        made.push(last.clone());
+    }
+    for (n, at) in [(200, 3), (201, 70), (202, 148)] {
+        let draft = Draft::after(&made[at], id(n)).append("messages", vec![json!("another way")]);
+        let fork = draft.meta("run_id", format!("fork {n}"));
+        fork.store(saver, "talk", "").await.expect("stores");
+    }
+    let inner = Draft::root(id(300)).set("inner", json!({"deep": [1, 2.5, null, "é"]}));
+    inner.store(saver, "talk", "sub:1").await.expect("stores");
+    writes(
+        saver,
+        &made[148],
+        "0190a000-0000-8000-8000-00000000000a",
+        &[(0, "messages", json!([long.as_str()])), (1, "count", json!(7))],
+    )
+    .await;
+    writes(
+        saver,
+        &made[148],
+        "asks",
+        &[(-3, "__interrupt__", json!(["how?"]))],
+    )
+    .await;
+    writes(saver, &made[100], "fails", &[(-1, "__error__", json!("broken"))]).await;
+    let other = Draft::root(id(400)).set("messages", json!([long.as_str(), long.as_str()]));
+    other
+        .clear("gone")
+        .store(saver, "other", "")
+        .await
+        .expect("stores");
+}
+
+async fn everything(saver: &dyn Checkpointer) -> Vec<CheckpointTuple> {
+    saver.list(&ListQuery::default()).await.expect("a list")
+}
+
+/// A copy of a fixture: the test must not change the original.
+fn fixture(name: &str, folder: &Path) -> PathBuf {
+    let original = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(name);
+    let copy = folder.join(name);
+    std::fs::copy(original, &copy).expect("the fixture is there");
+    copy
+}
+
+#[tokio::test]
+async fn databases_of_older_schemas_read_as_they_did_and_go_on() {
+    if let Some(file) = std::env::var_os("SUPERSTEP_WRITE_FIXTURE") {
+        history(&SqliteSaver::open(file).expect("a new database")).await;
+        return;
+    }
+    let memory = MemorySaver::new();
+    history(&memory).await;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for name in ["schema-1.db"] {
+        let saver = SqliteSaver::open(fixture(name, folder.path())).expect("an old database opens");
+        let (found, wanted) = (everything(&saver).await, everything(&memory).await);
+        assert_eq!(found.len(), wanted.len(), "{name}");
+        for (found, wanted) in found.iter().zip(&wanted) {
+            assert_eq!(found, wanted, "{name}");
+        }
+        // It goes on: lists that were begun by the old release grow, and what is removed takes nothing else away.
+        for saver in [&saver as &dyn Checkpointer, &memory] {
+            let head = saver.get(&"talk".into(), "", Some(&id(149))).await;
+            let mut last = head.expect("readable").expect("there").checkpoint;
+            for n in 500..580 {
+                let text = "a long message, ".repeat(80);
+                let draft =
+                    Draft::after(&last, id(n)).append("messages", vec![json!({"id": n, "content": text})]);
+                last = draft.store(saver, "talk", "").await.expect("stores");
+            }
+            saver
+                .copy_thread(&"talk".into(), &"copy".into())
+                .await
+                .expect("copies");
+            let pruning = Pruning::threads(["talk".into()], Keep::Branches);
+            saver.prune(&pruning).await.expect("prunes");
+            saver.delete_thread(&"other".into()).await.expect("deletes");
+        }
+        assert_eq!(
+            everything(&saver).await,
+            everything(&memory).await,
+            "{name}, gone on"
+        );
+    }
+}
