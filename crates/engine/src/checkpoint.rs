@@ -12,15 +12,16 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::names::NameMap;
 use crate::upkeep::{Integrity, Pruning, Removal, ThreadLens, ThreadQuery, ThreadSummary, Usage};
 use crate::value::{Object, Value};
 
 /// Values by channel name.
-pub type ChannelValues = imbl::OrdMap<Name, Value>;
+pub type ChannelValues = NameMap<Value>;
 /// Versions by channel name. Only their order means something.
-pub type ChannelVersions = imbl::OrdMap<Name, u64>;
+pub type ChannelVersions = NameMap<u64>;
 /// For each node, the channel versions it had seen when it last ran.
-pub type VersionsSeen = imbl::OrdMap<Name, ChannelVersions>;
+pub type VersionsSeen = NameMap<ChannelVersions>;
 
 /// Channels and pending-write channels with a meaning of their own.
 pub mod reserved {

@@ -202,7 +202,7 @@ async fn ancestry(saver: &dyn Checkpointer, pruning: &Pruning) -> Result<Vec<Che
                     let Some(tuple) = saver.get(&thread, ns, Some(id)).await? else {
                         break;
                     };
-                    open.retain(|key| !tuple.checkpoint.channel_values.contains_key(&**key));
+                    open.retain(|key| !tuple.checkpoint.channel_values.contains_key(key));
                     at = tuple.checkpoint.parent.filter(|_| !open.is_empty());
                     needed.extend(at.clone().filter(|id| doomed.contains(id)));
                 }
@@ -242,7 +242,7 @@ async fn rebuild(
     }
     let values = &tuple.checkpoint.channel_values;
     let versions = tuple.checkpoint.channel_versions.keys();
-    let missing = versions.filter(|name| !values.contains_key(*name));
+    let missing = versions.filter(|name| !values.contains_key(name));
     let mut open: Vec<Walk> = missing
         .filter_map(|name| plan.channel_index.get(name))
         .filter(|index| plan.channel(**index).spec.kind.can_be_rebuilt())

@@ -29,6 +29,7 @@ mod live;
 mod memory;
 mod messages;
 mod metrics;
+mod names;
 mod nest;
 mod node;
 mod options;
@@ -76,6 +77,7 @@ pub use limits::Limits;
 pub use memory::MemorySaver;
 pub use messages::{REMOVE_ALL, add_messages, coerce as coerce_message};
 pub use metrics::{Meter, RunMetrics};
+pub use names::NameMap;
 pub use nest::Persistence;
 pub use node::{
     BoxFuture, Command, CommandGraph, Failure, Interrupted, Node, NodeError, NodeOutput, Packet,

@@ -4,13 +4,13 @@
 //! checkpoint is made. So a step without a checkpointer never touches them, and one with a checkpointer pays for
 //! what changed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::channel::{Effect, Kind, overwrite_of, refusal, whole_of};
 use crate::checkpoint::{
-    Change, ChannelVersions, Checkpoint, CheckpointTuple, Metadata, PendingWrite, Write, reserved,
-    write_index,
+    Change, ChannelValues, ChannelVersions, Checkpoint, CheckpointTuple, Metadata, PendingWrite,
+    VersionsSeen, Write, reserved, write_index,
 };
 use crate::delta::{Deltas, is_rebuilt, key_of, snapshot};
 use crate::entries::{Writer, add_writes};
@@ -114,13 +114,78 @@ pub(crate) struct Live {
     /// Triggers of deferred nodes that wait for a step that triggers nothing else.
     waiting: BTreeSet<ChannelIx>,
     pub(crate) deltas: Deltas,
-    /// Since the last stored checkpoint: channel to "kept so many items", and nodes whose seen entry changed.
-    dirty: HashMap<ChannelIx, Option<usize>, foldhash::fast::RandomState>,
-    dirty_seen: std::collections::BTreeSet<Name>,
+    dirty: Dirty,
     /// False when no checkpoint will be made: then nothing is noted as dirty.
     pub(crate) tracked: bool,
-    /// The checkpoint that this state continues; its maps are the base for the next one.
-    pub(crate) base: Option<Arc<Checkpoint>>,
+    /// The checkpoint that this state continues.
+    pub(crate) base: Option<Base>,
+    /// Per channel, whether that checkpoint has a value for it.
+    held: Vec<bool>,
+}
+
+/// What was changed since the last stored checkpoint.
+#[derive(Clone, Default)]
+struct Dirty {
+    /// Channels, and how many items of a list were only kept.
+    channels: Vec<(ChannelIx, Option<usize>)>,
+    /// Per channel, its place in the list.
+    places: Vec<Option<u32>>,
+    /// Nodes that have seen something new. A node may be named again.
+    nodes: Vec<NodeIx>,
+    /// Other entries of what was seen.
+    extra: BTreeSet<Name>,
+}
+
+impl Dirty {
+    fn note(&mut self, index: ChannelIx, kept: Option<usize>) {
+        if self.places.len() <= index as usize {
+            self.places.resize(index as usize + 1, None);
+        }
+        match self.places[index as usize] {
+            Some(place) => {
+                let before = &mut self.channels[place as usize].1;
+                *before = before.zip(kept).map(|(a, b)| a.min(b));
+            }
+            None => {
+                self.places[index as usize] = Some(self.channels.len() as u32);
+                self.channels.push((index, kept));
+            }
+        }
+    }
+
+    fn has(&self, index: ChannelIx) -> bool {
+        matches!(self.places.get(index as usize), Some(Some(_)))
+    }
+
+    fn clear(&mut self) {
+        for (index, _) in self.channels.drain(..) {
+            self.places[index as usize] = None;
+        }
+        self.nodes.clear();
+        self.extra.clear();
+    }
+}
+
+/// What of a stored checkpoint the next one is made from.
+#[derive(Clone)]
+pub(crate) struct Base {
+    pub(crate) id: CheckpointId,
+    pub(crate) parent: Option<CheckpointId>,
+    values: ChannelValues,
+    versions: ChannelVersions,
+    seen: VersionsSeen,
+}
+
+impl Base {
+    fn of(checkpoint: &Checkpoint) -> Self {
+        Self {
+            id: checkpoint.id.clone(),
+            parent: checkpoint.parent.clone(),
+            values: checkpoint.channel_values.clone(),
+            versions: checkpoint.channel_versions.clone(),
+            seen: checkpoint.versions_seen.clone(),
+        }
+    }
 }
 
 impl Live {
@@ -144,10 +209,10 @@ impl Live {
             transient: Vec::new(),
             waiting: BTreeSet::new(),
             deltas: Deltas::default(),
-            dirty: HashMap::default(),
-            dirty_seen: Default::default(),
+            dirty: Dirty::default(),
             tracked: true,
             base: None,
+            held: vec![false; plan.channels.len()],
             plan,
         }
     }
@@ -162,6 +227,7 @@ impl Live {
             };
             live.versions[index as usize] = *version;
             let mut value = checkpoint.channel_values.get(name).cloned();
+            live.held[index as usize] = value.is_some();
             let kind = &plan.channel(index).spec.kind;
             if kind.can_be_rebuilt()
                 && let Some(whole) = value.as_ref().and_then(whole_of)
@@ -169,7 +235,7 @@ impl Live {
                 value = Some(whole.clone());
                 if !matches!(kind, Kind::Delta(_)) {
                     // It was a delta key; from now on its value is stored like any other.
-                    live.dirty.insert(index, None);
+                    live.dirty.note(index, None);
                 }
             }
             if kind.is_transient() && kind.available(value.as_ref()) {
@@ -205,7 +271,7 @@ impl Live {
                     .unwrap_or(0)
         });
         live.deltas = Deltas::load(&plan, &checkpoint.metadata);
-        live.base = Some(Arc::new(checkpoint.clone()));
+        live.base = Some(Base::of(checkpoint));
         live
     }
 
@@ -391,7 +457,7 @@ impl Live {
             let Some(node) = task.node else {
                 if !task.name.is_empty() && !self.extra_seen.contains_key(task.name) {
                     self.extra_seen.insert(task.name.into(), ChannelVersions::new());
-                    self.note_seen(task.name.into());
+                    self.note_extra(task.name);
                 }
                 continue;
             };
@@ -407,7 +473,7 @@ impl Live {
                 }
             }
             if differs && self.tracked {
-                self.note_seen(plan.node(node).name.clone());
+                self.dirty.nodes.push(node);
             }
         }
         let version = self.max_version + 1;
@@ -492,40 +558,30 @@ impl Live {
             self.max_version = self.max_version.max(version);
             self.changed_since_interrupt = true;
         }
-        if !self.tracked {
-            return;
+        if self.tracked {
+            self.dirty.note(index, kept);
         }
-        self.dirty
-            .entry(index)
-            .and_modify(|before| {
-                *before = match (*before, kept) {
-                    (Some(a), Some(b)) => Some(a.min(b)),
-                    _ => None,
-                }
-            })
-            .or_insert(kept);
     }
 
-    fn note_seen(&mut self, name: Name) {
+    fn note_extra(&mut self, name: &str) {
         if self.tracked {
-            self.dirty_seen.insert(name);
+            self.dirty.extra.insert(name.into());
         }
     }
 
     /// The same state as the first of a new place: nothing that is stored can be built upon.
     pub(crate) fn detach(&mut self) {
         self.base = None;
-        let versions = self
-            .versions
-            .iter()
-            .enumerate()
-            .filter(|(_, version)| **version > 0);
-        self.dirty = versions.map(|(index, _)| (index as ChannelIx, None)).collect();
+        self.held.fill(false);
+        self.dirty.clear();
+        for (index, version) in self.versions.iter().enumerate() {
+            if *version > 0 {
+                self.dirty.note(index as ChannelIx, None);
+            }
+        }
         let nodes = self.seen.iter().enumerate().filter(|(_, seen)| seen.is_some());
-        self.dirty_seen = nodes
-            .map(|(node, _)| self.plan.node(node as NodeIx).name.clone())
-            .collect();
-        self.dirty_seen.extend(self.extra_seen.keys().cloned());
+        self.dirty.nodes.extend(nodes.map(|(node, _)| node as NodeIx));
+        self.dirty.extra.extend(self.extra_seen.keys().cloned());
     }
 
     /// Marks everything as seen by the breakpoints, so that the stop a run resumes from does not stop it again.
@@ -545,7 +601,7 @@ impl Live {
             seen.insert(plan.channels[index].name.clone(), *version);
         }
         self.extra_seen.insert(reserved::INTERRUPT.into(), seen);
-        self.note_seen(reserved::INTERRUPT.into());
+        self.note_extra(reserved::INTERRUPT);
         self.changed_since_interrupt = false;
     }
 
@@ -571,64 +627,55 @@ impl Live {
     ) -> (Checkpoint, Vec<Change>, Vec<Name>) {
         let plan = self.plan.clone();
         let whole = self.snapshots(&mut metadata, settle);
-        let base = self.base.as_deref();
-        let mut values = base.map(|b| b.channel_values.clone()).unwrap_or_default();
-        let mut versions = base.map(|b| b.channel_versions.clone()).unwrap_or_default();
-        let mut seen = base.map(|b| b.versions_seen.clone()).unwrap_or_default();
-        let mut changes: Vec<Change> = Vec::with_capacity(self.dirty.len());
-        for (&index, &kept) in &self.dirty {
-            let channel = plan.channel(index);
-            let version = self.versions[index as usize];
-            if version == 0 {
-                continue;
-            }
-            versions.insert(channel.name.clone(), version);
-            match self.stored_value(index) {
-                Some(value) => values.insert(channel.name.clone(), value),
-                None => values.remove(&channel.name),
+        let empty = Base {
+            id: id.clone(),
+            parent: None,
+            values: ChannelValues::new(),
+            versions: ChannelVersions::new(),
+            seen: VersionsSeen::new(),
+        };
+        let base = self.base.as_ref().unwrap_or(&empty);
+        let mut changed: Vec<(ChannelIx, Option<usize>)> = self.dirty.channels.clone();
+        changed.retain(|(index, _)| self.versions[*index as usize] > 0);
+        let is_rebuilt_in_base = |index: &ChannelIx| {
+            let value = base.values.get(&plan.channel(*index).name);
+            value.is_some_and(is_rebuilt)
+        };
+        let stale: Vec<ChannelIx> = (plan.deltas.iter().copied()).filter(is_rebuilt_in_base).collect();
+        let quiet = whole
+            .iter()
+            .chain(&stale)
+            .filter(|index| !self.dirty.has(**index));
+        let quiet: BTreeSet<ChannelIx> = quiet.copied().collect();
+        changed.extend(quiet.into_iter().map(|index| (index, None)));
+        changed.sort_by(|(a, _), (b, _)| plan.channel(*a).name.cmp(&plan.channel(*b).name));
+
+        let mut values = Vec::with_capacity(changed.len());
+        let mut versions = Vec::with_capacity(changed.len());
+        let mut changes: Vec<Change> = Vec::with_capacity(changed.len());
+        for (index, kept) in changed {
+            let name = &plan.channel(index).name;
+            let value = match whole.contains(&index) {
+                true => self.value(index).map(|value| snapshot(value.clone())),
+                false => self.stored_value(index),
             };
-            let known = base.is_some_and(|b| b.channel_values.contains_key(&channel.name));
-            changes.push(Change {
-                channel: channel.name.clone(),
-                appended_from: kept.filter(|_| known),
-            });
-        }
-        for index in &plan.deltas {
-            let name = &plan.channel(*index).name;
-            if values.get(name).is_some_and(is_rebuilt) {
-                values.remove(name);
+            let known = self.held[index as usize];
+            if settle {
+                self.held[index as usize] = value.is_some();
             }
-            if let Some(value) = self.value(*index).filter(|_| whole.contains(index)) {
-                values.insert(name.clone(), snapshot(value.clone()));
-                versions.insert(name.clone(), self.versions[*index as usize]);
-                if !self.dirty.contains_key(index) {
-                    changes.push(Change {
-                        channel: name.clone(),
-                        appended_from: None,
-                    });
-                }
+            if known || value.is_some() {
+                values.push((name.clone(), value));
+            }
+            if self.dirty.has(index) || whole.contains(&index) {
+                versions.push((name.clone(), Some(self.versions[index as usize])));
+                changes.push(Change {
+                    channel: name.clone(),
+                    appended_from: kept.filter(|_| known),
+                });
             }
         }
-        changes.sort_by(|a, b| a.channel.cmp(&b.channel));
-        let names: Vec<Name> = self.dirty_seen.iter().cloned().collect();
-        for name in &names {
-            let entry = match plan
-                .node_index
-                .get(name)
-                .and_then(|node| Some((*node, self.seen[*node as usize].as_deref()?)))
-            {
-                Some((node, versions)) => plan
-                    .node(node)
-                    .triggers
-                    .iter()
-                    .zip(versions)
-                    .filter(|(_, version)| **version > 0)
-                    .map(|(channel, version)| (plan.channel(*channel).name.clone(), *version))
-                    .collect(),
-                None => self.extra_seen.get(name).cloned().unwrap_or_default(),
-            };
-            seen.insert(name.clone(), entry);
-        }
+        let names = self.changed_seen();
+        let seen = names.iter().map(|name| (name.clone(), Some(self.seen_of(name))));
         let updated_channels = updated.map(|updated| {
             let mut names: Vec<Name> = updated.iter().map(|c| plan.channel(*c).name.clone()).collect();
             names.sort();
@@ -636,21 +683,46 @@ impl Live {
         });
         let checkpoint = Checkpoint {
             id,
-            parent: base.map(|b| b.id.clone()),
+            parent: self.base.as_ref().map(|base| base.id.clone()),
             ts,
-            channel_values: values,
-            channel_versions: versions,
-            versions_seen: seen,
+            channel_values: base.values.with(values),
+            channel_versions: base.versions.with(versions),
+            versions_seen: base.seen.with(seen.collect()),
             updated_channels,
             metadata,
             next: self.next_names(updated),
         };
         if settle {
-            self.base = Some(Arc::new(checkpoint.clone()));
+            self.base = Some(Base::of(&checkpoint));
             self.dirty.clear();
-            self.dirty_seen.clear();
         }
         (checkpoint, changes, names)
+    }
+
+    /// Entries of what was seen that differ from the last stored checkpoint's, in the order of their names.
+    fn changed_seen(&self) -> Vec<Name> {
+        let nodes = self.dirty.nodes.iter();
+        let nodes = nodes.map(|node| self.plan.node(*node).name.clone());
+        let mut names: Vec<Name> = nodes.chain(self.dirty.extra.iter().cloned()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// The trigger versions that a node, or whoever else has this name, has seen.
+    fn seen_of(&self, name: &Name) -> ChannelVersions {
+        let node = self.plan.node_index.get(name);
+        let Some((node, seen)) = node.and_then(|node| Some((*node, self.seen[*node as usize].as_deref()?)))
+        else {
+            return self.extra_seen.get(name).cloned().unwrap_or_default();
+        };
+        let triggers = self.plan.node(node).trigger_names.iter().zip(seen);
+        let versions = triggers.filter(|(_, version)| **version > 0);
+        ChannelVersions::of(
+            versions
+                .map(|(name, version)| (name.clone(), Some(*version)))
+                .collect(),
+        )
     }
 
     /// The delta keys whose values the next checkpoint holds. A backend stores what has a new version, so they get one.
@@ -667,7 +739,7 @@ impl Live {
             let stored = self
                 .base
                 .as_ref()
-                .and_then(|base| base.channel_versions.get(&plan.channel(*index).name));
+                .and_then(|base| base.versions.get(&plan.channel(*index).name));
             let version = &mut self.versions[*index as usize];
             if *version == stored.copied().unwrap_or(0) {
                 *version += 1;

@@ -60,7 +60,7 @@ impl Loop {
         if !self.shared.nested {
             self.resuming = Some(resuming);
             if travels && has_checkpoint {
-                let base = self.live.base.as_deref();
+                let base = self.live.base.as_ref();
                 let parent = base.and_then(|base| base.parent.clone()).filter(|_| edited);
                 let before = parent.unwrap_or_else(|| self.current.clone());
                 let _ = self.shared.replay.set(Arc::new(Replay::new(before)));

@@ -105,7 +105,7 @@ impl Loop {
             return;
         };
         // With durability exit this is the checkpoint that was loaded, whose parent all events of the run show.
-        let stored_parent = (self.live.base.as_deref()).and_then(|base| base.parent.clone());
+        let stored_parent = (self.live.base.as_ref()).and_then(|base| base.parent.clone());
         let event = CheckpointEvent {
             thread: thread.clone(),
             ns: self.shared.ns.clone(),
