@@ -13,6 +13,7 @@ use crate::checkpoint::{
     TaskStatus, TaskWrites, Write,
 };
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::node::BoxFuture;
 use crate::upkeep::{
     CheckpointUsage, Integrity, KeyUsage, Link, Pruning, Removal, Scope, ThreadLens, ThreadQuery,
     ThreadSummary, ThreadUsage, Usage,
@@ -200,8 +201,17 @@ fn apply(threads: &mut BTreeMap<ThreadId, Thread>, commit: Commit) -> Result<(),
 
 #[async_trait]
 impl Checkpointer for MemorySaver {
-    async fn commit(&self, commit: Commit) -> Result<(), StorageError> {
-        apply(&mut self.write(), commit)
+    // Written out rather than `async fn`, because it is applied when it is called and not when it is first polled.
+    fn commit<'life0, 'async_trait>(
+        &'life0 self,
+        commit: Commit,
+    ) -> BoxFuture<'async_trait, Result<(), StorageError>>
+    where
+        'life0: 'async_trait,
+        Self: 'async_trait,
+    {
+        let applied = apply(&mut self.write(), commit);
+        Box::pin(std::future::ready(applied))
     }
 
     async fn get(

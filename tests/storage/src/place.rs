@@ -1,0 +1,78 @@
+//! A backend of a kind, and an empty place of it.
+
+use std::sync::Arc;
+
+use superstep::{Checkpointer, StorageError};
+
+/// A kind of backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// `memory:`
+    Memory,
+    /// `sqlite:`
+    Sqlite,
+}
+
+impl Backend {
+    /// Every kind.
+    pub const ALL: &[Backend] = &[Backend::Memory, Backend::Sqlite];
+
+    /// The kind that a URL is of.
+    pub fn of(url: &str) -> Option<Self> {
+        let scheme = url.split_once(':')?.0;
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|backend| backend.scheme() == scheme)
+    }
+
+    /// How its URLs begin.
+    pub fn scheme(self) -> &'static str {
+        match self {
+            Backend::Memory => "memory",
+            Backend::Sqlite => "sqlite",
+        }
+    }
+
+    /// What it holds is there when another process, or the same one later, opens it.
+    pub fn is_durable(self) -> bool {
+        self != Backend::Memory
+    }
+
+    /// An empty place; `None` when it needs a server and servers are not wanted here.
+    pub fn place(self) -> Option<Place> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let inside = |name: &str| folder.path().join(name).display().to_string();
+        let url = match self {
+            Backend::Memory => "memory:".to_owned(),
+            Backend::Sqlite => format!("sqlite:{}", inside("threads.db")),
+        };
+        Some(Place {
+            backend: self,
+            url,
+            folder,
+        })
+    }
+}
+
+/// Where threads are kept for the length of a test.
+#[derive(Debug)]
+pub struct Place {
+    /// What it is.
+    pub backend: Backend,
+    /// Its address.
+    pub url: String,
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    /// Opens it, as another program would.
+    pub async fn open(&self) -> Result<Arc<dyn Checkpointer>, StorageError> {
+        superstep_storage::open(&self.url)
+    }
+
+    /// A folder of its own, in which a backend of files keeps them.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+}

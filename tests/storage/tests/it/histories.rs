@@ -1,0 +1,56 @@
+//! Random histories of operations leave every backend with what the model has.
+
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use superstep_storage_tests::{Backend, history};
+
+/// How many histories; `SUPERSTEP_HISTORIES` asks for more.
+fn cases(short: u32) -> u32 {
+    std::env::var("SUPERSTEP_HISTORIES")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(short)
+}
+
+fn hold(backend: Backend, short: u32) {
+    let Some(place) = backend.place() else { return };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let mut runner = TestRunner::new(Config {
+        cases: cases(short),
+        max_shrink_iters: 3000,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let outcome = runner.run(&history::histories(40), |operations| {
+        runtime
+            .block_on(history::run(&place, &operations))
+            .map_err(|what| {
+                let cleared = runtime.block_on(history::clear(&place));
+                TestCaseError::fail(format!("{what}{}", cleared.err().unwrap_or_default()))
+            })
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, history)) => {
+            let lines: Vec<String> = history.iter().map(|operation| format!("{operation:?}")).collect();
+            panic!(
+                "{backend:?} differs from the model: {reason}\n{}",
+                lines.join("\n")
+            )
+        }
+        Err(other) => panic!("{backend:?}: {other}"),
+    }
+}
+
+#[test]
+fn memory() {
+    hold(Backend::Memory, 60);
+}
+
+#[test]
+fn sqlite() {
+    hold(Backend::Sqlite, 30);
+}

@@ -1,0 +1,3 @@
+//! Every backend, put through everything.
+
+mod histories;
