@@ -469,7 +469,9 @@ impl Line {
         }
         versions.extend(self.versions);
         let entries = self.seen.into_iter();
-        seen.extend(entries.map(|(node, entry)| (node, superstep::ChannelVersions::from(entry))));
+        seen.extend(
+            entries.map(|(node, entry)| (node, entry.into_iter().collect::<superstep::ChannelVersions>())),
+        );
         let checkpoint = Checkpoint {
             id: self.id.clone(),
             parent: self.parent,

@@ -344,7 +344,10 @@ impl Run<'_> {
                     .map_err(said)?;
                 let want = self.model.get(&thread, &ns, id.as_ref()).map(|tuple| {
                     let all = tuple.checkpoint.channel_values;
-                    all.into_iter().filter(|(key, _)| keys.contains(key)).collect()
+                    all.iter()
+                        .filter(|(key, _)| keys.contains(key))
+                        .map(|(key, value)| (key.clone(), value.clone()))
+                        .collect()
                 });
                 same("values", &got, &want)
             }
