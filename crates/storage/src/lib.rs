@@ -6,11 +6,13 @@
 
 mod codec;
 pub mod retention;
+mod file;
 mod sqlite;
 pub mod transfer;
 
 use std::sync::Arc;
 
+pub use file::{FileOptions, FileSaver};
 pub use sqlite::{SqliteOptions, SqliteSaver, Synchronous};
 use superstep::{Checkpointer, MemorySaver, StorageError};
 

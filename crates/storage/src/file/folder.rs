@@ -1,0 +1,318 @@
+//! The folder: who may use it, what it is called on disk, and what its errors mean.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use superstep::{StorageError, ThreadId};
+
+/// Highest layout of the folder that this release knows.
+const SCHEMA: i64 = 1;
+const ABOUT: &str = "superstep.json";
+const LOCK: &str = "lock";
+/// File names are cut here; most systems stop at 255 bytes.
+const LONGEST: usize = 180;
+/// Ending of a file that is being written and then takes another's place.
+pub(super) const UNFINISHED: &str = "new";
+
+/// A folder that this process alone uses.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Held for as long as the folder is open; the system lets go of it when the process dies. `None` when the folder
+    /// can only be read.
+    lock: Option<File>,
+}
+
+impl Folder {
+    /// Opens or makes the folder.
+    pub(crate) fn open(path: &Path) -> Result<Self, StorageError> {
+        let about = path.join(ABOUT);
+        let known = about.exists();
+        if !known && !is_new(path)? {
+            return Err(StorageError::Backend {
+                what: format!("opening the folder {}", path.display()),
+                cause: "it holds other files".to_owned(),
+                remedy: "Choose a new or empty folder".to_owned(),
+            });
+        }
+        if !known {
+            let threads = path.join("threads");
+            fs::create_dir_all(&threads).map_err(|error| failed("making the folder", &threads, &error))?;
+        }
+        let lock = match lock(path) {
+            Err(error) if known && is_refusal(&error) => None,
+            other => Some(other.map_err(|error| match error.kind() {
+                io::ErrorKind::WouldBlock => in_use(path),
+                _ => failed("opening", path, &error),
+            })?),
+        };
+        let folder = Self {
+            path: path.to_path_buf(),
+            lock,
+        };
+        if known {
+            folder.check(&about)?;
+        } else {
+            let text = format!("{{\"format\": \"superstep threads\", \"schema\": {SCHEMA}}}\n");
+            folder.replace(&about, text.as_bytes())?;
+        }
+        Ok(folder)
+    }
+
+    fn check(&self, about: &Path) -> Result<(), StorageError> {
+        let text = fs::read(about).map_err(|error| failed("reading", about, &error))?;
+        let schema = serde_json::from_slice::<serde_json::Value>(&text)
+            .ok()
+            .and_then(|about| about.get("schema")?.as_i64());
+        match schema {
+            Some(SCHEMA) => Ok(()),
+            Some(found) if found > SCHEMA => Err(StorageError::NewerSchema {
+                found,
+                supported: SCHEMA,
+            }),
+            _ => Err(StorageError::Backend {
+                what: format!("opening the folder {}", self.path.display()),
+                cause: format!("{ABOUT} does not say what the folder is"),
+                remedy: "Choose another folder, or restore that file".to_owned(),
+            }),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True when the folder may be changed.
+    pub(super) fn is_ours(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    /// Puts a file with this content in the place of another, whole or not at all, also when the power is cut.
+    pub(crate) fn replace(&self, path: &Path, content: &[u8]) -> Result<(), StorageError> {
+        let mut unfinished = path.as_os_str().to_owned();
+        unfinished.push(".");
+        unfinished.push(UNFINISHED);
+        let unfinished = PathBuf::from(unfinished);
+        let write = || {
+            let mut file = File::create(&unfinished)?;
+            file.write_all(content)?;
+            file.sync_all()?;
+            fs::rename(&unfinished, path)?;
+            sync_folder(path)
+        };
+        write().map_err(|error| {
+            let _ = fs::remove_file(&unfinished);
+            failed("writing", path, &error)
+        })
+    }
+
+    /// The journal of a thread.
+    pub(super) fn journal(&self, thread: &ThreadId) -> PathBuf {
+        self.path.join("threads").join(file_name(thread.as_str()))
+    }
+
+    /// The files of threads; a thread whose name the file name does not hold whole is read from the file.
+    pub(super) fn journals(&self) -> Result<Vec<(Option<ThreadId>, PathBuf)>, StorageError> {
+        let threads = self.path.join("threads");
+        let read = || {
+            let mut found = Vec::new();
+            for entry in fs::read_dir(&threads)? {
+                let path = entry?.path();
+                match path.extension().and_then(|ending| ending.to_str()) {
+                    Some("jsonl") => {
+                        let stem = path.file_stem().and_then(|stem| stem.to_str());
+                        found.push((stem.and_then(thread_name).map(ThreadId::from), path));
+                    }
+                    // What a process that died did not finish.
+                    Some(UNFINISHED) if self.is_ours() => fs::remove_file(&path)?,
+                    _ => {}
+                }
+            }
+            Ok(found)
+        };
+        read().map_err(|error| failed("listing", &threads, &error))
+    }
+}
+
+/// Makes the name of a new or removed file outlive a power cut.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        // Elsewhere a folder cannot be opened, and the system keeps its names by itself.
+        Some(parent) if cfg!(unix) => File::open(parent)?.sync_all(),
+        _ => Ok(()),
+    }
+}
+
+fn is_new(path: &Path) -> Result<bool, StorageError> {
+    match fs::read_dir(path) {
+        Ok(mut entries) => Ok(entries.all(|entry| {
+            // Left by a process that died while it made the folder.
+            let name = entry.map(|entry| entry.file_name());
+            name.is_ok_and(|name| {
+                name == LOCK || name == "threads" || name == format!("{ABOUT}.{UNFINISHED}").as_str()
+            })
+        })),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(failed("opening the folder", path, &error)),
+    }
+}
+
+fn lock(path: &Path) -> io::Result<File> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path.join(LOCK))?;
+    file.try_lock()?;
+    file.set_len(0)?;
+    file.rewind()?;
+    // For a person who wonders; the lock itself is the system's.
+    writeln!(file, "process {}", std::process::id())?;
+    Ok(file)
+}
+
+fn in_use(path: &Path) -> StorageError {
+    let mut holder = String::new();
+    let _ = File::open(path.join(LOCK)).and_then(|mut file| file.read_to_string(&mut holder));
+    let holder = match holder.trim() {
+        "" => "another program".to_owned(),
+        process => format!("another program ({process})"),
+    };
+    StorageError::Backend {
+        what: format!("opening the folder {}", path.display()),
+        cause: format!("{holder} has it open, and a folder has one user at a time"),
+        remedy:
+            "Close the other program, choose another folder, or use SQLite, which several programs can share"
+                .to_owned(),
+    }
+}
+
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+    )
+}
+
+/// What the system said, with what to do about it.
+pub(super) fn failed(what: &str, path: &Path, error: &io::Error) -> StorageError {
+    let remedy = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "Free some disk space and try again; what was stored before is untouched"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "Make the folder and its files writable, or choose another folder; it can still be read"
+        }
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            "Check that the folder is where it was and may be read and written"
+        }
+        _ => "Check the disk; what was stored before is untouched",
+    };
+    StorageError::Backend {
+        what: format!("{what} {}", path.display()),
+        cause: error.to_string(),
+        remedy: remedy.to_owned(),
+    }
+}
+
+/// Names that Windows keeps for devices, whatever their ending.
+const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
+
+/// The file of a thread: its name, with everything but small letters, digits, `-`, `_` and `.` as `%` and two digits,
+/// because some systems do not tell large letters from small ones. A very long name is cut and ends in a hash.
+fn file_name(thread: &str) -> String {
+    let device = DEVICES.iter().any(|name| {
+        let rest = thread.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') || rest.len() == 1)
+    });
+    let mut name = String::with_capacity(thread.len() + 8);
+    for (at, byte) in thread.bytes().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' if at > 0 || !(device || byte == b'.') => {
+                name.push(char::from(byte));
+            }
+            _ => name.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    if name.is_empty() {
+        name.push('%');
+    }
+    if name.len() > LONGEST {
+        name.truncate(LONGEST / 2);
+        name.push_str(&format!(
+            "~{:032x}",
+            xxhash_rust::xxh3::xxh3_128(thread.as_bytes())
+        ));
+    }
+    name + ".jsonl"
+}
+
+/// The thread of a file name without its ending; `None` when it was cut.
+fn thread_name(stem: &str) -> Option<String> {
+    if stem == "%" {
+        return Some(String::new());
+    }
+    let mut bytes = Vec::with_capacity(stem.len());
+    let mut rest = stem.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'~' => return None,
+            b'%' => {
+                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+                let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+                bytes.push((high * 16 + low) as u8);
+            }
+            other => bytes.push(other),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_keep_threads_apart_and_give_their_names_back() {
+        let long = "long ".repeat(100);
+        let names = [
+            "",
+            "t",
+            "T",
+            "t ",
+            "%",
+            "%74",
+            "a.b",
+            ".hidden",
+            "..",
+            "con",
+            "CON",
+            "con.x",
+            "com1",
+            "conversation",
+            "0190a000-0000-7000-8000-000000000001",
+            "a/b\\c:d|e",
+            "нить",
+            "~",
+            &long,
+        ];
+        let mut seen = std::collections::HashSet::new();
+        for name in names {
+            let file = file_name(name);
+            assert!(
+                file.len() < 255 && !file.starts_with('.') && !file.contains(['/', '\\', ':']),
+                "{file}"
+            );
+            assert!(seen.insert(file.to_lowercase()), "{name:?} shares {file}");
+            let back = thread_name(file.strip_suffix(".jsonl").expect("the ending"));
+            assert_eq!(back.as_deref(), (name != long).then_some(name), "{file}");
+        }
+        assert_eq!(
+            file_name("0190a000-0000-7000-8000-000000000001"),
+            "0190a000-0000-7000-8000-000000000001.jsonl"
+        );
+        assert!(!file_name("con").starts_with("con") && file_name("conversation") == "conversation.jsonl");
+    }
+}

@@ -1,0 +1,466 @@
+//! The journal of one thread, and what it adds up to.
+//!
+//! The journal is the truth; the thread in memory is what its lines add up to. A line is a commit, so a commit is
+//! there as a whole or not at all. A checkpoint is a change of its parent, which stands before it; now and then one
+//! is written whole, so that a damaged line does not cost everything after it.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use futures::FutureExt as _;
+use serde::{Deserialize, Serialize};
+use superstep::{
+    Checkpoint, CheckpointId, Checkpointer, Commit, Damage, ListQuery, MemorySaver, Name, Put, StorageError,
+    ThreadId,
+};
+
+use super::folder::{Folder, failed, sync_folder};
+use super::line::{lines, put_line, read_line};
+use crate::codec::plain::{Entry, Task, read_back, written_out};
+
+/// Layout of a journal.
+const SCHEMA: u32 = 1;
+/// A checkpoint is not written whole before so many changes...
+const CHANGES: u32 = 64;
+/// ...and before they weigh so many times what the last whole one did.
+const RATIO: u64 = 4;
+
+/// One line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Record {
+    /// The first.
+    Journal { schema: u32, thread: ThreadId },
+    /// Any other.
+    Commit(Box<Entry>),
+}
+
+/// A thread in memory. Readers hold on to it while the writer goes on or forgets it.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) saver: MemorySaver,
+    /// Lines that could not be read.
+    pub(super) damage: Vec<Damage>,
+    /// When it was last asked for, on the backend's own clock.
+    pub(super) used: AtomicU64,
+}
+
+impl Loaded {
+    /// The error for whoever asks for something that a damaged line may have held.
+    pub(super) fn sound(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        match self.damage.first() {
+            None => Ok(()),
+            Some(damage) => Err(StorageError::Corrupt {
+                place: format!("Thread {thread}"),
+                cause: format!(
+                    "{}. Its other checkpoints can be read one by one; a repair removes what is lost",
+                    damage.what
+                ),
+            }),
+        }
+    }
+}
+
+/// How a checkpoint is written: what its chain of changes weighs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Chain {
+    changes: u32,
+    bytes: u64,
+    whole: u64,
+}
+
+/// Checkpoints of a namespace to be left out.
+pub(super) type Doomed = HashSet<(Name, CheckpointId)>;
+
+/// The file of a thread, as the writer sees it.
+#[derive(Debug)]
+pub(super) struct Journal {
+    pub(super) thread: ThreadId,
+    path: PathBuf,
+    /// Opened for the first commit.
+    file: Option<File>,
+    /// The disk may not have the name of the file yet.
+    unnamed: bool,
+    /// Bytes of sound lines; what stands behind them is cut off before the next line.
+    pub(super) bytes: u64,
+    chains: HashMap<Name, HashMap<CheckpointId, Chain>>,
+    pub(super) loaded: Arc<Loaded>,
+}
+
+impl Journal {
+    /// Reads the journal; without a file, a thread in which nothing is.
+    pub(super) fn load(thread: &ThreadId, path: &Path) -> Result<Self, StorageError> {
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(failed("reading", path, &error)),
+        };
+        let mut journal = Self {
+            thread: thread.clone(),
+            path: path.to_path_buf(),
+            file: None,
+            unnamed: bytes.is_empty(),
+            bytes: 0,
+            chains: HashMap::new(),
+            loaded: Arc::new(Loaded {
+                saver: MemorySaver::new(),
+                damage: Vec::new(),
+                used: AtomicU64::new(0),
+            }),
+        };
+        let mut damage = Vec::new();
+        let (lines, finished) = lines(&bytes);
+        for (number, line) in lines {
+            let read = read_line(line).and_then(|record| match record {
+                Record::Commit(entry) => journal.replay(*entry, line.len() as u64, !damage.is_empty()),
+                Record::Journal { schema, .. } if schema > SCHEMA => Err(format!(
+                    "it has schema {schema}, this release reads up to {SCHEMA}"
+                )),
+                Record::Journal { .. } => Ok(()),
+            });
+            if let Err(cause) = read {
+                damage.push(Damage {
+                    thread: Some(thread.clone()),
+                    what: format!("line {number} of {} cannot be used: {cause}", path.display()),
+                    repair: Some("What it holds is removed; a copy of the file is kept beside it".to_owned()),
+                });
+            }
+        }
+        if finished < bytes.len() {
+            tracing::info!(file = %path.display(), bytes = bytes.len() - finished, "an unfinished commit is cut off");
+        }
+        journal.bytes = finished as u64;
+        if let Some(loaded) = Arc::get_mut(&mut journal.loaded) {
+            loaded.damage = damage;
+        }
+        Ok(journal)
+    }
+
+    /// The thread whose journal this is, for a name too long for a file name.
+    pub(super) fn named(path: &Path) -> Result<ThreadId, StorageError> {
+        let bytes = fs::read(path).map_err(|error| failed("reading", path, &error))?;
+        let first = lines(&bytes).0.next();
+        let record = first
+            .ok_or("it is empty".to_owned())
+            .and_then(|(_, line)| read_line(line));
+        match record {
+            Ok(Record::Journal { thread, .. }) => Ok(thread),
+            Ok(Record::Commit(_)) => Err("the thread is not named".to_owned()),
+            Err(cause) => Err(cause),
+        }
+        .map_err(|cause| StorageError::Corrupt {
+            place: format!("The first line of {}", path.display()),
+            cause,
+        })
+    }
+
+    /// Adds what a line says to the thread in memory. After damage, what belongs to it goes with it.
+    fn replay(&mut self, entry: Entry, bytes: u64, damaged: bool) -> Result<(), String> {
+        let ns = entry.ns;
+        let put = match entry.put {
+            Some(record) => {
+                let whole = !record.continues;
+                let parent = self.parent(&ns, record.head.parent.as_ref());
+                Some((read_back(record, parent.as_ref())?, whole))
+            }
+            None => None,
+        };
+        let new = put.as_ref().map(|(checkpoint, _)| checkpoint.id.clone());
+        let writes = entry.writes.into_iter().map(Task::into_writes);
+        let writes = writes.filter(|task| {
+            // Its checkpoint stood on a line that is lost.
+            !damaged || Some(&task.checkpoint_id) == new.as_ref() || self.has(&ns, &task.checkpoint_id)
+        });
+        let commit = Commit {
+            thread: self.thread.clone(),
+            ns: ns.clone(),
+            writes: writes.collect(),
+            put: put.as_ref().map(|(checkpoint, _)| Put {
+                checkpoint: checkpoint.clone(),
+                changes: Vec::new(),
+                seen: Vec::new(),
+            }),
+        };
+        self.remember(commit).map_err(|error| error.to_string())?;
+        if let Some((checkpoint, whole)) = put {
+            self.link(&ns, &checkpoint, whole, bytes);
+        }
+        Ok(())
+    }
+
+    fn remember(&self, commit: Commit) -> Result<(), StorageError> {
+        // Memory never waits.
+        self.loaded.saver.commit(commit).now_or_never().unwrap_or(Ok(()))
+    }
+
+    pub(super) fn read(&self, ns: &str, id: &CheckpointId) -> Option<Checkpoint> {
+        let found = self.loaded.saver.get(&self.thread, ns, Some(id)).now_or_never()?;
+        Some(found.ok()??.checkpoint)
+    }
+
+    fn parent(&self, ns: &Name, parent: Option<&CheckpointId>) -> Option<Checkpoint> {
+        parent.and_then(|parent| self.read(ns, parent))
+    }
+
+    fn has(&self, ns: &Name, id: &CheckpointId) -> bool {
+        self.chains.get(ns).is_some_and(|space| space.contains_key(id))
+    }
+
+    fn chain(&self, ns: &Name, id: Option<&CheckpointId>) -> Option<Chain> {
+        self.chains.get(ns)?.get(id?).copied()
+    }
+
+    fn link(&mut self, ns: &Name, checkpoint: &Checkpoint, whole: bool, bytes: u64) {
+        let chain = match self.chain(ns, checkpoint.parent.as_ref()) {
+            Some(before) if !whole => Chain {
+                changes: before.changes + 1,
+                bytes: before.bytes + bytes,
+                whole: before.whole,
+            },
+            _ => Chain {
+                whole: bytes,
+                ..Chain::default()
+            },
+        };
+        let space = self.chains.entry(ns.clone()).or_default();
+        space.insert(checkpoint.id.clone(), chain);
+    }
+
+    /// True when nothing is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.chains.values().all(HashMap::is_empty)
+    }
+
+    /// Every checkpoint, in no order.
+    pub(super) fn checkpoints(&self) -> impl Iterator<Item = (&Name, &CheckpointId)> {
+        self.chains
+            .iter()
+            .flat_map(|(ns, space)| space.keys().map(move |id| (ns, id)))
+    }
+
+    /// Stores a commit: first in the file, then in memory.
+    pub(super) fn commit(&mut self, mut commit: Commit) -> Result<(), StorageError> {
+        self.loaded.sound(&self.thread)?;
+        let new = commit.put.as_ref().map(|put| put.checkpoint.id.clone());
+        for task in &commit.writes {
+            if Some(&task.checkpoint_id) != new.as_ref() && !self.has(&commit.ns, &task.checkpoint_id) {
+                return Err(StorageError::orphan(&self.thread, task));
+            }
+        }
+        let stored = new.as_ref().is_some_and(|id| self.has(&commit.ns, id));
+        if stored {
+            commit.put = None;
+        }
+        if commit.put.is_none() && commit.writes.is_empty() {
+            return Ok(());
+        }
+        let mut whole = true;
+        let record = commit.put.as_ref().map(|put| {
+            let parent = put.checkpoint.parent.as_ref();
+            let heavy = |chain: Chain| chain.changes >= CHANGES && chain.bytes >= RATIO * chain.whole;
+            let light = self.chain(&commit.ns, parent).is_some_and(|chain| !heavy(chain));
+            let parent = light.then(|| self.parent(&commit.ns, parent)).flatten();
+            whole = parent.is_none();
+            written_out(put, parent.as_ref())
+        });
+        let entry = Entry {
+            ns: commit.ns.clone(),
+            writes: commit.writes.iter().map(Task::of).collect(),
+            put: record,
+        };
+        entry.readable(&self.thread)?;
+        let bytes = self.append(entry)?;
+        if let Some(put) = &commit.put {
+            self.link(&commit.ns, &put.checkpoint, whole, bytes);
+        }
+        self.remember(commit)
+    }
+
+    fn append(&mut self, entry: Entry) -> Result<u64, StorageError> {
+        let mut text = Vec::new();
+        let unwritable = |cause| StorageError::Backend {
+            what: format!("storing a checkpoint of thread {}", self.thread),
+            cause,
+            remedy: "Write a value that JSON can express".to_owned(),
+        };
+        if self.bytes == 0 {
+            put_line(&mut text, &first(&self.thread)).map_err(unwritable)?;
+        }
+        put_line(&mut text, &Record::Commit(Box::new(entry))).map_err(unwritable)?;
+        let path = self.path.clone();
+        let error = |error| failed("writing to", &path, &error);
+        let whole = self.bytes;
+        let file = self.open().map_err(error)?;
+        if let Err(cause) = file.write_all(&text) {
+            // What is left of the line would be cut off at the next opening; if it cannot be cut now, it is then.
+            if file.set_len(whole).is_err() {
+                self.file = None;
+            }
+            return Err(error(cause));
+        }
+        self.bytes += text.len() as u64;
+        Ok(text.len() as u64)
+    }
+
+    fn open(&mut self) -> std::io::Result<&mut File> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => {
+                let file = OpenOptions::new().append(true).create(true).open(&self.path)?;
+                if file.metadata()?.len() > self.bytes {
+                    file.set_len(self.bytes)?;
+                }
+                file
+            }
+        };
+        Ok(self.file.insert(file))
+    }
+
+    /// Waits until the disk has what was written.
+    pub(super) fn sync(&mut self) -> Result<(), StorageError> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let named = |()| {
+            if self.unnamed {
+                sync_folder(&self.path)
+            } else {
+                Ok(())
+            }
+        };
+        let synced = file.sync_data().and_then(named);
+        synced.map_err(|error| failed("writing to", &self.path, &error))?;
+        self.unnamed = false;
+        Ok(())
+    }
+
+    /// The text of a journal with every checkpoint of this one but the doomed ones.
+    pub(super) fn without(&self, doomed: &Doomed) -> Result<Vec<u8>, StorageError> {
+        let mut text = Vec::new();
+        let skip = |ns: &Name, id: &CheckpointId| doomed.contains(&(ns.clone(), id.clone()));
+        self.copy_into(&mut text, &self.thread, skip, skip)?;
+        Ok(text)
+    }
+
+    /// The text of a journal of `to`, which has everything that it had and what it lacks of this thread.
+    pub(super) fn with_copy(&self, to: &Self) -> Result<Vec<u8>, StorageError> {
+        let mut text = Vec::new();
+        to.copy_into(&mut text, &to.thread, |_, _| false, |_, _| false)?;
+        // What stands in both may differ: what continues it is written whole.
+        let there = |ns: &Name, id: &CheckpointId| to.has(ns, id);
+        self.copy_into(&mut text, &to.thread, there, there)?;
+        Ok(text)
+    }
+
+    /// Copies the lines that can be read, without the checkpoints to be left out; what continues one of those that
+    /// are `strange` is written whole.
+    fn copy_into(
+        &self,
+        text: &mut Vec<u8>,
+        thread: &ThreadId,
+        left_out: impl Fn(&Name, &CheckpointId) -> bool,
+        strange: impl Fn(&Name, &CheckpointId) -> bool,
+    ) -> Result<(), StorageError> {
+        let bytes = match fs::read(&self.path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(failed("reading", &self.path, &error)),
+        };
+        let lost = |cause| StorageError::Corrupt {
+            place: format!("A line of {}", self.path.display()),
+            cause,
+        };
+        if text.is_empty() {
+            put_line(text, &first(thread)).map_err(lost)?;
+        }
+        // An unfinished line was never acknowledged, and is not among these.
+        for (_, line) in lines(&bytes).0 {
+            let Ok(Record::Commit(mut entry)) = read_line(line) else {
+                continue;
+            };
+            let ns = entry.ns.clone();
+            let stays = |id: &CheckpointId| self.has(&ns, id) && !left_out(&ns, id);
+            let before = (entry.writes.len(), entry.put.is_some());
+            entry.writes.retain(|task| stays(&task.of));
+            entry.put = entry.put.filter(|record| stays(&record.head.id));
+            let mut changed = before != (entry.writes.len(), entry.put.is_some());
+            if let Some(record) = &mut entry.put
+                && record.continues
+                && record
+                    .head
+                    .parent
+                    .as_ref()
+                    .is_some_and(|parent| strange(&ns, parent))
+            {
+                let id = &record.head.id;
+                let checkpoint = self
+                    .read(&ns, id)
+                    .ok_or_else(|| lost(format!("checkpoint {id} is gone")))?;
+                let put = Put {
+                    checkpoint,
+                    changes: Vec::new(),
+                    seen: Vec::new(),
+                };
+                *record = written_out(&put, None);
+                changed = true;
+            }
+            if entry.put.is_none() && entry.writes.is_empty() {
+                continue;
+            }
+            if changed {
+                put_line(text, &Record::Commit(entry)).map_err(lost)?;
+            } else {
+                text.extend_from_slice(line);
+                text.push(b'\n');
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts this text in the place of the journal and reads it again; without a checkpoint in it, the file goes.
+    pub(super) fn rewrite(&mut self, folder: &Folder, text: &[u8]) -> Result<(), StorageError> {
+        self.file = None;
+        folder.replace(&self.path, text)?;
+        *self = Self::load(&self.thread, &self.path)?;
+        if self.is_empty() {
+            Self::remove_at(&self.path)?;
+            self.bytes = 0;
+        }
+        Ok(())
+    }
+
+    /// Keeps a copy of a damaged file beside it.
+    pub(super) fn keep_copy(&self) -> Result<PathBuf, StorageError> {
+        let free = |n: &u32| !self.path.with_extension(format!("damaged.{n}")).exists();
+        let n = (1..).find(free).unwrap_or_default();
+        let copy = self.path.with_extension(format!("damaged.{n}"));
+        fs::copy(&self.path, &copy).map_err(|error| failed("copying to", &copy, &error))?;
+        Ok(copy)
+    }
+
+    /// Removes the file of a journal.
+    pub(super) fn remove_at(path: &Path) -> Result<(), StorageError> {
+        match fs::remove_file(path).and_then(|()| sync_folder(path)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(failed("deleting", path, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The heads of every namespace, newest first.
+    pub(super) fn heads(&self) -> Vec<superstep::CheckpointHead> {
+        let all = ListQuery::default();
+        let heads = self.loaded.saver.heads(&all).now_or_never();
+        heads.and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+fn first(thread: &ThreadId) -> Record {
+    Record::Journal {
+        schema: SCHEMA,
+        thread: thread.clone(),
+    }
+}

@@ -1,0 +1,281 @@
+//! Checkpoints in a folder: a journal of readable lines for each thread.
+//!
+//! One process has the folder, one thread of it writes (`writer`), and a thread that was asked for is in memory, where
+//! readers find it without waiting for the writer. `docs/storage.md` describes the files and what survives which
+//! accident.
+
+mod folder;
+mod journal;
+mod line;
+mod writer;
+
+use std::fmt;
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+
+use async_trait::async_trait;
+use superstep::{
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
+    Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
+};
+use tokio::sync::oneshot;
+
+use crate::sqlite::Synchronous;
+use folder::Folder;
+use journal::Loaded;
+use writer::{AtHand, Job, Shared, Writer};
+
+/// How to open a folder.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileOptions {
+    /// What an acknowledged commit survives.
+    pub synchronous: Synchronous,
+}
+
+/// Keeps checkpoints in a folder, a file for each thread.
+pub struct FileSaver {
+    folder: Arc<Folder>,
+    shared: Arc<Shared>,
+    jobs: Option<mpsc::Sender<Job>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl fmt::Debug for FileSaver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileSaver")
+            .field("folder", &self.folder.path())
+            .finish_non_exhaustive()
+    }
+}
+
+impl FileSaver {
+    /// Opens or makes the folder; it is ours until this is dropped.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StorageError> {
+        Self::open_with(path, FileOptions::default())
+    }
+
+    /// Opens or makes the folder with options.
+    pub fn open_with(path: impl AsRef<Path>, options: FileOptions) -> Result<Self, StorageError> {
+        let folder = Arc::new(Folder::open(path.as_ref())?);
+        Self::in_folder(folder, options)
+    }
+
+    fn in_folder(folder: Arc<Folder>, options: FileOptions) -> Result<Self, StorageError> {
+        let shared = Arc::new(Shared::default());
+        let writer = Writer::new(folder.clone(), options.synchronous, shared.clone())?;
+        let (jobs, queue) = mpsc::channel();
+        let writer = std::thread::Builder::new()
+            .name("superstep-files".to_owned())
+            .spawn(move || writer.run(&queue))
+            .map_err(|error| StorageError::Backend {
+                what: format!("starting the writer of {}", folder.path().display()),
+                cause: error.to_string(),
+                remedy: "Close other programs and try again".to_owned(),
+            })?;
+        Ok(Self {
+            folder,
+            shared,
+            jobs: Some(jobs),
+            writer: Some(writer),
+        })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Hands a job to the writer at once; the future only waits for its outcome. So the order of the calls is the
+    /// order of the commits, even when the futures are awaited later and in another order.
+    fn submit<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Writer) -> Result<T, StorageError> + Send + 'static,
+    ) -> impl Future<Output = Result<T, StorageError>> + Send + 'static {
+        let (answer, outcome) = oneshot::channel();
+        let job: Job = Box::new(move |writer| {
+            let done = work(writer);
+            Box::new(move |unsafe_disk| {
+                let done = match unsafe_disk {
+                    Some(error) => done.and_then(|_| Err(error.clone())),
+                    None => done,
+                };
+                // A caller that stopped waiting does not want to know.
+                let _ = answer.send(done);
+            })
+        });
+        let sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
+        let path = self.folder.path().to_path_buf();
+        async move {
+            let gone = || StorageError::Backend {
+                what: format!("working in {}", path.display()),
+                cause: "its writer has stopped".to_owned(),
+                remedy: "Open the folder again; what was acknowledged is stored".to_owned(),
+            };
+            if !sent {
+                return Err(gone());
+            }
+            outcome.await.unwrap_or_else(|_| Err(gone()))
+        }
+    }
+
+    async fn loaded(&self, thread: &ThreadId) -> Result<Option<Arc<Loaded>>, StorageError> {
+        match self.shared.thread(thread) {
+            AtHand::Nothing => Ok(None),
+            AtHand::Loaded(loaded) => Ok(Some(loaded)),
+            AtHand::Unread => {
+                let thread = thread.clone();
+                self.submit(move |writer| writer.loaded(&thread)).await.map(Some)
+            }
+        }
+    }
+
+    /// What `read` finds in the threads that a query is about, newest first.
+    async fn select<T, F: Future<Output = Result<Vec<T>, StorageError>>>(
+        &self,
+        query: &ListQuery,
+        read: impl Fn(Arc<Loaded>) -> F,
+        id: impl Fn(&T) -> &CheckpointId,
+    ) -> Result<Vec<T>, StorageError> {
+        let threads = match &query.thread {
+            Some(thread) => vec![thread.clone()],
+            None => self.shared.threads(),
+        };
+        let mut found = Vec::new();
+        for thread in &threads {
+            let Some(loaded) = self.loaded(thread).await? else {
+                continue;
+            };
+            if query.id.is_none() {
+                loaded.sound(thread)?;
+            }
+            let some = read(loaded.clone()).await?;
+            if some.is_empty() && query.thread.is_some() {
+                loaded.sound(thread)?;
+            }
+            found.extend(some);
+        }
+        if threads.len() > 1 {
+            // Stable: equal ids of copied threads stay in the order of the threads.
+            found.sort_by(|a, b| id(b).cmp(id(a)));
+        }
+        found.truncate(query.limit.unwrap_or(usize::MAX));
+        Ok(found)
+    }
+}
+
+impl Drop for FileSaver {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(writer) = self.writer.take()
+            && writer.join().is_err()
+        {
+            tracing::error!(folder = %self.folder.path().display(), "the writer ended in a panic");
+        }
+    }
+}
+
+#[async_trait]
+impl Checkpointer for FileSaver {
+    // Written out rather than `async fn`, because the job must be queued when this is called and not when the
+    // future is first polled.
+    fn commit<'life0, 'async_trait>(
+        &'life0 self,
+        commit: Commit,
+    ) -> Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(self.submit(move |writer| writer.commits(vec![commit])))
+    }
+
+    async fn commit_all(&self, commits: Vec<Commit>) -> Result<(), StorageError> {
+        self.submit(move |writer| writer.commits(commits)).await
+    }
+
+    async fn get(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError> {
+        let Some(loaded) = self.loaded(thread).await? else {
+            return Ok(None);
+        };
+        let found = loaded.saver.get(thread, ns, id).await?;
+        if id.is_none() || found.is_none() {
+            loaded.sound(thread)?;
+        }
+        Ok(found)
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        let read = async |loaded: Arc<Loaded>| loaded.saver.list(query).await;
+        self.select(query, read, |tuple| &tuple.checkpoint.id).await
+    }
+
+    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
+        let read = async |loaded: Arc<Loaded>| loaded.saver.heads(query).await;
+        self.select(query, read, |head| &head.id).await
+    }
+
+    async fn values(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+        keys: &[Name],
+    ) -> Result<Option<ChannelValues>, StorageError> {
+        let Some(loaded) = self.loaded(thread).await? else {
+            return Ok(None);
+        };
+        let found = loaded.saver.values(thread, ns, id, keys).await?;
+        if id.is_none() || found.is_none() {
+            loaded.sound(thread)?;
+        }
+        Ok(found)
+    }
+
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        let query = query.clone();
+        self.submit(move |writer| writer.threads(&query)).await
+    }
+
+    async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
+        let query = query.clone();
+        self.submit(move |writer| writer.count(&query)).await
+    }
+
+    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        let thread = thread.clone();
+        self.submit(move |writer| writer.delete(&thread)).await
+    }
+
+    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
+        let (from, to) = (from.clone(), to.clone());
+        self.submit(move |writer| writer.copy(&from, &to)).await
+    }
+
+    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+        let pruning = pruning.clone();
+        self.submit(move |writer| writer.prune(&pruning)).await
+    }
+
+    async fn usage(&self) -> Result<Usage, StorageError> {
+        self.submit(Writer::usage).await
+    }
+
+    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        match self.loaded(thread).await? {
+            Some(loaded) => loaded.saver.lens(thread).await,
+            None => Ok(ThreadLens::default()),
+        }
+    }
+
+    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
+        self.submit(move |writer| writer.verify(repair)).await
+    }
+}

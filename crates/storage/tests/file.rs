@@ -1,0 +1,431 @@
+//! The file backend: the engine's suite, also closed and opened again before each read, and what only files can do
+//! wrong.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use superstep::conformance::{self, Draft, id};
+use superstep::{
+    Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery,
+    Pruning, Removal, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Write, json,
+};
+use superstep_storage::{FileOptions, FileSaver, Synchronous};
+
+fn accepted(report: &conformance::Report) {
+    println!("{report}");
+    assert!(report.is_ok(), "{report}");
+    assert!(
+        report.passed.len() > 50,
+        "the suite has shrunk: {} cases",
+        report.passed.len()
+    );
+}
+
+/// Gives each case a folder of its own.
+struct Folders {
+    parent: tempfile::TempDir,
+    next: AtomicUsize,
+}
+
+impl Folders {
+    fn new() -> Self {
+        Self {
+            parent: tempfile::tempdir().expect("a temporary folder"),
+            next: AtomicUsize::new(0),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.parent
+            .path()
+            .join(self.next.fetch_add(1, Ordering::Relaxed).to_string())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_suite() {
+    let folders = Folders::new();
+    let report = conformance::run(async || {
+        let options = FileOptions {
+            synchronous: Synchronous::Full,
+        };
+        Arc::new(FileSaver::open_with(folders.path(), options).expect("a new folder"))
+            as Arc<dyn Checkpointer>
+    });
+    accepted(&report.await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_suite_opened_again_before_each_read() {
+    let folders = Folders::new();
+    let report = conformance::run(async || Arc::new(Reopening::new(folders.path())) as Arc<dyn Checkpointer>);
+    accepted(&report.await);
+}
+
+/// Forgets everything between a write and a read.
+#[derive(Debug)]
+struct Reopening {
+    path: PathBuf,
+    saver: tokio::sync::Mutex<(Option<FileSaver>, bool)>,
+}
+
+impl Reopening {
+    fn new(path: PathBuf) -> Self {
+        let saver = tokio::sync::Mutex::new((None, false));
+        Self { path, saver }
+    }
+
+    async fn with<T>(&self, writes: bool, work: impl AsyncFnOnce(&FileSaver) -> T) -> T {
+        let mut guard = self.saver.lock().await;
+        if guard.0.is_none() || (guard.1 && !writes) {
+            // A folder has one user at a time, so the old one goes first.
+            guard.0 = None;
+            *guard = (
+                Some(FileSaver::open(&self.path).expect("the folder opens again")),
+                false,
+            );
+        }
+        guard.1 |= writes;
+        let (saver, _) = &*guard;
+        work(saver.as_ref().expect("opened above")).await
+    }
+}
+
+#[async_trait]
+impl Checkpointer for Reopening {
+    async fn commit(&self, commit: Commit) -> Result<(), StorageError> {
+        self.with(true, async |saver| saver.commit(commit).await).await
+    }
+    async fn get(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError> {
+        self.with(false, async |saver| saver.get(thread, ns, id).await)
+            .await
+    }
+    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        self.with(false, async |saver| saver.list(query).await).await
+    }
+    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
+        self.with(false, async |saver| saver.heads(query).await).await
+    }
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        self.with(false, async |saver| saver.threads(query).await).await
+    }
+    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        self.with(true, async |saver| saver.delete_thread(thread).await)
+            .await
+    }
+    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
+        self.with(true, async |saver| saver.copy_thread(from, to).await)
+            .await
+    }
+    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+        self.with(true, async |saver| saver.prune(pruning).await).await
+    }
+}
+
+/// A thread of so many checkpoints with a growing list, the next checkpoint of each after the one before.
+async fn grown(saver: &dyn Checkpointer, thread: &str, count: u64) -> Vec<Checkpoint> {
+    let root = Draft::root(id(1))
+        .set("log", json!([]))
+        .store(saver, thread, "")
+        .await;
+    let mut made = vec![root.expect("stores")];
+    for n in 2..=count {
+        let draft = Draft::after(&made[made.len() - 1], id(n))
+            .append("log", vec![json!(n)])
+            .set("n", n);
+        made.push(draft.store(saver, thread, "").await.expect("stores"));
+    }
+    made
+}
+
+async fn newest(saver: &dyn Checkpointer, thread: &str) -> Result<Option<Checkpoint>, StorageError> {
+    let found = saver.get(&thread.into(), "", None).await?;
+    Ok(found.map(|tuple| tuple.checkpoint))
+}
+
+fn journal(folder: &Path, thread: &str) -> PathBuf {
+    folder.join("threads").join(format!("{thread}.jsonl"))
+}
+
+#[tokio::test]
+async fn a_torn_line_is_cut_off_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let saver = FileSaver::open(folder.path()).expect("opens");
+    let made = grown(&saver, "t", 5).await;
+    drop(saver);
+    let whole = fs::read(journal(folder.path(), "t")).expect("a journal");
+    let last = whole[..whole.len() - 1]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .expect("lines")
+        + 1;
+    for cut in (last..whole.len()).step_by(13) {
+        fs::write(journal(folder.path(), "t"), &whole[..cut]).expect("writable");
+        let saver = FileSaver::open(folder.path()).expect("opens");
+        assert_eq!(
+            newest(&saver, "t").await.expect("readable"),
+            Some(made[3].clone()),
+            "cut at {cut}"
+        );
+        let again = Draft::after(&made[3], id(9))
+            .set("n", "again")
+            .store(&saver, "t", "")
+            .await
+            .expect("stores");
+        drop(saver);
+        let saver = FileSaver::open(folder.path()).expect("opens");
+        assert_eq!(
+            newest(&saver, "t").await.expect("readable"),
+            Some(again),
+            "cut at {cut}"
+        );
+        assert!(
+            saver.verify(false).await.expect("checks").is_sound(),
+            "cut at {cut}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn damage_is_named_and_repaired_and_costs_little() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let saver = FileSaver::open(folder.path()).expect("opens");
+    let made = grown(&saver, "t", 400).await;
+    let other = grown(&saver, "other", 3).await;
+    drop(saver);
+    let path = journal(folder.path(), "t");
+    let mut bytes = fs::read(&path).expect("a journal");
+    let at = bytes
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'\n')
+        .nth(20)
+        .expect("lines")
+        .0
+        + 40;
+    bytes[at] ^= 1;
+    fs::write(&path, &bytes).expect("writable");
+    let saver = FileSaver::open(folder.path()).expect("opens");
+    let error = newest(&saver, "t")
+        .await
+        .expect_err("the newest may be lost")
+        .to_string();
+    assert!(
+        error.contains("Thread t") && error.contains("line 22") && error.contains("checksum"),
+        "{error}"
+    );
+    let after = Draft::after(&made[399], id(999)).store(&saver, "t", "").await;
+    assert!(
+        after.is_err(),
+        "a damaged thread does not go on as if nothing were"
+    );
+    let early = saver
+        .get(&"t".into(), "", Some(&made[5].id))
+        .await
+        .expect("readable")
+        .expect("there");
+    assert_eq!(early.checkpoint, made[5]);
+    assert_eq!(
+        newest(&saver, "other").await.expect("readable").as_ref(),
+        other.last()
+    );
+    let found = saver.verify(false).await.expect("checks");
+    assert!(
+        !found.is_sound() && !found.repaired && found.threads == 2,
+        "{found:?}"
+    );
+    assert!(
+        found
+            .damage
+            .iter()
+            .all(|damage| damage.thread == Some("t".into()) && damage.repair.is_some())
+    );
+    let repaired = saver.verify(true).await.expect("repairs");
+    assert!(repaired.repaired, "{repaired:?}");
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    // Checkpoints that were written whole stand by themselves: what follows the next of them is not lost.
+    let left = saver
+        .heads(&ListQuery {
+            thread: Some("t".into()),
+            ..ListQuery::default()
+        })
+        .await
+        .expect("readable");
+    assert!(left.len() > 200, "{} of 400 are left", left.len());
+    let newest = newest(&saver, "t").await.expect("readable").expect("there");
+    assert_eq!(newest, made[399]);
+    let next = Draft::after(&newest, id(1000))
+        .set("n", 0)
+        .store(&saver, "t", "")
+        .await;
+    next.expect("the thread goes on");
+    let copies = fs::read_dir(folder.path().join("threads")).expect("a folder");
+    let copies = copies.filter(|entry| {
+        entry
+            .as_ref()
+            .is_ok_and(|e| e.file_name().to_string_lossy().contains("damaged"))
+    });
+    assert_eq!(copies.count(), 1, "what was damaged is kept");
+}
+
+#[tokio::test]
+async fn one_process_has_the_folder() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = FileSaver::open(folder.path()).expect("opens");
+    let refused = FileSaver::open(folder.path())
+        .expect_err("it is in use")
+        .to_string();
+    assert!(
+        refused.contains(&format!("process {}", std::process::id())),
+        "{refused}"
+    );
+    drop(first);
+    FileSaver::open(folder.path()).expect("free again");
+}
+
+#[tokio::test]
+async fn folders_of_others_and_of_newer_releases_are_left_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("thesis.txt"), "mine").expect("writable");
+    let refused = FileSaver::open(folder.path()).expect_err("not ours").to_string();
+    assert!(refused.contains("other files"), "{refused}");
+    assert_eq!(
+        fs::read_dir(folder.path()).expect("a folder").count(),
+        1,
+        "nothing was added"
+    );
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("superstep.json"), r#"{"schema": 7}"#).expect("writable");
+    let refused = FileSaver::open(folder.path()).expect_err("too new");
+    assert!(
+        matches!(
+            refused,
+            StorageError::NewerSchema {
+                found: 7,
+                supported: 1
+            }
+        ),
+        "{refused}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_threads_are_listed_without_being_held() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let saver = FileSaver::open(folder.path()).expect("opens");
+    for n in 0..600 {
+        grown(&saver, &format!("Thread {n}"), 2).await;
+    }
+    let all = |saver: FileSaver| async move {
+        let query = ThreadQuery {
+            search: Some("thread 59".into()),
+            ..ThreadQuery::default()
+        };
+        let found = saver.threads(&query).await.expect("lists");
+        let names: Vec<_> = found.iter().map(|thread| thread.thread.to_string()).collect();
+        assert_eq!(
+            saver
+                .count_threads(&ThreadQuery::default())
+                .await
+                .expect("counts"),
+            600
+        );
+        assert_eq!(saver.usage().await.expect("measures").threads.len(), 600);
+        (names, found)
+    };
+    let (names, before) = all(saver).await;
+    assert_eq!(names.len(), 11, "{names:?}");
+    let list = folder.path().join("threads.jsonl");
+    assert!(list.exists(), "the summaries are written down");
+    let (_, after) = all(FileSaver::open(folder.path()).expect("opens")).await;
+    assert_eq!(before, after, "from the list");
+    fs::remove_file(&list).expect("removable");
+    let (_, after) = all(FileSaver::open(folder.path()).expect("opens")).await;
+    assert_eq!(before, after, "from the journals");
+}
+
+#[tokio::test]
+async fn pruning_makes_the_file_smaller_and_says_by_how_much() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let saver = FileSaver::open(folder.path()).expect("opens");
+    let made = grown(&saver, "t", 300).await;
+    let task = TaskWrites {
+        checkpoint_id: made[299].id.clone(),
+        task_id: TaskId::new("task"),
+        task_path: "p".into(),
+        writes: vec![Write {
+            idx: 0,
+            channel: "n".into(),
+            value: json!(1),
+        }],
+    };
+    let commit = Commit {
+        thread: "t".into(),
+        ns: "".into(),
+        writes: vec![task],
+        put: None,
+    };
+    saver.commit(commit).await.expect("stores");
+    let size = || {
+        fs::metadata(journal(folder.path(), "t"))
+            .expect("a journal")
+            .len()
+    };
+    let pruning = Pruning::threads(["t".into()], Keep::Newest(2)).retain([made[10].id.clone()]);
+    let before = size();
+    let planned = saver.prune(&pruning.clone().dry_run()).await.expect("plans");
+    assert_eq!(size(), before, "a dry run changes nothing");
+    let done = saver.prune(&pruning).await.expect("prunes");
+    assert_eq!(planned, done);
+    assert_eq!((done.checkpoints, done.bytes), (297, Some(before - size())));
+    for kept in [&made[10], &made[298], &made[299]] {
+        let tuple = saver
+            .get(&"t".into(), "", Some(&kept.id))
+            .await
+            .expect("readable")
+            .expect("there");
+        assert_eq!(&tuple.checkpoint, kept);
+        assert_eq!(tuple.pending_writes.len(), usize::from(kept.id == made[299].id));
+    }
+    drop(saver);
+    let saver = FileSaver::open(folder.path()).expect("opens");
+    assert_eq!(newest(&saver, "t").await.expect("readable").as_ref(), made.last());
+    saver
+        .prune(&Pruning::threads(["t".into()], Keep::Nothing))
+        .await
+        .expect("prunes");
+    assert!(!journal(folder.path(), "t").exists());
+}
+
+#[tokio::test]
+async fn the_deepest_value_that_is_taken_comes_back() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let nested = |levels: usize| (0..levels).fold(json!("deep"), |value, _| vec![value].into());
+    let saver = FileSaver::open(folder.path()).expect("opens");
+    let deep = Draft::root(id(1))
+        .set("x", nested(120))
+        .store(&saver, "t", "")
+        .await
+        .expect("stores");
+    let list = Draft::after(&deep, id(2))
+        .append("x", vec![nested(119)])
+        .store(&saver, "t", "")
+        .await
+        .expect("stores");
+    let refused = Draft::after(&deep, id(3))
+        .set("x", nested(121))
+        .store(&saver, "t", "")
+        .await;
+    assert!(refused.is_err_and(|error| error.to_string().contains("120 levels")));
+    drop(saver);
+    let saver = FileSaver::open(folder.path()).expect("opens");
+    assert_eq!(newest(&saver, "t").await.expect("readable"), Some(list));
+}
