@@ -5,8 +5,8 @@
 //! tables and what durability means are described in `docs/storage.md`.
 
 mod codec;
-pub mod retention;
 mod file;
+pub mod retention;
 mod sqlite;
 pub mod transfer;
 
@@ -16,19 +16,27 @@ pub use file::{FileOptions, FileSaver};
 pub use sqlite::{SqliteOptions, SqliteSaver, Synchronous};
 use superstep::{Checkpointer, MemorySaver, StorageError};
 
-/// Opens the backend that `url` names: `memory:`, `sqlite:PATH`, or a plain path (SQLite).
+/// Opens the backend that `url` names: `memory:`, `sqlite:PATH`, `file:FOLDER`, or a plain path (SQLite).
 pub fn open(url: &str) -> Result<Arc<dyn Checkpointer>, StorageError> {
     if url == "memory:" {
         return Ok(Arc::new(MemorySaver::new()));
     }
     let path = match url.split_once(':') {
         Some(("sqlite", path)) => path.strip_prefix("//").unwrap_or(path),
+        Some(("file", path)) => {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return Ok(Arc::new(FileSaver::open(if path.is_empty() {
+                "."
+            } else {
+                path
+            })?));
+        }
         // A single letter before the colon is a Windows drive.
         Some((scheme, _)) if scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
             return Err(StorageError::Backend {
                 what: format!("opening storage {url:?}"),
                 cause: format!("no backend is called {scheme:?}"),
-                remedy: "Use memory:, sqlite:PATH or the path of a SQLite file".to_owned(),
+                remedy: "Use memory:, sqlite:PATH, file:FOLDER or the path of a SQLite file".to_owned(),
             });
         }
         _ => url,

@@ -191,7 +191,7 @@ fn put(checkpoint: Checkpoint, parent: Option<&Checkpoint>) -> Put {
     let seen = checkpoint
         .versions_seen
         .iter()
-        .filter(|(node, now)| parent.and_then(|parent| parent.versions_seen.get(*node)) != Some(now))
+        .filter(|(node, now)| parent.and_then(|parent| parent.versions_seen.get(node)) != Some(now))
         .map(|(node, _)| node.clone())
         .collect();
     Put {
@@ -397,7 +397,7 @@ impl Line {
                 }
                 let names = parent.channel_values.keys();
                 names
-                    .filter(|name| !checkpoint.channel_values.contains_key(*name))
+                    .filter(|name| !checkpoint.channel_values.contains_key(name))
                     .cloned()
                     .collect()
             }
