@@ -6,7 +6,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use superstep::StorageError;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use crate::codec::pack::{Content, Packed, Packer, Press, Shelf, Unpackable, Unpacker, hash, read_refs, refs_blob};
+use crate::codec::pack::{
+    Content, Packed, Packer, Press, Shelf, Unpackable, Unpacker, hash, read_refs, refs_blob,
+};
 
 use super::fault::Fault;
 
@@ -14,6 +16,21 @@ use super::fault::Fault;
 const REMEMBERED: usize = 1 << 16;
 /// What a row takes beside its data, about.
 pub(super) const ROW_BYTES: i64 = 24;
+/// What a checkpoint takes beside its delta, about: two ids, and an entry in each of two indices.
+pub(super) const CHECKPOINT_BYTES: i64 = 96;
+
+fn no_memory(error: std::io::Error) -> StorageError {
+    StorageError::Backend {
+        what: "making room for compressing".to_owned(),
+        cause: error.to_string(),
+        remedy: "Close other programs and try again".to_owned(),
+    }
+}
+
+/// What turns stored values back.
+pub(super) fn unpacker() -> Result<Unpacker, StorageError> {
+    Unpacker::new().map_err(no_memory)
+}
 
 /// The parts of a database.
 pub(super) struct Shelves {
@@ -47,19 +64,19 @@ pub(super) enum Source<'a, I> {
 
 impl Shelves {
     pub(super) fn new() -> Result<Self, StorageError> {
-        let memory = |error: std::io::Error| StorageError::Backend {
-            what: "making room for compressing".to_owned(),
-            cause: error.to_string(),
-            remedy: "Close other programs and try again".to_owned(),
-        };
         Ok(Self {
-            press: Press::new().map_err(memory)?,
-            unpacker: Unpacker::new().map_err(memory)?,
+            press: Press::new().map_err(no_memory)?,
+            unpacker: unpacker()?,
             packer: Packer::default(),
             met: HashMap::new(),
             seed: uuid::Uuid::new_v4().as_u64_pair().0,
             owed: HashMap::new(),
         })
+    }
+
+    /// What turns stored values back.
+    pub(super) fn unpacker(&mut self) -> &mut Unpacker {
+        &mut self.unpacker
     }
 
     /// Nothing is known of the database any more.
@@ -141,7 +158,8 @@ impl Shelves {
             return Ok(0);
         }
         if more.is_some() {
-            conn.prepare_cached("DELETE FROM shares WHERE part = ?1")?.execute([part])?;
+            conn.prepare_cached("DELETE FROM shares WHERE part = ?1")?
+                .execute([part])?;
         }
         if left == 0 {
             return Ok(0);
@@ -204,12 +222,18 @@ impl Shelf for Desk<'_> {
 impl Desk<'_> {
     /// The part with this text: equal hashes alone prove nothing.
     fn find(&mut self, hash: i64, part: &Content<'_>) -> Result<Option<i64>, Fault> {
-        let mut statement = self.conn.prepare_cached("SELECT id, data FROM parts WHERE hash = ?1")?;
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT id, data FROM parts WHERE hash = ?1")?;
         let mut rows = statement.query([hash])?;
         while let Some(row) = rows.next()? {
             let data = row.get_ref(1)?.as_blob().unwrap_or_default();
             // A damaged part equals nothing.
-            if self.unpacker.text(data).is_ok_and(|(text, referring)| *text == *part.text && referring == part.referring) {
+            if self
+                .unpacker
+                .text(data)
+                .is_ok_and(|(text, referring)| *text == *part.text && referring == part.referring)
+            {
                 return Ok(Some(row.get(0)?));
             }
         }

@@ -22,11 +22,13 @@ use tokio::sync::oneshot;
 
 use crate::codec::bytes::rows_blob;
 use crate::codec::difference::differences;
+use crate::codec::pack::{Packed, Unpackable, read_refs, refs_blob, split};
 use crate::codec::record::{Delta, Rows};
-use crate::codec::value::json;
+use crate::codec::value::{json, nested};
 
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::Fault;
+use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
 use super::reader::{Memo, Names, SOURCES, View};
 
 /// Commits and other jobs after which a transaction is closed: bounds how long the first caller waits for the last.
@@ -376,6 +378,7 @@ impl Writer {
         let mut view = View {
             conn: &self.conn,
             names: &mut self.names,
+            unpacker: self.shelves.unpacker(),
             memo: Memo::default(),
         };
         let (parents, user) = view.meta(meta, &place)?;
@@ -482,10 +485,7 @@ impl Writer {
                     Value::Object(metadata.user.clone()),
                 ]
                 .into();
-                if too_deep_to_read(&pair) {
-                    return Err(too_deep("the metadata", thread).into());
-                }
-                let json = pair.to_string();
+                let json = String::from_utf8(json(&pair, "the metadata", thread)?).unwrap_or_default();
                 self.insert("INSERT INTO metas (json) VALUES (?1)", &[&json])?
             }
         };
@@ -604,7 +604,9 @@ impl Writer {
                 len: list.len(),
                 level,
                 run,
-                size: before.size.map(|size| size + packed.size.saturating_sub(2) + comma),
+                size: before
+                    .size
+                    .map(|size| size + packed.size.saturating_sub(2) + comma),
             };
             return self.insert_item(Some(base), Shape::List(link), packed);
         }
@@ -648,10 +650,12 @@ impl Writer {
         what: impl Fn() -> String,
         thread: &ThreadId,
     ) -> Result<Packed, Fault> {
-        self.shelves.pack(&self.conn, source).map_err(|error| match error {
-            Unpackable::Shelf(fault) => fault,
-            Unpackable::TooDeep => too_deep(&what(), thread).into(),
-        })
+        self.shelves
+            .pack(&self.conn, source)
+            .map_err(|error| match error {
+                Unpackable::Shelf(fault) => fault,
+                Unpackable::TooDeep => nested(&what(), thread).into(),
+            })
     }
 
     /// The link of a list row; `None` when the value is not a list or its row is gone.
@@ -734,9 +738,7 @@ impl Writer {
             .query_row(params![seq, id], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let (row, mut rows) = match stored {
-            Some((row, blob)) => {
-                (Some(row), Rows::decode(&blob).map_err(damaged)?)
-            }
+            Some((row, blob)) => (Some(row), Rows::decode(&blob).map_err(damaged)?),
             None => (None, Rows::default()),
         };
         for write in &task.writes {
@@ -788,42 +790,43 @@ impl Writer {
         Ok(spaces.collect::<Result<_, _>>()?)
     }
 
-    fn delete(&mut self, thread: &ThreadId) -> Result<(), Fault> {
+    /// Removes a thread; gives the bytes that its rows took. Parts that nothing refers to then go when it is settled.
+    fn delete(&mut self, thread: &ThreadId) -> Result<u64, Fault> {
         let spaces = self.spaces_of(thread)?;
         self.wrote = true;
         let (mut items, mut metas) = (HashSet::new(), HashSet::new());
+        let mut freed = 0;
         for (space, _) in &spaces {
+            let mut seqs = HashSet::new();
             let mut statement = self
                 .conn
-                .prepare_cached("SELECT meta, delta FROM checkpoints WHERE space = ?1")?;
+                .prepare_cached("SELECT seq, meta, delta FROM checkpoints WHERE space = ?1")?;
             let mut rows = statement.query([space])?;
             while let Some(row) = rows.next()? {
-                metas.insert(row.get::<_, i64>(0)?);
-                match Delta::decode(row.get_ref(1)?.as_blob().unwrap_or_default()) {
+                seqs.insert(row.get::<_, i64>(0)?);
+                metas.insert(row.get::<_, i64>(1)?);
+                match Delta::decode(row.get_ref(2)?.as_blob().unwrap_or_default()) {
                     Ok(delta) => items.extend(delta.channels.into_iter().map(|(.., item)| item)),
                     // The thread goes anyway; values that only this record knew stay behind, unreachable.
                     Err(cause) => tracing::warn!(%thread, cause, "a damaged checkpoint was deleted"),
                 }
             }
+            drop(rows);
+            drop(statement);
+            freed += self.drop_checkpoints(&seqs)?;
+            self.conn
+                .prepare_cached("DELETE FROM spaces WHERE id = ?1")?
+                .execute([space])?;
         }
         self.add_bases(&mut items)?;
-        self.drop_rows("DELETE FROM items WHERE id = ?1", &items)?;
-        self.drop_rows("DELETE FROM metas WHERE id = ?1", &metas)?;
-        for (space, _) in &spaces {
-            for sql in [
-                "DELETE FROM writes WHERE checkpoint IN (SELECT seq FROM checkpoints WHERE space = ?1)",
-                "DELETE FROM checkpoints WHERE space = ?1",
-                "DELETE FROM spaces WHERE id = ?1",
-            ] {
-                self.conn.prepare_cached(sql)?.execute([space])?;
-            }
-        }
+        freed += self.drop_items(&items)?;
+        freed += self.drop_metas(&metas)?;
         self.conn
             .prepare_cached("DELETE FROM threads WHERE name = ?1")?
             .execute([thread.as_str()])?;
         self.spaces.clear();
         self.known.clear();
-        Ok(())
+        Ok(freed)
     }
 
     fn copy(&mut self, from: &ThreadId, to: &ThreadId) -> Result<(), Fault> {
@@ -912,6 +915,15 @@ impl Writer {
                      SELECT ?2, task, path, status, data FROM writes WHERE checkpoint = ?1",
                 )?
                 .execute([seq, new])?;
+            let mut statement = self
+                .conn
+                .prepare_cached("SELECT data FROM writes WHERE checkpoint = ?1")?;
+            let mut rows = statement.query([new])?;
+            while let Some(row) = rows.next()? {
+                let refs = refs_of_writes(row.get_ref(0)?.as_blob().unwrap_or_default());
+                self.shelves
+                    .refer(&refs.map_err(|cause| Fault::corrupt(place(), cause))?);
+            }
         }
         Ok(())
     }
@@ -933,12 +945,15 @@ impl Writer {
                 .query_row([row], |row| row.get(0))?;
         }
         for row in chain.into_iter().rev() {
-            let new = self
+            let (new, refs): (i64, Option<Vec<u8>>) = self
                 .conn
                 .prepare_cached(
-                    "INSERT INTO items (base, len, level, run, data) SELECT ?2, len, level, run, data FROM items WHERE id = ?1",
+                    "INSERT INTO items (base, len, level, run, data, refs, size)
+                     SELECT ?2, len, level, run, data, refs, size FROM items WHERE id = ?1 RETURNING id, refs",
                 )?
-                .insert(params![row, base])?;
+                .query_row(params![row, base], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let refs = read_refs(refs.as_deref()).map_err(|cause| Fault::corrupt("A value", cause))?;
+            self.shelves.refer(&refs);
             copied.items.insert(row, new);
             base = Some(new);
         }
@@ -951,4 +966,18 @@ impl Writer {
 struct Copied {
     items: HashMap<i64, i64>,
     metas: HashMap<i64, i64>,
+}
+
+/// One value to pack.
+fn one<'v>(value: &'v Value) -> parts::Source<'v, std::iter::Empty<&'v Value>> {
+    parts::Source::Value(value)
+}
+
+/// The parts that the stored writes of a task refer to, as often as they do.
+fn refs_of_writes(blob: &[u8]) -> Result<Vec<i64>, String> {
+    let mut all = Vec::new();
+    for (.., data) in Rows::decode(blob)?.0 {
+        all.extend(split(&data)?.0);
+    }
+    Ok(all)
 }
