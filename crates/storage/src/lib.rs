@@ -6,6 +6,7 @@
 
 mod codec;
 mod file;
+mod postgres;
 pub mod retention;
 mod sqlite;
 pub mod transfer;
@@ -13,6 +14,7 @@ pub mod transfer;
 use std::sync::Arc;
 
 pub use file::{FileOptions, FileSaver};
+pub use postgres::PostgresSaver;
 pub use sqlite::{SqliteOptions, SqliteSaver, Synchronous};
 use superstep::{Checkpointer, MemorySaver, StorageError};
 

@@ -51,11 +51,6 @@ impl Graphs {
             .cloned()
     }
 
-    /// Forgets every graph.
-    pub(crate) fn clear(&self) {
-        self.built.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
     fn keep(&self, built: &Arc<Built>) {
         let mut all = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MAX_GRAPHS {
@@ -111,7 +106,7 @@ impl Workbench {
             .registry
             .build(&source.document, &Environment::new(folder))
             .map_err(|errors| cannot_run(&source, &errors))?
-            .with_checkpointer(self.saver());
+            .with_checkpointer(self.checkpointer.clone());
         let (schema, _) = StateSchema::of(&source.document);
         let built = Arc::new(Built {
             source,

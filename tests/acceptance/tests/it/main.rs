@@ -6,4 +6,3 @@ mod crash;
 mod documents;
 mod runs;
 mod two_minutes;
-mod upkeep;

@@ -54,8 +54,3 @@ fn memory() {
 fn sqlite() {
     hold(Backend::Sqlite, 30);
 }
-
-#[test]
-fn file() {
-    hold(Backend::File, 30);
-}

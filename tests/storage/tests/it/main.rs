@@ -1,4 +1,3 @@
 //! Every backend, put through everything.
 
 mod histories;
-mod kills;

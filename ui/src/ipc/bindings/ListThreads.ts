@@ -18,9 +18,9 @@ status?: RunStatus,
  */
 search?: string, 
 /**
- * Only those after this place in the list: `next` of the answer before.
+ * Skip so many.
  */
-after?: string, 
+offset: number, 
 /**
  * At most so many; 0 means 200.
  */

@@ -10,10 +10,6 @@ export type ThreadList = {
  */
 threads: Array<ThreadView>, 
 /**
- * How many there are in all; only the first page says it.
+ * How many there are in all.
  */
-total?: number, 
-/**
- * Where the next page begins; absent when this is the last.
- */
-next?: string, };
+total: number, };

@@ -1,0 +1,363 @@
+//! The rows of some commits, and the one statement that stores them.
+
+use std::collections::BTreeMap;
+
+use tokio_postgres::types::ToSql;
+
+/// A row of `checkpoints`.
+#[derive(Debug)]
+pub(super) struct CheckpointRow {
+    pub(super) space: i64,
+    pub(super) id: String,
+    pub(super) seq: i64,
+    pub(super) parent: Option<String>,
+    pub(super) ts: String,
+    pub(super) source: i16,
+    pub(super) step: i64,
+    pub(super) meta: i64,
+    pub(super) next: Option<Vec<u8>>,
+    pub(super) updated: Option<Vec<u8>>,
+    pub(super) depth: i64,
+    pub(super) weight: i64,
+    pub(super) delta: Vec<u8>,
+}
+
+/// A row of `items`; where its bytes go is decided by their length.
+#[derive(Debug)]
+pub(super) struct ItemRow {
+    pub(super) space: i64,
+    pub(super) id: i64,
+    pub(super) base: Option<i64>,
+    pub(super) len: Option<i64>,
+    pub(super) level: i64,
+    pub(super) run: i64,
+    pub(super) size: i64,
+}
+
+/// A row of `writes` beside its key.
+#[derive(Debug)]
+pub(super) struct WriteRow {
+    pub(super) path: String,
+    pub(super) channel: i64,
+    pub(super) kind: i16,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Touch {
+    epoch: i64,
+    head: Option<String>,
+    added: i64,
+}
+
+/// What is to be stored together.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// New namespaces: number, thread, name.
+    pub(super) spaces: Vec<(i64, String, String)>,
+    touched: BTreeMap<i64, Touch>,
+    /// Space, number, run, JSON text.
+    pub(super) metas: Vec<(i64, i64, Option<String>, String)>,
+    pub(super) checkpoints: Vec<CheckpointRow>,
+    items: Vec<(ItemRow, Vec<u8>)>,
+    /// By checkpoint, task and index.
+    pub(super) writes: BTreeMap<(i64, String, i32), (WriteRow, Vec<u8>)>,
+}
+
+impl Batch {
+    pub(super) fn is_empty(&self) -> bool {
+        self.touched.is_empty()
+    }
+
+    /// The batch builds on this namespace.
+    pub(super) fn touch(&mut self, space: i64, epoch: i64) -> &mut Touch {
+        let touch = self.touched.entry(space).or_default();
+        touch.epoch = epoch;
+        touch
+    }
+
+    /// The batch adds a checkpoint to a namespace.
+    pub(super) fn added(&mut self, space: i64, epoch: i64, id: &str) {
+        let touch = self.touch(space, epoch);
+        touch.added += 1;
+        if touch.head.as_deref().is_none_or(|head| head < id) {
+            touch.head = Some(id.to_owned());
+        }
+    }
+
+    pub(super) fn item(&mut self, mut row: ItemRow, data: Vec<u8>) {
+        row.size = data.len() as i64;
+        self.items.push((row, data));
+    }
+
+    pub(super) fn write(&mut self, key: (i64, String, i32), row: WriteRow, data: Vec<u8>) {
+        self.writes.insert(key, (row, data));
+    }
+
+    /// Adds what comes after.
+    pub(super) fn merge(&mut self, other: Batch) {
+        self.spaces.extend(other.spaces);
+        for (space, touch) in other.touched {
+            let own = self.touch(space, touch.epoch);
+            own.added += touch.added;
+            own.head = own.head.take().max(touch.head);
+        }
+        self.metas.extend(other.metas);
+        self.checkpoints.extend(other.checkpoints);
+        self.items.extend(other.items);
+        self.writes.extend(other.writes);
+    }
+
+    /// The statement that stores everything or nothing, with only the parts that are needed.
+    pub(super) fn statement(self) -> (String, Vec<Box<dyn ToSql + Sync + Send>>) {
+        let mut parts = Parts::default();
+        let new: Vec<i64> = self.spaces.iter().map(|(id, ..)| *id).collect();
+        let (mut grown, mut held) = (Vec::new(), Vec::new());
+        let mut heads = BTreeMap::new();
+        for (space, touch) in self.touched {
+            match (new.contains(&space), touch.head) {
+                (true, head) => {
+                    heads.insert(space, (head.unwrap_or_default(), touch.added));
+                }
+                (false, Some(head)) => grown.push((space, touch.epoch, head, touch.added)),
+                (false, None) => held.push((space, touch.epoch)),
+            }
+        }
+        if !grown.is_empty() {
+            let wanted = grown.len() as i64;
+            let (spaces, epochs, heads, added) = unzip4(grown);
+            parts.check(
+                "grown",
+                "UPDATE spaces s SET head = greatest(s.head, u.head), checkpoints = s.checkpoints + u.added
+                 FROM unnest({bigint[]}, {bigint[]}, {text[]}, {bigint[]}) u (id, epoch, head, added)
+                 WHERE s.id = u.id AND s.epoch = u.epoch RETURNING s.id",
+                vec![
+                    Box::new(spaces),
+                    Box::new(epochs),
+                    Box::new(heads),
+                    Box::new(added),
+                ],
+                wanted,
+            );
+        }
+        if !held.is_empty() {
+            let wanted = held.len() as i64;
+            let (spaces, epochs): (Vec<i64>, Vec<i64>) = held.into_iter().unzip();
+            parts.check(
+                "held",
+                "SELECT s.id FROM spaces s, unnest({bigint[]}, {bigint[]}) u (id, epoch)
+                 WHERE s.id = u.id AND s.epoch = u.epoch FOR KEY SHARE OF s",
+                vec![Box::new(spaces), Box::new(epochs)],
+                wanted,
+            );
+        }
+        if !self.spaces.is_empty() {
+            let (mut ids, mut threads, mut names) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut newest, mut added) = (Vec::new(), Vec::new());
+            for (id, thread, ns) in self.spaces {
+                let (head, count) = heads.remove(&id).unwrap_or_default();
+                ids.push(id);
+                threads.push(thread);
+                names.push(ns);
+                newest.push(head);
+                added.push(count);
+            }
+            parts.add(
+                "made",
+                "INSERT INTO spaces (id, thread, ns, head, checkpoints)
+                 SELECT * FROM unnest({bigint[]}, {text[]}, {text[]}, {text[]}, {bigint[]})",
+                vec![
+                    Box::new(ids),
+                    Box::new(threads),
+                    Box::new(names),
+                    Box::new(newest),
+                    Box::new(added),
+                ],
+            );
+        }
+        if !self.metas.is_empty() {
+            let (spaces, ids, runs, texts) = unzip4(self.metas);
+            parts.add(
+                "meta",
+                "INSERT INTO metas (space, id, run, json)
+                 SELECT * FROM unnest({bigint[]}, {bigint[]}, {text[]}, {text[]})",
+                vec![Box::new(spaces), Box::new(ids), Box::new(runs), Box::new(texts)],
+            );
+        }
+        if !self.items.is_empty() {
+            let (rows, data): (Vec<ItemRow>, Vec<Vec<u8>>) = self.items.into_iter().unzip();
+            let column = |of: fn(&ItemRow) -> i64| rows.iter().map(of).collect::<Vec<i64>>();
+            let optional =
+                |of: fn(&ItemRow) -> Option<i64>| rows.iter().map(of).collect::<Vec<Option<i64>>>();
+            parts.add(
+                "item",
+                "INSERT INTO items (space, id, base, len, level, run, size, data)
+                 SELECT * FROM unnest({bigint[]}, {bigint[]}, {bigint[]}, {bigint[]}, {bigint[]}, {bigint[]},
+                                      {bigint[]}, {bytea[]})",
+                vec![
+                    Box::new(column(|row| row.space)),
+                    Box::new(column(|row| row.id)),
+                    Box::new(optional(|row| row.base)),
+                    Box::new(optional(|row| row.len)),
+                    Box::new(column(|row| row.level)),
+                    Box::new(column(|row| row.run)),
+                    Box::new(column(|row| row.size)),
+                    Box::new(data),
+                ],
+            );
+        }
+        if !self.checkpoints.is_empty() {
+            parts.add(
+                "checkpoint",
+                "INSERT INTO checkpoints (space, id, seq, parent, ts, source, step, meta, next, updated, depth, weight,
+                                          delta)
+                 SELECT * FROM unnest({bigint[]}, {text[]}, {bigint[]}, {text[]}, {text[]}, {smallint[]}, {bigint[]},
+                                      {bigint[]}, {bytea[]}, {bytea[]}, {bigint[]}, {bigint[]}, {bytea[]})",
+                columns(self.checkpoints),
+            );
+        }
+        if !self.writes.is_empty() {
+            let (mut seqs, mut tasks, mut indexes) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut paths, mut channels, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
+            let mut data = Vec::new();
+            for ((seq, task, idx), (row, bytes)) in self.writes {
+                seqs.push(seq);
+                tasks.push(task);
+                indexes.push(idx);
+                paths.push(row.path);
+                channels.push(row.channel as i32);
+                kinds.push(row.kind);
+                data.push(bytes);
+            }
+            // A task keeps the path of its first writes; special slots replace, the others are kept when already there.
+            parts.add(
+                "write",
+                "INSERT INTO writes (checkpoint, task, idx, path, channel, kind, data)
+                 SELECT u.checkpoint, u.task, u.idx, coalesce((
+                            SELECT w.path FROM writes w WHERE w.checkpoint = u.checkpoint AND w.task = u.task LIMIT 1
+                        ), u.path), u.channel, u.kind, u.data
+                 FROM unnest({bigint[]}, {text[]}, {int[]}, {text[]}, {int[]}, {smallint[]}, {bytea[]})
+                      u (checkpoint, task, idx, path, channel, kind, data)
+                 ON CONFLICT (checkpoint, task, idx) DO UPDATE
+                 SET channel = excluded.channel, kind = excluded.kind, data = excluded.data
+                 WHERE excluded.idx < 0",
+                vec![
+                    Box::new(seqs),
+                    Box::new(tasks),
+                    Box::new(indexes),
+                    Box::new(paths),
+                    Box::new(channels),
+                    Box::new(kinds),
+                    Box::new(data),
+                ],
+            );
+        }
+        parts.finish()
+    }
+}
+
+type Params = Vec<Box<dyn ToSql + Sync + Send>>;
+
+fn columns(rows: Vec<CheckpointRow>) -> Params {
+    let count = rows.len();
+    let mut spaces = Vec::with_capacity(count);
+    let mut ids = Vec::with_capacity(count);
+    let mut seqs = Vec::with_capacity(count);
+    let mut parents = Vec::with_capacity(count);
+    let mut times = Vec::with_capacity(count);
+    let mut sources = Vec::with_capacity(count);
+    let mut steps = Vec::with_capacity(count);
+    let mut metas = Vec::with_capacity(count);
+    let mut nexts = Vec::with_capacity(count);
+    let mut updates = Vec::with_capacity(count);
+    let mut depths = Vec::with_capacity(count);
+    let mut weights = Vec::with_capacity(count);
+    let mut deltas = Vec::with_capacity(count);
+    for row in rows {
+        spaces.push(row.space);
+        ids.push(row.id);
+        seqs.push(row.seq);
+        parents.push(row.parent);
+        times.push(row.ts);
+        sources.push(row.source);
+        steps.push(row.step);
+        metas.push(row.meta);
+        nexts.push(row.next);
+        updates.push(row.updated);
+        depths.push(row.depth);
+        weights.push(row.weight);
+        deltas.push(row.delta);
+    }
+    vec![
+        Box::new(spaces),
+        Box::new(ids),
+        Box::new(seqs),
+        Box::new(parents),
+        Box::new(times),
+        Box::new(sources),
+        Box::new(steps),
+        Box::new(metas),
+        Box::new(nexts),
+        Box::new(updates),
+        Box::new(depths),
+        Box::new(weights),
+        Box::new(deltas),
+    ]
+}
+
+fn unzip4<A, B, C, D>(rows: Vec<(A, B, C, D)>) -> (Vec<A>, Vec<B>, Vec<C>, Vec<D>) {
+    let mut columns = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (a, b, c, d) in rows {
+        columns.0.push(a);
+        columns.1.push(b);
+        columns.2.push(c);
+        columns.3.push(d);
+    }
+    columns
+}
+
+/// A statement in the making: named parts that are all carried out, and what must have been found.
+#[derive(Default)]
+struct Parts {
+    with: Vec<String>,
+    checks: Vec<String>,
+    params: Params,
+}
+
+impl Parts {
+    /// Adds a part; `{type}` stands for its next parameter.
+    fn add(&mut self, name: &str, sql: &str, params: Params) {
+        let mut text = String::new();
+        let mut rest = sql;
+        let mut number = self.params.len();
+        while let Some((before, after)) = rest.split_once('{') {
+            let (kind, after) = after.split_once('}').unwrap_or((after, ""));
+            number += 1;
+            text.push_str(&format!("{before}${number}::{kind}"));
+            rest = after;
+        }
+        text.push_str(rest);
+        self.with.push(format!("{name} AS ({text})"));
+        self.params.extend(params);
+    }
+
+    /// Adds a part that must find so many rows.
+    fn check(&mut self, name: &str, sql: &str, params: Params, wanted: i64) {
+        self.add(name, sql, params);
+        self.params.push(Box::new(wanted));
+        self.checks.push(format!(
+            "expect((SELECT count(*) FROM {name}), ${}::bigint)",
+            self.params.len()
+        ));
+    }
+
+    fn finish(self) -> (String, Params) {
+        let checks = match self.checks.is_empty() {
+            true => "1".to_owned(),
+            false => self.checks.join(", "),
+        };
+        (
+            format!("WITH {} SELECT {checks}", self.with.join(", ")),
+            self.params,
+        )
+    }
+}

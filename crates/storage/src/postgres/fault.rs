@@ -1,0 +1,155 @@
+//! Turns what PostgreSQL says into what the user can do about it.
+
+use std::error::Error as _;
+
+use superstep::StorageError;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+/// A failure inside this module: PostgreSQL's own, or one that is already worded.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Sql(Error),
+    Storage(StorageError),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Fault::Sql(error)
+    }
+}
+
+impl From<StorageError> for Fault {
+    fn from(error: StorageError) -> Self {
+        Fault::Storage(error)
+    }
+}
+
+impl Fault {
+    pub(super) fn corrupt(place: impl Into<String>, cause: impl ToString) -> Self {
+        Fault::Storage(StorageError::Corrupt {
+            place: place.into(),
+            cause: cause.to_string(),
+        })
+    }
+
+    /// True when the connection is gone: what was asked may or may not have been done.
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            Fault::Sql(error) => is_lost(error),
+            Fault::Storage(_) => false,
+        }
+    }
+
+    /// True when nothing was done because another program was quicker: what is known is old, or the two stood in each
+    /// other's way.
+    pub(super) fn is_overtaken(&self) -> bool {
+        let Fault::Sql(error) = self else { return false };
+        let again = [
+            SqlState::UNIQUE_VIOLATION,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+        ];
+        error
+            .code()
+            .is_some_and(|code| again.contains(code) || code.code() == "SS001")
+    }
+
+    /// The error for the caller; `what` says what was being done, `place` on which database.
+    pub(super) fn worded(self, what: &str, place: &str) -> StorageError {
+        match self {
+            Fault::Storage(error) => error,
+            Fault::Sql(error) => worded(&error, what, place),
+        }
+    }
+}
+
+fn is_lost(error: &Error) -> bool {
+    let ended = [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::DATABASE_DROPPED,
+    ];
+    let cut = error
+        .source()
+        .is_some_and(|source| source.downcast_ref::<std::io::Error>().is_some());
+    error.is_closed() || cut || error.code().is_some_and(|code| ended.contains(code))
+}
+
+/// True for what passes by itself when a server starts again.
+pub(super) fn is_passing(error: &Error) -> bool {
+    error.code() == Some(&SqlState::CANNOT_CONNECT_NOW)
+        || error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
+        || is_lost(error)
+        || error
+            .source()
+            .and_then(|source| source.downcast_ref::<std::io::Error>())
+            .is_some_and(|error| {
+                use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+                matches!(
+                    error.kind(),
+                    ConnectionAborted | ConnectionRefused | ConnectionReset
+                )
+            })
+}
+
+/// What PostgreSQL, or the way to it, says.
+pub(super) fn cause(error: &Error) -> String {
+    if let Some(said) = error.as_db_error() {
+        let detail = said.detail().map(|detail| format!(" ({detail})"));
+        return format!("{}{}", said.message(), detail.unwrap_or_default());
+    }
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+fn worded(error: &Error, what: &str, place: &str) -> StorageError {
+    let class = error
+        .code()
+        .map_or("", |code| code.code().get(..2).unwrap_or_default());
+    let remedy = match error.code() {
+        None => "Check that the server runs and can be reached; what was acknowledged is stored",
+        Some(code) => match *code {
+            SqlState::DISK_FULL => {
+                "Free some disk space on the server and try again; what was stored before is untouched"
+            }
+            SqlState::READ_ONLY_SQL_TRANSACTION => {
+                "The server only reads (a standby, or default_transaction_read_only is on); give the address of the primary"
+            }
+            SqlState::INSUFFICIENT_PRIVILEGE => {
+                "Grant the user the rights on the schema and its tables, or use another user"
+            }
+            SqlState::TOO_MANY_CONNECTIONS => "Close other programs, or raise max_connections on the server",
+            SqlState::INVALID_CATALOG_NAME => {
+                "Make the database with `createdb`, or name another one in the URL"
+            }
+            SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+                "Check the user and the password in the URL, and pg_hba.conf on the server"
+            }
+            SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED | SqlState::T_R_DEADLOCK_DETECTED => {
+                "Another program holds what is needed, or a time limit is too short; try again"
+            }
+            SqlState::DUPLICATE_TABLE | SqlState::DUPLICATE_OBJECT => {
+                "The schema has tables of another program; name another one in the URL with ?schema=NAME"
+            }
+            SqlState::CHARACTER_NOT_IN_REPERTOIRE | SqlState::UNTRANSLATABLE_CHARACTER => {
+                "PostgreSQL text cannot hold the character U+0000; leave it out of ids, names and metadata"
+            }
+            SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => {
+                "The database is damaged; restore a backup, or see `pg_amcheck` and `REINDEX`"
+            }
+            _ if class == "57" => {
+                "The server is stopping or starting; try again, what was acknowledged is stored"
+            }
+            _ if class == "53" => "The server lacks memory, disk or connections; make room and try again",
+            _ => "Try again; if it stays, report it with this message",
+        },
+    };
+    StorageError::Backend {
+        what: format!("{what} ({place})"),
+        cause: cause(error),
+        remedy: remedy.to_owned(),
+    }
+}

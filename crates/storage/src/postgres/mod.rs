@@ -1,0 +1,219 @@
+//! Checkpoints in a PostgreSQL database.
+//!
+//! One task writes (`writer`), a few sessions read (`reader`) and never wait for it. They are looked after by a runtime
+//! of their own, so that a saver works under any executor and outlives the one it was opened under. `docs/storage.md`
+//! describes the tables and what survives which accident.
+
+mod batch;
+mod fault;
+mod names;
+mod reader;
+mod schema;
+mod server;
+mod upkeep;
+mod writer;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use superstep::{
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, Name,
+    Pruning, Removal, StorageError, ThreadId, ThreadQuery, ThreadSummary,
+};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::{mpsc, oneshot};
+
+use names::Names;
+use reader::View;
+use server::Server;
+use writer::{Job, Request, Writer};
+
+/// Keeps checkpoints in a PostgreSQL database.
+pub struct PostgresSaver {
+    server: Arc<Server>,
+    names: Arc<Names>,
+    requests: mpsc::UnboundedSender<Request>,
+}
+
+impl fmt::Debug for PostgresSaver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresSaver")
+            .field("url", &self.server.shown)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Does an operation that only reads; once more on a new connection when the server has cut the old one.
+macro_rules! read {
+    ($self:expr, $what:literal, $view:ident => $operation:expr) => {{
+        let mut again = true;
+        loop {
+            let outcome = match View::new(&$self.server, &$self.names).await {
+                Ok(mut $view) => {
+                    let outcome = $operation.await;
+                    $view.close(outcome).await
+                }
+                Err(fault) => Err(fault),
+            };
+            match outcome {
+                Err(fault) if fault.is_lost() && std::mem::take(&mut again) => {}
+                outcome => break outcome.map_err(|fault| fault.worded($what, &$self.server.shown)),
+            }
+        }
+    }};
+}
+
+impl PostgresSaver {
+    /// Opens the database that a URL names, `postgres://user:password@host:port/database`, making or migrating its
+    /// tables. `?schema=NAME` chooses the schema that they are in (`superstep`), `?sslmode=verify-full` and
+    /// `?sslrootcert=FILE` ask for a server that is who it says it is; the rest is as for other programs.
+    pub async fn open(url: &str) -> Result<Self, StorageError> {
+        let (requests, queue) = mpsc::unbounded_channel();
+        let runtime = writer_thread(queue)?;
+        let server = Arc::new(Server::new(url, runtime.0)?);
+        let names = Arc::new(Names::default());
+        let opening = async {
+            let mut session = server.connect().await?;
+            schema::prepare(&server, &mut session).await?;
+            Ok(session)
+        };
+        let session = opening
+            .await
+            .map_err(|fault: fault::Fault| fault.worded("opening the database", &server.shown))?;
+        // The thread waits for its writer; it ends without one when opening fails.
+        let _ = runtime
+            .1
+            .send(Writer::new(server.clone(), names.clone(), session));
+        Ok(Self {
+            server,
+            names,
+            requests,
+        })
+    }
+
+    /// The database, as it may be shown: without the password.
+    pub fn url(&self) -> &str {
+        &self.server.shown
+    }
+
+    /// Hands a job to the writer at once; the future only waits for its outcome. So the order of the calls is the
+    /// order of the commits, even when the futures are awaited later and in another order.
+    fn submit(&self, job: Job) -> impl Future<Output = Result<Removal, StorageError>> + Send + 'static {
+        let (answer, outcome) = oneshot::channel();
+        let sent = self.requests.send((job, answer)).is_ok();
+        let place = self.server.shown.clone();
+        async move {
+            let gone = || StorageError::Backend {
+                what: format!("writing to {place}"),
+                cause: "its writer has stopped".to_owned(),
+                remedy: "Open the database again; what was acknowledged is stored".to_owned(),
+            };
+            if !sent {
+                return Err(gone());
+            }
+            outcome.await.unwrap_or_else(|_| Err(gone()))
+        }
+    }
+}
+
+/// A thread with a runtime that looks after connections and, once it has it, runs the writer until it is not needed
+/// any more.
+fn writer_thread(
+    queue: mpsc::UnboundedReceiver<Request>,
+) -> Result<(Handle, oneshot::Sender<Writer>), StorageError> {
+    let failed = |error: std::io::Error| StorageError::Backend {
+        what: "starting the writer of a PostgreSQL database".to_owned(),
+        cause: error.to_string(),
+        remedy: "Close other programs and try again".to_owned(),
+    };
+    // The writer has the thread for itself; connections are served beside it while it plans.
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("superstep-postgres-io")
+        .enable_all()
+        .build()
+        .map_err(failed)?;
+    let handle = runtime.handle().clone();
+    let (give, writer) = oneshot::channel::<Writer>();
+    std::thread::Builder::new()
+        .name("superstep-postgres".to_owned())
+        .spawn(move || {
+            runtime.block_on(async {
+                if let Ok(writer) = writer.await {
+                    writer.run(queue).await;
+                }
+            });
+        })
+        .map_err(failed)?;
+    Ok((handle, give))
+}
+
+#[async_trait]
+impl Checkpointer for PostgresSaver {
+    // Queued when it is called, not when it is polled: see `submit`.
+    fn commit<'life0, 'async_trait>(
+        &'life0 self,
+        commit: Commit,
+    ) -> Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        Self: 'async_trait,
+    {
+        let done = self.submit(Job::Commits(vec![commit]));
+        Box::pin(async move { done.await.map(drop) })
+    }
+
+    async fn commit_all(&self, commits: Vec<Commit>) -> Result<(), StorageError> {
+        self.submit(Job::Commits(commits)).await.map(drop)
+    }
+
+    async fn get(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError> {
+        read!(self, "reading a checkpoint", view => view.get(thread, ns, id))
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        read!(self, "reading checkpoints", view => view.list(query))
+    }
+
+    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
+        read!(self, "reading the history", view => view.heads(query))
+    }
+
+    async fn values(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+        keys: &[Name],
+    ) -> Result<Option<ChannelValues>, StorageError> {
+        read!(self, "reading values", view => view.values(thread, ns, id, keys))
+    }
+
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        read!(self, "reading the list of threads", view => view.threads(query))
+    }
+
+    async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
+        read!(self, "counting threads", view => view.count_threads(query))
+    }
+
+    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        self.submit(Job::Delete(thread.clone())).await.map(drop)
+    }
+
+    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
+        self.submit(Job::Copy(from.clone(), to.clone())).await.map(drop)
+    }
+
+    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+        self.submit(Job::Prune(pruning.clone())).await
+    }
+}

@@ -1,0 +1,96 @@
+//! The dictionary of channel and node names. Names are never removed, so what is known of it cannot be stale.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{PoisonError, RwLock};
+
+use superstep::Name;
+
+use super::fault::Fault;
+use super::server::Session;
+
+#[derive(Debug, Default)]
+pub(super) struct Names(RwLock<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    names: HashMap<i64, Name>,
+    rows: HashMap<Name, i64>,
+}
+
+impl Names {
+    /// The name with this row number, if it is known here.
+    pub(super) fn name(&self, row: i64) -> Option<Name> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.names.get(&row).cloned()
+    }
+
+    /// The name with this row number, after [`Names::learn`].
+    pub(super) fn expect(&self, row: i64) -> Result<Name, String> {
+        self.name(row)
+            .ok_or_else(|| format!("it uses name {row}, which is missing"))
+    }
+
+    /// The row number of a name, after [`Names::make`].
+    pub(super) fn row(&self, name: &Name) -> Option<i64> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.rows.get(name).copied()
+    }
+
+    fn keep(&self, row: i64, name: &Name) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        known.names.insert(row, name.clone());
+        known.rows.insert(name.clone(), row);
+    }
+
+    /// Looks up the rows that are not known here. One that does not exist stays unknown.
+    pub(super) async fn learn(
+        &self,
+        session: &mut Session,
+        rows: impl IntoIterator<Item = i64>,
+    ) -> Result<(), Fault> {
+        let missing: HashSet<i64> = rows.into_iter().filter(|row| self.name(*row).is_none()).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let missing: Vec<i64> = missing.into_iter().collect();
+        let found = session
+            .query(
+                "SELECT id::bigint, name FROM names WHERE id = ANY($1)",
+                &[&missing],
+            )
+            .await?;
+        for row in found {
+            self.keep(row.try_get(0)?, &row.try_get::<_, &str>(1)?.into());
+        }
+        Ok(())
+    }
+
+    /// Makes the names that are new. That is harmless by itself: nothing refers to them yet.
+    pub(super) async fn make(&self, session: &mut Session, names: HashSet<Name>) -> Result<(), Fault> {
+        let missing: Vec<&str> = names
+            .iter()
+            .filter(|name| self.row(name).is_none())
+            .map(|name| &**name)
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        session
+            .execute(
+                "INSERT INTO names (name) SELECT unnest($1::text[]) EXCEPT SELECT name FROM names
+                 ON CONFLICT DO NOTHING",
+                &[&missing],
+            )
+            .await?;
+        let found = session
+            .query(
+                "SELECT id::bigint, name FROM names WHERE name = ANY($1)",
+                &[&missing],
+            )
+            .await?;
+        for row in found {
+            self.keep(row.try_get(0)?, &row.try_get::<_, &str>(1)?.into());
+        }
+        Ok(())
+    }
+}

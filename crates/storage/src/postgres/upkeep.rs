@@ -1,0 +1,541 @@
+//! What changes whole threads: deleting, copying, pruning. Each is a transaction that holds the namespaces it changes,
+//! so that no writer builds on what goes meanwhile.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use superstep::{CheckpointId, Link as Place, Name, Pruning, Removal, Scope, ThreadId};
+
+use crate::codec::record::Delta;
+
+use super::fault::Fault;
+use super::reader::{CHAINS, Deltas};
+use super::writer::Writer;
+
+/// A checkpoint as pruning looks at it.
+struct Row {
+    id: CheckpointId,
+    parent: Option<CheckpointId>,
+    run: Option<String>,
+}
+
+/// A checkpoint as removing looks at it.
+struct Record {
+    id: String,
+    seq: i64,
+    parent: Option<String>,
+    depth: i64,
+    delta: Result<Delta, String>,
+}
+
+impl Writer {
+    /// The namespaces of a thread, which nobody else changes until the transaction ends.
+    async fn hold(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
+        let rows = self
+            .session()
+            .await?
+            .query(
+                "SELECT id, ns FROM spaces WHERE thread = $1 ORDER BY id FOR UPDATE",
+                &[&thread.as_str()],
+            )
+            .await?;
+        rows.iter()
+            .map(|row| Ok((row.try_get(0)?, row.try_get::<_, &str>(1)?.into())))
+            .collect()
+    }
+
+    pub(super) async fn delete(&mut self, thread: &ThreadId) -> Result<Removal, Fault> {
+        let spaces: Vec<i64> = self.hold(thread).await?.into_iter().map(|(id, _)| id).collect();
+        let bytes = self.delete_spaces(&spaces).await?;
+        Ok(Removal {
+            bytes: Some(bytes),
+            ..Removal::default()
+        })
+    }
+
+    /// Removes namespaces with everything in them, whatever state it is in, and says how many bytes that was.
+    async fn delete_spaces(&mut self, spaces: &[i64]) -> Result<u64, Fault> {
+        if spaces.is_empty() {
+            return Ok(0);
+        }
+        let session = self.session().await?;
+        let mut bytes = 0_i64;
+        for sql in [
+            "WITH gone AS (
+                 DELETE FROM writes WHERE checkpoint IN (SELECT seq FROM checkpoints WHERE space = ANY($1))
+                 RETURNING length(data) AS size
+             ) SELECT coalesce(sum(size), 0)::bigint FROM gone",
+            "WITH gone AS (DELETE FROM items WHERE space = ANY($1) RETURNING size)
+             SELECT coalesce(sum(size), 0)::bigint FROM gone",
+            "WITH gone AS (DELETE FROM checkpoints WHERE space = ANY($1) RETURNING length(delta) AS size)
+             SELECT coalesce(sum(size), 0)::bigint FROM gone",
+            "WITH gone AS (DELETE FROM metas WHERE space = ANY($1) RETURNING length(json) AS size)
+             SELECT coalesce(sum(size), 0)::bigint FROM gone",
+        ] {
+            for row in session.query(sql, &[&spaces]).await? {
+                bytes += row.try_get::<_, i64>(0)?;
+            }
+        }
+        session
+            .execute("DELETE FROM spaces WHERE id = ANY($1)", &[&spaces])
+            .await?;
+        Ok(bytes.unsigned_abs())
+    }
+
+    pub(super) async fn prune(&mut self, pruning: &Pruning) -> Result<Removal, Fault> {
+        let threads = match &pruning.scope {
+            Scope::Threads(threads, _) => threads.clone(),
+            Scope::Runs(runs) => self.threads_of(runs).await?,
+        };
+        let mut removal = Removal::default();
+        let mut bytes = 0;
+        for thread in &threads {
+            let mut doomed_of: Vec<(i64, HashSet<String>, bool)> = Vec::new();
+            let spaces = self.hold(thread).await?;
+            for (space, _) in &spaces {
+                let rows = self.rows(*space).await?;
+                let links: Vec<Place<'_>> = rows
+                    .iter()
+                    .map(|row| Place {
+                        id: &row.id,
+                        parent: row.parent.as_ref(),
+                        run: row.run.as_deref(),
+                    })
+                    .collect();
+                let doomed = pruning.doomed(&links);
+                let lost = Pruning::lost_branches(&links, &doomed);
+                removal
+                    .branches
+                    .extend(lost.into_iter().map(|id| (thread.clone(), id.clone())));
+                removal.checkpoints += doomed.len() as u64;
+                let all = doomed.len() == rows.len();
+                let ids = doomed.iter().map(|link| link.id.to_string()).collect();
+                doomed_of.push((*space, ids, all));
+            }
+            let gone = doomed_of.iter().any(|(_, ids, _)| !ids.is_empty());
+            removal.threads += u64::from(gone && doomed_of.iter().all(|(.., all)| *all));
+            for (space, ids, all) in doomed_of {
+                bytes += match all {
+                    // The short way, which works for damaged checkpoints too.
+                    true if pruning.dry_run => self.bytes_of(space).await?,
+                    true => self.delete_spaces(&[space]).await?,
+                    false => self.remove(space, &ids, pruning.dry_run).await?,
+                };
+            }
+        }
+        removal.bytes = Some(bytes);
+        Ok(removal)
+    }
+
+    /// Takes away checkpoints that cannot be read.
+    pub(super) async fn drop_checkpoints(
+        &mut self,
+        spaces: &HashMap<i64, HashSet<String>>,
+    ) -> Result<Removal, Fault> {
+        let mut removal = Removal::default();
+        let mut bytes = 0;
+        for (space, ids) in spaces {
+            let held = self
+                .session()
+                .await?
+                .query(
+                    "SELECT checkpoints FROM spaces WHERE id = $1 FOR UPDATE",
+                    &[space],
+                )
+                .await?;
+            if held.is_empty() {
+                continue;
+            }
+            bytes += self.remove(*space, ids, false).await?;
+            removal.checkpoints += ids.len() as u64;
+        }
+        removal.bytes = Some(bytes);
+        Ok(removal)
+    }
+
+    async fn threads_of(&mut self, runs: &[String]) -> Result<Vec<ThreadId>, Fault> {
+        let rows = self
+            .session()
+            .await?
+            .query(
+                "SELECT DISTINCT s.thread FROM metas m JOIN spaces s ON s.id = m.space WHERE m.run = ANY($1)",
+                &[&runs],
+            )
+            .await?;
+        let threads: Result<BTreeSet<ThreadId>, Fault> = rows
+            .iter()
+            .map(|row| Ok(ThreadId::from(row.try_get::<_, &str>(0)?)))
+            .collect();
+        Ok(threads?.into_iter().collect())
+    }
+
+    async fn rows(&mut self, space: i64) -> Result<Vec<Row>, Fault> {
+        let rows = self
+            .session()
+            .await?
+            .query(
+                "SELECT c.id, c.parent, m.run FROM checkpoints c
+                 LEFT JOIN metas m ON m.space = c.space AND m.id = c.meta WHERE c.space = $1",
+                &[&space],
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(Row {
+                    id: CheckpointId::new(row.try_get::<_, &str>(0)?),
+                    parent: row.try_get::<_, Option<&str>>(1)?.map(CheckpointId::new),
+                    run: row.try_get(2)?,
+                })
+            })
+            .collect()
+    }
+
+    async fn bytes_of(&mut self, space: i64) -> Result<u64, Fault> {
+        let rows = self
+            .session()
+            .await?
+            .query(
+                "SELECT (
+                     (SELECT coalesce(sum(length(w.data)), 0) FROM checkpoints c JOIN writes w ON w.checkpoint = c.seq
+                      WHERE c.space = $1)
+                     + (SELECT coalesce(sum(size), 0) FROM items WHERE space = $1)
+                     + (SELECT coalesce(sum(length(delta)), 0) FROM checkpoints WHERE space = $1)
+                     + (SELECT coalesce(sum(length(json)), 0) FROM metas WHERE space = $1)
+                 )::bigint",
+                &[&space],
+            )
+            .await?;
+        let bytes: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
+        Ok(bytes.unsigned_abs())
+    }
+
+    async fn records(&mut self, space: i64) -> Result<Vec<Record>, Fault> {
+        let rows = self
+            .session()
+            .await?
+            .query(
+                "SELECT id, seq, parent, depth, delta FROM checkpoints WHERE space = $1",
+                &[&space],
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(Record {
+                    id: row.try_get(0)?,
+                    seq: row.try_get(1)?,
+                    parent: row.try_get(2)?,
+                    depth: row.try_get(3)?,
+                    delta: Delta::decode(row.try_get(4)?),
+                })
+            })
+            .collect()
+    }
+
+    /// Removes checkpoints of a namespace that is held, and says how many bytes that frees. A checkpoint builds on its
+    /// parent and a list on its beginning, so whatever builds on something that goes is first made to stand alone.
+    async fn remove(&mut self, space: i64, gone: &HashSet<String>, dry_run: bool) -> Result<u64, Fault> {
+        if gone.is_empty() {
+            return Ok(0);
+        }
+        let records = self.records(space).await?;
+        let (mut kept, mut alone, mut seqs) = (HashSet::new(), Vec::new(), Vec::new());
+        for record in &records {
+            if gone.contains(&record.id) {
+                seqs.push(record.seq);
+                continue;
+            }
+            let orphaned = record.parent.as_ref().is_some_and(|parent| gone.contains(parent));
+            if record.depth > 0 && orphaned {
+                alone.push(record.id.clone());
+            }
+            let place = || format!("Checkpoint {}", record.id);
+            let delta = record
+                .delta
+                .as_ref()
+                .map_err(|cause| Fault::corrupt(place(), cause))?;
+            kept.extend(delta.channels.iter().map(|(.., item)| *item));
+        }
+        let wholes = self.wholes(space, &alone).await?;
+        for (_, delta) in &wholes {
+            kept.extend(delta.channels.iter().map(|(.., item)| *item));
+        }
+        let (lost, mut bytes) = self.lost_items(space, kept).await?;
+        let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
+        let session = self.session().await?;
+        let sums = session
+            .query(
+                "SELECT ((SELECT coalesce(sum(length(data)), 0) FROM writes WHERE checkpoint = ANY($1))
+                       + (SELECT coalesce(sum(length(delta)), 0) FROM checkpoints
+                          WHERE space = $2 AND id = ANY($3)))::bigint",
+                &[&seqs, &space, &gone],
+            )
+            .await?;
+        bytes += sums.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))?;
+        if dry_run {
+            return Ok(bytes.unsigned_abs());
+        }
+        for (id, delta) in wholes {
+            session
+                .execute(
+                    "UPDATE checkpoints SET depth = 0, weight = 0, delta = $3 WHERE space = $1 AND id = $2",
+                    &[&space, &id, &delta.encode()],
+                )
+                .await?;
+        }
+        session
+            .execute(
+                "DELETE FROM items WHERE space = $1 AND id = ANY($2)",
+                &[&space, &lost],
+            )
+            .await?;
+        session
+            .execute("DELETE FROM writes WHERE checkpoint = ANY($1)", &[&seqs])
+            .await?;
+        session
+            .execute(
+                "DELETE FROM checkpoints WHERE space = $1 AND id = ANY($2)",
+                &[&space, &gone],
+            )
+            .await?;
+        session
+            .execute(
+                "DELETE FROM metas m WHERE space = $1
+                 AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.space = $1 AND c.meta = m.id)",
+                &[&space],
+            )
+            .await?;
+        session
+            .execute(
+                "UPDATE spaces SET epoch = epoch + 1, checkpoints = t.count, head = t.head
+                 FROM (SELECT count(*) AS count, max(id) AS head FROM checkpoints WHERE space = $1) t
+                 WHERE spaces.id = $1 AND t.count > 0",
+                &[&space],
+            )
+            .await?;
+        session
+            .execute(
+                "DELETE FROM spaces WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE space = $1)",
+                &[&space],
+            )
+            .await?;
+        Ok(bytes.unsigned_abs())
+    }
+
+    /// The whole states of checkpoints as one delta each.
+    async fn wholes(&mut self, space: i64, ids: &[String]) -> Result<Vec<(String, Delta)>, Fault> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names = self.names.clone();
+        let session = self.session().await?;
+        let chain = session.query(CHAINS, &[&vec![space; ids.len()], &ids]).await?;
+        let mut deltas = Deltas::read(&chain)?;
+        let used: HashSet<i64> = deltas.names().collect();
+        names.learn(session, used).await?;
+        let mut wholes = Vec::with_capacity(ids.len());
+        for id in ids {
+            let state = deltas
+                .state(&names, space, id)
+                .map_err(|cause| Fault::corrupt(format!("Checkpoint {id}"), cause))?;
+            let mut delta = Delta::default();
+            for (channel, version) in &state.versions {
+                let row = state.values.get(channel).copied().unwrap_or(0);
+                delta.channels.push((self.name(channel)?, Some(*version), row));
+            }
+            for (node, versions) in &state.seen {
+                let entry = versions
+                    .iter()
+                    .map(|(channel, version)| Ok((self.name(channel)?, *version)));
+                delta
+                    .seen
+                    .push((self.name(node)?, Some(entry.collect::<Result<_, Fault>>()?)));
+            }
+            wholes.push((id.clone(), delta));
+        }
+        Ok(wholes)
+    }
+
+    /// The items of a namespace that are neither kept nor built on by one that is, and their bytes.
+    async fn lost_items(&mut self, space: i64, mut kept: HashSet<i64>) -> Result<(Vec<i64>, i64), Fault> {
+        let rows = self
+            .session()
+            .await?
+            .query("SELECT id, base, size FROM items WHERE space = $1", &[&space])
+            .await?;
+        let mut items: HashMap<i64, (Option<i64>, i64)> = HashMap::new();
+        for row in rows {
+            items.insert(row.try_get(0)?, (row.try_get(1)?, row.try_get(2)?));
+        }
+        let mut open: Vec<i64> = kept.iter().copied().collect();
+        while let Some(item) = open.pop() {
+            if let Some((Some(base), _)) = items.get(&item)
+                && kept.insert(*base)
+            {
+                open.push(*base);
+            }
+        }
+        items.retain(|id, _| !kept.contains(id));
+        let bytes = items.values().map(|(_, size)| size).sum();
+        Ok((items.into_keys().collect(), bytes))
+    }
+
+    /// Copies what the target does not have. Values stay on the server.
+    pub(super) async fn copy(&mut self, from: &ThreadId, to: &ThreadId) -> Result<(), Fault> {
+        if from == to {
+            return Ok(());
+        }
+        let sources = self.hold(from).await?;
+        let targets: HashMap<Name, i64> = self
+            .hold(to)
+            .await?
+            .into_iter()
+            .map(|(id, ns)| (ns, id))
+            .collect();
+        for (source, ns) in sources {
+            let target = match targets.get(&ns) {
+                Some(target) => *target,
+                None => {
+                    let id = self.number().await?;
+                    self.session()
+                        .await?
+                        .execute(
+                            "INSERT INTO spaces (id, thread, ns, head, checkpoints) VALUES ($1, $2, $3, '', 0)",
+                            &[&id, &to.as_str(), &&*ns],
+                        )
+                        .await?;
+                    id
+                }
+            };
+            self.copy_space(source, target).await?;
+        }
+        Ok(())
+    }
+
+    async fn copy_space(&mut self, source: i64, target: i64) -> Result<(), Fault> {
+        let there: HashSet<String> = self
+            .records(target)
+            .await?
+            .into_iter()
+            .map(|record| record.id)
+            .collect();
+        let records = self.records(source).await?;
+        let new: Vec<&Record> = records
+            .iter()
+            .filter(|record| !there.contains(&record.id))
+            .collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        // A copy beside checkpoints that are already there must not build on them: they may differ.
+        let alone: Vec<String> = new
+            .iter()
+            .filter(|record| {
+                record.depth > 0
+                    && record
+                        .parent
+                        .as_ref()
+                        .is_some_and(|parent| there.contains(parent))
+            })
+            .map(|record| record.id.clone())
+            .collect();
+        let wholes: HashMap<String, Delta> = self.wholes(source, &alone).await?.into_iter().collect();
+        let (mut items, mut metas) = (HashMap::new(), HashMap::new());
+        let rows = self
+            .session()
+            .await?
+            .query("SELECT id FROM items WHERE space = $1", &[&source])
+            .await?;
+        for row in rows {
+            items.insert(row.try_get::<_, i64>(0)?, self.number().await?);
+        }
+        let rows = self
+            .session()
+            .await?
+            .query("SELECT id FROM metas WHERE space = $1", &[&source])
+            .await?;
+        for row in rows {
+            metas.insert(row.try_get::<_, i64>(0)?, self.number().await?);
+        }
+        let (mut ids, mut old_seqs, mut seqs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut deltas, mut whole) = (Vec::new(), Vec::new());
+        let mut used = HashSet::new();
+        for record in new {
+            let place = || format!("Checkpoint {}", record.id);
+            let made = wholes.get(&record.id);
+            let mut delta = match made {
+                Some(made) => made.clone(),
+                None => record
+                    .delta
+                    .clone()
+                    .map_err(|cause| Fault::corrupt(place(), cause))?,
+            };
+            for (.., item) in &mut delta.channels {
+                if *item != 0 {
+                    used.insert(*item);
+                    let copy = items.get(item);
+                    *item = *copy.ok_or_else(|| Fault::corrupt(place(), "a value is missing"))?;
+                }
+            }
+            ids.push(record.id.as_str());
+            old_seqs.push(record.seq);
+            seqs.push(self.number().await?);
+            deltas.push(delta.encode());
+            whole.push(made.is_some());
+        }
+        let (old_metas, new_metas): (Vec<i64>, Vec<i64>) = metas.into_iter().unzip();
+        // Only what is used by what is copied.
+        let (lost, _) = self.lost_items(source, used).await?;
+        for item in lost {
+            items.remove(&item);
+        }
+        let (old_items, new_items): (Vec<i64>, Vec<i64>) = items.into_iter().unzip();
+        let session = self.session().await?;
+        session
+            .execute(
+                "INSERT INTO items (space, id, base, len, level, run, size, data)
+                 SELECT $2, u.new, b.new, i.len, i.level, i.run, i.size, i.data
+                 FROM unnest($3::bigint[], $4::bigint[]) u (old, new)
+                 JOIN items i ON i.space = $1 AND i.id = u.old
+                 LEFT JOIN unnest($3::bigint[], $4::bigint[]) b (old, new) ON b.old = i.base",
+                &[&source, &target, &old_items, &new_items],
+            )
+            .await?;
+        session
+            .execute(
+                "INSERT INTO checkpoints (space, id, seq, parent, ts, source, step, meta, next, updated, depth, weight,
+                                          delta)
+                 SELECT $2, c.id, u.seq, c.parent, c.ts, c.source, c.step, m.new, c.next, c.updated,
+                        CASE WHEN u.whole THEN 0 ELSE c.depth END, CASE WHEN u.whole THEN 0 ELSE c.weight END, u.delta
+                 FROM unnest($3::text[], $4::bigint[], $5::bytea[], $6::bool[]) u (id, seq, delta, whole)
+                 JOIN checkpoints c ON c.space = $1 AND c.id = u.id
+                 JOIN unnest($7::bigint[], $8::bigint[]) m (old, new) ON m.old = c.meta",
+                &[&source, &target, &ids, &seqs, &deltas, &whole, &old_metas, &new_metas],
+            )
+            .await?;
+        session
+            .execute(
+                "INSERT INTO metas (space, id, run, json)
+                 SELECT $2, u.new, m.run, m.json FROM unnest($3::bigint[], $4::bigint[]) u (old, new)
+                 JOIN metas m ON m.space = $1 AND m.id = u.old
+                 WHERE EXISTS (SELECT 1 FROM checkpoints c WHERE c.space = $2 AND c.meta = u.new)",
+                &[&source, &target, &old_metas, &new_metas],
+            )
+            .await?;
+        session
+            .execute(
+                "INSERT INTO writes (checkpoint, task, idx, path, channel, kind, data)
+                 SELECT u.new, w.task, w.idx, w.path, w.channel, w.kind, w.data
+                 FROM unnest($1::bigint[], $2::bigint[]) u (old, new) JOIN writes w ON w.checkpoint = u.old",
+                &[&old_seqs, &seqs],
+            )
+            .await?;
+        session
+            .execute(
+                "UPDATE spaces SET checkpoints = t.count, head = t.head
+                 FROM (SELECT count(*) AS count, max(id) AS head FROM checkpoints WHERE space = $1) t
+                 WHERE spaces.id = $1",
+                &[&target],
+            )
+            .await?;
+        Ok(())
+    }
+}
