@@ -224,6 +224,16 @@ impl Value {
             _ => None,
         }
     }
+    /// Where text, a list or an object is in memory: as long as both are alive, two values with the same identity
+    /// are one. `None` for what is not shared.
+    pub fn identity(&self) -> Option<usize> {
+        match self {
+            Value::String(text) => Some(Arc::as_ptr(text).cast::<u8>().addr()),
+            Value::Array(list) => Some(Arc::as_ptr(&list.0).addr()),
+            Value::Object(object) => Some(Arc::as_ptr(&object.0).addr()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
     /// The JSON type name: null, boolean, integer, number, string, array, object.
     pub fn type_name(&self) -> &'static str {
         match self {

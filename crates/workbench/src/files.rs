@@ -7,39 +7,81 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::wire::{FileEntry, FileList, Problem};
 
-/// Writes so that a reader, or a crash, sees either the old file or the new one: a temporary file in the same folder
-/// is written, flushed to disk and renamed over the target.
-pub(crate) fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A link stays a link: what it points to is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let folder = target
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let name = target
-        .file_name()
-        .ok_or(io::ErrorKind::InvalidInput)?
-        .to_string_lossy();
-    let temporary = folder.join(format!(".{name}.{}.tmp", uuid::Uuid::new_v4().simple()));
-    let written = (|| {
-        let mut file = File::create_new(&temporary)?;
-        file.write_all(bytes)?;
-        if let Ok(old) = fs::metadata(&target) {
-            file.set_permissions(old.permissions())?;
+/// A file in the making: nobody sees it before it is finished, and it is gone when it is dropped before.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    pub(crate) file: File,
+    temporary: PathBuf,
+    target: PathBuf,
+    finished: bool,
+}
+
+impl Staged {
+    pub(crate) fn begin(path: &Path) -> io::Result<Self> {
+        // A link stays a link: what it points to is replaced.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let folder = folder_of(&target);
+        fs::create_dir_all(folder)?;
+        let name = target
+            .file_name()
+            .ok_or(io::ErrorKind::InvalidInput)?
+            .to_string_lossy();
+        let temporary = folder.join(format!(".{name}.{}.tmp", uuid::Uuid::new_v4().simple()));
+        Ok(Self {
+            file: File::create_new(&temporary)?,
+            temporary,
+            target,
+            finished: false,
+        })
+    }
+
+    /// Puts it in place of the old one; a crash leaves either the old file or the new one.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        if let Ok(old) = fs::metadata(&self.target) {
+            self.file.set_permissions(old.permissions())?;
         }
-        file.sync_all()?;
-        fs::rename(&temporary, &target)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-        return written;
+        self.file.sync_all()?;
+        fs::rename(&self.temporary, &self.target)?;
+        self.finished = true;
+        // The rename itself survives a power cut only once the folder is flushed; not every platform can open a folder.
+        if let Ok(folder) = File::open(folder_of(&self.target)) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
     }
-    // The rename itself survives a power cut only once the folder is flushed; not every platform can open a folder.
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.finished {
+            let _ = fs::remove_file(&self.temporary);
+        }
     }
-    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+/// Writes so that a reader, or a crash, sees either the old file or the new one.
+pub(crate) fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut staged = Staged::begin(path)?;
+    staged.file.write_all(bytes)?;
+    staged.finish()
+}
+
+/// The same, for what only its owner may read.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut staged = Staged::begin(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        staged.file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    }
+    staged.file.write_all(bytes)?;
+    staged.finish()
 }
 
 /// What identifies a file's content, to notice changes made outside.

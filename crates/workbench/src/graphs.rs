@@ -51,6 +51,11 @@ impl Graphs {
             .cloned()
     }
 
+    /// Forgets every graph.
+    pub(crate) fn clear(&self) {
+        self.built.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn keep(&self, built: &Arc<Built>) {
         let mut all = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MAX_GRAPHS {
@@ -106,7 +111,7 @@ impl Workbench {
             .registry
             .build(&source.document, &Environment::new(folder))
             .map_err(|errors| cannot_run(&source, &errors))?
-            .with_checkpointer(self.checkpointer.clone());
+            .with_checkpointer(self.saver());
         let (schema, _) = StateSchema::of(&source.document);
         let built = Arc::new(Built {
             source,

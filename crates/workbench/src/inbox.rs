@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use superstep::{Interrupt, StateRef, TaskSnapshot, ThreadQuery, ThreadSummary, Value, reserved};
+use superstep::{
+    Interrupt, StateRef, TaskSnapshot, ThreadQuery, ThreadStatus, ThreadSummary, Value, reserved,
+};
 
 use crate::Workbench;
 use crate::documents::blocking;
@@ -66,15 +68,11 @@ fn read(value: &Value) -> (String, Option<Json>, Vec<Choice>, Json, Option<Strin
 
 impl Workbench {
     pub(crate) async fn inbox_list(self: &Arc<Self>, _: Empty) -> Result<Inbox, Problem> {
-        let summaries = self
-            .checkpointer
-            .threads(&ThreadQuery::default())
-            .await
-            .map_err(|e| problem(&e.into()))?;
-        let mut rows = self.ledger.threads()?;
-        let runs = self.ledger.last_runs(None)?;
+        let summaries = self.asking().await?;
+        let ids: Vec<&str> = summaries.iter().map(|summary| summary.thread.as_str()).collect();
+        let (mut rows, runs) = (self.ledger.threads(&ids)?, self.ledger.last_runs(&ids)?);
         let mut questions = Vec::new();
-        for summary in summaries.iter().filter(|summary| summary.head.interrupted > 0) {
+        for summary in &summaries {
             let id = summary.thread.as_str();
             let answered = self.runs.answering(id);
             if !rows.contains_key(id) {
@@ -112,6 +110,15 @@ impl Workbench {
         Ok(Inbox { questions })
     }
 
+    /// The threads that wait for an answer.
+    async fn asking(&self) -> Result<Vec<ThreadSummary>, Problem> {
+        let query = ThreadQuery {
+            status: Some(ThreadStatus::Interrupted),
+            ..ThreadQuery::default()
+        };
+        self.saver().threads(&query).await.map_err(|e| problem(&e.into()))
+    }
+
     /// The questions of a thread with the nodes that ask. Without the thread's graph the stored questions are shown as
     /// they are: a question must not disappear because a file did.
     async fn waiting(
@@ -144,7 +151,7 @@ impl Workbench {
             }
         }
         let tuple = self
-            .checkpointer
+            .saver()
             .get(&summary.thread, "", None)
             .await
             .map_err(|e| problem(&e.into()))?;
@@ -180,12 +187,12 @@ impl Workbench {
 
     /// Tells every interface how many questions wait.
     pub(crate) async fn publish_inbox(&self) {
-        match self.checkpointer.threads(&ThreadQuery::default()).await {
+        match self.asking().await {
             Ok(threads) => {
                 let waiting = threads.iter().map(|thread| thread.head.interrupted).sum();
                 self.hub.publish(AppEvent::Inbox { waiting });
             }
-            Err(error) => tracing::warn!(%error, "the waiting questions could not be counted"),
+            Err(problem) => tracing::warn!(%problem, "the waiting questions could not be counted"),
         }
     }
 }

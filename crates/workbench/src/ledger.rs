@@ -11,7 +11,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::wire::{Problem, RunStatus};
 
 /// One entry per schema version; never change one that was released.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
 CREATE TABLE threads (
     thread_id  TEXT PRIMARY KEY,
     title      TEXT NOT NULL,
@@ -43,7 +44,17 @@ CREATE TABLE moved (
     draft TEXT PRIMARY KEY,
     path  TEXT NOT NULL
 ) WITHOUT ROWID;
-"];
+",
+    "
+CREATE TABLE bookmarks (
+    thread_id     TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    name          TEXT NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_id)
+) WITHOUT ROWID;
+CREATE INDEX moved_to ON moved (path);
+",
+];
 
 /// The open ledger.
 #[derive(Debug)]
@@ -96,6 +107,11 @@ fn problem(error: &rusqlite::Error) -> Problem {
         )
     };
     Problem::new(code, format!("The workbench's own database failed: {error}.")).remedy(remedy)
+}
+
+/// Several ids as one parameter.
+fn list(ids: &[&str]) -> String {
+    serde_json::Value::from(ids).to_string()
 }
 
 fn status_text(status: RunStatus) -> &'static str {
@@ -191,11 +207,14 @@ impl Ledger {
         })
     }
 
-    pub(crate) fn threads(&self) -> Result<HashMap<String, ThreadRow>, Problem> {
+    /// What is known of these threads.
+    pub(crate) fn threads(&self, thread_ids: &[&str]) -> Result<HashMap<String, ThreadRow>, Problem> {
         self.with(|c| {
-            let mut statement =
-                c.prepare_cached("SELECT thread_id, title, graph_name, graph_key, created_at FROM threads")?;
-            let rows = statement.query_map([], |row| {
+            let mut statement = c.prepare_cached(
+                "SELECT thread_id, title, graph_name, graph_key, created_at FROM threads
+                 WHERE thread_id IN (SELECT value FROM json_each(?1))",
+            )?;
+            let rows = statement.query_map([list(thread_ids)], |row| {
                 Ok(ThreadRow {
                     thread_id: row.get(0)?,
                     title: row.get(1)?,
@@ -230,7 +249,7 @@ impl Ledger {
     pub(crate) fn delete_thread(&self, thread_id: &str) -> Result<(), Problem> {
         self.with(|c| {
             let transaction = c.transaction()?;
-            for table in ["threads", "runs", "tasks"] {
+            for table in ["threads", "runs", "tasks", "bookmarks"] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
             }
             transaction.commit()
@@ -262,15 +281,15 @@ impl Ledger {
         })
     }
 
-    /// The last run of every thread (or of one).
-    pub(crate) fn last_runs(&self, thread_id: Option<&str>) -> Result<HashMap<String, RunRow>, Problem> {
+    /// The last run of each of these threads.
+    pub(crate) fn last_runs(&self, thread_ids: &[&str]) -> Result<HashMap<String, RunRow>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 // With max() SQLite gives the other columns of the row that has it.
                 "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, max(started_at || run_id)
-                 FROM runs WHERE ?1 IS NULL OR thread_id = ?1 GROUP BY thread_id",
+                 FROM runs WHERE thread_id IN (SELECT value FROM json_each(?1)) GROUP BY thread_id",
             )?;
-            let rows = statement.query_map([thread_id], |row| {
+            let rows = statement.query_map([list(thread_ids)], |row| {
                 let (status, problem): (String, Option<String>) = (row.get(3)?, row.get(6)?);
                 Ok(RunRow {
                     run_id: row.get(0)?,
@@ -312,18 +331,19 @@ impl Ledger {
         })
     }
 
-    /// Tasks of a thread that ended, by checkpoint; of one checkpoint when given.
+    /// Tasks of a thread that ended, by checkpoint, from the first to the last of these checkpoints.
     pub(crate) fn tasks(
         &self,
         thread_id: &str,
-        checkpoint_id: Option<&str>,
+        first: &str,
+        last: &str,
     ) -> Result<HashMap<String, Vec<TaskRow>>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 "SELECT checkpoint_id, task_id, node, millis, finished, targets FROM tasks
-                 WHERE thread_id = ?1 AND (?2 IS NULL OR checkpoint_id = ?2)",
+                 WHERE thread_id = ?1 AND checkpoint_id BETWEEN ?2 AND ?3",
             )?;
-            let rows = statement.query_map(params![thread_id, checkpoint_id], |row| {
+            let rows = statement.query_map(params![thread_id, first, last], |row| {
                 let targets: String = row.get(5)?;
                 Ok(TaskRow {
                     checkpoint_id: row.get(0)?,
@@ -358,6 +378,75 @@ impl Ledger {
                 [draft, path],
             )?;
             Ok(())
+        })
+    }
+
+    /// The drafts that became this file.
+    pub(crate) fn drafts_of(&self, path: &str) -> Result<Vec<String>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached("SELECT draft FROM moved WHERE path = ?1")?;
+            let rows = statement.query_map([path], |row| row.get(0))?;
+            rows.collect()
+        })
+    }
+
+    /// A copy of a thread: its own title, the times and bookmarks of the other.
+    pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow) -> Result<(), Problem> {
+        self.thread_began(row)?;
+        self.with(|c| {
+            let transaction = c.transaction()?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets)
+                 SELECT ?2, checkpoint_id, task_id, node, millis, finished, targets FROM tasks WHERE thread_id = ?1",
+                [from, &row.thread_id],
+            )?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name)
+                 SELECT ?2, checkpoint_id, name FROM bookmarks WHERE thread_id = ?1",
+                [from, &row.thread_id],
+            )?;
+            transaction.commit()
+        })
+    }
+
+    /// Names a checkpoint, or takes its name away.
+    pub(crate) fn bookmark(
+        &self,
+        thread_id: &str,
+        checkpoint_id: &str,
+        name: Option<&str>,
+    ) -> Result<(), Problem> {
+        self.with(|c| {
+            match name {
+                Some(name) => c.execute(
+                    "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name) VALUES (?1, ?2, ?3)",
+                    [thread_id, checkpoint_id, name],
+                )?,
+                None => c.execute(
+                    "DELETE FROM bookmarks WHERE thread_id = ?1 AND checkpoint_id = ?2",
+                    [thread_id, checkpoint_id],
+                )?,
+            };
+            Ok(())
+        })
+    }
+
+    /// Bookmarks by thread and checkpoint; of one thread when given.
+    pub(crate) fn bookmarks(
+        &self,
+        thread_id: Option<&str>,
+    ) -> Result<HashMap<String, HashMap<String, String>>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT thread_id, checkpoint_id, name FROM bookmarks WHERE ?1 IS NULL OR thread_id = ?1",
+            )?;
+            let mut rows = statement.query([thread_id])?;
+            let mut found: HashMap<String, HashMap<String, String>> = HashMap::new();
+            while let Some(row) = rows.next()? {
+                let of_thread = found.entry(row.get(0)?).or_default();
+                of_thread.insert(row.get(1)?, row.get(2)?);
+            }
+            Ok(found)
         })
     }
 
@@ -431,10 +520,10 @@ mod tests {
                 ..run("2", "2026-01-02")
             })
             .unwrap();
-        let last = &ledger.last_runs(None).unwrap()["t"];
+        let last = &ledger.last_runs(&["t", "u"]).unwrap()["t"];
         assert_eq!((last.run_id.as_str(), last.status), ("2", RunStatus::Failed));
         assert_eq!(last.problem.as_ref().unwrap().remedy.as_deref(), Some("yes"));
-        assert!(ledger.last_runs(Some("other")).unwrap().is_empty());
+        assert!(ledger.last_runs(&["other"]).unwrap().is_empty());
 
         let task = |millis, targets: &[&str]| TaskRow {
             checkpoint_id: "c".into(),
@@ -447,7 +536,7 @@ mod tests {
         ledger
             .tasks_ended("t", &[task(5, &[]), task(7, &["a", "a"])])
             .unwrap();
-        let tasks = ledger.tasks("t", Some("c")).unwrap();
+        let tasks = ledger.tasks("t", "c", "c").unwrap();
         assert_eq!(
             (
                 tasks["c"].len(),
@@ -457,7 +546,7 @@ mod tests {
             (1, 7, 2)
         );
         ledger.delete_thread("t").unwrap();
-        assert!(ledger.tasks("t", None).unwrap().is_empty());
+        assert!(ledger.tasks("t", "", "z").unwrap().is_empty());
     }
 
     #[test]

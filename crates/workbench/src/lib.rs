@@ -7,6 +7,7 @@
 mod autosave;
 pub mod commands;
 mod compare;
+mod database;
 mod documents;
 mod files;
 mod folders;
@@ -15,19 +16,22 @@ mod hub;
 mod inbox;
 mod instance;
 mod ledger;
+mod lineage;
+mod listing;
 mod problem;
 mod runs;
 mod settings;
 mod snapshot;
 mod threads;
+mod upkeep;
 mod values;
 pub mod wire;
+mod works;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use superstep::Checkpointer;
 use superstep_document::Document;
 use superstep_nodes::{Environment, Registry};
 
@@ -62,8 +66,10 @@ pub struct Workbench {
     ledger: ledger::Ledger,
     registry: Registry,
     graphs: graphs::Graphs,
-    checkpointer: Arc<dyn Checkpointer>,
+    database: database::Database,
     runs: runs::Runs,
+    works: works::Works,
+    cleaning: upkeep::Cleaning,
 }
 
 macro_rules! dispatch {
@@ -124,14 +130,16 @@ impl Workbench {
             Some(dir) => files::absolute(&dir.to_string_lossy())?,
             None => data_dir.join("graphs"),
         };
-        let workbench = documents::blocking(move || {
-            for dir in [&data_dir, &graphs_dir] {
-                std::fs::create_dir_all(dir).map_err(|e| Problem::file("make the folder", dir, &e))?;
+        let dirs = [data_dir.clone(), graphs_dir.clone()];
+        documents::blocking(move || {
+            for dir in dirs {
+                std::fs::create_dir_all(&dir).map_err(|e| Problem::file("make the folder", &dir, &e))?;
             }
-            let url = options
-                .storage
-                .unwrap_or_else(|| format!("sqlite:{}", data_dir.join("threads.db").display()));
-            let checkpointer = superstep_storage::open(&url).map_err(|e| threads::problem(&e.into()))?;
+            Ok::<_, Problem>(())
+        })
+        .await??;
+        let database = database::Database::open(&data_dir, options.storage).await?;
+        let workbench = documents::blocking(move || {
             let workbench = Workbench {
                 instance: instance::Instance::enter(&data_dir)
                     .map_err(|e| Problem::file("write to the data folder", &data_dir, &e))?,
@@ -142,8 +150,10 @@ impl Workbench {
                 ledger: ledger::Ledger::open(&data_dir.join("workbench.db"))?,
                 registry: Registry::standard(),
                 graphs: graphs::Graphs::default(),
-                checkpointer,
+                database,
                 runs: runs::Runs::default(),
+                works: works::Works::default(),
+                cleaning: upkeep::Cleaning::default(),
                 examples_dir: options.examples_dir,
                 graphs_dir,
                 data_dir,
@@ -152,7 +162,9 @@ impl Workbench {
             Ok::<_, Problem>(workbench)
         })
         .await??;
-        Ok(Arc::new(workbench))
+        let workbench = Arc::new(workbench);
+        upkeep::clean_daily(&workbench);
+        Ok(workbench)
     }
 
     /// Does what a command of [`commands::COMMANDS`] says. It is done to the end even when the caller goes away.
@@ -173,6 +185,7 @@ impl Workbench {
     /// Keeps what is not saved, stops runs (their threads stay resumable) and ends all subscriptions. Call it before the process ends; without it, at most the
     /// last second of edits is lost.
     pub async fn shutdown(self: &Arc<Self>) {
+        self.cleaning.stop();
         self.autosave_all().await;
         self.runs.stop_all(Duration::from_secs(5)).await;
         self.hub.close();

@@ -62,6 +62,19 @@ impl Runs {
         self.lock().get(thread_id).is_some_and(|active| active.running)
     }
 
+    /// Threads that run.
+    pub(crate) fn running(&self) -> Vec<String> {
+        let active = self.lock();
+        let running = active.iter().filter(|(_, active)| active.running);
+        running.map(|(thread_id, _)| thread_id.clone()).collect()
+    }
+
+    /// Keeps every thread from being taken for as long as the answer is held; `None` when one is taken already.
+    pub(crate) fn idle(&self) -> Option<impl Drop + '_> {
+        let active = self.lock();
+        active.is_empty().then_some(active)
+    }
+
     pub(crate) fn answering(&self, thread_id: &str) -> Vec<String> {
         self.lock()
             .get(thread_id)
@@ -148,7 +161,7 @@ impl Workbench {
             Problem::new("busy", format!("The thread is running{place}."))
                 .remedy("Wait until it stops, or stop it first.")
         };
-        if let Some(last) = self.ledger.last_runs(Some(thread_id))?.get(thread_id)
+        if let Some(last) = self.ledger.last_runs(&[thread_id])?.get(thread_id)
             && last.status == RunStatus::Running
             && self.instance.is_other_alive(&last.instance)
         {
@@ -331,7 +344,7 @@ impl Workbench {
                 })
         };
         let Some(ended) = ended else {
-            let last = self.ledger.last_runs(Some(&request.thread_id))?;
+            let last = self.ledger.last_runs(&[&request.thread_id])?;
             let elsewhere = last.get(&request.thread_id).is_some_and(|last| {
                 last.status == RunStatus::Running && self.instance.is_other_alive(&last.instance)
             });
@@ -461,7 +474,7 @@ impl Reader {
             let noted = self
                 .workbench
                 .ledger
-                .tasks(&thread_id, Some(&self.checkpoint))
+                .tasks(&thread_id, &self.checkpoint, &self.checkpoint)
                 .unwrap_or_default();
             let noted = noted
                 .get(&self.checkpoint)

@@ -14,7 +14,8 @@ use crate::documents::blocking;
 use crate::graphs::Built;
 use crate::inbox::interrupt_view;
 use crate::ledger::TaskRow;
-use crate::threads::{checkpoint_view, is_state_key, problem};
+use crate::lineage::Lineage;
+use crate::threads::{is_state_key, problem};
 use crate::values;
 use crate::wire::{
     ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem, ReadValue,
@@ -178,7 +179,19 @@ impl Edges {
     }
 }
 
+/// Super-steps that are counted on the way to a checkpoint.
+const COUNTED: usize = 2_000;
+
 impl Workbench {
+    /// A checkpoint of a thread that must be there.
+    pub(crate) async fn head(&self, thread_id: &str, id: &str) -> Result<CheckpointHead, Problem> {
+        let heads = self.heads(thread_id, Some(id), Some(1)).await?;
+        heads
+            .into_iter()
+            .next()
+            .ok_or_else(|| no_checkpoint(thread_id, id))
+    }
+
     async fn shown(
         &self,
         built: Option<&Arc<Built>>,
@@ -194,7 +207,7 @@ impl Workbench {
         }
         let id = id.map(CheckpointId::from);
         let tuple = self
-            .checkpointer
+            .saver()
             .get(&thread_id.into(), "", id.as_ref())
             .await
             .map_err(|e| problem(&e.into()))?
@@ -227,16 +240,10 @@ impl Workbench {
         request: CheckpointRef,
     ) -> Result<SnapshotView, Problem> {
         let thread_id = request.thread_id.as_str();
-        let heads = self.heads(thread_id, None, None).await?;
-        let newest = heads.first();
-        let target = match (&request.checkpoint_id, newest) {
-            (Some(id), _) => Some(
-                heads
-                    .iter()
-                    .find(|head| head.id.as_str() == id)
-                    .ok_or_else(|| no_checkpoint(thread_id, id))?,
-            ),
-            (None, newest) => newest,
+        let newest = self.heads(thread_id, None, Some(1)).await?.into_iter().next();
+        let target = match &request.checkpoint_id {
+            Some(id) => Some(self.head(thread_id, id).await?),
+            None => newest.clone(),
         };
         let Some(head) = target else {
             // Known, but nothing is stored yet.
@@ -251,23 +258,27 @@ impl Workbench {
                 previous_tasks: Vec::new(),
                 visits: Vec::new(),
                 taken: Vec::new(),
+                counted: None,
             });
         };
-        let is_head = newest.is_some_and(|newest| newest.id == head.id);
+        let is_head = newest.as_ref().is_some_and(|newest| newest.id == head.id);
         let live = request.checkpoint_id.is_none();
         let built = self.reading_graph(thread_id).await?;
-        // While a run goes on, the newest checkpoint may be a newer one by now: what is shown is the one in `heads`
-        // unless the finished tasks of the open step are wanted.
+        // While a run goes on, the newest checkpoint may be a newer one by now: what is shown is the one that was read
+        // first unless the finished tasks of the open step are wanted.
         let id = (!live).then(|| head.id.as_str());
         let now = self.shown(built.as_ref(), thread_id, id).await?;
-        let before = match &head.parent {
-            Some(parent) if heads.iter().any(|h| h.id == *parent) => Some(
-                self.shown(built.as_ref(), thread_id, Some(parent.as_str()))
+        let mut lineage = Lineage::from(self, thread_id, [head.clone()]);
+        let (line, longer) = lineage.line(&head, COUNTED).await?;
+        let before = match line.first() {
+            Some(parent) => Some(
+                self.shown(built.as_ref(), thread_id, Some(parent.id.as_str()))
                     .await?,
             ),
-            _ => None,
+            None => None,
         };
-        let timings = self.ledger.tasks(thread_id, None)?;
+        let oldest = line.last().unwrap_or(&head).id.as_str();
+        let timings = self.ledger.tasks(thread_id, oldest, head.id.as_str())?;
         let none = Vec::new();
         let of = |id: &str| timings.get(id).unwrap_or(&none);
         let running = if is_head {
@@ -292,11 +303,11 @@ impl Workbench {
                 )
             })
             .collect();
-        let way = way(&heads, head, built.as_deref(), &timings, live.then_some(&now));
+        let way = way(&line, &head, built.as_deref(), &timings, live.then_some(&now));
         Ok(SnapshotView {
             thread_id: thread_id.to_owned(),
-            keys: keys(head, built.as_deref(), &now, before.as_ref(), live),
-            checkpoint: Some(checkpoint_view(head)),
+            keys: keys(&head, built.as_deref(), &now, before.as_ref(), live),
+            checkpoint: Some(self.marked(thread_id, &head)?),
             is_head,
             next: now.next,
             tasks,
@@ -311,19 +322,20 @@ impl Workbench {
                 .into_iter()
                 .map(|((from, to), times)| EdgeCount { from, to, times })
                 .collect(),
+            counted: longer.then_some(COUNTED as u32),
         })
     }
 
     pub(crate) async fn thread_value(self: &Arc<Self>, request: ReadValue) -> Result<ValueView, Problem> {
-        let built = self.reading_graph(&request.thread_id).await?;
-        let state = self
-            .shown(
-                built.as_ref(),
-                &request.thread_id,
-                request.checkpoint_id.as_deref(),
-            )
-            .await?;
-        let root = Value::Object(state.values);
+        let state = match self.key_alone(&request).await? {
+            Some(state) => state,
+            None => {
+                let built = self.reading_graph(&request.thread_id).await?;
+                let id = request.checkpoint_id.as_deref();
+                self.shown(built.as_ref(), &request.thread_id, id).await?.values
+            }
+        };
+        let root = Value::Object(state);
         Ok(values::part(
             values::at(&root, &request.pointer)?,
             request.offset,
@@ -331,25 +343,37 @@ impl Workbench {
         ))
     }
 
-    pub(crate) async fn thread_compare(self: &Arc<Self>, request: Compare) -> Result<Comparison, Problem> {
-        let (left, left_heads) = self.side(&request.left).await?;
-        let (right, right_heads) = self.side(&request.right).await?;
-        let head_of = |heads: &[CheckpointHead], side: &CheckpointRef| -> Result<CheckpointHead, Problem> {
-            let wanted = side.checkpoint_id.as_deref();
-            let found = heads
-                .iter()
-                .find(|head| wanted.is_none_or(|id| head.id.as_str() == id));
-            found
-                .cloned()
-                .ok_or_else(|| no_checkpoint(&side.thread_id, wanted.unwrap_or("yet")))
+    /// The one key of the state that is asked for, read without the others; `None` when only the graph can tell what
+    /// its value is: it has none that is stored, or one that is rebuilt, or finished tasks of an open step count.
+    async fn key_alone(&self, request: &ReadValue) -> Result<Option<Object>, Problem> {
+        let (Some(id), Some(path)) = (&request.checkpoint_id, request.pointer.strip_prefix('/')) else {
+            return Ok(None);
         };
-        let (left_head, right_head) = (
-            head_of(&left_heads, &request.left)?,
-            head_of(&right_heads, &request.right)?,
-        );
-        let common_ancestor = (request.left.thread_id == request.right.thread_id)
-            .then(|| common_ancestor(&right_heads, &left_head, &right_head))
-            .flatten();
+        let key = values::unescaped(path.split('/').next().unwrap_or_default());
+        if !is_state_key(&key) {
+            return Ok(None);
+        }
+        let (thread, id) = (request.thread_id.as_str().into(), CheckpointId::from(id.as_str()));
+        let found = self
+            .saver()
+            .values(&thread, "", Some(&id), &[key.as_str().into()])
+            .await;
+        let found = found.map_err(|e| problem(&e.into()))?;
+        let value = found.and_then(|values| values.get(key.as_str()).cloned());
+        let plain = value.filter(|value| value.get("__snapshot__").is_none());
+        Ok(plain.map(|value| [(key, value)].into_iter().collect()))
+    }
+
+    pub(crate) async fn thread_compare(self: &Arc<Self>, request: Compare) -> Result<Comparison, Problem> {
+        let (left, left_head) = self.side(&request.left).await?;
+        let (right, right_head) = self.side(&request.right).await?;
+        let common_ancestor = if request.left.thread_id == request.right.thread_id {
+            let both = [left_head.clone(), right_head.clone()];
+            let mut lineage = Lineage::from(self, &request.left.thread_id, both);
+            lineage.common_ancestor(&left_head.id, &right_head.id).await?
+        } else {
+            None
+        };
         let equal_keys = left
             .iter()
             .filter(|(key, value)| right.get(key) == Some(*value))
@@ -358,29 +382,35 @@ impl Workbench {
         // Large states take a while; other commands go on meanwhile.
         let differences = blocking(move || compare(&Value::Object(left), &Value::Object(right))).await?;
         Ok(Comparison {
-            left: checkpoint_view(&left_head),
-            right: checkpoint_view(&right_head),
-            common_ancestor,
+            left: self.marked(&request.left.thread_id, &left_head)?,
+            right: self.marked(&request.right.thread_id, &right_head)?,
+            common_ancestor: common_ancestor.map(|id| id.to_string()),
             differences: differences.found,
             equal_keys,
             truncated: differences.truncated,
         })
     }
 
-    async fn side(self: &Arc<Self>, side: &CheckpointRef) -> Result<(Object, Vec<CheckpointHead>), Problem> {
-        let heads = self.heads(&side.thread_id, None, None).await?;
-        if heads.is_empty() {
-            return Err(Problem::not_found(format!(
-                "Thread {} has no checkpoint to compare.",
-                side.thread_id
-            ))
-            .remedy("Run it first."));
-        }
+    async fn side(self: &Arc<Self>, side: &CheckpointRef) -> Result<(Object, CheckpointHead), Problem> {
+        let head = match &side.checkpoint_id {
+            Some(id) => self.head(&side.thread_id, id).await?,
+            None => {
+                let newest = self
+                    .heads(&side.thread_id, None, Some(1))
+                    .await?
+                    .into_iter()
+                    .next();
+                newest.ok_or_else(|| {
+                    Problem::not_found(format!("Thread {} has no checkpoint to compare.", side.thread_id))
+                        .remedy("Run it first.")
+                })?
+            }
+        };
         let built = self.reading_graph(&side.thread_id).await?;
         let state = self
             .shown(built.as_ref(), &side.thread_id, side.checkpoint_id.as_deref())
             .await?;
-        Ok((state.values, heads))
+        Ok((state.values, head))
     }
 }
 
@@ -465,7 +495,7 @@ fn keys(
 }
 
 fn way(
-    heads: &[CheckpointHead],
+    line: &[CheckpointHead],
     head: &CheckpointHead,
     built: Option<&Built>,
     timings: &HashMap<String, Vec<TaskRow>>,
@@ -474,17 +504,11 @@ fn way(
     let edges = built
         .map(|built| Edges::of(&built.source.document))
         .unwrap_or_default();
-    let by_id: HashMap<&str, &CheckpointHead> = heads.iter().map(|head| (head.id.as_str(), head)).collect();
     let mut way = Way::default();
     let mut child = head;
     // An edit as the node that had just run takes the place of that node's own edges.
     let mut edited: Option<String> = None;
-    // A parent is always older, so the walk ends.
-    while let Some(parent) = child
-        .parent
-        .as_ref()
-        .and_then(|id| by_id.get(id.as_str()).copied())
-    {
+    for parent in line {
         match child.metadata.source {
             MadeBy::Loop => {
                 let edited = edited.take();
@@ -527,27 +551,4 @@ fn way(
         way.finished(&edges, &task.name, &targets);
     }
     way
-}
-
-/// The newest checkpoint that both continue; one of the two when the other continues it.
-fn common_ancestor(
-    heads: &[CheckpointHead],
-    left: &CheckpointHead,
-    right: &CheckpointHead,
-) -> Option<String> {
-    let parents: HashMap<&str, Option<&CheckpointId>> = heads
-        .iter()
-        .map(|head| (head.id.as_str(), head.parent.as_ref()))
-        .collect();
-    let line = |from: &CheckpointHead| -> Vec<String> {
-        let mut line = vec![from.id.to_string()];
-        let mut at = from.parent.as_ref();
-        while let Some(id) = at {
-            line.push(id.to_string());
-            at = parents.get(id.as_str()).copied().flatten();
-        }
-        line
-    };
-    let of_left: HashSet<String> = line(left).into_iter().collect();
-    line(right).into_iter().find(|id| of_left.contains(id))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use superstep::{
     CheckpointHead, CheckpointId, ListQuery, Object, RunError, START, Source as MadeBy, StateRef,
-    StateUpdate, StorageError, ThreadId, ThreadQuery, ThreadSummary, Value,
+    StateUpdate, StorageError, ThreadId, ThreadSummary, Value,
 };
 
 use crate::Workbench;
@@ -14,8 +14,8 @@ use crate::ledger::{RunRow, ThreadRow};
 use crate::runs::TITLE;
 use crate::values::first_text;
 use crate::wire::{
-    AppEvent, CheckpointList, CheckpointView, Empty, ListCheckpoints, ListThreads, Problem, RenameThread,
-    RunStatus, ThreadList, ThreadRef, ThreadView, UpdateState, Updated,
+    AppEvent, CheckpointList, CheckpointView, Empty, ListCheckpoints, Problem, RenameThread, RunStatus,
+    ThreadRef, ThreadView, UpdateState, Updated,
 };
 
 /// Metadata that the workbench puts on every checkpoint, so that a thread can be understood without the ledger.
@@ -43,7 +43,7 @@ pub(crate) fn problem(error: &RunError) -> Problem {
 }
 
 /// A storage error with its own remedy.
-fn storage_problem(error: &StorageError) -> Problem {
+pub(crate) fn storage_problem(error: &StorageError) -> Problem {
     match error {
         StorageError::Backend { what, cause, remedy } => {
             Problem::new("storage", format!("Storage failed while {what}: {cause}.")).remedy(remedy.clone())
@@ -59,7 +59,7 @@ fn storage_problem(error: &StorageError) -> Problem {
     }
 }
 
-fn no_thread(id: &str) -> Problem {
+pub(crate) fn no_thread(id: &str) -> Problem {
     Problem::not_found(format!("There is no thread {id}."))
         .remedy("It may have been deleted in another window.")
 }
@@ -105,6 +105,7 @@ pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
         },
         questions: head.interrupted,
         failed: head.failed,
+        bookmark: None,
         as_node: as_node.filter(|_| edit),
     }
 }
@@ -124,10 +125,17 @@ impl Workbench {
             limit,
             ..ListQuery::default()
         };
-        self.checkpointer
-            .heads(&query)
-            .await
-            .map_err(|e| problem(&e.into()))
+        self.saver().heads(&query).await.map_err(|e| problem(&e.into()))
+    }
+
+    /// A checkpoint as it is shown, with its bookmark.
+    pub(crate) fn marked(&self, thread_id: &str, head: &CheckpointHead) -> Result<CheckpointView, Problem> {
+        let mut marked = self.ledger.bookmarks(Some(thread_id))?;
+        let of_thread = marked.get_mut(thread_id);
+        Ok(CheckpointView {
+            bookmark: of_thread.and_then(|marked| marked.remove(head.id.as_str())),
+            ..checkpoint_view(head)
+        })
     }
 
     /// What the thread says about its graph: a path or a draft's id.
@@ -251,14 +259,29 @@ impl Workbench {
                 .and_then(Value::as_str)
                 .map(str::to_owned)
         };
-        let first = self.heads(id, None, None).await?.pop();
+        // The input that began the thread is the one before its first super-step.
+        let began: Object = [("source", Value::from("input")), ("step", Value::from(-1))]
+            .into_iter()
+            .collect();
+        let query = ListQuery {
+            thread: Some(summary.thread.clone()),
+            ns: Some("".into()),
+            filter: began,
+            limit: Some(1),
+            ..ListQuery::default()
+        };
+        let failed = |e: StorageError| problem(&e.into());
+        let first = self.saver().heads(&query).await.map_err(failed)?;
         let mut title = None;
-        if let Some(first) = &first {
-            let tuple = self.checkpointer.get(&summary.thread, "", Some(&first.id)).await;
-            let input = tuple
-                .map_err(|e| problem(&e.into()))?
-                .map(|tuple| tuple.checkpoint.channel_values);
-            title = input.and_then(|values| values.get(START).and_then(|input| first_text(input, TITLE)));
+        if let Some(first) = first.first() {
+            let keys = [START.into()];
+            let input = self
+                .saver()
+                .values(&summary.thread, "", Some(&first.id), &keys)
+                .await;
+            title = input
+                .map_err(failed)?
+                .and_then(|values| values.get(START).and_then(|input| first_text(input, TITLE)));
         }
         let row = ThreadRow {
             thread_id: id.to_owned(),
@@ -274,23 +297,17 @@ impl Workbench {
     /// A thread as it is now.
     pub(crate) async fn thread(&self, thread_id: &str) -> Result<ThreadView, Problem> {
         let row = self.ledger.thread(thread_id)?;
-        let runs = self.ledger.last_runs(Some(thread_id))?;
-        let heads = self.heads(thread_id, None, None).await?;
-        match (heads.first(), heads.last()) {
-            (Some(head), Some(first)) => {
-                let summary = ThreadSummary {
-                    thread: thread_id.into(),
-                    head: head.clone(),
-                    created: first.ts.clone(),
-                    checkpoints: heads.len() as u64,
-                };
+        let runs = self.ledger.last_runs(&[thread_id])?;
+        let stored = self.saver().thread(&thread_id.into()).await;
+        match stored.map_err(|e| problem(&e.into()))? {
+            Some(summary) => {
                 let row = match row {
                     Some(row) => row,
                     None => self.adopt(&summary).await?,
                 };
                 self.thread_view(&summary, Some(&row), runs.get(thread_id))
             }
-            _ => self.young_thread(&row.ok_or_else(|| no_thread(thread_id))?, runs.get(thread_id)),
+            None => self.young_thread(&row.ok_or_else(|| no_thread(thread_id))?, runs.get(thread_id)),
         }
     }
 
@@ -307,73 +324,6 @@ impl Workbench {
             Problem::new("graph-needed", "It is not known which graph this thread ran.")
                 .remedy("Open the graph and run the thread with it.")
         })
-    }
-
-    pub(crate) async fn thread_list(self: &Arc<Self>, request: ListThreads) -> Result<ThreadList, Problem> {
-        let wanted = match &request.graph_id {
-            Some(graph_id) => {
-                let open = self.document(graph_id)?;
-                Some((open.key(), graph_id.clone()))
-            }
-            None => None,
-        };
-        let summaries = self
-            .checkpointer
-            .threads(&ThreadQuery::default())
-            .await
-            .map_err(|e| problem(&e.into()))?;
-        let (mut rows, runs) = (self.ledger.threads()?, self.ledger.last_runs(None)?);
-        let needle = request
-            .search
-            .as_deref()
-            .unwrap_or_default()
-            .trim()
-            .to_lowercase();
-        let mut views = Vec::new();
-        for summary in &summaries {
-            let id = summary.thread.as_str();
-            let row = match rows.remove(id) {
-                Some(row) => Some(row),
-                None => Some(self.adopt(summary).await?),
-            };
-            let key = self.graph_key(&summary.head, row.as_ref());
-            views.push((key, self.thread_view(summary, row.as_ref(), runs.get(id))?));
-        }
-        // Threads that have stored nothing yet.
-        for row in rows.values().filter(|row| self.runs.is_running(&row.thread_id)) {
-            views.push((
-                Some(row.graph_key.clone()),
-                self.young_thread(row, runs.get(&row.thread_id))?,
-            ));
-        }
-        let mut threads = Vec::with_capacity(views.len());
-        for (key, view) in views {
-            if let Some((wanted, id)) = &wanted {
-                let Some(key) = key else { continue };
-                if key != *id && self.ledger.followed(&key)? != *wanted {
-                    continue;
-                }
-            }
-            let found = needle.is_empty()
-                || view.title.to_lowercase().contains(&needle)
-                || view.thread_id.to_lowercase().contains(&needle);
-            if found && request.status.is_none_or(|status| status == view.status) {
-                threads.push(view);
-            }
-        }
-        threads.sort_by(|a, b| (&b.updated_at, &b.thread_id).cmp(&(&a.updated_at, &a.thread_id)));
-        let total = small(threads.len());
-        let limit = if request.limit == 0 {
-            200
-        } else {
-            request.limit as usize
-        };
-        let threads = threads
-            .into_iter()
-            .skip(request.offset as usize)
-            .take(limit)
-            .collect();
-        Ok(ThreadList { threads, total })
     }
 
     pub(crate) async fn thread_get(self: &Arc<Self>, request: ThreadRef) -> Result<ThreadView, Problem> {
@@ -408,7 +358,7 @@ impl Workbench {
         let _slot = self.reserve(&request.thread_id)?;
         // Says so when there is no such thread.
         self.thread(&request.thread_id).await?;
-        self.checkpointer
+        self.saver()
             .delete_thread(&ThreadId::from(request.thread_id.as_str()))
             .await
             .map_err(|e| problem(&e.into()))?;
@@ -436,17 +386,19 @@ impl Workbench {
             limit: Some(limit + 1),
             ..ListQuery::default()
         };
-        let heads = self
-            .checkpointer
-            .heads(&query)
-            .await
-            .map_err(|e| problem(&e.into()))?;
+        let heads = self.saver().heads(&query).await.map_err(|e| problem(&e.into()))?;
         if heads.is_empty() && request.before.is_none() && self.ledger.thread(&request.thread_id)?.is_none() {
             return Err(no_thread(&request.thread_id));
         }
         let more = heads.len() > limit;
+        let marked = self.ledger.bookmarks(Some(&request.thread_id))?;
+        let marked = marked.get(&request.thread_id);
+        let view = |head: &CheckpointHead| CheckpointView {
+            bookmark: marked.and_then(|marked| marked.get(head.id.as_str())).cloned(),
+            ..checkpoint_view(head)
+        };
         Ok(CheckpointList {
-            checkpoints: heads.iter().take(limit).map(checkpoint_view).collect(),
+            checkpoints: heads.iter().take(limit).map(view).collect(),
             more,
         })
     }
@@ -557,7 +509,9 @@ impl Workbench {
         match self.heads(thread_id, Some(id), Some(1)).await {
             Ok(heads) => {
                 let head = heads.into_iter().next()?;
-                let checkpoint = checkpoint_view(&head);
+                let checkpoint = self
+                    .marked(thread_id, &head)
+                    .unwrap_or_else(|_| checkpoint_view(&head));
                 self.hub.publish(AppEvent::Checkpoint {
                     thread_id: thread_id.to_owned(),
                     checkpoint,

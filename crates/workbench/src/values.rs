@@ -45,7 +45,7 @@ impl Write for Head {
     }
 }
 
-fn bytes(value: &Value) -> u64 {
+pub(crate) fn bytes(value: &Value) -> u64 {
     let mut counter = Counter::default();
     // Writing JSON to a counter cannot fail.
     let _ = serde_json::to_writer(&mut counter, value);
@@ -90,6 +90,11 @@ pub(crate) fn view(value: &Value) -> ValueView {
     }
 }
 
+/// A segment of a JSON Pointer as it is meant.
+pub(crate) fn unescaped(segment: &str) -> String {
+    segment.replace("~1", "/").replace("~0", "~")
+}
+
 /// The part of a value that a JSON Pointer names.
 pub(crate) fn at<'a>(root: &'a Value, pointer: &str) -> Result<&'a Value, Problem> {
     if pointer.is_empty() {
@@ -102,7 +107,7 @@ pub(crate) fn at<'a>(root: &'a Value, pointer: &str) -> Result<&'a Value, Proble
     };
     let mut value = root;
     for segment in path.split('/') {
-        let key = segment.replace("~1", "/").replace("~0", "~");
+        let key = unescaped(segment);
         let found = match value {
             Value::Object(members) => members.get(&key),
             Value::Array(items) => key.parse().ok().and_then(|index: usize| items.get(index)),

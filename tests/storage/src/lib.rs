@@ -3,13 +3,19 @@
 //! Everything here reaches a backend by its URL ([`Backend::place`]), so that a new one joins with one line:
 //!
 //! - [`history`] does random operations on a backend and on a [`model`] that is too simple to be wrong, and compares.
-//! - [`crash`] kills a working process at random moments; [`witness`] notes what was acknowledged, [`oracle`] says
-//!   whether all of it is there and nothing was done twice.
+//! - [`crash`] kills a process that runs graphs ([`workload`]) at random moments. [`witness`] notes what the backend
+//!   acknowledged and what tasks began; [`oracle`] says whether all of it is there and nothing was done twice.
 //!
 //! The engine's conformance suite says what a backend must do; this says that it keeps doing so when things go wrong.
 
+pub mod crash;
 pub mod history;
 pub mod model;
+pub mod oracle;
 mod place;
+mod random;
+pub mod witness;
+pub mod workload;
 
 pub use place::{Backend, Place};
+pub use random::Random;

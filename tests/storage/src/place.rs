@@ -1,5 +1,6 @@
 //! A backend of a kind, and an empty place of it.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use superstep::{Checkpointer, StorageError};
@@ -11,15 +12,16 @@ pub enum Backend {
     Memory,
     /// `sqlite:`
     Sqlite,
+    /// `file:`
+    File,
 }
 
 impl Backend {
     /// Every kind.
-    pub const ALL: &[Backend] = &[Backend::Memory, Backend::Sqlite];
+    pub const ALL: &[Backend] = &[Backend::Memory, Backend::Sqlite, Backend::File];
 
-    /// The kind that a URL is of.
-    pub fn of(url: &str) -> Option<Self> {
-        let scheme = url.split_once(':')?.0;
+    /// The kind whose URLs begin with this.
+    pub fn named(scheme: &str) -> Option<Self> {
         Self::ALL
             .iter()
             .copied()
@@ -31,6 +33,7 @@ impl Backend {
         match self {
             Backend::Memory => "memory",
             Backend::Sqlite => "sqlite",
+            Backend::File => "file",
         }
     }
 
@@ -46,6 +49,7 @@ impl Backend {
         let url = match self {
             Backend::Memory => "memory:".to_owned(),
             Backend::Sqlite => format!("sqlite:{}", inside("threads.db")),
+            Backend::File => format!("file:{}", inside("threads")),
         };
         Some(Place {
             backend: self,
@@ -68,11 +72,21 @@ pub struct Place {
 impl Place {
     /// Opens it, as another program would.
     pub async fn open(&self) -> Result<Arc<dyn Checkpointer>, StorageError> {
-        superstep_storage::open(&self.url)
+        open(&self.url).await
+    }
+
+    /// Leaves the folder behind, for a person to look at.
+    pub fn keep(self) -> PathBuf {
+        self.folder.keep()
     }
 
     /// A folder of its own, in which a backend of files keeps them.
-    pub fn folder(&self) -> &std::path::Path {
+    pub fn folder(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// The checkpointer at a URL.
+pub(crate) async fn open(url: &str) -> Result<Arc<dyn Checkpointer>, StorageError> {
+    superstep_storage::open(url)
 }

@@ -44,6 +44,8 @@ export interface RunStore {
   /** Changed last first. */
   readonly order: readonly string[];
   readonly total: number;
+  /** Where the next page of the list begins; `null` when all of it is here. */
+  readonly threadsNext: string | null;
   readonly threadsState: Loading;
   readonly threadsProblem: ShownProblem | null;
   readonly filter: ThreadFilter;
@@ -68,6 +70,7 @@ export const useRuns = create<RunStore>()(() => ({
   threads: new Map(),
   order: [],
   total: 0,
+  threadsNext: null,
   threadsState: "idle",
   threadsProblem: null,
   filter: { search: "", status: null },
@@ -141,6 +144,7 @@ export function receive(events: readonly AppEvent[]): void {
   const runEnded = new Set<string>();
   let inboxChanged = false;
   const deleted: string[] = [];
+  let moved = false;
 
   for (const event of events) {
     switch (event.type) {
@@ -182,6 +186,9 @@ export function receive(events: readonly AppEvent[]): void {
         inboxChanged = true;
         tellWaiting(event.waiting);
         break;
+      case "storage":
+        moved = true;
+        break;
       default:
         break;
     }
@@ -219,7 +226,8 @@ export function receive(events: readonly AppEvent[]): void {
     );
   }
   for (const id of touched) snapshots.touch(id);
-  if (unknown.size > 0) reloadThreadsSoon();
+  if (moved) reload();
+  else if (unknown.size > 0) reloadThreadsSoon();
   if (inboxChanged) reloadInboxSoon();
 }
 
@@ -254,6 +262,11 @@ function sortThreads(threads: ReadonlyMap<string, ThreadView>): string[] {
 /** Events were lost: everything that is shown is asked for again. */
 export function recover(): void {
   streamLog.gap();
+  reload();
+}
+
+/** Asks again for everything that is shown. */
+function reload(): void {
   const { live, checkpoints } = get();
   set({ live: forgetTasks(live) });
   const { cursor, graphId } = useSession.getState();
@@ -275,18 +288,26 @@ export async function loadThreads(more = false): Promise<void> {
   const { graphId } = useSession.getState();
   if (graphId === null) {
     threadsRequest += 1;
-    set({ threads: new Map(), order: [], total: 0, threadsState: "idle", threadsProblem: null });
+    set({
+      threads: new Map(),
+      order: [],
+      total: 0,
+      threadsNext: null,
+      threadsState: "idle",
+      threadsProblem: null,
+    });
     return;
   }
+  const { filter, order, threads, threadsNext } = get();
+  if (more && threadsNext === null) return;
   const request = (threadsRequest += 1);
-  const { filter, order, threads } = get();
   if (get().threadsState !== "ready") set({ threadsState: "loading" });
   try {
     const answer = await rpc("thread.list", {
       graphId,
       ...(filter.search !== "" && { search: filter.search }),
       ...(filter.status !== null && { status: filter.status }),
-      offset: more ? order.length : 0,
+      ...(more && threadsNext !== null && { after: threadsNext }),
       // What had been scrolled into view stays.
       limit: more ? PAGE : Math.max(PAGE, Math.min(order.length, 2000)),
     });
@@ -296,7 +317,8 @@ export async function loadThreads(more = false): Promise<void> {
     set({
       threads: next,
       order: sortThreads(next),
-      total: answer.total,
+      total: answer.total ?? Math.max(get().total, next.size),
+      threadsNext: answer.next ?? null,
       threadsState: "ready",
       threadsProblem: null,
     });
@@ -466,6 +488,7 @@ export function ensureStarted(): void {
         threads: new Map(),
         order: [],
         total: 0,
+        threadsNext: null,
         threadsState: "idle",
         filter: { search: "", status: null },
       });

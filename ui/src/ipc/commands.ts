@@ -2,25 +2,37 @@
 import type { AppInfo } from "./bindings/AppInfo";
 import type { Applied } from "./bindings/Applied";
 import type { ApplyPatch } from "./bindings/ApplyPatch";
+import type { ApplyRetention } from "./bindings/ApplyRetention";
 import type { Autosaves } from "./bindings/Autosaves";
+import type { BookmarkCheckpoint } from "./bindings/BookmarkCheckpoint";
+import type { CancelWork } from "./bindings/CancelWork";
 import type { CheckpointList } from "./bindings/CheckpointList";
 import type { CheckpointRef } from "./bindings/CheckpointRef";
+import type { CheckpointView } from "./bindings/CheckpointView";
 import type { CloseGraph } from "./bindings/CloseGraph";
 import type { Compare } from "./bindings/Compare";
 import type { Comparison } from "./bindings/Comparison";
+import type { CopyThread } from "./bindings/CopyThread";
 import type { Empty } from "./bindings/Empty";
+import type { ExportThread } from "./bindings/ExportThread";
 import type { Exported } from "./bindings/Exported";
 import type { FileList } from "./bindings/FileList";
 import type { GraphRef } from "./bindings/GraphRef";
 import type { GraphView } from "./bindings/GraphView";
+import type { ImportThread } from "./bindings/ImportThread";
 import type { Inbox } from "./bindings/Inbox";
+import type { IntegrityView } from "./bindings/IntegrityView";
+import type { LensView } from "./bindings/LensView";
 import type { ListCheckpoints } from "./bindings/ListCheckpoints";
 import type { ListFiles } from "./bindings/ListFiles";
 import type { ListThreads } from "./bindings/ListThreads";
 import type { NewGraph } from "./bindings/NewGraph";
 import type { OpenExample } from "./bindings/OpenExample";
 import type { OpenGraph } from "./bindings/OpenGraph";
+import type { PruneThreads } from "./bindings/PruneThreads";
+import type { ReadUsage } from "./bindings/ReadUsage";
 import type { ReadValue } from "./bindings/ReadValue";
+import type { RemovalView } from "./bindings/RemovalView";
 import type { RenameThread } from "./bindings/RenameThread";
 import type { RestoreGraph } from "./bindings/RestoreGraph";
 import type { RunView } from "./bindings/RunView";
@@ -30,12 +42,19 @@ import type { Settings } from "./bindings/Settings";
 import type { SnapshotView } from "./bindings/SnapshotView";
 import type { StartRun } from "./bindings/StartRun";
 import type { StopRun } from "./bindings/StopRun";
+import type { StorageInfo } from "./bindings/StorageInfo";
+import type { StorageTested } from "./bindings/StorageTested";
+import type { TestStorage } from "./bindings/TestStorage";
+import type { ThreadExported } from "./bindings/ThreadExported";
 import type { ThreadList } from "./bindings/ThreadList";
 import type { ThreadRef } from "./bindings/ThreadRef";
 import type { ThreadView } from "./bindings/ThreadView";
 import type { UpdateState } from "./bindings/UpdateState";
 import type { Updated } from "./bindings/Updated";
+import type { UsageView } from "./bindings/UsageView";
+import type { UseStorage } from "./bindings/UseStorage";
 import type { ValueView } from "./bindings/ValueView";
+import type { VerifyStorage } from "./bindings/VerifyStorage";
 
 /** Every command: its request and its response. */
 export interface Commands {
@@ -63,6 +82,19 @@ export interface Commands {
   "thread.value": [ReadValue, ValueView];
   "thread.compare": [Compare, Comparison];
   "thread.update": [UpdateState, Updated];
+  "thread.bookmark": [BookmarkCheckpoint, CheckpointView];
+  "thread.copy": [CopyThread, ThreadView];
+  "thread.export": [ExportThread, ThreadExported];
+  "thread.import": [ImportThread, ThreadView];
+  "thread.prune": [PruneThreads, RemovalView];
+  "storage.info": [Empty, StorageInfo];
+  "storage.test": [TestStorage, StorageTested];
+  "storage.use": [UseStorage, StorageInfo];
+  "storage.usage": [ReadUsage, UsageView];
+  "storage.lens": [ThreadRef, LensView];
+  "storage.verify": [VerifyStorage, IntegrityView];
+  "storage.retain": [ApplyRetention, RemovalView];
+  "work.cancel": [CancelWork, Empty];
   "inbox.list": [Empty, Inbox];
 }
 

@@ -208,7 +208,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map()): FakeHos
       return {};
     },
     "graph.autosaves": () => ({ autosaves: [] }),
-    "thread.list": () => ({ threads: [], more: false }),
+    "thread.list": () => ({ threads: [], total: 0 }),
     "inbox.list": () => ({ questions: [] }),
   };
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod bytes;
 pub(crate) mod difference;
+pub(crate) mod pack;
 pub(crate) mod plain;
 pub(crate) mod record;
 pub(crate) mod text;

@@ -2,23 +2,28 @@
 
 use superstep::{StorageError, ThreadId, Value};
 
-/// Levels of nesting that can be read back (the JSON parser's limit is 128, and a list row adds one).
-const DEEPEST: usize = 120;
+use super::pack::DEEPEST;
 
 /// JSON text of a value that can be read back.
 pub(crate) fn json(value: &Value, what: &str, thread: &ThreadId) -> Result<Vec<u8>, StorageError> {
-    let refuse = |cause: String, remedy: &str| StorageError::Backend {
+    let bytes = serde_json::to_vec(value).map_err(|e| StorageError::Backend {
         what: format!("storing {what} of thread {thread}"),
-        cause,
-        remedy: remedy.to_owned(),
-    };
-    let bytes = serde_json::to_vec(value)
-        .map_err(|e| refuse(e.to_string(), "Write a value that JSON can express"))?;
+        cause: e.to_string(),
+        remedy: "Write a value that JSON can express".to_owned(),
+    })?;
     if too_deep(&bytes) {
-        let cause = format!("the value is nested more than {DEEPEST} levels deep");
-        return Err(refuse(cause, "Write a flatter value"));
+        return Err(nested(what, thread));
     }
     Ok(bytes)
+}
+
+/// The refusal of a value that could not be read back.
+pub(crate) fn nested(what: &str, thread: &ThreadId) -> StorageError {
+    StorageError::Backend {
+        what: format!("storing {what} of thread {thread}"),
+        cause: format!("the value is nested more than {DEEPEST} levels deep"),
+        remedy: "Write a flatter value".to_owned(),
+    }
 }
 
 fn too_deep(json: &[u8]) -> bool {

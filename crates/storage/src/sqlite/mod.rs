@@ -5,6 +5,7 @@
 
 mod columns;
 mod fault;
+mod parts;
 mod reader;
 mod schema;
 mod writer;
@@ -25,7 +26,10 @@ use superstep::{
 };
 use tokio::sync::oneshot;
 
+use crate::codec::pack::Unpacker;
+
 use fault::Fault;
+use parts::unpacker;
 use reader::{Memo, Names, View};
 use writer::{Job, Request, Writer};
 
@@ -76,6 +80,7 @@ struct Inner {
 struct Reader {
     conn: Connection,
     names: Names,
+    unpacker: Unpacker,
 }
 
 impl fmt::Debug for SqliteSaver {
@@ -97,7 +102,7 @@ impl SqliteSaver {
         let path = path.as_ref().to_path_buf();
         let conn = schema::open_writer(&path, options)?;
         let (requests, queue) = mpsc::channel();
-        let writer = Writer::new(conn, path.clone());
+        let writer = Writer::new(conn, path.clone())?;
         let writer = std::thread::Builder::new()
             .name("superstep-sqlite".to_owned())
             .spawn(move || writer.run(&queue))
@@ -179,6 +184,7 @@ impl Inner {
             None => Reader {
                 conn: schema::open_reader(&self.path, self.options)?,
                 names: Names::default(),
+                unpacker: unpacker()?,
             },
         };
         // One transaction: every statement of the operation sees the same moment.
@@ -187,6 +193,7 @@ impl Inner {
             operation(&mut View {
                 conn: &moment,
                 names: &mut reader.names,
+                unpacker: &mut reader.unpacker,
                 memo: Memo::default(),
             })
         };
@@ -297,7 +304,7 @@ mod tests {
         conn.pragma_update(None, "max_page_count", pages)
             .expect("can be limited");
         let (requests, queue) = mpsc::channel();
-        let writer = Writer::new(conn, path.to_path_buf());
+        let writer = Writer::new(conn, path.to_path_buf()).expect("there is memory");
         let writer = std::thread::spawn(move || writer.run(&queue));
         let inner = Inner {
             path: path.to_path_buf(),
@@ -376,7 +383,8 @@ mod tests {
             .await
             .expect("stores");
         for n in 2..150 {
-            let draft = Draft::after(&last, id(n)).append("log", vec![json!(n)]);
+            let long = json!([n / 7, "words ".repeat(200 + (n / 5) as usize)]);
+            let draft = Draft::after(&last, id(n)).append("log", vec![json!(n), long]);
             let draft = if n == 100 { draft.set("x", "new") } else { draft };
             let draft = if n == 120 {
                 draft.meta("run_id", "second")
@@ -389,11 +397,15 @@ mod tests {
             let conn = Connection::open(&path).expect("opens");
             conn.query_row(sql, [], |row| row.get(0)).expect("counts")
         };
+        // Thirty texts, each with five of the messages.
+        assert!((30..40).contains(&count("SELECT count(*) FROM parts")));
         let before = count("SELECT count(*) FROM items");
-        saver
-            .prune(&Pruning::threads(["t".into()], superstep::Keep::Latest))
-            .await
-            .expect("prunes");
+        let latest = Pruning::threads(["t".into()], superstep::Keep::Latest);
+        let dry = saver.prune(&latest.clone().dry_run()).await.expect("looks");
+        assert_eq!(count("SELECT count(*) FROM items"), before);
+        let went = saver.prune(&latest).await.expect("prunes");
+        assert_eq!(dry, went);
+        assert!(went.bytes.is_some_and(|bytes| bytes > 10_000), "{went:?}");
         let got = saver
             .get(&"t".into(), "", None)
             .await
@@ -415,7 +427,16 @@ mod tests {
             .prune(&Pruning::runs(["second".into()]))
             .await
             .expect("deletes");
-        for table in ["items", "metas", "checkpoints", "writes", "spaces", "threads"] {
+        for table in [
+            "items",
+            "metas",
+            "checkpoints",
+            "writes",
+            "spaces",
+            "threads",
+            "parts",
+            "shares",
+        ] {
             assert_eq!(count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
         }
     }

@@ -1,6 +1,6 @@
 //! Reads checkpoints back: heads without values, states from deltas, values from chains of list rows.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use imbl::OrdMap;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -12,8 +12,8 @@ use superstep::{
 };
 
 use crate::codec::bytes::read_rows;
+use crate::codec::pack::{Unpacker, hash, parse, read_refs, split};
 use crate::codec::record::{Delta, Rows};
-use crate::codec::value::parse;
 
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::Fault;
@@ -90,6 +90,7 @@ pub(super) struct Memo {
     keep: bool,
     states: HashMap<i64, State>,
     values: HashMap<i64, Value>,
+    parts: HashMap<i64, Value>,
     metas: HashMap<i64, Meta>,
 }
 
@@ -97,6 +98,7 @@ pub(super) struct Memo {
 pub(super) struct View<'a> {
     pub(super) conn: &'a Connection,
     pub(super) names: &'a mut Names,
+    pub(super) unpacker: &'a mut Unpacker,
     pub(super) memo: Memo,
 }
 
@@ -439,8 +441,12 @@ impl View<'_> {
                 Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause)
             };
             let blob = row.get_ref(2)?.as_blob().map_err(|e| damaged(e.to_string()))?;
-            for (idx, channel, json) in Rows::decode(blob).map_err(damaged)?.0 {
-                let value = parse(&json).map_err(damaged)?;
+            for (idx, channel, data) in Rows::decode(blob).map_err(damaged)?.0 {
+                let (refs, data) = split(&data).map_err(damaged)?;
+                let value = self.unpack(data, &refs).map_err(|cause| match cause {
+                    Unreadable::Fault(fault) => fault,
+                    Unreadable::Damaged(cause) => damaged(cause),
+                })?;
                 let channel = self.names.name(conn, channel)?;
                 found.push(PendingWrite {
                     task_id: task_id.clone(),
@@ -529,20 +535,24 @@ impl View<'_> {
     }
 
     fn value(&mut self, row: i64) -> Result<Value, Unreadable> {
-        let mut chain = Vec::new();
+        let (mut chain, mut refs) = (Vec::new(), Vec::new());
         let mut at = row;
         let mut value = loop {
             if let Some(known) = self.memo.values.get(&at) {
                 break Some(known.clone());
             }
-            let found: Option<(Option<i64>, Option<u32>, Vec<u8>)> = self
+            type Row = (Option<i64>, Option<u32>, Vec<u8>, Option<Vec<u8>>);
+            let found: Option<Row> = self
                 .conn
-                .prepare_cached("SELECT base, len, data FROM items WHERE id = ?1")?
-                .query_row([at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .prepare_cached("SELECT base, len, data, refs FROM items WHERE id = ?1")?
+                .query_row([at], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                })
                 .optional()?;
-            let Some((base, len, data)) = found else {
+            let Some((base, len, data, parts)) = found else {
                 return Err(Unreadable::Damaged("a part of it is missing".to_owned()));
             };
+            refs.extend(read_refs(parts.as_deref()).map_err(Unreadable::Damaged)?);
             chain.push((at, len, data));
             match base {
                 None => break None,
@@ -554,8 +564,12 @@ impl View<'_> {
                 }
             }
         };
+        self.read_parts(refs)?;
         for (at, len, data) in chain.into_iter().rev() {
-            let part = parse(&data).map_err(Unreadable::Damaged)?;
+            let part = self
+                .unpacker
+                .value(&data, &self.memo.parts)
+                .map_err(Unreadable::Damaged)?;
             let whole = match (value.take(), part) {
                 (None, part) => part,
                 (Some(Value::Array(mut list)), Value::Array(more)) => {
@@ -581,6 +595,83 @@ impl View<'_> {
             value = Some(whole);
         }
         Ok(value.unwrap_or_default())
+    }
+
+    /// The value of stored bytes that refer to these parts.
+    fn unpack(&mut self, data: &[u8], refs: &[i64]) -> Result<Value, Unreadable> {
+        self.read_parts(refs.to_vec())?;
+        self.unpacker
+            .value(data, &self.memo.parts)
+            .map_err(Unreadable::Damaged)
+    }
+
+    /// Reads these parts, and what they refer to, into the memo.
+    fn read_parts(&mut self, mut wanted: Vec<i64>) -> Result<(), Unreadable> {
+        let mut found: BTreeMap<i64, (i64, Vec<u8>)> = BTreeMap::new();
+        loop {
+            wanted.retain(|part| !self.memo.parts.contains_key(part) && !found.contains_key(part));
+            wanted.sort_unstable();
+            wanted.dedup();
+            if wanted.is_empty() {
+                break;
+            }
+            let mut below = Vec::new();
+            let mut keep = |row: &Row<'_>| -> Result<(), Unreadable> {
+                let id: i64 = row.get(0)?;
+                let refs: Option<Vec<u8>> = row.get(2)?;
+                for part in read_refs(refs.as_deref()).map_err(Unreadable::Damaged)? {
+                    // A part is made after what it refers to; anything else would be a cycle.
+                    if part >= id {
+                        return Err(Unreadable::Damaged(format!(
+                            "part {id} of it refers to a later one"
+                        )));
+                    }
+                    below.push(part);
+                }
+                found.insert(id, (row.get(1)?, row.get(3)?));
+                Ok(())
+            };
+            // Parts of one thread mostly lie side by side; then one walk is faster than a search for each.
+            for run in wanted.chunk_by(|a, b| b - a <= 4) {
+                let (first, last) = (run[0], run[run.len() - 1]);
+                if run.len() < 8 {
+                    let mut statement = self
+                        .conn
+                        .prepare_cached("SELECT id, hash, refs, data FROM parts WHERE id = ?1")?;
+                    for part in run {
+                        let mut rows = statement.query([part])?;
+                        if let Some(row) = rows.next()? {
+                            keep(row)?;
+                        }
+                    }
+                    continue;
+                }
+                let mut statement = self
+                    .conn
+                    .prepare_cached("SELECT id, hash, refs, data FROM parts WHERE id BETWEEN ?1 AND ?2")?;
+                let mut rows = statement.query([first, last])?;
+                while let Some(row) = rows.next()? {
+                    if run.binary_search(&row.get(0)?).is_ok() {
+                        keep(row)?;
+                    }
+                }
+            }
+            if let Some(missing) = wanted.iter().find(|part| !found.contains_key(part)) {
+                return Err(Unreadable::Damaged(format!("part {missing} of it is missing")));
+            }
+            wanted = below;
+        }
+        // What a part refers to has a smaller number, so it is there before it.
+        for (id, (stored, data)) in found {
+            let damaged = |cause: String| Unreadable::Damaged(format!("part {id} of it: {cause}"));
+            let (text, referring) = self.unpacker.text(&data).map_err(damaged)?;
+            if hash(&text) != stored {
+                return Err(damaged("its content is not what was stored".to_owned()));
+            }
+            let value = parse(&text, referring, &self.memo.parts).map_err(damaged)?;
+            self.memo.parts.insert(id, value);
+        }
+        Ok(())
     }
 }
 

@@ -13,7 +13,10 @@ use super::{SqliteOptions, Synchronous};
 
 /// "SStp" in ASCII.
 const APPLICATION_ID: i64 = 0x5353_7470;
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_checkpoints.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_checkpoints.sql"),
+    include_str!("migrations/0002_shared_parts.sql"),
+];
 
 /// Opens the writing connection and brings the schema up to date.
 pub(super) fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, StorageError> {

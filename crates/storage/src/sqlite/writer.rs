@@ -22,11 +22,13 @@ use tokio::sync::oneshot;
 
 use crate::codec::bytes::rows_blob;
 use crate::codec::difference::differences;
+use crate::codec::pack::{Packed, Unpackable, read_refs, refs_blob, split};
 use crate::codec::record::{Delta, Rows};
-use crate::codec::value::json;
+use crate::codec::value::{json, nested};
 
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::Fault;
+use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
 use super::reader::{Memo, Names, SOURCES, View};
 
 /// Commits and other jobs after which a transaction is closed: bounds how long the first caller waits for the last.
@@ -114,6 +116,8 @@ struct Link {
     len: usize,
     level: i64,
     run: i64,
+    /// Length of the JSON of the list; `None` when an older release stored a part of it.
+    size: Option<u64>,
 }
 
 pub(super) struct Writer {
@@ -123,21 +127,23 @@ pub(super) struct Writer {
     spaces: HashMap<(ThreadId, Name), i64>,
     known: HashMap<(i64, CheckpointId), Arc<Known>>,
     data_version: i64,
+    shelves: Shelves,
     /// Whether the current job has changed anything.
     wrote: bool,
 }
 
 impl Writer {
-    pub(super) fn new(conn: Connection, path: PathBuf) -> Self {
-        Self {
+    pub(super) fn new(conn: Connection, path: PathBuf) -> Result<Self, StorageError> {
+        Ok(Self {
             conn,
             path,
             names: Names::default(),
             spaces: HashMap::new(),
             known: HashMap::new(),
             data_version: 0,
+            shelves: Shelves::new()?,
             wrote: false,
-        }
+        })
     }
 
     /// Works until every sender is gone.
@@ -236,15 +242,21 @@ impl Writer {
         self.names = Names::default();
         self.spaces.clear();
         self.known.clear();
+        self.shelves.forget();
     }
 
     fn job(&mut self, job: &Job) -> Result<Removal, Fault> {
         match job {
-            Job::Commits(commits) => commits.iter().try_for_each(|commit| self.commit(commit)),
-            Job::Delete(thread) => self.delete(thread),
-            Job::Copy(from, to) => self.copy(from, to),
+            Job::Commits(commits) => {
+                let stored = commits.iter().try_for_each(|commit| self.commit(commit));
+                self.shelves.let_go();
+                stored?;
+            }
+            Job::Delete(thread) => drop(self.delete(thread)?),
+            Job::Copy(from, to) => self.copy(from, to)?,
             Job::Prune(pruning) => return self.prune(pruning),
-        }?;
+        }
+        self.shelves.settle(&self.conn)?;
         Ok(Removal::default())
     }
 
@@ -366,6 +378,7 @@ impl Writer {
         let mut view = View {
             conn: &self.conn,
             names: &mut self.names,
+            unpacker: self.shelves.unpacker(),
             memo: Memo::default(),
         };
         let (parents, user) = view.meta(meta, &place)?;
@@ -582,32 +595,67 @@ impl Writer {
             && link.len == from
             && list.len() >= from
         {
-            let (base, from, level, run) = self.place_in_chain(base.row, link)?;
-            let data = json(&Value::Array(list.skip(from)), &place(), thread)?;
-            let len = list.len();
-            let row = self.insert(
-                "INSERT INTO items (base, len, level, run, data) VALUES (?1, ?2, ?3, ?4, ?5)",
-                &[&base, &(len as i64), &level, &run, &data],
-            )?;
-            return Ok(Slot {
-                row,
-                shape: Shape::List(Link { len, level, run }),
-            });
+            let (base, before, level, run) = self.place_in_chain(base.row, link)?;
+            let new = list.skip(before.len);
+            // The items of a folded row are in no other row as they are here.
+            let packed = self.pack(parts::Source::Items(new.iter(), level == 0), place, thread)?;
+            let comma = u64::from(before.len > 0 && !new.is_empty());
+            let link = Link {
+                len: list.len(),
+                level,
+                run,
+                size: before
+                    .size
+                    .map(|size| size + packed.size.saturating_sub(2) + comma),
+            };
+            return self.insert_item(Some(base), Shape::List(link), packed);
         }
-        let data = json(value, &place(), thread)?;
-        let len = value.as_array().map(superstep::List::len);
-        let row = self.insert(
-            "INSERT INTO items (base, len, level, run, data) VALUES (NULL, ?1, 0, 0, ?2)",
-            &[&len.map(|len| len as i64), &data],
-        )?;
-        let shape = len.map_or(Shape::Plain, |len| {
-            Shape::List(Link {
-                len,
+        let packed = self.pack(one(value), place, thread)?;
+        let shape = match value.as_array() {
+            None => Shape::Plain,
+            Some(list) => Shape::List(Link {
+                len: list.len(),
                 level: 0,
                 run: 0,
-            })
-        });
+                size: Some(packed.size),
+            }),
+        };
+        self.insert_item(None, shape, packed)
+    }
+
+    fn insert_item(&mut self, base: Option<i64>, shape: Shape, packed: Packed) -> Result<Slot, Fault> {
+        let (len, level, run, size) = match shape {
+            Shape::List(link) => (Some(link.len as i64), link.level, link.run, link.size),
+            _ => (None, 0, 0, Some(packed.size)),
+        };
+        let row = self.insert(
+            "INSERT INTO items (base, len, level, run, data, refs, size) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            &[
+                &base,
+                &len,
+                &level,
+                &run,
+                &packed.data,
+                &refs_blob(&packed.refs),
+                &size.map(|size| size as i64),
+            ],
+        )?;
         Ok(Slot { row, shape })
+    }
+
+    /// Packs a value; what it refers to is counted.
+    fn pack<'v>(
+        &mut self,
+        source: parts::Source<'v, impl Iterator<Item = &'v Value>>,
+        what: impl Fn() -> String,
+        thread: &ThreadId,
+    ) -> Result<Packed, Fault> {
+        self.shelves
+            .pack(&self.conn, source)
+            .map_err(|error| match error {
+                Unpackable::Shelf(fault) => fault,
+                Unpackable::TooDeep => nested(&what(), thread).into(),
+            })
     }
 
     /// The link of a list row; `None` when the value is not a list or its row is gone.
@@ -615,47 +663,46 @@ impl Writer {
         match slot.shape {
             Shape::Plain => Ok(None),
             Shape::List(link) => Ok(Some(link)),
-            Shape::Unread => Ok(self.read_link(slot.row)?.map(|(link, _, _)| link)),
+            Shape::Unread => Ok(self.read_link(slot.row)?.map(|row| row.0)),
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "a row, column by column")]
+    /// The link of a list row, its base and its bytes.
     fn read_link(&self, row: i64) -> Result<Option<(Link, Option<i64>, i64)>, Fault> {
-        let found: Option<(Option<u32>, i64, i64, Option<i64>, i64)> = self
+        let found = self
             .conn
-            .prepare_cached("SELECT len, level, run, base, length(data) FROM items WHERE id = ?1")?
+            .prepare_cached("SELECT len, level, run, size, base, length(data) FROM items WHERE id = ?1")?
             .query_row([row], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+                let Some(len) = row.get::<_, Option<u32>>(0)? else {
+                    return Ok(None);
+                };
+                let link = Link {
+                    len: len as usize,
+                    level: row.get(1)?,
+                    run: row.get(2)?,
+                    size: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
+                };
+                Ok(Some((link, row.get(4)?, row.get(5)?)))
             })
             .optional()?;
-        Ok(found.and_then(|(len, level, run, base, bytes)| {
-            Some((
-                Link {
-                    len: len? as usize,
-                    level,
-                    run,
-                },
-                base,
-                bytes,
-            ))
-        }))
+        Ok(found.flatten())
     }
 
-    /// Where the next row goes: its base, the length it starts from, its level and its position in the run.
+    /// Where the next row goes: its base with its link, its level and its position in the run.
     ///
     /// Appends make rows of level 0. After 64 of them, the next row repeats their items in one row of level 1 whose
     /// base is the row before them, and 64 of those make a row of level 2: a list of n items is read from about
     /// 64 · log64 n rows, while an item is written again only once a level. Rows that are long enough are not folded.
-    fn place_in_chain(&mut self, newest: i64, newest_link: Link) -> Result<(i64, usize, i64, i64), Fault> {
+    fn place_in_chain(&mut self, newest: i64, newest_link: Link) -> Result<(i64, Link, i64, i64), Fault> {
         let (mut base, mut link) = (newest, newest_link);
         let mut level = 0;
         loop {
             // A row that begins the chain, or of another level, is the boundary of a new run.
             if link.run == 0 || link.level != level || link.run >= RUN {
-                return Ok((base, link.len, level, 1));
+                return Ok((base, link, level, 1));
             }
             if link.run + 1 < RUN {
-                return Ok((base, link.len, level, link.run + 1));
+                return Ok((base, link, level, link.run + 1));
             }
             let (mut at, mut bytes, mut boundary) = (base, 0, None);
             for _ in 0..link.run {
@@ -671,7 +718,7 @@ impl Writer {
                 _ => None,
             };
             let Some((row, before)) = folded else {
-                return Ok((base, link.len, level, RUN));
+                return Ok((base, link, level, RUN));
             };
             (base, link) = (row, before);
             level += 1;
@@ -680,6 +727,10 @@ impl Writer {
 
     fn write(&mut self, seq: i64, thread: &ThreadId, task: &TaskWrites) -> Result<(), Fault> {
         let place = || format!("a write of task {}", task.task_id);
+        let damaged = |cause: String| {
+            let place = format!("The stored writes of task {} of thread {thread}", task.task_id);
+            Fault::corrupt(place, cause)
+        };
         let id = id_column(task.task_id.as_str());
         let stored: Option<(i64, Vec<u8>)> = self
             .conn
@@ -687,20 +738,19 @@ impl Writer {
             .query_row(params![seq, id], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let (row, mut rows) = match stored {
-            Some((row, blob)) => {
-                let rows = Rows::decode(&blob).map_err(|cause| {
-                    Fault::corrupt(
-                        format!("The stored writes of task {} of thread {thread}", task.task_id),
-                        cause,
-                    )
-                })?;
-                (Some(row), rows)
-            }
+            Some((row, blob)) => (Some(row), Rows::decode(&blob).map_err(damaged)?),
             None => (None, Rows::default()),
         };
         for write in &task.writes {
+            let there = rows.0.iter().find(|(idx, ..)| *idx == write.idx);
+            match there {
+                Some(_) if write.idx >= 0 => continue,
+                Some((.., old)) => self.shelves.release(&split(old).map_err(damaged)?.0),
+                None => {}
+            }
             let channel = self.name(&write.channel)?;
-            rows.add(write.idx, channel, json(&write.value, &place(), thread)?);
+            let packed = self.pack(one(&write.value), place, thread)?;
+            rows.add(write.idx, channel, packed.into_bytes());
         }
         let status = self.status(&task.task_id, &rows)?;
         let blob = rows.encode();
@@ -740,42 +790,43 @@ impl Writer {
         Ok(spaces.collect::<Result<_, _>>()?)
     }
 
-    fn delete(&mut self, thread: &ThreadId) -> Result<(), Fault> {
+    /// Removes a thread; gives the bytes that its rows took. Parts that nothing refers to then go when it is settled.
+    fn delete(&mut self, thread: &ThreadId) -> Result<u64, Fault> {
         let spaces = self.spaces_of(thread)?;
         self.wrote = true;
         let (mut items, mut metas) = (HashSet::new(), HashSet::new());
+        let mut freed = 0;
         for (space, _) in &spaces {
+            let mut seqs = HashSet::new();
             let mut statement = self
                 .conn
-                .prepare_cached("SELECT meta, delta FROM checkpoints WHERE space = ?1")?;
+                .prepare_cached("SELECT seq, meta, delta FROM checkpoints WHERE space = ?1")?;
             let mut rows = statement.query([space])?;
             while let Some(row) = rows.next()? {
-                metas.insert(row.get::<_, i64>(0)?);
-                match Delta::decode(row.get_ref(1)?.as_blob().unwrap_or_default()) {
+                seqs.insert(row.get::<_, i64>(0)?);
+                metas.insert(row.get::<_, i64>(1)?);
+                match Delta::decode(row.get_ref(2)?.as_blob().unwrap_or_default()) {
                     Ok(delta) => items.extend(delta.channels.into_iter().map(|(.., item)| item)),
                     // The thread goes anyway; values that only this record knew stay behind, unreachable.
                     Err(cause) => tracing::warn!(%thread, cause, "a damaged checkpoint was deleted"),
                 }
             }
+            drop(rows);
+            drop(statement);
+            freed += self.drop_checkpoints(&seqs)?;
+            self.conn
+                .prepare_cached("DELETE FROM spaces WHERE id = ?1")?
+                .execute([space])?;
         }
         self.add_bases(&mut items)?;
-        self.drop_rows("DELETE FROM items WHERE id = ?1", &items)?;
-        self.drop_rows("DELETE FROM metas WHERE id = ?1", &metas)?;
-        for (space, _) in &spaces {
-            for sql in [
-                "DELETE FROM writes WHERE checkpoint IN (SELECT seq FROM checkpoints WHERE space = ?1)",
-                "DELETE FROM checkpoints WHERE space = ?1",
-                "DELETE FROM spaces WHERE id = ?1",
-            ] {
-                self.conn.prepare_cached(sql)?.execute([space])?;
-            }
-        }
+        freed += self.drop_items(&items)?;
+        freed += self.drop_metas(&metas)?;
         self.conn
             .prepare_cached("DELETE FROM threads WHERE name = ?1")?
             .execute([thread.as_str()])?;
         self.spaces.clear();
         self.known.clear();
-        Ok(())
+        Ok(freed)
     }
 
     fn copy(&mut self, from: &ThreadId, to: &ThreadId) -> Result<(), Fault> {
@@ -864,6 +915,15 @@ impl Writer {
                      SELECT ?2, task, path, status, data FROM writes WHERE checkpoint = ?1",
                 )?
                 .execute([seq, new])?;
+            let mut statement = self
+                .conn
+                .prepare_cached("SELECT data FROM writes WHERE checkpoint = ?1")?;
+            let mut rows = statement.query([new])?;
+            while let Some(row) = rows.next()? {
+                let refs = refs_of_writes(row.get_ref(0)?.as_blob().unwrap_or_default());
+                self.shelves
+                    .refer(&refs.map_err(|cause| Fault::corrupt(place(), cause))?);
+            }
         }
         Ok(())
     }
@@ -885,12 +945,15 @@ impl Writer {
                 .query_row([row], |row| row.get(0))?;
         }
         for row in chain.into_iter().rev() {
-            let new = self
+            let (new, refs): (i64, Option<Vec<u8>>) = self
                 .conn
                 .prepare_cached(
-                    "INSERT INTO items (base, len, level, run, data) SELECT ?2, len, level, run, data FROM items WHERE id = ?1",
+                    "INSERT INTO items (base, len, level, run, data, refs, size)
+                     SELECT ?2, len, level, run, data, refs, size FROM items WHERE id = ?1 RETURNING id, refs",
                 )?
-                .insert(params![row, base])?;
+                .query_row(params![row, base], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let refs = read_refs(refs.as_deref()).map_err(|cause| Fault::corrupt("A value", cause))?;
+            self.shelves.refer(&refs);
             copied.items.insert(row, new);
             base = Some(new);
         }
@@ -903,4 +966,18 @@ impl Writer {
 struct Copied {
     items: HashMap<i64, i64>,
     metas: HashMap<i64, i64>,
+}
+
+/// One value to pack.
+fn one<'v>(value: &'v Value) -> parts::Source<'v, std::iter::Empty<&'v Value>> {
+    parts::Source::Value(value)
+}
+
+/// The parts that the stored writes of a task refer to, as often as they do.
+fn refs_of_writes(blob: &[u8]) -> Result<Vec<i64>, String> {
+    let mut all = Vec::new();
+    for (.., data) in Rows::decode(blob)?.0 {
+        all.extend(split(&data)?.0);
+    }
+    Ok(all)
 }

@@ -99,6 +99,17 @@ pub enum AppEvent {
         /// How many wait.
         waiting: u32,
     },
+    /// Long work that an interface asked for has got this far.
+    Work {
+        /// The name that the interface gave it.
+        work: String,
+        /// So much is done.
+        done: u64,
+        /// Of so much.
+        total: u64,
+    },
+    /// Threads come from another database now; load everything again.
+    Storage,
     /// A document's problems changed without a patch of this interface.
     Diagnostics {
         /// The open document.

@@ -9,6 +9,7 @@ mod graph;
 mod inbox;
 mod run;
 mod settings;
+mod storage;
 mod thread;
 
 pub use events::*;
@@ -16,6 +17,7 @@ pub use graph::*;
 pub use inbox::*;
 pub use run::*;
 pub use settings::*;
+pub use storage::*;
 pub use thread::*;
 
 use serde::{Deserialize, Serialize};

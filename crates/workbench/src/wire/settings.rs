@@ -26,4 +26,8 @@ pub struct Settings {
     pub follow: bool,
     /// The user has seen the first-start screen.
     pub welcomed: bool,
+    /// Applied at every start and once a day; absent keeps everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub retention: Option<super::RetentionRule>,
 }

@@ -55,9 +55,10 @@ pub struct ListThreads {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub search: Option<String>,
-    /// Skip so many.
-    #[serde(default)]
-    pub offset: u32,
+    /// Only those after this place in the list: `next` of the answer before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub after: Option<String>,
     /// At most so many; 0 means 200.
     #[serde(default)]
     pub limit: u32,
@@ -68,8 +69,14 @@ pub struct ListThreads {
 pub struct ThreadList {
     /// The page.
     pub threads: Vec<ThreadView>,
-    /// How many there are in all.
-    pub total: u32,
+    /// How many there are in all; only the first page says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub total: Option<u32>,
+    /// Where the next page begins; absent when this is the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub next: Option<String>,
 }
 
 /// A request that names a thread.
@@ -141,6 +148,10 @@ pub struct CheckpointView {
     pub questions: u32,
     /// Failed tasks.
     pub failed: u32,
+    /// What a person called it, to find it again; pruning leaves it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub bookmark: Option<String>,
     /// Node the edit was made as, for `update`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -314,6 +325,10 @@ pub struct SnapshotView {
     pub visits: Vec<NodeCount>,
     /// Edges taken on the way here.
     pub taken: Vec<EdgeCount>,
+    /// The way here is longer than what was counted: only so many of its last super-steps were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub counted: Option<u32>,
 }
 
 /// `thread.value`: a part of a value.

@@ -6,3 +6,4 @@ mod crash;
 mod documents;
 mod runs;
 mod two_minutes;
+mod upkeep;

@@ -13,7 +13,7 @@ pub(super) fn put_of(parent: Option<&Checkpoint>, checkpoint: Checkpoint, edits:
     let versions = |of: Option<&Checkpoint>| of.map(|of| of.channel_versions.clone()).unwrap_or_default();
     let (old, new) = (versions(parent), versions(Some(&checkpoint)));
     let names: BTreeSet<&Name> = old.keys().chain(new.keys()).collect();
-    let changes = names.into_iter().filter(|name| old.get(*name) != new.get(*name)).map(|name| {
+    let changes = names.into_iter().filter(|name| old.get(name) != new.get(name)).map(|name| {
         let list = |of: &Checkpoint| of.channel_values.get(name).and_then(Value::as_array).cloned();
         let grown = parent.and_then(list).zip(list(&checkpoint));
         let from = grown.filter(|(old, new)| new.take(old.len()) == *old).map(|(old, _)| old.len());
@@ -35,7 +35,7 @@ pub(super) fn put_of(parent: Option<&Checkpoint>, checkpoint: Checkpoint, edits:
         changes: changes.collect(),
         seen: new
             .iter()
-            .filter(|(node, seen)| old.get(*node) != Some(seen))
+            .filter(|(node, seen)| old.get(node) != Some(seen))
             .map(|(node, _)| node.clone())
             .collect(),
         checkpoint,

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use superstep::{Object, Value, json};
 
+use crate::random::Random;
+
 /// JSON, a few levels deep.
 pub fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -61,12 +63,7 @@ pub fn any_value() -> impl Strategy<Value = Value> {
 
 /// Text that no compression makes smaller; few enough different ones that equal ones meet.
 fn noise(seed: u64, length: usize) -> String {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
-    let letter = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        char::from(b' ' + (state % 94) as u8)
-    };
+    let mut random = Random::new(seed);
+    let letter = |_| char::from(b' ' + random.below(94) as u8);
     (0..length).map(letter).collect()
 }

@@ -54,3 +54,8 @@ fn memory() {
 fn sqlite() {
     hold(Backend::Sqlite, 30);
 }
+
+#[test]
+fn file() {
+    hold(Backend::File, 30);
+}

@@ -1,3 +1,4 @@
 //! Every backend, put through everything.
 
 mod histories;
+mod kills;

@@ -177,7 +177,7 @@ function useEntries(): Entry[] {
   const [threads, setThreads] = useState<readonly ThreadView[]>([]);
   useEffect(() => {
     const abort = new AbortController();
-    rpc("thread.list", { offset: 0, limit: 50, ...(graphId !== null && { graphId }) }, abort.signal).then(
+    rpc("thread.list", { limit: 50, ...(graphId !== null && { graphId }) }, abort.signal).then(
       (list) => setThreads(list.threads),
       () => {
         // The palette works without them; the thread panel shows the problem.

@@ -53,6 +53,7 @@ export function ThreadsPanel() {
   useEffect(ensureStarted, []);
   const order = useRuns((store) => store.order);
   const total = useRuns((store) => store.total);
+  const more = useRuns((store) => store.threadsNext !== null);
   const state = useRuns((store) => store.threadsState);
   const problem = useRuns((store) => store.threadsProblem);
   const filter = useRuns((store) => store.filter);
@@ -74,8 +75,8 @@ export function ThreadsPanel() {
   const items = rows.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (state === "ready" && last >= order.length - 10 && order.length < total) void loadThreads(true);
-  }, [last, order.length, total, state]);
+    if (state === "ready" && last >= order.length - 10 && more) void loadThreads(true);
+  }, [last, order.length, more, state]);
 
   const choose = (threadId: string) => setCursor({ threadId, checkpointId: null });
   const onKeyDown = (event: KeyboardEvent) => {

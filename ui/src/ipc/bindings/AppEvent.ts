@@ -129,7 +129,19 @@ threadId: string, } | { "type": "inbox",
 /**
  * How many wait.
  */
-waiting: number, } | { "type": "diagnostics", 
+waiting: number, } | { "type": "work", 
+/**
+ * The name that the interface gave it.
+ */
+work: string, 
+/**
+ * So much is done.
+ */
+done: number, 
+/**
+ * Of so much.
+ */
+total: number, } | { "type": "storage" } | { "type": "diagnostics", 
 /**
  * The open document.
  */

@@ -41,6 +41,10 @@ questions: number,
  */
 failed: number, 
 /**
+ * What a person called it, to find it again; pruning leaves it.
+ */
+bookmark?: string, 
+/**
  * Node the edit was made as, for `update`.
  */
 asNode?: string, };

@@ -18,9 +18,9 @@ status?: RunStatus,
  */
 search?: string, 
 /**
- * Skip so many.
+ * Only those after this place in the list: `next` of the answer before.
  */
-offset: number, 
+after?: string, 
 /**
  * At most so many; 0 means 200.
  */

@@ -44,4 +44,8 @@ visits: Array<NodeCount>,
 /**
  * Edges taken on the way here.
  */
-taken: Array<EdgeCount>, };
+taken: Array<EdgeCount>, 
+/**
+ * The way here is longer than what was counted: only so many of its last super-steps were.
+ */
+counted?: number, };

@@ -10,6 +10,10 @@ export type ThreadList = {
  */
 threads: Array<ThreadView>, 
 /**
- * How many there are in all.
+ * How many there are in all; only the first page says it.
  */
-total: number, };
+total?: number, 
+/**
+ * Where the next page begins; absent when this is the last.
+ */
+next?: string, };

@@ -24,7 +24,28 @@ impl Writer {
             Scope::Runs(runs) => self.threads_of(runs)?,
         };
         let mut removal = Removal::default();
-        for thread in &threads {
+        if pruning.dry_run {
+            // Done and undone: what it says would go is what goes.
+            self.conn.execute_batch("SAVEPOINT dry_run")?;
+        }
+        let done = self.prune_threads(pruning, &threads, &mut removal);
+        if pruning.dry_run {
+            self.conn.execute_batch("ROLLBACK TO dry_run; RELEASE dry_run")?;
+            self.forget();
+            self.wrote = false;
+        }
+        done?;
+        Ok(removal)
+    }
+
+    fn prune_threads(
+        &mut self,
+        pruning: &Pruning,
+        threads: &[ThreadId],
+        removal: &mut Removal,
+    ) -> Result<(), Fault> {
+        let mut freed = 0;
+        for thread in threads {
             let (mut gone, mut left) = (HashSet::new(), false);
             for (space, _) in self.spaces_of(thread)? {
                 let rows = self.rows(space)?;
@@ -47,14 +68,16 @@ impl Writer {
                 gone.extend(rows.iter().filter(|row| ids.contains(&row.id)).map(|row| row.seq));
             }
             removal.threads += u64::from(!left && !gone.is_empty());
-            match (pruning.dry_run, left) {
-                (true, _) => {}
-                (false, true) => self.remove(thread, &gone)?,
+            freed += if left {
+                self.remove(thread, &gone)?
+            } else {
                 // The short way, which works for damaged checkpoints too.
-                (false, false) => self.delete(thread)?,
-            }
+                self.delete(thread)?
+            };
         }
-        Ok(removal)
+        freed += self.shelves.settle(&self.conn)?;
+        removal.bytes = Some(freed);
+        Ok(())
     }
 
     fn threads_of(&self, runs: &[String]) -> Result<Vec<ThreadId>, Fault> {
@@ -94,10 +117,10 @@ impl Writer {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Removes these checkpoints of a thread.
-    fn remove(&mut self, thread: &ThreadId, gone: &HashSet<i64>) -> Result<(), Fault> {
+    /// Removes these checkpoints of a thread; gives the bytes that their rows took.
+    pub(super) fn remove(&mut self, thread: &ThreadId, gone: &HashSet<i64>) -> Result<u64, Fault> {
         if gone.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         self.wrote = true;
         type Row = (i64, Option<i64>, i64, i64, Vec<u8>, IdColumn);
@@ -150,13 +173,9 @@ impl Writer {
         }
         self.add_bases(&mut kept)?;
         self.add_bases(&mut lost)?;
-        self.drop_rows("DELETE FROM items WHERE id = ?1", lost.difference(&kept))?;
-        self.drop_rows(
-            "DELETE FROM metas WHERE id = ?1",
-            lost_metas.difference(&kept_metas),
-        )?;
-        self.drop_rows("DELETE FROM writes WHERE checkpoint = ?1", gone)?;
-        self.drop_rows("DELETE FROM checkpoints WHERE seq = ?1", gone)?;
+        let mut freed = self.drop_items(lost.difference(&kept))?;
+        freed += self.drop_metas(lost_metas.difference(&kept_metas))?;
+        freed += self.drop_checkpoints(gone)?;
         for sql in [
             "DELETE FROM spaces WHERE thread = (SELECT id FROM threads WHERE name = ?1)
              AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE space = spaces.id)",
@@ -167,7 +186,7 @@ impl Writer {
         }
         self.spaces.clear();
         self.known.clear();
-        Ok(())
+        Ok(freed)
     }
 
     /// The whole state of a checkpoint as one delta.
@@ -175,6 +194,7 @@ impl Writer {
         let mut view = View {
             conn: &self.conn,
             names: &mut self.names,
+            unpacker: self.shelves.unpacker(),
             memo: Memo::default(),
         };
         let state = view.state(seq, place)?;
@@ -206,15 +226,63 @@ impl Writer {
         Ok(())
     }
 
-    pub(super) fn drop_rows<'a>(
-        &self,
-        sql: &str,
-        rows: impl IntoIterator<Item = &'a i64>,
-    ) -> Result<(), Fault> {
-        let mut statement = self.conn.prepare_cached(sql)?;
-        for row in rows {
-            statement.execute([row])?;
+    /// Removes value rows; what they refer to is released.
+    pub(super) fn drop_items<'a>(&mut self, items: impl IntoIterator<Item = &'a i64>) -> Result<u64, Fault> {
+        let mut freed = 0;
+        let mut statement = self
+            .conn
+            .prepare_cached("DELETE FROM items WHERE id = ?1 RETURNING refs, length(data)")?;
+        for item in items {
+            let gone: Option<(Option<Vec<u8>>, i64)> = statement
+                .query_row([item], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let Some((refs, bytes)) = gone else { continue };
+            freed += bytes + ROW_BYTES;
+            match read_refs(refs.as_deref()) {
+                Ok(refs) => self.shelves.release(&refs),
+                // It goes anyway; parts that only this row knew stay behind, unreachable.
+                Err(cause) => tracing::warn!(item, cause, "a damaged value was deleted"),
+            }
         }
-        Ok(())
+        Ok(freed.unsigned_abs())
+    }
+
+    pub(super) fn drop_metas<'a>(&mut self, metas: impl IntoIterator<Item = &'a i64>) -> Result<u64, Fault> {
+        let mut freed = 0;
+        let mut statement = self
+            .conn
+            .prepare_cached("DELETE FROM metas WHERE id = ?1 RETURNING length(json)")?;
+        for meta in metas {
+            let gone: Option<i64> = statement.query_row([meta], |row| row.get(0)).optional()?;
+            freed += gone.map_or(0, |bytes| bytes + ROW_BYTES);
+        }
+        Ok(freed.unsigned_abs())
+    }
+
+    /// Removes checkpoint rows with their writes; what the writes refer to is released.
+    pub(super) fn drop_checkpoints(&mut self, seqs: &HashSet<i64>) -> Result<u64, Fault> {
+        let mut freed = 0;
+        let mut writes = self
+            .conn
+            .prepare_cached("DELETE FROM writes WHERE checkpoint = ?1 RETURNING data")?;
+        let mut checkpoint = self
+            .conn
+            .prepare_cached("DELETE FROM checkpoints WHERE seq = ?1 RETURNING length(delta)")?;
+        for seq in seqs {
+            let mut rows = writes.query([seq])?;
+            while let Some(row) = rows.next()? {
+                let data = row.get_ref(0)?.as_bytes().unwrap_or_default();
+                freed += data.len() as i64 + ROW_BYTES;
+                match refs_of_writes(data) {
+                    Ok(refs) => self.shelves.release(&refs),
+                    Err(cause) => {
+                        tracing::warn!(seq, cause, "the damaged writes of a checkpoint were deleted")
+                    }
+                }
+            }
+            let gone: Option<i64> = checkpoint.query_row([seq], |row| row.get(0)).optional()?;
+            freed += gone.map_or(0, |bytes| bytes + CHECKPOINT_BYTES);
+        }
+        Ok(freed.unsigned_abs())
     }
 }

@@ -1,0 +1,639 @@
+//! Values whose long parts are stored once.
+//!
+//! A part is text, an item of a list, or a member of an object, at any depth, whose JSON is long. It is stored by
+//! itself, found again by its content, and stands in what holds it as a reference. So a message is stored once although
+//! the input, the write of a node, the list it is added to, a fork and a nested graph all hold it; and a list of long
+//! items that is stored anew costs its references.
+//!
+//! The text of a value with references is JSON too: a reference to part 7 is the string `"\u00007"`, and a string
+//! that begins with U+0000 itself gets another one in front.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use superstep::{List, Object, Value};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::bytes::{Cursor, Decoded, put_number, put_row};
+
+/// Bytes of JSON from which a part is stored by itself: a part costs about fifty bytes and a row.
+pub(crate) const SHARED_FROM: usize = 512;
+/// Bytes from which compressing is tried.
+const COMPRESSED_FROM: usize = 512;
+/// Levels of nesting that can be read back (the JSON parser's limit is 128, and a list row adds one).
+pub(crate) const DEEPEST: usize = 120;
+/// zstd's fastest ordinary level: what repeats in a value is found at any level, and the writer should not wait.
+const LEVEL: i32 = 1;
+/// No block of zstd grows more than this, so damage cannot ask for more memory.
+const MOST_GROWTH: usize = 50_000;
+
+const COMPRESSED: u8 = 1;
+const REFERRING: u8 = 2;
+const WITH_REFS: u8 = 4;
+
+/// The content of a part: what it is found by.
+#[derive(Debug)]
+pub(crate) struct Content<'a> {
+    /// JSON with references.
+    pub(crate) text: &'a [u8],
+    /// The text needs resolving: it has references or strings in the escaped form.
+    pub(crate) referring: bool,
+    /// The parts it refers to, each once, in order.
+    pub(crate) refs: &'a [i64],
+    /// Length of its JSON with everything it refers to.
+    pub(crate) size: u64,
+}
+
+/// Where parts are kept.
+pub(crate) trait Shelf {
+    /// Why a part could not be kept.
+    type Error;
+    /// The number of the part with this content, made when there is none.
+    fn keep(&mut self, part: &Content<'_>) -> Result<i64, Self::Error>;
+    /// What makes texts short.
+    fn press(&mut self) -> &mut Press;
+}
+
+/// Why a value could not be packed.
+#[derive(Debug)]
+pub(crate) enum Unpackable<E> {
+    /// It could not be read back.
+    TooDeep,
+    /// The shelf failed.
+    Shelf(E),
+}
+
+/// A value as it is stored.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Packed {
+    /// JSON text, or a byte that says what follows.
+    pub(crate) data: Vec<u8>,
+    /// The parts it refers to, each once, in order.
+    pub(crate) refs: Vec<i64>,
+    /// Length of the JSON of the whole value.
+    pub(crate) size: u64,
+}
+
+/// Makes texts short.
+pub(crate) struct Press(zstd::bulk::Compressor<'static>);
+
+impl Press {
+    pub(crate) fn new() -> std::io::Result<Self> {
+        Ok(Self(zstd::bulk::Compressor::new(LEVEL)?))
+    }
+
+    /// The stored form of a text.
+    pub(crate) fn data(&mut self, text: &[u8], referring: bool) -> Vec<u8> {
+        let flag = if referring { REFERRING } else { 0 };
+        // An error here is one of space; the text is then stored as it is.
+        if text.len() >= COMPRESSED_FROM
+            && let Ok(short) = self.0.compress(text)
+            && short.len() + text.len() / 8 < text.len()
+        {
+            let mut data = Vec::with_capacity(short.len() + 6);
+            data.push(flag | COMPRESSED);
+            put_number(&mut data, text.len() as u64);
+            data.extend_from_slice(&short);
+            return data;
+        }
+        let mut data = Vec::with_capacity(text.len() + 1);
+        if referring {
+            data.push(flag);
+        }
+        data.extend_from_slice(text);
+        data
+    }
+}
+
+/// Turns values into what is stored.
+#[derive(Default)]
+pub(crate) struct Packer {
+    text: Vec<u8>,
+    refs: Vec<i64>,
+    escapes: usize,
+    /// Parts by where their value is in memory. Only while these values are alive.
+    met: HashMap<usize, (i64, u64), foldhash::fast::RandomState>,
+}
+
+impl Packer {
+    /// Call it before values that were packed are dropped: another value may then be where they were.
+    pub(crate) fn forget(&mut self) {
+        self.met.clear();
+    }
+
+    /// Packs a value that lives until [`Packer::forget`].
+    pub(crate) fn value<S: Shelf>(
+        &mut self,
+        value: &Value,
+        shelf: &mut S,
+    ) -> Result<Packed, Unpackable<S::Error>> {
+        self.begin();
+        let size = self.node(value, 0, shelf)?;
+        Ok(self.packed(size, shelf.press()))
+    }
+
+    /// Packs items as a list. With `share`, a long list is a part itself.
+    pub(crate) fn list<'a, S: Shelf>(
+        &mut self,
+        items: impl Iterator<Item = &'a Value>,
+        share: bool,
+        shelf: &mut S,
+    ) -> Result<Packed, Unpackable<S::Error>> {
+        self.begin();
+        let mut size = self.items(items, 0, shelf)?;
+        if share && self.text.len() >= SHARED_FROM {
+            size = self.shelve(0, 0, 0, size, shelf)?.1;
+        }
+        Ok(self.packed(size, shelf.press()))
+    }
+
+    fn begin(&mut self) {
+        self.text.clear();
+        self.refs.clear();
+        self.escapes = 0;
+    }
+
+    fn packed(&self, size: u64, press: &mut Press) -> Packed {
+        let refs = distinct(&self.refs);
+        let referring = self.escapes > 0 || !refs.is_empty();
+        Packed {
+            data: press.data(&self.text, referring),
+            refs,
+            size,
+        }
+    }
+
+    /// Writes a node and gives the length of its whole JSON.
+    fn node<S: Shelf>(
+        &mut self,
+        value: &Value,
+        depth: usize,
+        shelf: &mut S,
+    ) -> Result<u64, Unpackable<S::Error>> {
+        let (start, refs, escapes) = (self.text.len(), self.refs.len(), self.escapes);
+        let identity = match value {
+            Value::String(text) if text.len() < SHARED_FROM => None,
+            other => other.identity(),
+        };
+        if let Some((part, size)) = identity.and_then(|identity| self.met.get(&identity)).copied() {
+            self.refer(part);
+            return Ok(size);
+        }
+        let size = match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => {
+                self.json(value);
+                return Ok((self.text.len() - start) as u64);
+            }
+            Value::String(text) if text.starts_with('\0') => {
+                self.escapes += 1;
+                let before = self.text.len();
+                self.json(&**text);
+                let size = (self.text.len() - before) as u64;
+                // Inside the opening quote.
+                self.text.splice(before + 1..before + 1, *b"\\u0000");
+                size
+            }
+            Value::String(text) => {
+                self.json(&**text);
+                (self.text.len() - start) as u64
+            }
+            Value::Array(list) => self.items(list.iter(), depth, shelf)?,
+            Value::Object(object) => self.members(object, depth, shelf)?,
+        };
+        if self.text.len() - start < SHARED_FROM {
+            return Ok(size);
+        }
+        let (part, size) = self.shelve(start, refs, escapes, size, shelf)?;
+        if let Some(identity) = identity {
+            self.met.insert(identity, (part, size));
+        }
+        Ok(size)
+    }
+
+    fn items<'a, S: Shelf>(
+        &mut self,
+        items: impl Iterator<Item = &'a Value>,
+        depth: usize,
+        shelf: &mut S,
+    ) -> Result<u64, Unpackable<S::Error>> {
+        let depth = deeper(depth)?;
+        let (mut size, mut first) = (2, true);
+        self.text.push(b'[');
+        for item in items {
+            size += u64::from(!first);
+            if !std::mem::take(&mut first) {
+                self.text.push(b',');
+            }
+            size += self.node(item, depth, shelf)?;
+        }
+        self.text.push(b']');
+        Ok(size)
+    }
+
+    fn members<S: Shelf>(
+        &mut self,
+        object: &Object,
+        depth: usize,
+        shelf: &mut S,
+    ) -> Result<u64, Unpackable<S::Error>> {
+        let depth = deeper(depth)?;
+        let (mut size, mut first) = (2, true);
+        self.text.push(b'{');
+        for (key, value) in object.iter() {
+            size += u64::from(!first) + 1;
+            if !std::mem::take(&mut first) {
+                self.text.push(b',');
+            }
+            let before = self.text.len();
+            self.json(&**key);
+            size += (self.text.len() - before) as u64;
+            self.text.push(b':');
+            size += self.node(value, depth, shelf)?;
+        }
+        self.text.push(b'}');
+        Ok(size)
+    }
+
+    fn json(&mut self, value: &(impl serde::Serialize + ?Sized)) {
+        // Writing text and numbers into memory cannot fail.
+        let written = serde_json::to_writer(&mut self.text, value);
+        debug_assert!(written.is_ok(), "text and numbers are JSON");
+    }
+
+    fn refer(&mut self, part: i64) {
+        self.text.extend_from_slice(b"\"\\u0000");
+        self.text.extend_from_slice(part.to_string().as_bytes());
+        self.text.push(b'"');
+        self.refs.push(part);
+    }
+
+    /// Takes the text from `start` off and puts a reference in its place.
+    fn shelve<S: Shelf>(
+        &mut self,
+        start: usize,
+        refs: usize,
+        escapes: usize,
+        size: u64,
+        shelf: &mut S,
+    ) -> Result<(i64, u64), Unpackable<S::Error>> {
+        let own = distinct(&self.refs[refs..]);
+        let part = shelf
+            .keep(&Content {
+                text: &self.text[start..],
+                referring: self.escapes > escapes || !own.is_empty(),
+                refs: &own,
+                size,
+            })
+            .map_err(Unpackable::Shelf)?;
+        self.text.truncate(start);
+        self.refs.truncate(refs);
+        self.refer(part);
+        Ok((part, size))
+    }
+}
+
+fn deeper<E>(depth: usize) -> Result<usize, Unpackable<E>> {
+    if depth < DEEPEST {
+        Ok(depth + 1)
+    } else {
+        Err(Unpackable::TooDeep)
+    }
+}
+
+fn distinct(refs: &[i64]) -> Vec<i64> {
+    let mut refs = refs.to_vec();
+    refs.sort_unstable();
+    refs.dedup();
+    refs
+}
+
+/// What a part is found by, and what shows that it was damaged.
+pub(crate) fn hash(text: &[u8]) -> i64 {
+    xxh3_64(text).cast_signed()
+}
+
+/// References as a column; nothing when there are none.
+pub(crate) fn refs_blob(refs: &[i64]) -> Option<Vec<u8>> {
+    if refs.is_empty() {
+        return None;
+    }
+    let mut out = Vec::with_capacity(2 * refs.len() + 2);
+    let mut before = 0;
+    for &part in refs {
+        put_row(&mut out, part - before);
+        before = part;
+    }
+    Some(out)
+}
+
+/// Reads what [`refs_blob`] wrote.
+pub(crate) fn read_refs(blob: Option<&[u8]>) -> Decoded<Vec<i64>> {
+    let mut cursor = Cursor(blob.unwrap_or_default());
+    let (mut refs, mut before) = (Vec::new(), 0_i64);
+    while !cursor.0.is_empty() {
+        before = before
+            .checked_add(cursor.row()?)
+            .ok_or("a row number is too large")?;
+        refs.push(before);
+    }
+    Ok(refs)
+}
+
+impl Packed {
+    /// The value with its references in front, for where they have no column of their own.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        let Some(refs) = refs_blob(&self.refs) else {
+            return self.data;
+        };
+        let mut out = Vec::with_capacity(self.data.len() + refs.len() + 3);
+        out.push(WITH_REFS);
+        put_number(&mut out, refs.len() as u64);
+        out.extend_from_slice(&refs);
+        out.extend_from_slice(&self.data);
+        out
+    }
+}
+
+/// The references and the stored value of what [`Packed::into_bytes`] made.
+pub(crate) fn split(bytes: &[u8]) -> Decoded<(Vec<i64>, &[u8])> {
+    let Some((&WITH_REFS, rest)) = bytes.split_first() else {
+        return Ok((Vec::new(), bytes));
+    };
+    let mut cursor = Cursor(rest);
+    let len = cursor.count()?;
+    let refs = read_refs(Some(cursor.bytes(len)?))?;
+    Ok((refs, cursor.0))
+}
+
+/// Turns what is stored back into values.
+pub(crate) struct Unpacker(zstd::bulk::Decompressor<'static>);
+
+impl fmt::Debug for Unpacker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unpacker")
+    }
+}
+
+impl Unpacker {
+    pub(crate) fn new() -> std::io::Result<Self> {
+        Ok(Self(zstd::bulk::Decompressor::new()?))
+    }
+
+    /// The text, and whether it is a referring one.
+    pub(crate) fn text<'a>(&mut self, data: &'a [u8]) -> Decoded<(Cow<'a, [u8]>, bool)> {
+        let (&flag, rest) = match data.split_first() {
+            // JSON text does not begin with such a byte.
+            Some((flag @ 1..=3, rest)) => (flag, rest),
+            _ => return Ok((Cow::Borrowed(data), false)),
+        };
+        let referring = flag & REFERRING != 0;
+        if flag & COMPRESSED == 0 {
+            return Ok((Cow::Borrowed(rest), referring));
+        }
+        let mut cursor = Cursor(rest);
+        let len = usize::try_from(cursor.number()?).unwrap_or(usize::MAX);
+        if len / MOST_GROWTH > cursor.0.len() {
+            return Err("it says that it is longer than it can be".to_owned());
+        }
+        let text = self
+            .0
+            .decompress(cursor.0, len)
+            .map_err(|e| format!("it cannot be decompressed: {e}"))?;
+        if text.len() != len {
+            return Err("it is shorter than it says".to_owned());
+        }
+        Ok((Cow::Owned(text), referring))
+    }
+
+    /// The value of what is stored, whose references are in `parts`.
+    pub(crate) fn value<P: Parts>(&mut self, data: &[u8], parts: &P) -> Decoded<Value> {
+        let (text, referring) = self.text(data)?;
+        parse(&text, referring, parts)
+    }
+}
+
+/// Parts that are already known.
+pub(crate) trait Parts {
+    /// The value of a part.
+    fn part(&self, part: i64) -> Option<Value>;
+}
+
+impl<S: std::hash::BuildHasher> Parts for HashMap<i64, Value, S> {
+    fn part(&self, part: i64) -> Option<Value> {
+        self.get(&part).cloned()
+    }
+}
+
+/// The value of a text.
+pub(crate) fn parse<P: Parts>(text: &[u8], referring: bool, parts: &P) -> Decoded<Value> {
+    if !referring {
+        return super::value::parse(text);
+    }
+    let wrong = |e: serde_json::Error| format!("it is not JSON: {e}");
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let value = Referring(parts).deserialize(&mut json).map_err(wrong)?;
+    json.end().map_err(wrong)?;
+    Ok(value)
+}
+
+/// Reads a value whose strings may be references.
+struct Referring<'p, P>(&'p P);
+
+impl<'de, P: Parts> DeserializeSeed<'de> for Referring<'_, P> {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de, P: Parts> Visitor<'de> for Referring<'_, P> {
+    type Value = Value;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+    fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
+        Ok(b.into())
+    }
+    fn visit_i64<E>(self, n: i64) -> Result<Value, E> {
+        Ok(n.into())
+    }
+    fn visit_u64<E>(self, n: u64) -> Result<Value, E> {
+        Ok(n.into())
+    }
+    fn visit_f64<E>(self, n: f64) -> Result<Value, E> {
+        Ok(n.into())
+    }
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
+        match text.strip_prefix('\0') {
+            None => Ok(text.into()),
+            Some(literal) if literal.starts_with('\0') => Ok(literal.into()),
+            Some(part) => part
+                .parse()
+                .ok()
+                .and_then(|part| self.0.part(part))
+                .ok_or_else(|| E::custom(format!("it refers to part {part}, which is not among its parts"))),
+        }
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = List::new();
+        while let Some(item) = seq.next_element_seed(Referring(self.0))? {
+            items.push(item);
+        }
+        Ok(items.into())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut object = Object::new();
+        while let Some(key) = map.next_key::<String>()? {
+            object.insert(key, map.next_value_seed(Referring(self.0))?);
+        }
+        Ok(object.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::json;
+
+    use super::*;
+
+    /// Parts in memory.
+    struct Memory {
+        press: Press,
+        kept: Vec<(Vec<u8>, bool, u64)>,
+    }
+
+    impl Shelf for Memory {
+        type Error = String;
+        fn keep(&mut self, part: &Content<'_>) -> Result<i64, String> {
+            assert!(part.text.len() >= SHARED_FROM);
+            assert!(part.refs.iter().all(|below| *below <= self.kept.len() as i64));
+            if let Some(at) = self.kept.iter().position(|(text, ..)| text == part.text) {
+                return Ok(at as i64 + 1);
+            }
+            self.kept.push((part.text.to_vec(), part.referring, part.size));
+            Ok(self.kept.len() as i64)
+        }
+        fn press(&mut self) -> &mut Press {
+            &mut self.press
+        }
+    }
+
+    fn shelf() -> Memory {
+        let press = Press::new().expect("there is memory");
+        Memory {
+            press,
+            kept: Vec::new(),
+        }
+    }
+
+    /// The value with all parts read back.
+    fn back(packed: &Packed, shelf: &Memory) -> Value {
+        let mut parts: HashMap<i64, Value> = HashMap::new();
+        for (n, (text, referring, size)) in shelf.kept.iter().enumerate() {
+            let value = parse(text, *referring, &parts).expect("own text");
+            assert_eq!(value.to_string().len() as u64, *size, "size of part {n}");
+            parts.insert(n as i64 + 1, value);
+        }
+        let bytes = packed.clone().into_bytes();
+        let (refs, data) = split(&bytes).expect("own bytes");
+        assert_eq!((&refs, data), (&packed.refs, &*packed.data));
+        parts.retain(|part, _| refs.contains(part));
+        let mut unpacker = Unpacker::new().expect("there is memory");
+        unpacker.value(data, &parts).expect("own bytes")
+    }
+
+    fn round(value: &Value, packer: &mut Packer, shelf: &mut Memory) -> Packed {
+        let packed = packer.value(value, shelf).expect("a flat value");
+        assert_eq!(back(&packed, shelf), *value);
+        assert_eq!(packed.size, value.to_string().len() as u64, "{value}");
+        packed
+    }
+
+    #[test]
+    fn long_parts_are_stored_once() {
+        let (mut packer, mut shelf) = (Packer::default(), shelf());
+        let text = "a long text ".repeat(100);
+        let message = json!({"id": 1, "content": text.as_str()});
+        let input = json!({"messages": [{"type": "human", "content": text.as_str()}]});
+        let list = json!([1, {"content": text.as_str()}, message.clone()]);
+        for value in [&message, &input, &list, &message] {
+            let packed = round(value, &mut packer, &mut shelf);
+            assert_eq!(packed.refs, [1]);
+            assert!(packed.data.len() < 100, "{:?}", packed.data);
+        }
+        assert_eq!(shelf.kept.len(), 1);
+        // Long items in long lists: the list is a part of its own, and so it is found again too.
+        let many: Value = (0..600)
+            .map(|n| json!({"n": n % 3, "text": text.repeat(1 + n % 3)}))
+            .collect::<Vec<_>>()
+            .into();
+        let packed = round(&many, &mut packer, &mut shelf);
+        let kept = shelf.kept.len();
+        assert_eq!(packed, round(&many, &mut packer, &mut shelf));
+        packer.forget();
+        assert_eq!(
+            packed,
+            round(&json!(serde_json::Value::from(&many)), &mut packer, &mut shelf)
+        );
+        assert_eq!(shelf.kept.len(), kept);
+        // A list that is not to be shared has its items as parts.
+        let list = many.as_array().expect("a list");
+        let own = packer.list(list.iter(), false, &mut shelf).expect("a flat value");
+        assert_eq!(back(&own, &shelf), many);
+        assert_eq!((own.refs.len(), own.size), (3, packed.size));
+    }
+
+    #[test]
+    fn any_text_comes_back() {
+        let (mut packer, mut shelf) = (Packer::default(), shelf());
+        let long = "\0".to_owned() + &"é\"\\\n".repeat(200);
+        for value in [
+            json!(null),
+            json!(-1.5e-7),
+            json!({"\x00": "\x00", "\x00\x001": ["\x007", "\x00\x007", "x\x007", ""]}),
+            json!(long.as_str()),
+            json!([long.as_str(), {"k": long.as_str()}, "\x001"]),
+            json!({"a": [long.as_str(), long.as_str()], "b": "\u{1}\u{7f}"}),
+        ] {
+            round(&value, &mut packer, &mut shelf);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_back_is_refused() {
+        let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| vec![inner].into());
+        let (mut packer, mut shelf) = (Packer::default(), shelf());
+        round(&nested(DEEPEST), &mut packer, &mut shelf);
+        let deep = packer.value(&nested(DEEPEST + 1), &mut shelf);
+        assert!(matches!(deep, Err(Unpackable::TooDeep)));
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused() {
+        let (mut packer, mut shelf) = (Packer::default(), shelf());
+        let list: Vec<Value> = (0..300).map(|n| json!({"n": n, "same": "words"})).collect();
+        let packed = packer.list(list.iter(), false, &mut shelf).expect("a flat value");
+        assert_eq!(packed.data[0], COMPRESSED);
+        let mut unpacker = Unpacker::new().expect("there is memory");
+        let none: HashMap<i64, Value> = HashMap::new();
+        for cut in 0..packed.data.len() {
+            assert!(unpacker.value(&packed.data[..cut], &none).is_err(), "{cut} bytes");
+        }
+        let huge = [
+            &[COMPRESSED, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f][..],
+            &packed.data[3..],
+        ]
+        .concat();
+        assert!(unpacker.value(&huge, &none).is_err());
+        assert!(
+            unpacker.value(b"\x02\"\\u00007\"", &none).is_err(),
+            "an unknown part"
+        );
+        assert!(split(&[WITH_REFS, 9, 1]).is_err());
+    }
+}

@@ -1,0 +1,371 @@
+//! Which database threads are kept in: the one a host was started with, the one that was chosen in the settings, or a
+//! file in the data folder. It can be changed while the app runs; a chosen one that cannot be opened leaves the app
+//! usable, so that another can be chosen.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use superstep::{
+    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, ThreadId,
+    ThreadQuery, ThreadSummary,
+};
+
+use crate::Workbench;
+use crate::documents::blocking;
+use crate::files;
+use crate::threads::storage_problem;
+use crate::wire::{
+    AppEvent, ChosenBy, Empty, Problem, StorageInfo, StorageKind, StorageTested, TestStorage, UseStorage,
+};
+
+/// The file of the choice. It is not part of the settings, which interfaces read: an address may hold a password.
+const FILE: &str = "database.json";
+
+/// A choice as it is kept.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Choice {
+    #[serde(default)]
+    url: Option<String>,
+}
+
+/// The database in use.
+#[derive(Debug)]
+pub(crate) struct Database {
+    data_dir: PathBuf,
+    current: RwLock<Current>,
+}
+
+#[derive(Clone, Debug)]
+struct Current {
+    saver: Arc<dyn Checkpointer>,
+    url: String,
+    chosen_by: ChosenBy,
+    down: Option<StorageError>,
+}
+
+/// Stands for a database that could not be opened: says why at every request.
+#[derive(Debug)]
+struct Down(StorageError);
+
+#[async_trait]
+impl Checkpointer for Down {
+    async fn commit(&self, _: Commit) -> Result<(), StorageError> {
+        Err(self.0.clone())
+    }
+    async fn get(
+        &self,
+        _: &ThreadId,
+        _: &str,
+        _: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError> {
+        Err(self.0.clone())
+    }
+    async fn list(&self, _: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        Err(self.0.clone())
+    }
+    async fn heads(&self, _: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
+        Err(self.0.clone())
+    }
+    async fn threads(&self, _: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        Err(self.0.clone())
+    }
+    async fn delete_thread(&self, _: &ThreadId) -> Result<(), StorageError> {
+        Err(self.0.clone())
+    }
+    async fn copy_thread(&self, _: &ThreadId, _: &ThreadId) -> Result<(), StorageError> {
+        Err(self.0.clone())
+    }
+}
+
+/// What an address is of, by its beginning.
+pub(crate) fn kind_of(url: &str) -> StorageKind {
+    match url.split_once(':').map(|(scheme, _)| scheme) {
+        Some("memory") => StorageKind::Memory,
+        Some("file") => StorageKind::File,
+        Some("postgres" | "postgresql") => StorageKind::Postgres,
+        Some("redis" | "rediss") => StorageKind::Redis,
+        _ => StorageKind::Sqlite,
+    }
+}
+
+/// An address without its password.
+pub(crate) fn shown(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match authority.rsplit_once('@') {
+        Some((user, host)) => {
+            let user = user.split_once(':').map_or(user, |(user, _)| user);
+            format!("{scheme}://{user}:…@{host}{path}")
+        }
+        None => url.to_owned(),
+    }
+}
+
+/// The file or folder that an address names.
+fn path_of(url: &str) -> Option<&str> {
+    match kind_of(url) {
+        StorageKind::Sqlite | StorageKind::File => {
+            let path = url.strip_prefix("sqlite:").or_else(|| url.strip_prefix("file:"));
+            Some(path.map_or(url, |path| path.strip_prefix("//").unwrap_or(path)))
+        }
+        _ => None,
+    }
+}
+
+/// An address that means the same wherever the program is started: its path is of the data folder, or absolute.
+fn absolute(url: &str, data_dir: &Path) -> Result<String, Problem> {
+    let url = url.trim();
+    let Some(path) = path_of(url) else {
+        return Ok(url.to_owned());
+    };
+    if path.is_empty() {
+        return Err(
+            Problem::invalid("The address names no file.").remedy("Give the path of a file or folder.")
+        );
+    }
+    let scheme = if kind_of(url) == StorageKind::File {
+        "file"
+    } else {
+        "sqlite"
+    };
+    let path = match path.starts_with('~') {
+        true => files::absolute(path)?,
+        false => data_dir.join(path),
+    };
+    Ok(format!("{scheme}:{}", path.display()))
+}
+
+async fn connect(url: &str) -> Result<Arc<dyn Checkpointer>, StorageError> {
+    let url = url.to_owned();
+    tokio::task::spawn_blocking(move || superstep_storage::open(&url))
+        .await
+        .unwrap_or_else(|error| {
+            Err(StorageError::Backend {
+                what: "opening the database".to_owned(),
+                cause: error.to_string(),
+                remedy: "Start the program again".to_owned(),
+            })
+        })
+}
+
+impl Database {
+    /// Opens what the host asks for, or else what was chosen, or else the file in the data folder.
+    pub(crate) async fn open(data_dir: &Path, by_host: Option<String>) -> Result<Self, Problem> {
+        let chosen = match by_host {
+            Some(url) => Some((url, ChosenBy::Program)),
+            None => choice(data_dir)?.map(|url| (url, ChosenBy::Settings)),
+        };
+        let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
+        let current = match connect(&url).await {
+            Ok(saver) => Current {
+                saver,
+                url,
+                chosen_by,
+                down: None,
+            },
+            // Whoever chose it in the app must be able to choose another one there.
+            Err(error) if chosen_by == ChosenBy::Settings => Current {
+                saver: Arc::new(Down(error.clone())),
+                url,
+                chosen_by,
+                down: Some(error),
+            },
+            Err(error) => return Err(storage_problem(&error)),
+        };
+        Ok(Self {
+            data_dir: data_dir.to_owned(),
+            current: RwLock::new(current),
+        })
+    }
+
+    fn current(&self) -> Current {
+        self.current
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+fn default_url(data_dir: &Path) -> String {
+    format!("sqlite:{}", data_dir.join("threads.db").display())
+}
+
+fn choice(data_dir: &Path) -> Result<Option<String>, Problem> {
+    let path = data_dir.join(FILE);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Problem::file("read", &path, &error)),
+    };
+    // Starting with another database than the chosen one would look as if threads were lost.
+    let choice: Choice = serde_json::from_str(&text).map_err(|error| {
+        Problem::new("broken-file", format!("{} is broken: {error}.", path.display()))
+            .remedy("Correct it, or delete it to use the file in the data folder.")
+    })?;
+    Ok(choice.url)
+}
+
+fn keep_choice(data_dir: &Path, url: Option<String>) -> Result<(), Problem> {
+    let path = data_dir.join(FILE);
+    if url.is_none() {
+        return match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Problem::file("delete", &path, &error))
+            }
+            _ => Ok(()),
+        };
+    }
+    let text = serde_json::to_vec_pretty(&Choice { url });
+    let text = text.map_err(|error| Problem::new("internal", error.to_string()))?;
+    files::write_private(&path, &text).map_err(|error| Problem::file("write", &path, &error))
+}
+
+impl Workbench {
+    /// Where threads are kept.
+    pub(crate) fn saver(&self) -> Arc<dyn Checkpointer> {
+        self.database.current().saver
+    }
+
+    pub(crate) async fn storage_info(self: &Arc<Self>, _: Empty) -> Result<StorageInfo, Problem> {
+        let current = self.database.current();
+        let (threads, problem) = match current.saver.count_threads(&ThreadQuery::default()).await {
+            Ok(threads) => (Some(threads), None),
+            Err(error) => (
+                None,
+                Some(storage_problem(current.down.as_ref().unwrap_or(&error))),
+            ),
+        };
+        Ok(StorageInfo {
+            kind: kind_of(&current.url),
+            url: shown(&current.url),
+            chosen_by: current.chosen_by,
+            default_url: default_url(&self.database.data_dir),
+            threads,
+            problem,
+        })
+    }
+
+    pub(crate) async fn storage_test(
+        self: &Arc<Self>,
+        request: TestStorage,
+    ) -> Result<StorageTested, Problem> {
+        let url = absolute(&request.url, &self.database.data_dir)?;
+        let (kind, begun) = (kind_of(&url), Instant::now());
+        let millis = || u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
+        // Asking whether a file can be used must not make it.
+        if let Some(path) = path_of(&url).map(PathBuf::from) {
+            let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+            let missing = blocking(move || match (path.exists(), folder.is_dir()) {
+                (true, _) => Ok(false),
+                (false, true) => Ok(true),
+                (false, false) => Err(Problem::not_found(format!(
+                    "There is no folder {}.",
+                    folder.display()
+                ))
+                .remedy("Make the folder, or choose another place.")),
+            })
+            .await??;
+            if missing {
+                return Ok(StorageTested {
+                    kind,
+                    url: shown(&url),
+                    threads: 0,
+                    is_new: true,
+                    millis: millis(),
+                });
+            }
+        }
+        let saver = connect(&url).await.map_err(|e| storage_problem(&e))?;
+        let threads = saver.count_threads(&ThreadQuery::default()).await;
+        Ok(StorageTested {
+            kind,
+            url: shown(&url),
+            threads: threads.map_err(|e| storage_problem(&e))?,
+            is_new: false,
+            millis: millis(),
+        })
+    }
+
+    pub(crate) async fn storage_use(self: &Arc<Self>, request: UseStorage) -> Result<StorageInfo, Problem> {
+        if self.database.current().chosen_by == ChosenBy::Program {
+            return Err(Problem::new(
+                "chosen-by-program",
+                "The database was chosen when the program was started, with --db.",
+            )
+            .remedy("Start it without --db to choose one here."));
+        }
+        let url = match &request.url {
+            Some(url) => Some(absolute(url, &self.database.data_dir)?),
+            None => None,
+        };
+        let target = url
+            .clone()
+            .unwrap_or_else(|| default_url(&self.database.data_dir));
+        let chosen_by = if url.is_some() {
+            ChosenBy::Settings
+        } else {
+            ChosenBy::Default
+        };
+        let saver = connect(&target).await.map_err(|e| storage_problem(&e))?;
+        {
+            // Nothing begins between the look at the runs and the change.
+            let idle = self.runs.idle().ok_or_else(|| {
+                Problem::new(
+                    "busy",
+                    "A thread is running, and goes on writing to the database it began with.",
+                )
+                .remedy("Wait until it stops, or stop it first.")
+            })?;
+            keep_choice(&self.database.data_dir, url)?;
+            *self
+                .database
+                .current
+                .write()
+                .unwrap_or_else(PoisonError::into_inner) = Current {
+                saver,
+                url: target,
+                chosen_by,
+                down: None,
+            };
+            // Graphs know the database that they were built for.
+            self.graphs.clear();
+            drop(idle);
+        }
+        self.hub.publish(AppEvent::Storage);
+        self.publish_inbox().await;
+        self.storage_info(Empty {}).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        assert_eq!(
+            shown("postgres://me:se:c@ret@host:5432/db?x=1"),
+            "postgres://me:…@host:5432/db?x=1"
+        );
+        assert_eq!(shown("redis://:secret@host"), "redis://:…@host");
+        assert_eq!(shown("postgres://host/db"), "postgres://host/db");
+        assert_eq!(shown("sqlite:/a@b.db"), "sqlite:/a@b.db");
+    }
+
+    #[test]
+    fn a_relative_path_is_of_the_data_folder() {
+        let at = |url| absolute(url, Path::new("/data")).unwrap();
+        assert_eq!(at("threads.db"), "sqlite:/data/threads.db");
+        assert_eq!(at("sqlite:/x/y.db"), "sqlite:/x/y.db");
+        assert_eq!(at("file:threads"), "file:/data/threads");
+        assert_eq!(at(" memory: "), "memory:");
+        assert_eq!(at("postgres://h/d"), "postgres://h/d");
+        assert!(absolute("sqlite:", Path::new("/data")).is_err());
+    }
+}

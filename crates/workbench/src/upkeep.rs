@@ -1,0 +1,541 @@
+//! What is done to threads and to the database as a whole: bookmarks, copies, files, pruning, retention, measuring,
+//! checking. Nothing here runs a graph, so it works for threads whose graph is gone.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::sync::Arc;
+use std::time::Duration;
+
+use superstep::{CheckpointId, Keep, KeyUsage, Object, Pruning, Removal, ThreadId, ThreadLens, Value};
+use superstep_storage::retention::{Exempt, Retention, retain};
+use superstep_storage::transfer::{self, TransferError};
+use tokio_util::sync::CancellationToken;
+
+use crate::Workbench;
+use crate::files::{self, Staged};
+use crate::ledger::ThreadRow;
+use crate::threads::{no_thread, problem, storage_problem};
+use crate::values;
+use crate::wire::{
+    AppEvent, ApplyRetention, BookmarkCheckpoint, CheckpointView, CopyThread, DamageView, ExportThread,
+    GrowthPoint, ImportThread, IntegrityView, KeepRule, KeyHint, KeySize, LensView, LostBranch, Problem,
+    PruneThreads, ReadUsage, RemovalView, RetentionRule, ThreadExported, ThreadRef, ThreadSize, ThreadView,
+    UsageView, VerifyStorage,
+};
+
+/// Points of the picture of how a thread grew.
+const POINTS: usize = 240;
+/// Lost branches that are named.
+const BRANCHES: usize = 100;
+/// Threads of `storage.usage` when nobody says how many.
+const LARGEST: usize = 500;
+/// A key is worth a word from so many versions on, when it takes so many bytes.
+const HINT_FROM: (u64, u64) = (20, 64 * 1024);
+
+impl From<KeepRule> for Keep {
+    fn from(rule: KeepRule) -> Self {
+        match rule {
+            KeepRule::Latest => Keep::Latest,
+            KeepRule::Branches => Keep::Branches,
+            KeepRule::Newest { count } => Keep::Newest(count as usize),
+            KeepRule::Nothing => Keep::Nothing,
+        }
+    }
+}
+
+/// Stops the daily work when the app ends.
+#[derive(Debug, Default)]
+pub(crate) struct Cleaning(CancellationToken);
+
+impl Cleaning {
+    pub(crate) fn stop(&self) {
+        self.0.cancel();
+    }
+}
+
+/// Applies the rule of the settings now and once a day, for as long as the workbench is there.
+pub(crate) fn clean_daily(workbench: &Arc<Workbench>) {
+    let (weak, stop) = (Arc::downgrade(workbench), workbench.cleaning.0.clone());
+    tokio::spawn(async move {
+        let mut days = tokio::time::interval(Duration::from_hours(24));
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = days.tick() => {}
+            }
+            let Some(workbench) = weak.upgrade() else { return };
+            let Some(rule) = workbench.preferences.settings().retention else {
+                continue;
+            };
+            let request = ApplyRetention {
+                rule,
+                dry_run: false,
+                work: None,
+            };
+            match workbench.storage_retain(request).await {
+                Ok(went) if went.checkpoints > 0 => {
+                    tracing::info!(went.threads, went.checkpoints, "the retention rule was applied");
+                }
+                Ok(_) => {}
+                Err(problem) => tracing::warn!(%problem, "the retention rule could not be applied"),
+            }
+        }
+    });
+}
+
+/// A key that takes more than its value is worth, and why. A value that grows is on average about half of what it is
+/// now; when what is stored is a multiple of the value, the versions do not share what they have in common.
+fn hint(usage: &KeyUsage, now: u64) -> Option<KeyHint> {
+    let (versions, bytes) = HINT_FROM;
+    if usage.versions < versions || usage.bytes < bytes || usage.bytes <= 4 * now {
+        return None;
+    }
+    let average = usage.whole / usage.versions;
+    Some(if 5 * average < 4 * now {
+        KeyHint::Grows
+    } else {
+        KeyHint::Rewritten
+    })
+}
+
+/// How a thread grew, checkpoints put together so that a long one is a picture of a few hundred points.
+fn growth(lens: &ThreadLens) -> Vec<GrowthPoint> {
+    let together = lens.checkpoints.len().div_ceil(POINTS).max(1);
+    let mut total = 0;
+    lens.checkpoints
+        .chunks(together)
+        .filter_map(|chunk| {
+            let last = chunk.last()?;
+            let bytes = chunk.iter().map(|checkpoint| checkpoint.bytes).sum();
+            total += bytes;
+            Some(GrowthPoint {
+                checkpoint_id: last.id.to_string(),
+                step: i32::try_from(last.step).unwrap_or(i32::MAX),
+                at: last.ts.clone(),
+                checkpoints: u32::try_from(chunk.len()).unwrap_or(u32::MAX),
+                bytes,
+                total,
+            })
+        })
+        .collect()
+}
+
+/// What went wrong with a file that a thread is written to or read from.
+fn transfer_problem(error: TransferError, path: &std::path::Path) -> Problem {
+    match error {
+        TransferError::Storage(error) => storage_problem(&error),
+        TransferError::NoThread(thread) => no_thread(thread.as_str()),
+        TransferError::Taken(_) => {
+            Problem::new("conflict", format!("{error}.")).remedy("Delete the other thread first.")
+        }
+        TransferError::File { doing, cause } => {
+            let doing = if doing == "read" { "read" } else { "write" };
+            Problem::file(doing, path, &cause)
+        }
+        TransferError::Format { .. } => Problem::new("broken-file", format!("{}: {error}.", path.display()))
+            .remedy("Choose a file that was exported from a thread, and export it again if it was cut off."),
+        TransferError::Stopped => Problem::new("stopped", "It was stopped. Nothing was changed."),
+    }
+}
+
+impl Workbench {
+    /// Titles for threads that are named in an answer.
+    fn titles(&self, ids: &[&str]) -> Result<impl Fn(&str) -> (String, String), Problem> {
+        let rows = self.ledger.threads(ids)?;
+        Ok(move |id: &str| match rows.get(id) {
+            Some(row) => (row.title.clone(), row.graph_name.clone()),
+            None => (id.to_owned(), String::new()),
+        })
+    }
+
+    fn removal_view(&self, removal: Removal, bookmarks: usize) -> Result<RemovalView, Problem> {
+        let branch_count = removal.branches.len() as u64;
+        let shown = &removal.branches[..removal.branches.len().min(BRANCHES)];
+        let ids: Vec<&str> = shown.iter().map(|(thread, _)| thread.as_str()).collect();
+        let titles = self.titles(&ids)?;
+        let branch = |(thread, checkpoint): &(ThreadId, CheckpointId)| LostBranch {
+            thread_id: thread.to_string(),
+            title: titles(thread.as_str()).0,
+            checkpoint_id: checkpoint.to_string(),
+        };
+        Ok(RemovalView {
+            threads: removal.threads,
+            checkpoints: removal.checkpoints,
+            bytes: removal.bytes,
+            bookmarks: u32::try_from(bookmarks).unwrap_or(u32::MAX),
+            branches: shown.iter().map(branch).collect(),
+            branch_count,
+        })
+    }
+
+    /// Tells interfaces what is left of threads after something was removed.
+    async fn pruned(&self, threads: &[ThreadId]) -> Result<(), Problem> {
+        for thread in threads {
+            let left = self
+                .saver()
+                .thread(thread)
+                .await
+                .map_err(|e| problem(&e.into()))?;
+            if left.is_some() {
+                self.publish_thread(thread.as_str()).await;
+            } else {
+                self.ledger.delete_thread(thread.as_str())?;
+                let thread_id = thread.to_string();
+                self.hub.publish(AppEvent::ThreadDeleted { thread_id });
+            }
+        }
+        self.publish_inbox().await;
+        Ok(())
+    }
+
+    pub(crate) async fn thread_bookmark(
+        self: &Arc<Self>,
+        request: BookmarkCheckpoint,
+    ) -> Result<CheckpointView, Problem> {
+        let head = self.head(&request.thread_id, &request.checkpoint_id).await?;
+        let name = request
+            .name
+            .map(|name| name.split_whitespace().collect::<Vec<_>>().join(" "));
+        if name.as_deref() == Some("") {
+            return Err(Problem::invalid("The bookmark has no name.").remedy("Type a name."));
+        }
+        self.ledger
+            .bookmark(&request.thread_id, &request.checkpoint_id, name.as_deref())?;
+        self.publish_checkpoint(&request.thread_id, &request.checkpoint_id)
+            .await;
+        self.marked(&request.thread_id, &head)
+    }
+
+    pub(crate) async fn thread_prune(
+        self: &Arc<Self>,
+        request: PruneThreads,
+    ) -> Result<RemovalView, Problem> {
+        // Held until the work is done: a thread that runs would lose what it goes on from.
+        let mut slots = Vec::new();
+        let mut retained = HashSet::new();
+        let keep = Keep::from(request.keep);
+        for id in &request.thread_ids {
+            if !request.dry_run {
+                slots.push(self.reserve(id)?);
+            }
+            // Says so when there is no such thread.
+            self.thread(id).await?;
+            let marked = self.ledger.bookmarks(Some(id))?.remove(id).unwrap_or_default();
+            retained.extend(marked.into_keys());
+        }
+        if keep == Keep::Nothing {
+            // Whoever wants a thread gone has been told what goes with it.
+            retained.clear();
+        }
+        let threads: Vec<ThreadId> = request.thread_ids.iter().map(|id| id.as_str().into()).collect();
+        let mut pruning = Pruning::threads(threads.iter().cloned(), keep);
+        pruning = pruning.retain(retained.iter().map(|id| CheckpointId::from(id.as_str())));
+        pruning.dry_run = request.dry_run;
+        let removal = superstep::prune(&*self.saver(), &pruning).await;
+        let view = self.removal_view(removal.map_err(|e| storage_problem(&e))?, retained.len())?;
+        if !request.dry_run {
+            self.pruned(&threads).await?;
+        }
+        Ok(view)
+    }
+
+    pub(crate) async fn storage_retain(
+        self: &Arc<Self>,
+        request: ApplyRetention,
+    ) -> Result<RemovalView, Problem> {
+        let RetentionRule { idle_days, keep } = request.rule;
+        if idle_days == 0 {
+            return Err(Problem::invalid("A rule needs at least a day without a change.")
+                .remedy("Give a number of days from 1 on."));
+        }
+        let marked = self.ledger.bookmarks(None)?;
+        let mut exempt = Exempt {
+            threads: self.runs.running().into_iter().map(ThreadId::from).collect(),
+            checkpoints: Vec::new(),
+        };
+        for (thread, checkpoints) in marked {
+            // A thread that somebody marked is one that somebody wants to find again.
+            if keep == KeepRule::Nothing {
+                exempt.threads.insert(thread.into());
+            }
+            exempt
+                .checkpoints
+                .extend(checkpoints.into_keys().map(CheckpointId::from));
+        }
+        let rule = Retention {
+            idle: Duration::from_hours(24 * u64::from(idle_days)),
+            keep: keep.into(),
+        };
+        let work = self.work(request.work);
+        let (now, saver) = (files::now_ms(), self.saver());
+        let removal = retain(&*saver, &rule, now, &exempt, request.dry_run, &|done, total| {
+            work.at(done, total)
+        })
+        .await;
+        let removal = removal.map_err(|e| storage_problem(&e))?;
+        if !request.dry_run && removal.checkpoints > 0 {
+            // Any thread may have changed.
+            self.hub.publish(AppEvent::Storage);
+        }
+        self.removal_view(removal, exempt.checkpoints.len())
+    }
+
+    pub(crate) async fn thread_copy(self: &Arc<Self>, request: CopyThread) -> Result<ThreadView, Problem> {
+        let view = self.thread(&request.thread_id).await?;
+        if view.head.is_none() {
+            return Err(
+                Problem::invalid("The thread has stored nothing yet that could be copied.")
+                    .remedy("Wait for its first checkpoint."),
+            );
+        }
+        let title = request.title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let id = uuid::Uuid::now_v7().to_string();
+        self.saver()
+            .copy_thread(&request.thread_id.as_str().into(), &id.as_str().into())
+            .await
+            .map_err(|e| storage_problem(&e))?;
+        let row = ThreadRow {
+            thread_id: id.clone(),
+            title: if title.is_empty() { view.title } else { title },
+            graph_name: view.graph_name,
+            graph_key: self.key_of_thread(&request.thread_id).await.unwrap_or_default(),
+            created_at: view.created_at,
+        };
+        self.ledger.thread_copied(&request.thread_id, &row)?;
+        self.publish_thread(&id).await;
+        self.publish_inbox().await;
+        self.thread(&id).await
+    }
+
+    pub(crate) async fn thread_export(
+        self: &Arc<Self>,
+        request: ExportThread,
+    ) -> Result<ThreadExported, Problem> {
+        let view = self.thread(&request.thread_id).await?;
+        let path = files::absolute(&request.path)?;
+        let wrong = |error: &std::io::Error| Problem::file("write", &path, error);
+        let about: Object = [
+            ("title", view.title.as_str()),
+            ("graph", view.graph_name.as_str()),
+        ]
+        .into_iter()
+        .collect();
+        let (work, saver) = (self.work(request.work), self.saver());
+        let staged = Staged::begin(&path).map_err(|error| wrong(&error))?;
+        let mut out = BufWriter::new(&staged.file);
+        let thread = ThreadId::from(request.thread_id.as_str());
+        let checkpoints = transfer::export(&*saver, &thread, &about, &mut out, &|done, total| {
+            work.at(done, total)
+        })
+        .await
+        .map_err(|error| transfer_problem(error, &path))?;
+        drop(out);
+        let bytes = staged.file.metadata().map_err(|error| wrong(&error))?.len();
+        staged.finish().map_err(|error| wrong(&error))?;
+        Ok(ThreadExported {
+            path: path.to_string_lossy().into_owned(),
+            checkpoints,
+            bytes,
+        })
+    }
+
+    pub(crate) async fn thread_import(
+        self: &Arc<Self>,
+        request: ImportThread,
+    ) -> Result<ThreadView, Problem> {
+        let path = files::absolute(&request.path)?;
+        let (work, saver) = (self.work(request.work), self.saver());
+        let watch = |done, total| work.at(done, total);
+        let open = || File::open(&path).map_err(|error| Problem::file("read", &path, &error));
+        let mut input = BufReader::new(open()?);
+        let came = match transfer::import(&*saver, &mut input, None, &watch).await {
+            // It was exported from here, or imported before: it comes back beside the one that is there.
+            Err(TransferError::Taken(_)) => {
+                let name = ThreadId::from(uuid::Uuid::now_v7().to_string());
+                let mut input = BufReader::new(open()?);
+                transfer::import(&*saver, &mut input, Some(&name), &watch).await
+            }
+            came => came,
+        };
+        let came = came.map_err(|error| transfer_problem(error, &path))?;
+        let text = |name: &str| {
+            came.about
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let summary = saver
+            .thread(&came.thread)
+            .await
+            .map_err(|e| storage_problem(&e))?;
+        let Some(summary) = summary else {
+            return Err(
+                Problem::new("broken-file", format!("{} has no checkpoint.", path.display()))
+                    .remedy("Export the thread again."),
+            );
+        };
+        let mut row = self.adopt(&summary).await?;
+        if !text("title").is_empty() {
+            row.title = text("title");
+        }
+        self.ledger.rename(&row)?;
+        let id = came.thread.as_str();
+        self.publish_thread(id).await;
+        self.publish_inbox().await;
+        self.thread(id).await
+    }
+
+    pub(crate) async fn storage_usage(self: &Arc<Self>, request: ReadUsage) -> Result<UsageView, Problem> {
+        let usage = self.saver().usage().await.map_err(|e| storage_problem(&e))?;
+        let limit = match request.limit {
+            0 => LARGEST,
+            limit => limit as usize,
+        };
+        let shown = &usage.threads[..usage.threads.len().min(limit)];
+        let ids: Vec<&str> = shown.iter().map(|thread| thread.thread.as_str()).collect();
+        let titles = self.titles(&ids)?;
+        let threads = shown.iter().map(|thread| {
+            let (title, graph_name) = titles(thread.thread.as_str());
+            ThreadSize {
+                thread_id: thread.thread.to_string(),
+                title,
+                graph_name,
+                checkpoints: thread.checkpoints,
+                bytes: thread.bytes,
+            }
+        });
+        Ok(UsageView {
+            bytes: usage.bytes,
+            free: usage.free,
+            shared: usage.shared,
+            of_threads: usage.threads.iter().map(|thread| thread.bytes).sum(),
+            total: usage.threads.len() as u64,
+            threads: threads.collect(),
+        })
+    }
+
+    pub(crate) async fn storage_lens(self: &Arc<Self>, request: ThreadRef) -> Result<LensView, Problem> {
+        let (saver, thread) = (self.saver(), ThreadId::from(request.thread_id.as_str()));
+        let lens = saver.lens(&thread).await.map_err(|e| storage_problem(&e))?;
+        if lens.checkpoints.is_empty() {
+            // Says so when there is no such thread.
+            self.thread(&request.thread_id).await?;
+        }
+        let names: Vec<superstep::Name> = lens.keys.iter().map(|usage| usage.key.clone()).collect();
+        let values = saver.values(&thread, "", None, &names).await;
+        let values = values.map_err(|e| storage_problem(&e))?.unwrap_or_default();
+        let key = |usage: &KeyUsage| {
+            let now = values.get(&usage.key).map_or(0, values::bytes);
+            KeySize {
+                key: usage.key.to_string(),
+                versions: usage.versions,
+                bytes: usage.bytes,
+                whole: usage.whole,
+                now,
+                hint: hint(usage, now),
+            }
+        };
+        Ok(LensView {
+            thread_id: request.thread_id,
+            bytes: lens.checkpoints.iter().map(|checkpoint| checkpoint.bytes).sum(),
+            checkpoints: lens.checkpoints.len() as u64,
+            keys: lens.keys.iter().map(key).collect(),
+            growth: growth(&lens),
+        })
+    }
+
+    pub(crate) async fn storage_verify(
+        self: &Arc<Self>,
+        request: VerifyStorage,
+    ) -> Result<IntegrityView, Problem> {
+        let found = self
+            .saver()
+            .verify(request.repair)
+            .await
+            .map_err(|e| storage_problem(&e))?;
+        if found.repaired {
+            self.hub.publish(AppEvent::Storage);
+            self.publish_inbox().await;
+        }
+        let damage = found.damage.into_iter().map(|damage| DamageView {
+            thread_id: damage.thread.map(|thread| thread.to_string()),
+            what: damage.what,
+            repair: damage.repair,
+        });
+        Ok(IntegrityView {
+            threads: found.threads,
+            checkpoints: found.checkpoints,
+            damage: damage.collect(),
+            repaired: found.repaired,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::CheckpointUsage;
+
+    use super::*;
+
+    #[test]
+    fn only_what_takes_more_than_it_is_worth_is_told() {
+        let usage = |versions, bytes, whole| KeyUsage {
+            key: "k".into(),
+            versions,
+            bytes,
+            whole,
+        };
+        let size = 100_000;
+        let grown = usage(100, 5_000_000, 5_000_000);
+        assert_eq!(
+            hint(&grown, size),
+            Some(KeyHint::Grows),
+            "every version whole, half as large as now on average"
+        );
+        assert_eq!(
+            hint(&usage(100, 110_000, 5_000_000), size),
+            None,
+            "only what was added is stored"
+        );
+        assert_eq!(
+            hint(&usage(100, 10_000_000, 10_000_000), size),
+            Some(KeyHint::Rewritten)
+        );
+        assert_eq!(
+            hint(&usage(10, 1_000_000, 1_000_000), size),
+            None,
+            "a few versions are nothing to speak of"
+        );
+        assert_eq!(hint(&usage(100, 20_000, 20_000), 200), None, "nor is little");
+    }
+
+    #[test]
+    fn the_growth_of_a_long_thread_is_a_picture_of_few_points() {
+        let checkpoints = (0..10_000)
+            .map(|n| CheckpointUsage {
+                ns: "".into(),
+                id: format!("{n:05}").into(),
+                step: n,
+                ts: String::new(),
+                bytes: 3,
+            })
+            .collect();
+        let points = growth(&ThreadLens {
+            keys: Vec::new(),
+            checkpoints,
+        });
+        assert!(
+            points.len() <= POINTS && points.len() > POINTS / 2,
+            "{}",
+            points.len()
+        );
+        let last = points.last().unwrap();
+        assert_eq!(
+            (last.total, last.step, last.checkpoint_id.as_str()),
+            (30_000, 9_999, "09999")
+        );
+        assert!(growth(&ThreadLens::default()).is_empty());
+    }
+}

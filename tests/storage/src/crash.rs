@@ -1,0 +1,164 @@
+//! Kills a working process at random moments, and asks the oracle after each.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::oracle::{Count, Oracle};
+use crate::place::Place;
+use crate::random::Random;
+
+/// How a place is put to the test.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The program that has [`victim`] in it.
+    pub program: PathBuf,
+    /// So many kills.
+    pub kills: u64,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// Threads that the process works on at once.
+    pub lines: u64,
+    /// It is killed at the latest so many milliseconds after it opened the backend.
+    pub within: u64,
+    /// Stop early when it takes longer.
+    pub time: Duration,
+}
+
+/// What a trial came to.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// Kills.
+    pub kills: u64,
+    /// What the oracle looked at.
+    pub count: Count,
+}
+
+/// Kills, asks, and kills again; then lets the process come to an end and asks once more.
+pub async fn run(place: &Place, trial: &Trial) -> Result<Report, String> {
+    let journal = place.folder().join("journal");
+    let (mut oracle, mut random) = (Oracle::default(), Random::new(trial.seed));
+    let (began, mut kills) = (Instant::now(), 0);
+    while kills < trial.kills && began.elapsed() < trial.time {
+        let mut victim = Victim::start(place, trial, &journal, random.below(1 << 40), None)?;
+        // One in eight dies while it opens the backend, where it repairs what the kill before left.
+        if random.percent(12) {
+            std::thread::sleep(Duration::from_millis(random.below(15)));
+        } else if victim.opened() {
+            std::thread::sleep(Duration::from_micros(random.below(trial.within * 1000)));
+        }
+        victim.kill()?;
+        kills += 1;
+        ask(&mut oracle, place, &journal)
+            .await
+            .map_err(|what| format!("after kill {kills} (seed {}): {what}", trial.seed))?;
+    }
+    let last = Victim::start(place, trial, &journal, random.below(1 << 40), Some(1))?;
+    last.end()?;
+    ask(&mut oracle, place, &journal)
+        .await
+        .map_err(|what| format!("after {kills} kills, at the end (seed {}): {what}", trial.seed))?;
+    Ok(Report {
+        kills,
+        count: oracle.count,
+    })
+}
+
+async fn ask(oracle: &mut Oracle, place: &Place, journal: &Path) -> Result<(), String> {
+    oracle
+        .read(journal)
+        .map_err(|error| format!("the journal cannot be read: {error}"))??;
+    let saver = place
+        .open()
+        .await
+        .map_err(|error| format!("it does not open again: {error}"))?;
+    oracle.check(&*saver).await
+}
+
+/// The process that is killed.
+struct Victim {
+    child: Child,
+    errors: PathBuf,
+}
+
+impl Victim {
+    fn start(
+        place: &Place,
+        trial: &Trial,
+        journal: &Path,
+        seed: u64,
+        turns: Option<u64>,
+    ) -> Result<Self, String> {
+        let errors = place.folder().join("errors");
+        let file = std::fs::File::create(&errors).map_err(|error| error.to_string())?;
+        let mut command = Command::new(&trial.program);
+        command.arg("victim").arg(&place.url).arg(journal);
+        command.arg(seed.to_string()).arg(trial.lines.to_string());
+        command.args(turns.map(|turns| turns.to_string()));
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(file)
+            .spawn()
+            .map_err(|error| format!("{} does not start: {error}", trial.program.display()))?;
+        Ok(Self { child, errors })
+    }
+
+    /// Waits until it says that the backend is open.
+    fn opened(&mut self) -> bool {
+        let output = self.child.stdout.take().map(BufReader::new);
+        output.is_some_and(|mut output| output.read_line(&mut String::new()).is_ok_and(|read| read > 0))
+    }
+
+    fn words(&self) -> String {
+        std::fs::read_to_string(&self.errors).unwrap_or_default()
+    }
+
+    /// SIGKILL on Unix: nothing in the process gets a chance to tidy up.
+    fn kill(mut self) -> Result<(), String> {
+        if let Ok(Some(status)) = self.child.try_wait() {
+            return Err(format!(
+                "the process ended by itself ({status}): {}",
+                self.words()
+            ));
+        }
+        self.child
+            .kill()
+            .and_then(|()| self.child.wait())
+            .map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// Waits for it to come to its end.
+    fn end(mut self) -> Result<(), String> {
+        let status = self.child.wait().map_err(|error| error.to_string())?;
+        match status.success() {
+            true => Ok(()),
+            false => Err(format!("the process failed ({status}): {}", self.words())),
+        }
+    }
+}
+
+/// Not to be called but by the program that is killed: works on the threads of a URL.
+pub async fn victim(arguments: &[String]) -> Result<(), String> {
+    use std::io::Write as _;
+    let [url, journal, seed, lines, turns @ ..] = arguments else {
+        return Err("victim URL JOURNAL SEED LINES [TURNS]".to_owned());
+    };
+    let number = |text: &String| text.parse::<u64>().map_err(|error| format!("{text}: {error}"));
+    let journal = crate::witness::Journal::open(Path::new(journal)).map_err(|error| error.to_string())?;
+    let turns = turns.first().map(number).transpose()?;
+    let saver = crate::place::open(url).await.map_err(|error| error.to_string())?;
+    println!("open");
+    std::io::stdout().flush().map_err(|error| error.to_string())?;
+    let lines = crate::workload::Lines::new(
+        saver,
+        std::sync::Arc::new(journal),
+        "line",
+        number(lines)?,
+        number(seed)?,
+    );
+    lines.work(turns).await;
+    Ok(())
+}

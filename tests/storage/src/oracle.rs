@@ -1,0 +1,338 @@
+//! Reads the journal of killed processes, and says what must be stored and what must not have happened.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+use superstep::{CheckpointId, Checkpointer, ListQuery, Name, StorageError, ThreadId};
+
+use crate::witness::{self, Note, print_of, print_of_value};
+
+type Place = (Name, CheckpointId);
+
+/// Something that was acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    print: u64,
+    /// False once something that may remove it has begun.
+    sure: bool,
+}
+
+/// What is known of a thread.
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    checkpoints: BTreeMap<Place, Known>,
+    writes: BTreeMap<(Place, String, i32), Known>,
+    finished: BTreeSet<String>,
+    /// Every checkpoint that was handed to the backend.
+    begun: BTreeSet<Place>,
+    /// It was deleted and nothing has come since.
+    gone: bool,
+    /// A pruning has begun that leaves so many.
+    pruning: Option<usize>,
+}
+
+/// How much was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Acknowledged checkpoints.
+    pub checkpoints: u64,
+    /// Acknowledged writes of tasks.
+    pub writes: u64,
+    /// Tasks that began.
+    pub tasks: u64,
+    /// Turns that ended with the right state.
+    pub turns: u64,
+    /// Prunings, deletions and copies.
+    pub upkeep: u64,
+}
+
+/// What the journal says so far.
+#[derive(Clone, Debug, Default)]
+pub struct Oracle {
+    threads: BTreeMap<ThreadId, Thread>,
+    read: usize,
+    /// How much was looked at.
+    pub count: Count,
+}
+
+impl Thread {
+    fn doubt(&mut self) {
+        self.checkpoints.values_mut().for_each(|known| known.sure = false);
+        self.writes.values_mut().for_each(|known| known.sure = false);
+    }
+
+    /// What is not among the newest of its namespace may be gone.
+    fn doubt_past(&mut self, newest: usize) {
+        let mut counts: BTreeMap<&Name, usize> = BTreeMap::new();
+        let mut old: BTreeSet<Place> = BTreeSet::new();
+        for place in self.begun.iter().rev() {
+            let count = counts.entry(&place.0).or_default();
+            *count += 1;
+            if *count > newest {
+                old.insert(place.clone());
+            }
+        }
+        for place in &old {
+            self.checkpoints
+                .entry(place.clone())
+                .and_modify(|known| known.sure = false);
+        }
+        for ((place, ..), known) in &mut self.writes {
+            known.sure &= !old.contains(place);
+        }
+    }
+
+    fn settle(&mut self) {
+        if let Some(newest) = self.pruning.take() {
+            self.doubt_past(newest);
+        }
+    }
+}
+
+impl Oracle {
+    /// Reads what a process that has ended added to the journal. What it had begun and not ended may be done or not.
+    /// The error says what should not have happened.
+    pub fn read(&mut self, journal: &Path) -> io::Result<Result<(), String>> {
+        let (notes, end) = witness::read(journal, self.read)?;
+        self.read = end;
+        let told = notes.into_iter().try_for_each(|note| self.take(note));
+        self.threads.values_mut().for_each(Thread::settle);
+        Ok(told)
+    }
+
+    fn thread(&mut self, thread: &ThreadId) -> &mut Thread {
+        self.threads.entry(thread.clone()).or_default()
+    }
+
+    fn take(&mut self, note: Note) -> Result<(), String> {
+        match note {
+            Note::Began { thread, task, what } => {
+                self.count.tasks += 1;
+                if self.thread(&thread).finished.contains(&task) {
+                    return Err(format!(
+                        "thread {thread}: {what} (task {task}) ran again although it had finished"
+                    ));
+                }
+            }
+            Note::Storing { thread, ns, id } => {
+                let known = self.thread(&thread);
+                known.gone = false;
+                known.begun.insert((ns, id));
+            }
+            Note::Stored {
+                thread,
+                ns,
+                id,
+                print,
+            } => {
+                self.count.checkpoints += 1;
+                let known = self.thread(&thread);
+                known.checkpoints.insert((ns, id), Known { print, sure: true });
+            }
+            Note::Wrote {
+                thread,
+                ns,
+                id,
+                task,
+                finished,
+                writes,
+            } => {
+                let known = self.thread(&thread);
+                if finished {
+                    known.finished.insert(task.clone());
+                }
+                for (idx, print) in &writes {
+                    let place = ((ns.clone(), id.clone()), task.clone(), *idx);
+                    let entry = known.writes.entry(place).or_insert(Known {
+                        print: *print,
+                        sure: true,
+                    });
+                    if *idx < 0 {
+                        entry.print = *print;
+                    }
+                }
+                self.count.writes += writes.len() as u64;
+            }
+            Note::Pruning { thread, newest } => self.thread(&thread).pruning = Some(newest),
+            Note::Pruned { thread } => {
+                self.count.upkeep += 1;
+                self.thread(&thread).settle();
+            }
+            Note::Deleting { thread } => self.thread(&thread).doubt(),
+            Note::Deleted { thread } => {
+                self.count.upkeep += 1;
+                *self.thread(&thread) = Thread {
+                    gone: true,
+                    ..Thread::default()
+                };
+            }
+            Note::Copying { from, to } => {
+                let mut copy = self.thread(&from).clone();
+                copy.doubt();
+                *self.thread(&to) = copy;
+            }
+            Note::Copied { from, to } => {
+                self.count.upkeep += 1;
+                let copy = self.thread(&from).clone();
+                *self.thread(&to) = copy;
+            }
+            Note::Turned { .. } => self.count.turns += 1,
+            Note::Broken { thread, what } => return Err(format!("thread {thread}: {what}")),
+        }
+        Ok(())
+    }
+
+    /// Everything that was acknowledged is stored as it was, and the backend finds itself sound.
+    pub async fn check(&self, saver: &dyn Checkpointer) -> Result<(), String> {
+        let said = |error: StorageError| error.to_string();
+        for (thread, known) in &self.threads {
+            let query = ListQuery {
+                thread: Some(thread.clone()),
+                ..ListQuery::default()
+            };
+            let there = saver.list(&query).await.map_err(said)?;
+            if known.gone && !there.is_empty() {
+                return Err(format!(
+                    "thread {thread} was deleted, and has {} checkpoints",
+                    there.len()
+                ));
+            }
+            let mut checkpoints = BTreeMap::new();
+            let mut writes = BTreeMap::new();
+            for tuple in there {
+                let place = (tuple.ns.clone(), tuple.checkpoint.id.clone());
+                checkpoints.insert(place.clone(), print_of(&tuple.checkpoint));
+                for pending in tuple.pending_writes {
+                    let at = (place.clone(), pending.task_id.to_string(), pending.write.idx);
+                    writes.insert(at, print_of_value(&pending.write.value));
+                }
+            }
+            for ((ns, id), known) in &known.checkpoints {
+                let found = checkpoints.get(&(ns.clone(), id.clone()));
+                compare(
+                    *known,
+                    found,
+                    || format!("checkpoint {id} of thread {thread}, namespace {ns:?}"),
+                    true,
+                )?;
+            }
+            for (at @ ((ns, id), task, idx), known) in &known.writes {
+                let what = || {
+                    format!(
+                        "write {idx} of task {task} of checkpoint {id} of thread {thread}, namespace {ns:?}"
+                    )
+                };
+                // A later write may have taken a slot that is overwritten, and not been acknowledged.
+                compare(*known, writes.get(at), what, *idx >= 0)?;
+            }
+        }
+        match saver.verify(false).await {
+            Err(StorageError::Unsupported(_)) => Ok(()),
+            Err(error) => Err(error.to_string()),
+            Ok(found) if found.is_sound() => Ok(()),
+            Ok(found) => Err(format!("the check found damage: {:?}", found.damage)),
+        }
+    }
+}
+
+fn compare(known: Known, found: Option<&u64>, what: impl Fn() -> String, same: bool) -> Result<(), String> {
+    match found {
+        None if known.sure => Err(format!("{} was acknowledged and is lost", what())),
+        Some(print) if same && *print != known.print => {
+            Err(format!("{} is not what was acknowledged", what()))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::conformance::{Draft, id};
+    use superstep::{MemorySaver, TaskId};
+
+    use super::*;
+
+    fn stored(n: u64) -> [Note; 2] {
+        let place = ("t".into(), "".into(), id(n));
+        let (thread, ns, id) = place.clone();
+        let print = print_of(&Draft::root(id.clone()).put().checkpoint);
+        [
+            Note::Storing {
+                thread: place.0,
+                ns: place.1,
+                id: place.2,
+            },
+            Note::Stored {
+                thread,
+                ns,
+                id,
+                print,
+            },
+        ]
+    }
+
+    fn wrote(task: &str, finished: bool) -> Note {
+        Note::Wrote {
+            thread: "t".into(),
+            ns: "".into(),
+            id: id(1),
+            task: task.to_owned(),
+            finished,
+            writes: vec![(0, print_of_value(&1.into()))],
+        }
+    }
+
+    fn told(notes: impl IntoIterator<Item = Note>) -> Result<Oracle, String> {
+        let mut oracle = Oracle::default();
+        notes.into_iter().try_for_each(|note| oracle.take(note))?;
+        oracle.threads.values_mut().for_each(Thread::settle);
+        Ok(oracle)
+    }
+
+    #[tokio::test]
+    async fn what_is_lost_is_noticed() {
+        let saver = MemorySaver::new();
+        Draft::root(id(1)).store(&saver, "t", "").await.expect("stores");
+        let pruning = |newest| Note::Pruning {
+            thread: "t".into(),
+            newest,
+        };
+        let two = || stored(1).into_iter().chain(stored(2));
+        told(stored(1))
+            .expect("fine")
+            .check(&saver)
+            .await
+            .expect("it is there");
+        let lost = told(two())
+            .expect("fine")
+            .check(&saver)
+            .await
+            .expect_err("one is lost");
+        assert!(lost.contains("is lost"), "{lost}");
+        // A pruning that leaves one explains a loss of the first, not of the second.
+        let lost = told(two().chain([pruning(1)])).expect("fine").check(&saver).await;
+        assert!(lost.is_err_and(|lost| lost.contains("is lost")));
+        let written = told(stored(1).into_iter().chain([wrote("a", true)])).expect("fine");
+        let lost = written.check(&saver).await.expect_err("the write is lost");
+        assert!(lost.contains("write 0 of task a"), "{lost}");
+        let deleted = [Note::Deleted { thread: "t".into() }];
+        let there = told(stored(1).into_iter().chain(deleted))
+            .expect("fine")
+            .check(&saver)
+            .await;
+        assert!(there.is_err_and(|there| there.contains("was deleted")));
+    }
+
+    #[test]
+    fn what_is_done_twice_is_noticed() {
+        let began = || Note::Began {
+            thread: "t".into(),
+            task: TaskId::new("a").to_string(),
+            what: "work".to_owned(),
+        };
+        told([began(), wrote("a", false), began()]).expect("it had not finished");
+        let twice = told([began(), wrote("a", true), began()]).expect_err("it had");
+        assert!(twice.contains("ran again"), "{twice}");
+    }
+}

@@ -1,0 +1,306 @@
+//! What a process that may be killed at any moment leaves for those who come after it.
+//!
+//! The journal is a file that outlives the process: a line is written in one call, after the fact that it states, so
+//! what stands there has happened. The last line of a killed process may be torn; it is passed over.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use superstep::{
+    ChannelValues, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit,
+    Integrity, ListQuery, Name, Pruning, Removal, StorageError, TaskStatus, ThreadId, ThreadLens,
+    ThreadQuery, ThreadSummary, Usage, Value,
+};
+
+/// One line of the journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Note {
+    /// A task began its work.
+    Began {
+        /// Its thread.
+        thread: ThreadId,
+        /// Its id.
+        task: String,
+        /// What it is about to do.
+        what: String,
+    },
+    /// A checkpoint is about to be stored.
+    Storing {
+        /// Its thread.
+        thread: ThreadId,
+        /// Its namespace.
+        ns: Name,
+        /// Its id.
+        id: CheckpointId,
+    },
+    /// A checkpoint was acknowledged.
+    Stored {
+        /// Its thread.
+        thread: ThreadId,
+        /// Its namespace.
+        ns: Name,
+        /// Its id.
+        id: CheckpointId,
+        /// Its contents.
+        print: u64,
+    },
+    /// Writes of a task were acknowledged.
+    Wrote {
+        /// Its thread.
+        thread: ThreadId,
+        /// Its namespace.
+        ns: Name,
+        /// The checkpoint it started from.
+        id: CheckpointId,
+        /// Its id.
+        task: String,
+        /// Do these writes say that it has finished?
+        finished: bool,
+        /// Each position with its contents.
+        writes: Vec<(i32, u64)>,
+    },
+    /// All but so many of the newest checkpoints of each namespace are about to go.
+    Pruning {
+        /// Of this thread.
+        thread: ThreadId,
+        /// So many stay.
+        newest: usize,
+    },
+    /// They are gone.
+    Pruned {
+        /// Of this thread.
+        thread: ThreadId,
+    },
+    /// A thread is about to go.
+    Deleting {
+        /// This one.
+        thread: ThreadId,
+    },
+    /// It is gone.
+    Deleted {
+        /// This one.
+        thread: ThreadId,
+    },
+    /// A thread is about to be copied.
+    Copying {
+        /// From here.
+        from: ThreadId,
+        /// To there.
+        to: ThreadId,
+    },
+    /// It is copied.
+    Copied {
+        /// From here.
+        from: ThreadId,
+        /// To there.
+        to: ThreadId,
+    },
+    /// A thread came to the end of a turn with the state that it should have.
+    Turned {
+        /// The thread.
+        thread: ThreadId,
+    },
+    /// A thread is not as it should be.
+    Broken {
+        /// The thread.
+        thread: ThreadId,
+        /// How.
+        what: String,
+    },
+}
+
+/// The journal, open for writing.
+#[derive(Debug)]
+pub struct Journal(File);
+
+impl Journal {
+    /// Continues the file.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(OpenOptions::new().create(true).append(true).open(path)?))
+    }
+
+    /// Writes a line.
+    ///
+    /// # Panics
+    /// When the file cannot be written: a witness that is silent proves nothing.
+    pub fn note(&self, note: &Note) {
+        let mut line = serde_json::to_vec(note).expect("a note is JSON");
+        // The first line break ends what a killed process left torn.
+        line.insert(0, b'\n');
+        line.push(b'\n');
+        (&self.0).write_all(&line).expect("the journal can be written");
+    }
+}
+
+/// Reads the lines of a journal beginning at `from`, and says where they end.
+pub fn read(path: &Path, from: usize) -> io::Result<(Vec<Note>, usize)> {
+    let bytes = match std::fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        other => other?,
+    };
+    let lines = bytes.get(from..).unwrap_or_default().split(|byte| *byte == b'\n');
+    Ok((
+        lines
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect(),
+        bytes.len(),
+    ))
+}
+
+/// A number that equal checkpoints share.
+pub fn print_of(checkpoint: &Checkpoint) -> u64 {
+    hash(&format!("{checkpoint:?}"))
+}
+
+/// A number that equal values share.
+pub fn print_of_value(value: &Value) -> u64 {
+    hash(&value.to_string())
+}
+
+fn hash(text: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(text.as_bytes())
+}
+
+/// A backend whose acknowledgements are noted.
+#[derive(Debug)]
+pub struct Witness {
+    backend: Arc<dyn Checkpointer>,
+    journal: Arc<Journal>,
+}
+
+impl Witness {
+    /// Notes what `backend` acknowledges.
+    pub fn new(backend: Arc<dyn Checkpointer>, journal: Arc<Journal>) -> Self {
+        Self { backend, journal }
+    }
+}
+
+/// What is to be noted before the commit: who prunes counts it, whether it is acknowledged or not.
+fn intent(commit: &Commit) -> Option<Note> {
+    Some(Note::Storing {
+        thread: commit.thread.clone(),
+        ns: commit.ns.clone(),
+        id: commit.put.as_ref()?.checkpoint.id.clone(),
+    })
+}
+
+/// What is to be noted once the commit is acknowledged.
+fn notes(commit: &Commit) -> Vec<Note> {
+    let stored = commit.put.iter().map(|put| Note::Stored {
+        thread: commit.thread.clone(),
+        ns: commit.ns.clone(),
+        id: put.checkpoint.id.clone(),
+        print: print_of(&put.checkpoint),
+    });
+    let wrote = commit.writes.iter().map(|task| Note::Wrote {
+        thread: commit.thread.clone(),
+        ns: commit.ns.clone(),
+        id: task.checkpoint_id.clone(),
+        task: task.task_id.to_string(),
+        finished: TaskStatus::of(&task.task_id, task.writes.iter().map(|write| &*write.channel)).finished,
+        writes: task
+            .writes
+            .iter()
+            .map(|write| (write.idx, print_of_value(&write.value)))
+            .collect(),
+    });
+    stored.chain(wrote).collect()
+}
+
+#[async_trait]
+impl Checkpointer for Witness {
+    // Written out so that the backend is called at once, as it is by the engine.
+    fn commit<'life0, 'async_trait>(
+        &'life0 self,
+        commit: Commit,
+    ) -> Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        Self: 'async_trait,
+    {
+        let notes = notes(&commit);
+        intent(&commit).iter().for_each(|note| self.journal.note(note));
+        let stored = self.backend.commit(commit);
+        Box::pin(async move {
+            stored.await?;
+            notes.iter().for_each(|note| self.journal.note(note));
+            Ok(())
+        })
+    }
+    async fn commit_all(&self, commits: Vec<Commit>) -> Result<(), StorageError> {
+        let notes: Vec<Note> = commits.iter().flat_map(notes).collect();
+        commits
+            .iter()
+            .filter_map(intent)
+            .for_each(|note| self.journal.note(&note));
+        self.backend.commit_all(commits).await?;
+        notes.iter().for_each(|note| self.journal.note(note));
+        Ok(())
+    }
+    async fn get(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError> {
+        self.backend.get(thread, ns, id).await
+    }
+    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        self.backend.list(query).await
+    }
+    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
+        self.backend.heads(query).await
+    }
+    async fn values(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+        keys: &[Name],
+    ) -> Result<Option<ChannelValues>, StorageError> {
+        self.backend.values(thread, ns, id, keys).await
+    }
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        self.backend.threads(query).await
+    }
+    async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
+        self.backend.count_threads(query).await
+    }
+    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        let thread = thread.clone();
+        self.journal.note(&Note::Deleting {
+            thread: thread.clone(),
+        });
+        self.backend.delete_thread(&thread).await?;
+        self.journal.note(&Note::Deleted { thread });
+        Ok(())
+    }
+    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
+        let (from, to) = (from.clone(), to.clone());
+        self.journal.note(&Note::Copying {
+            from: from.clone(),
+            to: to.clone(),
+        });
+        self.backend.copy_thread(&from, &to).await?;
+        self.journal.note(&Note::Copied { from, to });
+        Ok(())
+    }
+    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+        // Who prunes notes it: only that place knows by which rule the journal is to be read.
+        self.backend.prune(pruning).await
+    }
+    async fn usage(&self) -> Result<Usage, StorageError> {
+        self.backend.usage().await
+    }
+    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        self.backend.lens(thread).await
+    }
+    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
+        self.backend.verify(repair).await
+    }
+}

@@ -1,0 +1,42 @@
+//! A process that runs graphs is killed at random moments; nothing acknowledged is lost, nothing finished runs again.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use superstep_storage_tests::{Backend, crash};
+
+async fn survive(backend: Backend, kills: u64) {
+    let Some(place) = backend.place() else { return };
+    let trial = crash::Trial {
+        program: env!("CARGO_BIN_EXE_superstep-crash").into(),
+        kills,
+        seed: RandomState::new().hash_one(kills),
+        lines: 3,
+        within: 120,
+        time: Duration::from_secs(12),
+    };
+    let report = crash::run(&place, &trial)
+        .await
+        .unwrap_or_else(|what| panic!("{backend:?}: {what}"));
+    println!("{backend:?}: {report:?}");
+    let count = report.count;
+    assert!(
+        report.kills >= kills / 2,
+        "only {} kills in the time given",
+        report.kills
+    );
+    assert!(
+        count.checkpoints > report.kills && count.turns > 3,
+        "the process hardly got to work: {count:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite() {
+    survive(Backend::Sqlite, 30).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn file() {
+    survive(Backend::File, 30).await;
+}
