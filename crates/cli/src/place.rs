@@ -21,6 +21,8 @@ pub(crate) fn data_dir() -> Result<PathBuf, Fault> {
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) saver: Arc<dyn Checkpointer>,
+    /// Long-term memory of the graphs that run here.
+    pub(crate) memory: Arc<dyn superstep::Store>,
     /// ` --db URL` when it is not the default one.
     pub(crate) option: String,
     /// For messages.
@@ -28,7 +30,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn open(db: &Db) -> Result<Self, Fault> {
+    pub(crate) async fn open(db: &Db) -> Result<Self, Fault> {
         let (url, option) = match &db.db {
             Some(url) => (url.clone(), format!(" --db {}", quoted(url))),
             None => {
@@ -45,10 +47,12 @@ impl Store {
                 )
             }
         };
+        let storage = superstep_storage::open(&url).await?;
         Ok(Self {
-            saver: superstep_storage::open(&url)?,
+            saver: storage.checkpointer,
+            memory: storage.store,
             option,
-            name: url,
+            name: storage.url,
         })
     }
 

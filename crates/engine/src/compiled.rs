@@ -25,6 +25,7 @@ use crate::plan::Plan;
 use crate::run::Loop;
 use crate::schedule::Schedule;
 use crate::snapshot::StateSnapshot;
+use crate::store::Store;
 use crate::stream::{Interrupt, Payload, StreamEvent, StreamMode};
 use crate::update::{StateUpdate, Updated};
 use crate::upkeep::{Pruning, Removal};
@@ -39,6 +40,7 @@ pub struct Graph {
     pub(crate) ids: Arc<CheckpointIds>,
     pub(crate) limits: Limits,
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
+    pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) persistence: Persistence,
     pub(crate) interrupt_before: Vec<Name>,
     pub(crate) interrupt_after: Vec<Name>,
@@ -304,6 +306,7 @@ impl Graph {
             clock,
             limits: Limits::new(),
             cache: None,
+            store: None,
             persistence: Persistence::default(),
             interrupt_before: Vec::new(),
             interrupt_after: Vec::new(),
@@ -344,6 +347,12 @@ impl Graph {
     /// The graph with a cache for results of nodes that have a [`CachePolicy`](crate::CachePolicy).
     pub fn with_cache(mut self, cache: Arc<dyn NodeCache>) -> Self {
         self.cache = Some(cache);
+        self
+    }
+
+    /// The graph with a store, which its nodes and tasks see. A graph within it sees the same one unless it has its own.
+    pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
         self
     }
 

@@ -12,6 +12,7 @@ use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::nest::{self, Shared};
 use crate::node::{Interrupted, NodeError};
 use crate::plan::Plan;
+use crate::store::Store;
 use crate::stream::{Payload, StreamMode};
 use crate::task::{Origin, Task};
 use crate::timeout::Pulse;
@@ -356,6 +357,11 @@ impl NodeContext {
             inner.previous = previous;
         }
         self
+    }
+
+    /// The store of the graph, or of the graph around it: long-term memory apart from threads and checkpoints.
+    pub fn store(&self) -> Option<&Arc<dyn Store>> {
+        self.0.shared.store.as_ref()
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

@@ -52,6 +52,7 @@ mod value;
 
 pub mod conformance;
 pub mod observe;
+pub mod store;
 
 pub use analysis::{Analysis, GraphLoop, ParallelWriters};
 pub use blocking::blocking;
@@ -88,6 +89,10 @@ pub use retry::{RetryOn, RetryPolicy, is_retryable};
 pub use schedule::Schedule;
 pub use single::NodeRun;
 pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
+pub use store::{
+    Embedding, HashedNgrams, Index, Item, MemoryStore, NamespaceQuery, Ranking, Store, StoreAnswer,
+    StoreConfig, StoreError, StoreOp, StoreQuery, Sweeper, Ttl, TtlConfig, VectorIndex,
+};
 pub use stream::{CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update};
 pub use timeout::{RefreshOn, Timeout};
 pub use typed::{IntoOutput, IntoTargets, Outcome, State, TypedGraph, choose, typed};

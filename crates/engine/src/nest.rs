@@ -18,6 +18,7 @@ use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
 use crate::node::{BoxFuture, Interrupted, Node, NodeError, NodeOutput};
 use crate::plan::Plan;
 use crate::run::Loop;
+use crate::store::Store;
 use crate::task::Task;
 use crate::timeout::Pulse;
 use crate::value::{Object, Value};
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) emitter: Emitter,
     /// The checkpointer that nested graphs inherit.
     pub(crate) saver: Option<Arc<dyn Checkpointer>>,
+    /// The store that nested graphs inherit.
+    pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) clock: Arc<dyn Clock>,
     /// One for the whole run, so that checkpoints of all its graphs sort by time.
     pub(crate) ids: Arc<CheckpointIds>,
@@ -90,6 +93,7 @@ impl Shared {
             user: Arc::new(user),
             emitter,
             saver: graph.saver.clone(),
+            store: graph.store.clone(),
             clock: graph.clock.clone(),
             ids: graph.ids.clone(),
             ns: "".into(),
@@ -305,6 +309,7 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
         run_id: outer.run_id.clone(),
         user: outer.user.clone(),
         saver,
+        store: graph.store.clone().or_else(|| outer.store.clone()),
         clock: outer.clock.clone(),
         ids: outer.ids.clone(),
         ns: ns.into(),

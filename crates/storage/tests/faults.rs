@@ -88,15 +88,18 @@ async fn urls_choose_the_backend() {
         file.display().to_string(),
         "memory:".to_owned(),
     ] {
-        let saver = open(&url).expect("opens");
-        Draft::root(id(1)).store(&*saver, "t", "").await.expect("stores");
+        let storage = open(&url).await.expect("opens");
+        Draft::root(id(1))
+            .store(&*storage.checkpointer, "t", "")
+            .await
+            .expect("stores");
     }
     for (url, said) in [
         ("oracle:x", "no backend is called"),
         ("sqlite:", "names no file"),
         ("", "names no file"),
     ] {
-        let error = open(url).expect_err("must not open").to_string();
+        let error = open(url).await.expect_err("must not open").to_string();
         assert!(error.contains(said), "{url}: {error}");
     }
 }

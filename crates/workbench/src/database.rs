@@ -10,9 +10,10 @@ use std::time::Instant;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use superstep::{
-    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, ThreadId,
-    ThreadQuery, ThreadSummary,
+    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store,
+    StoreAnswer, StoreError, StoreOp, ThreadId, ThreadQuery, ThreadSummary,
 };
+use superstep_storage::shown;
 
 use crate::Workbench;
 use crate::documents::blocking;
@@ -42,6 +43,7 @@ pub(crate) struct Database {
 #[derive(Clone, Debug)]
 struct Current {
     saver: Arc<dyn Checkpointer>,
+    store: Arc<dyn Store>,
     url: String,
     chosen_by: ChosenBy,
     down: Option<StorageError>,
@@ -81,6 +83,16 @@ impl Checkpointer for Down {
     }
 }
 
+#[async_trait]
+impl Store for Down {
+    async fn batch(&self, _: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
+        Err(self.0.clone().into())
+    }
+    async fn sweep(&self) -> Result<u64, StoreError> {
+        Err(self.0.clone().into())
+    }
+}
+
 /// What an address is of, by its beginning.
 pub(crate) fn kind_of(url: &str) -> StorageKind {
     match url.split_once(':').map(|(scheme, _)| scheme) {
@@ -89,21 +101,6 @@ pub(crate) fn kind_of(url: &str) -> StorageKind {
         Some("postgres" | "postgresql") => StorageKind::Postgres,
         Some("redis" | "rediss") => StorageKind::Redis,
         _ => StorageKind::Sqlite,
-    }
-}
-
-/// An address without its password.
-pub(crate) fn shown(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    match authority.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split_once(':').map_or(user, |(user, _)| user);
-            format!("{scheme}://{user}:…@{host}{path}")
-        }
-        None => url.to_owned(),
     }
 }
 
@@ -141,19 +138,6 @@ fn absolute(url: &str, data_dir: &Path) -> Result<String, Problem> {
     Ok(format!("{scheme}:{}", path.display()))
 }
 
-async fn connect(url: &str) -> Result<Arc<dyn Checkpointer>, StorageError> {
-    let url = url.to_owned();
-    tokio::task::spawn_blocking(move || superstep_storage::open(&url))
-        .await
-        .unwrap_or_else(|error| {
-            Err(StorageError::Backend {
-                what: "opening the database".to_owned(),
-                cause: error.to_string(),
-                remedy: "Start the program again".to_owned(),
-            })
-        })
-}
-
 impl Database {
     /// Opens what the host asks for, or else what was chosen, or else the file in the data folder.
     pub(crate) async fn open(data_dir: &Path, by_host: Option<String>) -> Result<Self, Problem> {
@@ -162,9 +146,10 @@ impl Database {
             None => choice(data_dir)?.map(|url| (url, ChosenBy::Settings)),
         };
         let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
-        let current = match connect(&url).await {
-            Ok(saver) => Current {
-                saver,
+        let current = match superstep_storage::open(&url).await {
+            Ok(storage) => Current {
+                saver: storage.checkpointer,
+                store: storage.store,
                 url,
                 chosen_by,
                 down: None,
@@ -172,6 +157,7 @@ impl Database {
             // Whoever chose it in the app must be able to choose another one there.
             Err(error) if chosen_by == ChosenBy::Settings => Current {
                 saver: Arc::new(Down(error.clone())),
+                store: Arc::new(Down(error.clone())),
                 url,
                 chosen_by,
                 down: Some(error),
@@ -232,6 +218,11 @@ impl Workbench {
         self.database.current().saver
     }
 
+    /// Where long-term memory is kept.
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        self.database.current().store
+    }
+
     pub(crate) async fn storage_info(self: &Arc<Self>, _: Empty) -> Result<StorageInfo, Problem> {
         let current = self.database.current();
         let (threads, problem) = match current.saver.count_threads(&ThreadQuery::default()).await {
@@ -281,8 +272,10 @@ impl Workbench {
                 });
             }
         }
-        let saver = connect(&url).await.map_err(|e| storage_problem(&e))?;
-        let threads = saver.count_threads(&ThreadQuery::default()).await;
+        let storage = superstep_storage::open(&url)
+            .await
+            .map_err(|e| storage_problem(&e))?;
+        let threads = storage.checkpointer.count_threads(&ThreadQuery::default()).await;
         Ok(StorageTested {
             kind,
             url: shown(&url),
@@ -312,7 +305,9 @@ impl Workbench {
         } else {
             ChosenBy::Default
         };
-        let saver = connect(&target).await.map_err(|e| storage_problem(&e))?;
+        let storage = superstep_storage::open(&target)
+            .await
+            .map_err(|e| storage_problem(&e))?;
         {
             // Nothing begins between the look at the runs and the change.
             let idle = self.runs.idle().ok_or_else(|| {
@@ -328,7 +323,8 @@ impl Workbench {
                 .current
                 .write()
                 .unwrap_or_else(PoisonError::into_inner) = Current {
-                saver,
+                saver: storage.checkpointer,
+                store: storage.store,
                 url: target,
                 chosen_by,
                 down: None,
@@ -346,17 +342,6 @@ impl Workbench {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn passwords_are_not_shown() {
-        assert_eq!(
-            shown("postgres://me:se:c@ret@host:5432/db?x=1"),
-            "postgres://me:…@host:5432/db?x=1"
-        );
-        assert_eq!(shown("redis://:secret@host"), "redis://:…@host");
-        assert_eq!(shown("postgres://host/db"), "postgres://host/db");
-        assert_eq!(shown("sqlite:/a@b.db"), "sqlite:/a@b.db");
-    }
 
     #[test]
     fn a_relative_path_is_of_the_data_folder() {

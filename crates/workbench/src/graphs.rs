@@ -111,7 +111,8 @@ impl Workbench {
             .registry
             .build(&source.document, &Environment::new(folder))
             .map_err(|errors| cannot_run(&source, &errors))?
-            .with_checkpointer(self.saver());
+            .with_checkpointer(self.saver())
+            .with_store(self.store());
         let (schema, _) = StateSchema::of(&source.document);
         let built = Arc::new(Built {
             source,

@@ -88,5 +88,5 @@ impl Place {
 
 /// The checkpointer at a URL.
 pub(crate) async fn open(url: &str) -> Result<Arc<dyn Checkpointer>, StorageError> {
-    superstep_storage::open(url)
+    Ok(superstep_storage::open(url).await?.checkpointer)
 }

@@ -16,7 +16,7 @@ use crate::progress::{self, Progress, json};
 pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     let file = GraphFile::read(&args.graph)?;
     let graph = file.build()?;
-    let store = Store::open(&args.running.db)?;
+    let store = Store::open(&args.running.db).await?;
     let input = match (args.input, &args.example) {
         (Some(input), _) => Some(input),
         (None, Some(name)) => Some(example(&file, name)?),
@@ -45,7 +45,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
 }
 
 pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.running.db)?;
+    let store = Store::open(&args.running.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(checkpoint) = &args.checkpoint {
@@ -75,7 +75,10 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
 
 /// Refuses an answer that no question waits for, and going on when there is nothing to go on with.
 async fn waits_for(graph: &Graph, store: &Store, thread: &ThreadId, input: &Input) -> Result<(), Fault> {
-    let graph = graph.clone().with_checkpointer(store.saver.clone());
+    let graph = graph
+        .clone()
+        .with_checkpointer(store.saver.clone())
+        .with_store(store.memory.clone());
     let state = graph
         .get_state(&superstep::StateRef::live(thread.clone()))
         .await?;
@@ -167,7 +170,10 @@ async fn drive(
     } else {
         out::note(&format!("thread {thread}"));
     }
-    let mut run = graph.with_checkpointer(store.saver.clone()).stream(input, config);
+    let mut run = graph
+        .with_checkpointer(store.saver.clone())
+        .with_store(store.memory.clone())
+        .stream(input, config);
     let mut written: std::io::Result<()> = Ok(());
     while let Some(happened) = run.next().await {
         if !machine {

@@ -11,7 +11,7 @@ use crate::place::{Store, graph_of};
 use crate::progress::{self, json};
 
 pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db)?;
+    let store = Store::open(&args.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(checkpoint) = &args.checkpoint {
@@ -45,7 +45,10 @@ pub(crate) fn open(
     head: &CheckpointHead,
 ) -> Result<(GraphFile, Graph), Fault> {
     let file = GraphFile::read(&graph_of(named, thread, head)?)?;
-    let graph = file.build()?.with_checkpointer(store.saver.clone());
+    let graph = file
+        .build()?
+        .with_checkpointer(store.saver.clone())
+        .with_store(store.memory.clone());
     Ok((file, graph))
 }
 
@@ -71,7 +74,7 @@ fn describe(snapshot: &StateSnapshot) {
 }
 
 pub(crate) async fn history(args: &HistoryArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db)?;
+    let store = Store::open(&args.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(before) = &args.before {

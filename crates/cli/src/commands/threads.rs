@@ -31,7 +31,7 @@ pub(crate) fn word(status: Status) -> &'static str {
 }
 
 pub(crate) async fn threads(args: &ThreadsArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db)?;
+    let store = Store::open(&args.db).await?;
     let wanted = args.graph.as_deref().map(absolute);
     let text = |thread: &ThreadSummary, key: &str| {
         thread
@@ -131,7 +131,7 @@ fn absolute(path: &Path) -> String {
 }
 
 pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db)?;
+    let store = Store::open(&args.db).await?;
     let threads: Vec<ThreadId> = args
         .threads
         .iter()

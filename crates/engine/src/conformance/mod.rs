@@ -17,6 +17,7 @@ mod build;
 mod growth;
 mod listing;
 mod puts;
+pub mod store;
 mod threads;
 mod writes;
 
@@ -51,6 +52,12 @@ impl From<String> for Mismatch {
 impl From<&str> for Mismatch {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
+    }
+}
+
+impl From<crate::store::StoreError> for Mismatch {
+    fn from(error: crate::store::StoreError) -> Self {
+        Self(error.to_string())
     }
 }
 

@@ -1,0 +1,80 @@
+//! What a store is opened with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::embed::Embedding;
+use crate::clock::{Clock, SystemClock};
+
+/// How a store works, whatever backend keeps it.
+#[derive(Clone, Debug)]
+pub struct StoreConfig {
+    /// When items expire.
+    pub ttl: TtlConfig,
+    /// Finds items by meaning, when given. Without it a query finds items by their words.
+    pub index: Option<VectorIndex>,
+    /// What is searched by words: paths into values, see [`Path`](super::Path). The index has fields of its own.
+    pub fields: Vec<String>,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self {
+            ttl: TtlConfig::default(),
+            index: None,
+            fields: vec!["$".to_owned()],
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+/// When items expire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TtlConfig {
+    /// The time to live of items whose put does not say; none means forever.
+    pub default: Option<Duration>,
+    /// Reading an item gives it its full time again, unless the read says otherwise.
+    pub refresh_on_read: bool,
+    /// Items that have expired are not seen any more, whether or not they have been swept away.
+    pub omit_expired: bool,
+}
+
+impl Default for TtlConfig {
+    fn default() -> Self {
+        Self {
+            default: None,
+            refresh_on_read: true,
+            omit_expired: true,
+        }
+    }
+}
+
+/// Finds items by meaning.
+#[derive(Clone, Debug)]
+pub struct VectorIndex {
+    /// The length of its vectors.
+    pub dims: usize,
+    /// What is embedded when a put does not say: paths into values. A path that gives several texts gives several
+    /// vectors, and the best of them counts.
+    pub fields: Vec<String>,
+    /// Turns texts into vectors.
+    pub embed: Arc<dyn Embedding>,
+}
+
+impl VectorIndex {
+    /// An index of whole values.
+    pub fn new(embed: Arc<dyn Embedding>) -> Self {
+        Self {
+            dims: embed.dims(),
+            fields: vec!["$".to_owned()],
+            embed,
+        }
+    }
+    /// An index of these paths.
+    pub fn fields<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
+        self.fields = fields.into_iter().map(Into::into).collect();
+        self
+    }
+}

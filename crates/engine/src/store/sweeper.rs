@@ -1,0 +1,35 @@
+//! Removes what has expired, now and then.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+
+use super::Store;
+
+/// Sweeps a store in the background until it is dropped.
+#[derive(Debug)]
+pub struct Sweeper(JoinHandle<()>);
+
+impl Sweeper {
+    /// Begins to sweep. A sweep that fails is reported in the log and tried again at its next turn. Must be called
+    /// within a tokio runtime.
+    pub fn start(store: Arc<dyn Store>, every: Duration) -> Self {
+        Self(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(every).await;
+                match store.sweep().await {
+                    Ok(0) => {}
+                    Ok(removed) => tracing::debug!(removed, "expired items of the store are gone"),
+                    Err(error) => tracing::warn!(%error, "expired items of the store could not be removed"),
+                }
+            }
+        }))
+    }
+}
+
+impl Drop for Sweeper {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
