@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use tokio_postgres::types::ToSql;
 
+use super::parts::{Shelves, Stored};
+
 /// A row of `checkpoints`.
 #[derive(Debug)]
 pub(super) struct CheckpointRow {
@@ -58,9 +60,11 @@ pub(super) struct Batch {
     /// Space, number, run, JSON text.
     pub(super) metas: Vec<(i64, i64, Option<String>, String)>,
     pub(super) checkpoints: Vec<CheckpointRow>,
-    items: Vec<(ItemRow, Vec<u8>)>,
+    items: Vec<(ItemRow, Stored)>,
     /// By checkpoint, task and index.
-    pub(super) writes: BTreeMap<(i64, String, i32), (WriteRow, Vec<u8>)>,
+    pub(super) writes: BTreeMap<(i64, String, i32), (WriteRow, Stored)>,
+    /// How many of the rows name a part.
+    parts: BTreeMap<i64, i64>,
 }
 
 impl Batch {
@@ -84,13 +88,21 @@ impl Batch {
         }
     }
 
-    pub(super) fn item(&mut self, mut row: ItemRow, data: Vec<u8>) {
-        row.size = data.len() as i64;
-        self.items.push((row, data));
+    pub(super) fn item(&mut self, mut row: ItemRow, value: Stored) {
+        row.size = value.data.len() as i64;
+        self.name(&value.parts);
+        self.items.push((row, value));
     }
 
-    pub(super) fn write(&mut self, key: (i64, String, i32), row: WriteRow, data: Vec<u8>) {
-        self.writes.insert(key, (row, data));
+    pub(super) fn write(&mut self, key: (i64, String, i32), row: WriteRow, value: Stored) {
+        self.name(&value.parts);
+        self.writes.insert(key, (row, value));
+    }
+
+    fn name(&mut self, parts: &[i64]) {
+        for part in parts {
+            *self.parts.entry(*part).or_default() += 1;
+        }
     }
 
     /// Adds what comes after.
@@ -105,10 +117,13 @@ impl Batch {
         self.checkpoints.extend(other.checkpoints);
         self.items.extend(other.items);
         self.writes.extend(other.writes);
+        for (part, count) in other.parts {
+            *self.parts.entry(part).or_default() += count;
+        }
     }
 
     /// The statement that stores everything or nothing, with only the parts that are needed.
-    pub(super) fn statement(self) -> (String, Vec<Box<dyn ToSql + Sync + Send>>) {
+    pub(super) fn statement(self, shelves: &Shelves) -> (String, Vec<Box<dyn ToSql + Sync + Send>>) {
         let mut parts = Parts::default();
         let new: Vec<i64> = self.spaces.iter().map(|(id, ..)| *id).collect();
         let (mut grown, mut held) = (Vec::new(), Vec::new());
@@ -174,6 +189,7 @@ impl Batch {
                 ],
             );
         }
+        add_parts(&mut parts, self.parts, shelves);
         if !self.metas.is_empty() {
             let (spaces, ids, runs, texts) = unzip4(self.metas);
             parts.add(
@@ -184,15 +200,18 @@ impl Batch {
             );
         }
         if !self.items.is_empty() {
-            let (rows, data): (Vec<ItemRow>, Vec<Vec<u8>>) = self.items.into_iter().unzip();
+            let (rows, values): (Vec<ItemRow>, Vec<Stored>) = self.items.into_iter().unzip();
+            let named: Vec<Option<String>> = values.iter().map(|value| array(&value.parts)).collect();
+            let data: Vec<Vec<u8>> = values.into_iter().map(|value| value.data).collect();
             let column = |of: fn(&ItemRow) -> i64| rows.iter().map(of).collect::<Vec<i64>>();
             let optional =
                 |of: fn(&ItemRow) -> Option<i64>| rows.iter().map(of).collect::<Vec<Option<i64>>>();
             parts.add(
                 "item",
-                "INSERT INTO items (space, id, base, len, level, run, size, data)
-                 SELECT * FROM unnest({bigint[]}, {bigint[]}, {bigint[]}, {bigint[]}, {bigint[]}, {bigint[]},
-                                      {bigint[]}, {bytea[]})",
+                "INSERT INTO items (space, id, base, len, level, run, size, parts, data)
+                 SELECT u.space, u.id, u.base, u.len, u.level, u.run, u.size, u.parts::bigint[], u.data
+                 FROM unnest({bigint[]}, {bigint[]}, {bigint[]}, {bigint[]}, {bigint[]}, {bigint[]}, {bigint[]},
+                             {text[]}, {bytea[]}) u (space, id, base, len, level, run, size, parts, data)",
                 vec![
                     Box::new(column(|row| row.space)),
                     Box::new(column(|row| row.id)),
@@ -201,6 +220,7 @@ impl Batch {
                     Box::new(column(|row| row.level)),
                     Box::new(column(|row| row.run)),
                     Box::new(column(|row| row.size)),
+                    Box::new(named),
                     Box::new(data),
                 ],
             );
@@ -218,25 +238,27 @@ impl Batch {
         if !self.writes.is_empty() {
             let (mut seqs, mut tasks, mut indexes) = (Vec::new(), Vec::new(), Vec::new());
             let (mut paths, mut channels, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
-            let mut data = Vec::new();
-            for ((seq, task, idx), (row, bytes)) in self.writes {
+            let (mut named, mut data) = (Vec::new(), Vec::new());
+            for ((seq, task, idx), (row, value)) in self.writes {
                 seqs.push(seq);
                 tasks.push(task);
                 indexes.push(idx);
                 paths.push(row.path);
                 channels.push(row.channel as i32);
                 kinds.push(row.kind);
-                data.push(bytes);
+                named.push(array(&value.parts));
+                data.push(value.data);
             }
             // A task keeps the path of its first writes; special slots replace, the others are kept when already there.
             parts.add(
                 "write",
-                "INSERT INTO writes (checkpoint, task, idx, path, channel, kind, data)
+                "INSERT INTO writes (checkpoint, task, idx, path, channel, kind, parts, data)
                  SELECT u.checkpoint, u.task, u.idx, coalesce((
                             SELECT w.path FROM writes w WHERE w.checkpoint = u.checkpoint AND w.task = u.task LIMIT 1
-                        ), u.path), u.channel, u.kind, u.data
-                 FROM unnest({bigint[]}, {text[]}, {int[]}, {text[]}, {int[]}, {smallint[]}, {bytea[]})
-                      u (checkpoint, task, idx, path, channel, kind, data)
+                        ), u.path), u.channel, u.kind, u.parts::bigint[], u.data
+                 FROM unnest({bigint[]}, {text[]}, {int[]}, {text[]}, {int[]}, {smallint[]}, {text[]},
+                             {bytea[]})
+                      u (checkpoint, task, idx, path, channel, kind, parts, data)
                  ON CONFLICT (checkpoint, task, idx) DO UPDATE
                  SET channel = excluded.channel, kind = excluded.kind, data = excluded.data
                  WHERE excluded.idx < 0",
@@ -247,6 +269,7 @@ impl Batch {
                     Box::new(paths),
                     Box::new(channels),
                     Box::new(kinds),
+                    Box::new(named),
                     Box::new(data),
                 ],
             );
@@ -256,6 +279,63 @@ impl Batch {
 }
 
 type Params = Vec<Box<dyn ToSql + Sync + Send>>;
+
+/// Stores parts that are new and counts those that are there. In the order of their numbers, so that two programs
+/// cannot wait for each other.
+fn add_parts(parts: &mut Parts, counts: BTreeMap<i64, i64>, shelves: &Shelves) {
+    let (mut ids, mut hashes, mut refs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut below, mut data) = (Vec::new(), Vec::new());
+    let (mut known, mut known_hashes, mut known_refs) = (Vec::new(), Vec::new(), Vec::new());
+    for (id, count) in counts {
+        // Every part that a row names was packed together with it.
+        let Some(part) = shelves.part(id) else { continue };
+        match part.data {
+            Some(bytes) => {
+                ids.push(id);
+                hashes.push(part.hash);
+                refs.push(count);
+                below.push(array(&part.below));
+                data.push(bytes);
+            }
+            None => {
+                known.push(id);
+                known_hashes.push(part.hash);
+                known_refs.push(count);
+            }
+        }
+    }
+    if !ids.is_empty() {
+        let wanted = ids.len() as i64;
+        parts.check(
+            "part",
+            "INSERT INTO parts AS p (id, hash, refs, below, data)
+             SELECT u.id, u.hash, u.refs, u.below::bigint[], u.data
+             FROM unnest({bigint[]}, {bytea[]}, {bigint[]}, {text[]}, {bytea[]}) u (id, hash, refs, below, data)
+             ORDER BY u.id
+             ON CONFLICT (id) DO UPDATE SET refs = p.refs + excluded.refs WHERE p.hash = excluded.hash
+             RETURNING p.id",
+            vec![Box::new(ids), Box::new(hashes), Box::new(refs), Box::new(below), Box::new(data)],
+            wanted,
+        );
+    }
+    if !known.is_empty() {
+        let wanted = known.len() as i64;
+        parts.check(
+            "known",
+            "UPDATE parts p SET refs = p.refs + u.refs
+             FROM (SELECT * FROM unnest({bigint[]}, {bytea[]}, {bigint[]}) v (id, hash, refs) ORDER BY v.id) u
+             WHERE p.id = u.id AND p.hash = u.hash RETURNING p.id",
+            vec![Box::new(known), Box::new(known_hashes), Box::new(known_refs)],
+            wanted,
+        );
+    }
+}
+
+/// Numbers as the text of an array; nothing when there are none.
+fn array(numbers: &[i64]) -> Option<String> {
+    let texts: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    (!texts.is_empty()).then(|| format!("{{{}}}", texts.join(",")))
+}
 
 fn columns(rows: Vec<CheckpointRow>) -> Params {
     let count = rows.len();

@@ -7,9 +7,12 @@
 mod batch;
 mod fault;
 mod names;
+mod parts;
 mod reader;
+
 mod schema;
 mod server;
+mod survey;
 mod upkeep;
 mod writer;
 
@@ -20,8 +23,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, Name,
-    Pruning, Removal, StorageError, ThreadId, ThreadQuery, ThreadSummary,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
+    Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
 };
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
@@ -86,7 +89,7 @@ impl PostgresSaver {
         // The thread waits for its writer; it ends without one when opening fails.
         let _ = runtime
             .1
-            .send(Writer::new(server.clone(), names.clone(), session));
+            .send(Writer::new(server.clone(), names.clone(), session)?);
         Ok(Self {
             server,
             names,
@@ -215,5 +218,22 @@ impl Checkpointer for PostgresSaver {
 
     async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
         self.submit(Job::Prune(pruning.clone())).await
+    }
+
+    async fn usage(&self) -> Result<Usage, StorageError> {
+        read!(self, "measuring what is stored", view => view.usage())
+    }
+
+    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        read!(self, "measuring a thread", view => view.lens(thread))
+    }
+
+    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
+        let (mut found, sick) = read!(self, "checking what is stored", view => view.survey())?;
+        if repair && !found.damage.is_empty() {
+            self.submit(Job::Repair(sick)).await?;
+            found.repaired = true;
+        }
+        Ok(found)
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use futures::future::try_join;
+use futures::future::{try_join, try_join3};
 use imbl::OrdMap;
 use superstep::{
     ChannelValues, ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery,
@@ -17,10 +17,10 @@ use tokio_postgres::Row;
 
 use crate::codec::bytes::read_rows;
 use crate::codec::record::Delta;
-use crate::codec::value::parse;
 
 use super::fault::Fault;
 use super::names::Names;
+use super::parts::Library;
 use super::server::{Params, Server, Session};
 
 pub(super) const SOURCES: [Source; 4] = [Source::Input, Source::Loop, Source::Update, Source::Fork];
@@ -88,7 +88,7 @@ pub(super) const CHAINS: &str = "
     FROM t JOIN checkpoints c ON c.space = t.space AND c.id = t.id";
 
 const WRITES_OF: &str = "
-    SELECT w.checkpoint, w.task, w.path, w.idx, w.channel::bigint, w.data
+    SELECT w.checkpoint, w.task, w.path, w.idx, w.channel::bigint, w.parts, w.data
     FROM writes w
     WHERE w.checkpoint = (
         SELECT c.seq FROM spaces s JOIN checkpoints c ON c.space = s.id AND c.id = coalesce($3::text, s.head)
@@ -97,7 +97,7 @@ const WRITES_OF: &str = "
     ORDER BY w.path, w.task, w.idx";
 
 const WRITES: &str = "
-    SELECT w.checkpoint, w.task, w.path, w.idx, w.channel::bigint, w.data
+    SELECT w.checkpoint, w.task, w.path, w.idx, w.channel::bigint, w.parts, w.data
     FROM writes w
     WHERE w.checkpoint = ANY($1)
     ORDER BY w.path, w.task, w.idx";
@@ -110,8 +110,19 @@ const ITEMS: &str = "
         UNION
         SELECT i.space, i.id, i.base FROM t JOIN items i ON i.space = t.space AND i.id = t.base
     )
-    SELECT i.id, i.base, i.len, i.data
+    SELECT i.id, i.base, i.len, i.parts, i.data
     FROM t JOIN items i ON i.space = t.space AND i.id = t.id";
+
+const PARTS: &str = "
+    WITH RECURSIVE t (space, id, base, parts) AS (
+        SELECT i.space, i.id, i.base, i.parts
+        FROM unnest($1::bigint[], $2::bigint[]) u (space, id)
+        JOIN items i ON i.space = u.space AND i.id = u.id
+        UNION
+        SELECT i.space, i.id, i.base, i.parts FROM t JOIN items i ON i.space = t.space AND i.id = t.base
+    )
+    SELECT p.id, coalesce(p.below, '{}'), p.data FROM parts p
+    WHERE p.id IN (SELECT unnest(t.parts) FROM t UNION SELECT unnest($3::bigint[]))";
 
 const HEADS: &str = concat!(
     head!(
@@ -306,21 +317,27 @@ struct Items {
     values: HashMap<i64, Value>,
 }
 
-/// The row it builds on, the length of the list with it, and its bytes.
-type Item = (Option<i64>, Option<i64>, Vec<u8>);
+/// The row it builds on, the length of the list with it, the parts it names, and its bytes.
+type Item = (Option<i64>, Option<i64>, Vec<i64>, Vec<u8>);
 
 impl Items {
     fn read(rows: &[Row]) -> Result<Self, Fault> {
         let mut items = Items::default();
         for row in rows {
-            let item = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
+            let parts: Option<Vec<i64>> = row.try_get(3)?;
+            let item = (
+                row.try_get(1)?,
+                row.try_get(2)?,
+                parts.unwrap_or_default(),
+                row.try_get(4)?,
+            );
             items.rows.insert(row.try_get(0)?, item);
         }
         Ok(items)
     }
 
     /// The value that ends with this row.
-    fn value(&mut self, row: i64) -> Result<Value, String> {
+    fn value(&mut self, row: i64, library: &mut Library) -> Result<Value, String> {
         let mut chain = Vec::new();
         let mut at = row;
         let mut value = loop {
@@ -336,10 +353,10 @@ impl Items {
             }
         };
         while let Some(at) = chain.pop() {
-            let Some((_, len, data)) = self.rows.get(&at) else {
+            let Some((_, len, parts, data)) = self.rows.get(&at) else {
                 continue;
             };
-            let part = parse(data)?;
+            let part = library.value(data, parts)?;
             let whole = match (value.take(), part) {
                 (None, part) => part,
                 (Some(Value::Array(mut list)), Value::Array(more)) => {
@@ -368,14 +385,8 @@ pub(super) struct View {
     server: Arc<Server>,
     pub(super) names: Arc<Names>,
     metas: HashMap<String, Meta>,
-    state: Transaction,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Transaction {
-    NotBegun,
-    Open,
-    Over,
+    /// Inside a transaction.
+    open: bool,
 }
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -387,7 +398,7 @@ impl View {
             server: server.clone(),
             names: names.clone(),
             metas: HashMap::new(),
-            state: Transaction::NotBegun,
+            open: false,
         })
     }
 
@@ -396,7 +407,7 @@ impl View {
         if let Err(Fault::Sql(_)) = outcome {
             return outcome;
         }
-        if self.state == Transaction::Open {
+        if self.open {
             self.session.batch("COMMIT").await?;
         }
         self.server.keep(self.session);
@@ -414,9 +425,9 @@ impl View {
         }
         let client = &self.session.client;
         let begin = async {
-            match self.state {
-                Transaction::NotBegun => client.batch_execute(BEGIN).await,
-                _ => Ok(()),
+            match self.open {
+                true => Ok(()),
+                false => client.batch_execute(BEGIN).await,
             }
         };
         // Polled in this order, and sent in the order of the polls.
@@ -425,17 +436,29 @@ impl View {
             .zip(&statements)
             .map(|(statement, (_, params))| client.query(statement, params));
         let (_, rows) = try_join(begin, futures::future::try_join_all(queries)).await?;
-        self.state = Transaction::Open;
+        self.open = true;
         Ok(rows)
     }
 
-    /// Runs the last statement of the operation.
-    async fn last(&mut self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Fault> {
-        let statement = self.session.prepare(sql).await?;
+    /// Runs the last statements of the operation: rows of values, and the parts that these and `parts` name.
+    async fn last(
+        &mut self,
+        spaces: &[i64],
+        rows: &[i64],
+        parts: &[i64],
+    ) -> Result<(Vec<Row>, Vec<Row>), Fault> {
+        let items = self.session.prepare(ITEMS).await?;
+        let library = self.session.prepare(PARTS).await?;
         let client = &self.session.client;
-        let (rows, ()) = try_join(client.query(&statement, params), client.batch_execute("COMMIT")).await?;
-        self.state = Transaction::Over;
-        Ok(rows)
+        let (of_items, of_parts): (Params<'_>, Params<'_>) = (&[&spaces, &rows], &[&spaces, &rows, &parts]);
+        let (items, parts, ()) = try_join3(
+            client.query(&items, of_items),
+            client.query(&library, of_parts),
+            client.batch_execute("COMMIT"),
+        )
+        .await?;
+        self.open = false;
+        Ok((items, parts))
     }
 
     pub(super) async fn get(
@@ -751,20 +774,23 @@ impl View {
             }
             states.push(state);
         }
-        let mut items = match rows.is_empty() {
-            true => Items::default(),
-            false => Items::read(&self.last(ITEMS, &[&spaces, &rows]).await?)?,
-        };
         let mut pending: HashMap<i64, Vec<&Row>> = HashMap::new();
+        let mut parts = Vec::new();
         for write in writes {
+            parts.extend(write.try_get::<_, Option<Vec<i64>>>(5)?.unwrap_or_default());
             pending.entry(write.try_get(0)?).or_default().push(write);
         }
+        let (items, parts) = match rows.is_empty() && parts.is_empty() {
+            true => (Vec::new(), Vec::new()),
+            false => self.last(&spaces, &rows, &parts).await?,
+        };
+        let (mut items, mut library) = (Items::read(&items)?, Library::read(&parts)?);
         let mut tuples = Vec::with_capacity(found.len());
         for (found, state) in found.into_iter().zip(states) {
             let place = found.place();
             let mut channel_values = ChannelValues::new();
             for (channel, row) in &state.values {
-                let value = items.value(*row).map_err(|cause| {
+                let value = items.value(*row, &mut library).map_err(|cause| {
                     Fault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause)
                 })?;
                 channel_values.insert(channel.clone(), value);
@@ -772,7 +798,7 @@ impl View {
             let writes = pending.remove(&found.seq).unwrap_or_default();
             let pending_writes = writes
                 .into_iter()
-                .map(|row| pending_write(row, &known, &place))
+                .map(|row| pending_write(row, &known, &mut library, &place))
                 .collect::<Result<_, _>>()?;
             let head = found.head;
             tuples.push(CheckpointTuple {
@@ -796,11 +822,17 @@ impl View {
     }
 }
 
-fn pending_write(row: &Row, names: &Names, place: &str) -> Result<PendingWrite, Fault> {
+fn pending_write(
+    row: &Row,
+    names: &Names,
+    library: &mut Library,
+    place: &str,
+) -> Result<PendingWrite, Fault> {
     let task_id = TaskId::new(row.try_get::<_, &str>(1)?);
     let damaged =
         |cause: String| Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause);
-    let value = parse(row.try_get(5)?);
+    let parts: Option<Vec<i64>> = row.try_get(5)?;
+    let value = library.value(row.try_get(6)?, &parts.unwrap_or_default());
     let write = Write {
         idx: row.try_get(3)?,
         channel: names.expect(row.try_get(4)?).map_err(&damaged)?,

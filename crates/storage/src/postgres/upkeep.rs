@@ -9,7 +9,18 @@ use crate::codec::record::Delta;
 
 use super::fault::Fault;
 use super::reader::{CHAINS, Deltas};
+use super::server::Params;
 use super::writer::Writer;
+
+/// How often each part is named, as opposed to how often it says.
+macro_rules! counted {
+    () => {
+        "SELECT p.id, count(n.id) AS counted FROM parts p LEFT JOIN (
+             SELECT unnest(parts) AS id FROM items UNION ALL SELECT unnest(parts) FROM writes
+         ) n ON n.id = p.id GROUP BY p.id"
+    };
+}
+pub(super) use counted;
 
 /// A checkpoint as pruning looks at it.
 struct Row {
@@ -57,15 +68,21 @@ impl Writer {
         if spaces.is_empty() {
             return Ok(0);
         }
+        let mut bytes = self
+            .let_go(
+                "DELETE FROM writes WHERE checkpoint IN (SELECT seq FROM checkpoints WHERE space = ANY($1))
+                 RETURNING parts, length(data)",
+                &[&spaces],
+            )
+            .await?;
+        bytes += self
+            .let_go(
+                "DELETE FROM items WHERE space = ANY($1) RETURNING parts, length(data)",
+                &[&spaces],
+            )
+            .await?;
         let session = self.session().await?;
-        let mut bytes = 0_i64;
         for sql in [
-            "WITH gone AS (
-                 DELETE FROM writes WHERE checkpoint IN (SELECT seq FROM checkpoints WHERE space = ANY($1))
-                 RETURNING length(data) AS size
-             ) SELECT coalesce(sum(size), 0)::bigint FROM gone",
-            "WITH gone AS (DELETE FROM items WHERE space = ANY($1) RETURNING size)
-             SELECT coalesce(sum(size), 0)::bigint FROM gone",
             "WITH gone AS (DELETE FROM checkpoints WHERE space = ANY($1) RETURNING length(delta) AS size)
              SELECT coalesce(sum(size), 0)::bigint FROM gone",
             "WITH gone AS (DELETE FROM metas WHERE space = ANY($1) RETURNING length(json) AS size)
@@ -79,6 +96,36 @@ impl Writer {
             .execute("DELETE FROM spaces WHERE id = ANY($1)", &[&spaces])
             .await?;
         Ok(bytes.unsigned_abs())
+    }
+
+    /// Removes rows that name parts, and the parts that nothing names any more. `delete` returns the parts of a row
+    /// and its bytes.
+    async fn let_go(&mut self, delete: &str, params: Params<'_>) -> Result<i64, Fault> {
+        let sql = format!(
+            "WITH gone (parts, size) AS ({delete}),
+             lost AS (SELECT t.id, count(*) AS refs FROM (SELECT unnest(parts) AS id FROM gone) t GROUP BY t.id),
+             counted AS (
+                 UPDATE parts p SET refs = p.refs - l.refs
+                 FROM (SELECT * FROM lost ORDER BY id) l WHERE p.id = l.id RETURNING p.id, p.refs
+             )
+             SELECT (SELECT coalesce(sum(size), 0) FROM gone)::bigint,
+                    (SELECT array_agg(id) FROM counted WHERE refs <= 0)"
+        );
+        let session = self.session().await?;
+        let rows = session.query(&sql, params).await?;
+        let Some(row) = rows.first() else { return Ok(0) };
+        let mut bytes: i64 = row.try_get(0)?;
+        if let Some(unused) = row.try_get::<_, Option<Vec<i64>>>(1)? {
+            let rows = session
+                .query(
+                    "WITH gone AS (DELETE FROM parts WHERE id = ANY($1) AND refs <= 0 RETURNING length(data) AS size)
+                     SELECT coalesce(sum(size), 0)::bigint FROM gone",
+                    &[&unused],
+                )
+                .await?;
+            bytes += rows.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))?;
+        }
+        Ok(bytes)
     }
 
     pub(super) async fn prune(&mut self, pruning: &Pruning) -> Result<Removal, Fault> {
@@ -126,11 +173,8 @@ impl Writer {
         Ok(removal)
     }
 
-    /// Takes away checkpoints that cannot be read.
-    pub(super) async fn drop_checkpoints(
-        &mut self,
-        spaces: &HashMap<i64, HashSet<String>>,
-    ) -> Result<Removal, Fault> {
+    /// Takes away checkpoints that cannot be read, and what nothing refers to; counts parts again.
+    pub(super) async fn repair(&mut self, spaces: &HashMap<i64, HashSet<String>>) -> Result<Removal, Fault> {
         let mut removal = Removal::default();
         let mut bytes = 0;
         for (space, ids) in spaces {
@@ -148,6 +192,22 @@ impl Writer {
             bytes += self.remove(*space, ids, false).await?;
             removal.checkpoints += ids.len() as u64;
         }
+        // Nobody writes while everything is counted.
+        self.session()
+            .await?
+            .batch(concat!(
+                "LOCK TABLE spaces, parts, items, writes IN SHARE ROW EXCLUSIVE MODE;
+                 DELETE FROM writes w WHERE NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.seq = w.checkpoint);
+                 DELETE FROM items i WHERE NOT EXISTS (SELECT 1 FROM spaces s WHERE s.id = i.space);
+                 UPDATE parts p SET refs = t.counted FROM (",
+                counted!(),
+                ") t WHERE t.id = p.id AND t.counted <> p.refs;
+                 DELETE FROM parts WHERE refs <= 0;
+                 UPDATE spaces s SET epoch = epoch + 1, checkpoints = t.count, head = t.head
+                 FROM (SELECT space, count(*) AS count, max(id) AS head FROM checkpoints GROUP BY space) t
+                 WHERE t.space = s.id AND (t.count <> s.checkpoints OR t.head <> s.head);"
+            ))
+            .await?;
         removal.bytes = Some(bytes);
         Ok(removal)
     }
@@ -200,6 +260,13 @@ impl Writer {
                      + (SELECT coalesce(sum(size), 0) FROM items WHERE space = $1)
                      + (SELECT coalesce(sum(length(delta)), 0) FROM checkpoints WHERE space = $1)
                      + (SELECT coalesce(sum(length(json)), 0) FROM metas WHERE space = $1)
+                     + (SELECT coalesce(sum(length(p.data)), 0) FROM parts p JOIN (
+                            SELECT t.id, count(*) AS refs FROM (
+                                SELECT unnest(parts) AS id FROM items WHERE space = $1
+                                UNION ALL SELECT unnest(w.parts)
+                                FROM checkpoints c JOIN writes w ON w.checkpoint = c.seq WHERE c.space = $1
+                            ) t GROUP BY t.id
+                        ) n ON n.id = p.id WHERE p.refs <= n.refs)
                  )::bigint",
                 &[&space],
             )
@@ -263,13 +330,23 @@ impl Writer {
         let session = self.session().await?;
         let sums = session
             .query(
-                "SELECT ((SELECT coalesce(sum(length(data)), 0) FROM writes WHERE checkpoint = ANY($1))
-                       + (SELECT coalesce(sum(length(delta)), 0) FROM checkpoints
-                          WHERE space = $2 AND id = ANY($3)))::bigint",
-                &[&seqs, &space, &gone],
+                "WITH named AS (
+                     SELECT t.id, count(*) AS refs FROM (
+                         SELECT unnest(parts) AS id FROM items WHERE space = $2 AND id = ANY($4)
+                         UNION ALL SELECT unnest(parts) FROM writes WHERE checkpoint = ANY($1)
+                     ) t GROUP BY t.id
+                 )
+                 SELECT (SELECT coalesce(sum(length(data)), 0) FROM writes WHERE checkpoint = ANY($1))::bigint,
+                        (SELECT coalesce(sum(length(delta)), 0) FROM checkpoints
+                         WHERE space = $2 AND id = ANY($3))::bigint,
+                        (SELECT coalesce(sum(length(p.data)), 0) FROM named n JOIN parts p ON p.id = n.id
+                         WHERE p.refs <= n.refs)::bigint",
+                &[&seqs, &space, &gone, &lost],
             )
             .await?;
-        bytes += sums.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))?;
+        let Some(sums) = sums.first() else { return Ok(0) };
+        let deltas: i64 = sums.try_get(1)?;
+        bytes += deltas + sums.try_get::<_, i64>(0)? + sums.try_get::<_, i64>(2)?;
         if dry_run {
             return Ok(bytes.unsigned_abs());
         }
@@ -491,8 +568,8 @@ impl Writer {
         let session = self.session().await?;
         session
             .execute(
-                "INSERT INTO items (space, id, base, len, level, run, size, data)
-                 SELECT $2, u.new, b.new, i.len, i.level, i.run, i.size, i.data
+                "INSERT INTO items (space, id, base, len, level, run, size, parts, data)
+                 SELECT $2, u.new, b.new, i.len, i.level, i.run, i.size, i.parts, i.data
                  FROM unnest($3::bigint[], $4::bigint[]) u (old, new)
                  JOIN items i ON i.space = $1 AND i.id = u.old
                  LEFT JOIN unnest($3::bigint[], $4::bigint[]) b (old, new) ON b.old = i.base",
@@ -522,10 +599,21 @@ impl Writer {
             .await?;
         session
             .execute(
-                "INSERT INTO writes (checkpoint, task, idx, path, channel, kind, data)
-                 SELECT u.new, w.task, w.idx, w.path, w.channel, w.kind, w.data
+                "INSERT INTO writes (checkpoint, task, idx, path, channel, kind, parts, data)
+                 SELECT u.new, w.task, w.idx, w.path, w.channel, w.kind, w.parts, w.data
                  FROM unnest($1::bigint[], $2::bigint[]) u (old, new) JOIN writes w ON w.checkpoint = u.old",
                 &[&old_seqs, &seqs],
+            )
+            .await?;
+        session
+            .execute(
+                "UPDATE parts p SET refs = p.refs + n.refs FROM (
+                     SELECT t.id, count(*) AS refs FROM (
+                         SELECT unnest(parts) AS id FROM items WHERE space = $1 AND id = ANY($2)
+                         UNION ALL SELECT unnest(parts) FROM writes WHERE checkpoint = ANY($3)
+                     ) t GROUP BY t.id ORDER BY t.id
+                 ) n WHERE n.id = p.id",
+                &[&target, &new_items, &seqs],
             )
             .await?;
         session

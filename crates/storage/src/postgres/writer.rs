@@ -24,6 +24,7 @@ use crate::codec::value::json;
 use super::batch::{Batch, CheckpointRow, ItemRow, WriteRow};
 use super::fault::Fault;
 use super::names::Names;
+use super::parts::Shelves;
 use super::reader::{Deltas, SOURCES, meta};
 use super::server::{Server, Session};
 
@@ -38,7 +39,7 @@ const FOLD_BYTES: i64 = 16 * 1024;
 /// States of stored checkpoints kept at hand.
 const KNOWN: usize = 1024;
 /// How often a job is tried that another program or a cut connection gets in the way of.
-const TRIES: usize = 5;
+const TRIES: u64 = 5;
 
 /// Something for the writer to do.
 #[derive(Debug)]
@@ -48,8 +49,8 @@ pub(super) enum Job {
     Delete(ThreadId),
     Copy(ThreadId, ThreadId),
     Prune(Pruning),
-    /// Takes away checkpoints that cannot be read, by space.
-    Drop(HashMap<i64, HashSet<String>>),
+    /// Takes away checkpoints that cannot be read, by space, and what nothing refers to; counts parts again.
+    Repair(HashMap<i64, HashSet<String>>),
 }
 
 impl Job {
@@ -62,7 +63,7 @@ impl Job {
             Job::Delete(thread) => format!("deleting thread {thread}"),
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
             Job::Prune(_) => "removing the past of threads".to_owned(),
-            Job::Drop(_) => "repairing threads".to_owned(),
+            Job::Repair(_) => "repairing threads".to_owned(),
         }
     }
 }
@@ -122,18 +123,24 @@ pub(super) struct Writer {
     numbers: std::ops::Range<i64>,
     spaces: HashMap<(ThreadId, Name), Space>,
     known: HashMap<(i64, CheckpointId), Arc<Known>>,
+    shelves: Shelves,
 }
 
 impl Writer {
-    pub(super) fn new(server: Arc<Server>, names: Arc<Names>, session: Session) -> Self {
-        Self {
+    pub(super) fn new(
+        server: Arc<Server>,
+        names: Arc<Names>,
+        session: Session,
+    ) -> Result<Self, StorageError> {
+        Ok(Self {
             server,
             names,
             session: Some(session),
             numbers: 0..0,
             spaces: HashMap::new(),
             known: HashMap::new(),
-        }
+            shelves: Shelves::new()?,
+        })
     }
 
     /// Works until every sender is gone.
@@ -194,10 +201,11 @@ impl Writer {
 
     /// Does one job, again when somebody got in the way. Every job may be done twice: what is there already is left.
     async fn alone(&mut self, job: &Job) -> Outcome {
-        let mut tries = 0;
+        let mut tries = 0_u64;
         loop {
-            tries += 1;
             self.forget();
+            self.shelves.forget(tries);
+            tries += 1;
             let outcome = match job {
                 Job::Commits(_) => match self.together(&[job], true).await {
                     Ok(mut outcomes) => return outcomes.pop().unwrap_or_else(|| Ok(Removal::default())),
@@ -219,7 +227,7 @@ impl Writer {
             Job::Delete(thread) => self.delete(thread).await,
             Job::Copy(from, to) => self.copy(from, to).await.map(|()| Removal::default()),
             Job::Prune(pruning) => self.prune(pruning).await,
-            Job::Drop(spaces) => self.drop_checkpoints(spaces).await,
+            Job::Repair(spaces) => self.repair(spaces).await,
             Job::Commits(_) => Ok(Removal::default()),
         };
         let session = self.session().await?;
@@ -275,6 +283,16 @@ impl Writer {
     /// Stores commits in one statement. A job that is refused is refused alone; any other error is for all, and
     /// nothing was stored.
     async fn together(&mut self, jobs: &[&Job], careful: bool) -> Result<Vec<Outcome>, Fault> {
+        let outcome = self.store_jobs(jobs, careful).await;
+        self.shelves.done(outcome.is_ok());
+        if outcome.is_err() {
+            self.forget();
+            self.shelves.forget(0);
+        }
+        outcome
+    }
+
+    async fn store_jobs(&mut self, jobs: &[&Job], careful: bool) -> Result<Vec<Outcome>, Fault> {
         let mut batch = Batch::default();
         let mut outcomes = Vec::with_capacity(jobs.len());
         for job in jobs {
@@ -288,10 +306,7 @@ impl Writer {
                         outcome = Err(error);
                         break;
                     }
-                    Err(fault) => {
-                        self.forget();
-                        return Err(fault);
-                    }
+                    Err(fault) => return Err(fault),
                 }
             }
             match outcome.is_ok() {
@@ -302,13 +317,9 @@ impl Writer {
             outcomes.push(outcome);
         }
         if !batch.is_empty() {
-            let (sql, params) = batch.statement();
+            let (sql, params) = batch.statement(&self.shelves);
             let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| &**param as _).collect();
-            let done = self.session().await?.query(&sql, &params).await;
-            if let Err(fault) = done {
-                self.forget();
-                return Err(fault);
-            }
+            self.session().await?.query(&sql, &params).await?;
         }
         Ok(outcomes)
     }
@@ -676,7 +687,7 @@ impl Writer {
                 if link.len == from && list.len() >= from =>
             {
                 let (base, level, run) = place_in_chain(&link);
-                let data = json(&Value::Array(list.skip(base.len)), &what, thread)?;
+                let data = self.shelves.items(list.iter().skip(base.len), &what, thread)?;
                 (item.base, item.level, item.run) = (Some(base.row), level, run);
                 let (before, bytes) = match run {
                     1 => (Some(base), 0),
@@ -687,19 +698,22 @@ impl Writer {
                     len: list.len(),
                     level,
                     run,
-                    bytes: bytes + data.len() as i64,
+                    bytes: bytes + data.data.len() as i64,
                     before,
                 };
                 (data, Some(link))
             }
             _ => {
-                let data = json(value, &what, thread)?;
+                let data = match value {
+                    Value::Array(list) => self.shelves.items(list.iter(), &what, thread)?,
+                    other => self.shelves.value(other, &what, thread)?,
+                };
                 let link = value.as_array().map(|list| Link {
                     row,
                     len: list.len(),
                     level: 0,
                     run: 0,
-                    bytes: data.len() as i64,
+                    bytes: data.data.len() as i64,
                     before: None,
                 });
                 (data, link)
@@ -751,7 +765,11 @@ impl Writer {
                 channel: self.name(&write.channel)?,
                 kind: kind(&task.task_id, &write.channel),
             };
-            batch.write(key, row, json(&write.value, &what, thread)?);
+            let value = match write.idx {
+                0.. => self.shelves.value(&write.value, &what, thread)?,
+                _ => self.shelves.alone(&write.value, &what, thread)?,
+            };
+            batch.write(key, row, value);
         }
         Ok(())
     }

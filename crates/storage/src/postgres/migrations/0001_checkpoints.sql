@@ -47,6 +47,15 @@ CREATE TABLE checkpoints (
 );
 CREATE INDEX checkpoints_by_step ON checkpoints (space, step);
 
+-- Long parts of values, each once. `refs` counts the rows of `items` and `writes` that name it.
+CREATE TABLE parts (
+    id    bigint PRIMARY KEY,                       -- made from the content
+    hash  bytea NOT NULL,                           -- more of it
+    refs  bigint NOT NULL,
+    below bigint[],                                 -- the parts right inside it
+    data  bytea NOT NULL
+);
+
 -- Values. A row with a base holds the items that a list has after its base.
 CREATE TABLE items (
     space bigint NOT NULL,
@@ -56,6 +65,7 @@ CREATE TABLE items (
     level bigint NOT NULL,                          -- how often these items were folded into a longer row
     run   bigint NOT NULL,                          -- position in a run of rows of one level
     size  bigint NOT NULL,                          -- bytes of the data
+    parts bigint[],                                 -- every part that the data needs
     data  bytea NOT NULL,
     PRIMARY KEY (space, id)
 );
@@ -67,12 +77,14 @@ CREATE TABLE writes (
     path       text COLLATE "C" NOT NULL,
     channel    int NOT NULL,
     kind       smallint NOT NULL,                   -- 0: finishes its task, 1: asks, 2: tells of a failure, 3: neither
+    parts      bigint[],                            -- every part that the data needs
     data       bytea NOT NULL,
     PRIMARY KEY (checkpoint, task, idx)
 );
 CREATE INDEX writes_open ON writes (checkpoint) WHERE kind IN (1, 2);
 
 -- What is stored is already compressed where that helps.
+ALTER TABLE parts ALTER data SET STORAGE EXTERNAL;
 ALTER TABLE items ALTER data SET STORAGE EXTERNAL;
 ALTER TABLE writes ALTER data SET STORAGE EXTERNAL;
 ALTER TABLE checkpoints ALTER delta SET STORAGE EXTERNAL;

@@ -1,0 +1,241 @@
+//! Long parts of values, each stored once for the whole database.
+//!
+//! A part's number is made from its content, so a writer knows it without asking; a second, longer hash beside it
+//! tells when two contents have come to the same number, and the commit is then planned with other numbers. A row of
+//! `items` or `writes` names every part that it needs, also those inside others, and a part counts the rows that name
+//! it: whoever removes rows knows what nobody needs any more.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use sha2::{Digest, Sha256};
+use superstep::{StorageError, ThreadId, Value};
+use tokio_postgres::Row;
+
+use crate::codec::pack::{Content, Packed, Packer, Press, Shelf, Unpackable, Unpacker};
+use crate::codec::value::{json, nested};
+
+use super::fault::Fault;
+
+/// Parts that are remembered as stored.
+const REMEMBERED: usize = 8192;
+
+/// A part that is to be stored.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) hash: Vec<u8>,
+    /// The parts right inside it.
+    pub(super) below: Vec<i64>,
+    /// The parts inside it at any depth.
+    all: Vec<i64>,
+    /// Nothing when it is known to be stored.
+    pub(super) data: Option<Vec<u8>>,
+}
+
+/// A value as a row holds it.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) data: Vec<u8>,
+    /// Every part that it needs.
+    pub(super) parts: Vec<i64>,
+}
+
+/// Packs values of the commits of one statement.
+pub(super) struct Shelves {
+    packer: Packer,
+    shelf: Desk,
+    /// Parts that are in the database.
+    stored: HashSet<i64>,
+}
+
+struct Desk {
+    press: Press,
+    /// Goes into the numbers.
+    salt: u64,
+    kept: BTreeMap<i64, Part>,
+}
+
+impl Shelves {
+    pub(super) fn new() -> Result<Self, StorageError> {
+        Ok(Self {
+            packer: Packer::default(),
+            shelf: Desk {
+                press: Press::new().map_err(memory)?,
+                salt: 0,
+                kept: BTreeMap::new(),
+            },
+            stored: HashSet::new(),
+        })
+    }
+
+    /// Parts are not known to be stored any more, and from now on get other numbers than with other salts.
+    pub(super) fn forget(&mut self, salt: u64) {
+        self.stored.clear();
+        self.shelf.salt = salt;
+    }
+
+    /// Call it before the values that were packed are dropped. With `stored`, their parts are in the database now.
+    pub(super) fn done(&mut self, stored: bool) {
+        self.packer.forget();
+        let kept = std::mem::take(&mut self.shelf.kept);
+        if stored {
+            if self.stored.len() > REMEMBERED {
+                self.stored.clear();
+            }
+            self.stored.extend(kept.into_keys());
+        }
+    }
+
+    /// A part of what was packed since [`Shelves::done`].
+    pub(super) fn part(&self, id: i64) -> Option<Part> {
+        let part = self.shelf.kept.get(&id)?;
+        let mut part = part.clone();
+        if self.stored.contains(&id) {
+            part.data = None;
+        }
+        Some(part)
+    }
+
+    pub(super) fn value(
+        &mut self,
+        value: &Value,
+        what: &str,
+        thread: &ThreadId,
+    ) -> Result<Stored, StorageError> {
+        let packed = self.packer.value(value, &mut self.shelf);
+        self.shelf.stored(packed, what, thread)
+    }
+
+    /// Items of a list.
+    pub(super) fn items<'a>(
+        &mut self,
+        items: impl Iterator<Item = &'a Value>,
+        what: &str,
+        thread: &ThreadId,
+    ) -> Result<Stored, StorageError> {
+        let packed = self.packer.list(items, true, &mut self.shelf);
+        self.shelf.stored(packed, what, thread)
+    }
+
+    /// A value that names no parts: what may be replaced, so that nobody has to say what is not needed any more.
+    pub(super) fn alone(
+        &mut self,
+        value: &Value,
+        what: &str,
+        thread: &ThreadId,
+    ) -> Result<Stored, StorageError> {
+        Ok(Stored {
+            data: self.shelf.press.data(&json(value, what, thread)?, false),
+            parts: Vec::new(),
+        })
+    }
+}
+
+impl Desk {
+    fn stored(
+        &self,
+        packed: Result<Packed, Unpackable<StorageError>>,
+        what: &str,
+        thread: &ThreadId,
+    ) -> Result<Stored, StorageError> {
+        match packed {
+            Ok(packed) => Ok(Stored {
+                parts: self.all(&packed.refs),
+                data: packed.data,
+            }),
+            Err(Unpackable::TooDeep) => Err(nested(what, thread)),
+            Err(Unpackable::Shelf(error)) => Err(error),
+        }
+    }
+
+    fn all(&self, parts: &[i64]) -> Vec<i64> {
+        let mut all: BTreeSet<i64> = parts.iter().copied().collect();
+        for part in parts {
+            all.extend(self.kept.get(part).into_iter().flat_map(|part| &part.all));
+        }
+        all.into_iter().collect()
+    }
+}
+
+impl Shelf for Desk {
+    type Error = StorageError;
+
+    fn keep(&mut self, part: &Content<'_>) -> Result<i64, StorageError> {
+        let mut digest = Sha256::new();
+        digest.update(self.salt.to_le_bytes());
+        digest.update([u8::from(part.referring)]);
+        digest.update(part.text);
+        let digest = digest.finalize();
+        let mut number = [0; 8];
+        number.copy_from_slice(&digest[..8]);
+        // Positive, and never nothing.
+        let id = (i64::from_le_bytes(number) & i64::MAX).max(1);
+        if !self.kept.contains_key(&id) {
+            let kept = Part {
+                hash: digest[8..24].to_vec(),
+                below: part.refs.to_vec(),
+                all: self.all(part.refs),
+                data: Some(self.press.data(part.text, part.referring)),
+            };
+            self.kept.insert(id, kept);
+        }
+        Ok(id)
+    }
+
+    fn press(&mut self) -> &mut Press {
+        &mut self.press
+    }
+}
+
+/// Parts as they are read back.
+pub(super) struct Library {
+    rows: HashMap<i64, (Vec<i64>, Vec<u8>)>,
+    values: HashMap<i64, Value>,
+    unpacker: Unpacker,
+}
+
+impl Library {
+    pub(super) fn read(rows: &[Row]) -> Result<Self, Fault> {
+        let mut parts = HashMap::with_capacity(rows.len());
+        for row in rows {
+            parts.insert(row.try_get(0)?, (row.try_get(1)?, row.try_get(2)?));
+        }
+        Ok(Self {
+            rows: parts,
+            values: HashMap::new(),
+            unpacker: Unpacker::new().map_err(memory)?,
+        })
+    }
+
+    /// The value of what a row holds, which names these parts.
+    pub(super) fn value(&mut self, data: &[u8], parts: &[i64]) -> Result<Value, String> {
+        // A part comes after those inside it.
+        let mut open: Vec<(i64, bool)> = parts.iter().map(|part| (*part, false)).collect();
+        while let Some((part, ready)) = open.pop() {
+            if self.values.contains_key(&part) {
+                continue;
+            }
+            let Some((below, data)) = self.rows.get(&part) else {
+                return Err(format!("part {part} of it is missing"));
+            };
+            if ready {
+                let value = self.unpacker.value(data, &self.values)?;
+                self.values.insert(part, value);
+                continue;
+            }
+            if open.len() > 2 * (self.rows.len() + parts.len()) + below.len() {
+                return Err("its parts are inside each other".to_owned());
+            }
+            open.push((part, true));
+            open.extend(below.iter().map(|part| (*part, false)));
+        }
+        self.unpacker.value(data, &self.values)
+    }
+}
+
+fn memory(error: std::io::Error) -> StorageError {
+    StorageError::Backend {
+        what: "preparing to pack values".to_owned(),
+        cause: error.to_string(),
+        remedy: "Close other programs and try again".to_owned(),
+    }
+}

@@ -1,0 +1,273 @@
+//! Looks at everything stored: what it takes, and whether it can be read.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use superstep::{
+    CheckpointId, CheckpointUsage, Damage, Integrity, KeyUsage, ListQuery, Name, StorageError, ThreadId,
+    ThreadLens, ThreadUsage, Usage,
+};
+
+use crate::codec::record::Delta;
+
+use super::fault::Fault;
+use super::reader::View;
+use super::upkeep::counted;
+
+/// Checkpoints that are read at a time.
+const PAGE: usize = 100;
+
+/// Checkpoints that cannot be read, by space.
+type Sick = HashMap<i64, HashSet<String>>;
+
+impl View {
+    pub(super) async fn usage(&mut self) -> Result<Usage, Fault> {
+        let sizes = self
+            .session
+            .query(
+                "SELECT (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c
+                         WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r')::bigint,
+                        (SELECT coalesce(sum((refs - 1) * length(data)), 0) FROM parts WHERE refs > 1)::bigint",
+                &[],
+            )
+            .await?;
+        let mut usage = Usage::default();
+        if let Some(row) = sizes.first() {
+            usage.bytes = row
+                .try_get::<_, Option<i64>>(0)?
+                .unwrap_or_default()
+                .unsigned_abs();
+            usage.shared = row.try_get::<_, i64>(1)?.unsigned_abs();
+        }
+        let threads = self
+            .session
+            .query(
+                "SELECT s.thread, sum(s.checkpoints)::bigint AS checkpoints,
+                        sum(c.bytes + coalesce(i.bytes, 0) + coalesce(m.bytes, 0) + coalesce(p.bytes, 0))::bigint AS bytes
+                 FROM spaces s
+                 JOIN (SELECT c.space, sum(length(c.delta) + coalesce(w.bytes, 0)) AS bytes FROM checkpoints c
+                       LEFT JOIN (SELECT checkpoint, sum(length(data)) AS bytes FROM writes GROUP BY checkpoint) w
+                         ON w.checkpoint = c.seq
+                       GROUP BY c.space) c ON c.space = s.id
+                 LEFT JOIN (SELECT space, sum(size) AS bytes FROM items GROUP BY space) i ON i.space = s.id
+                 LEFT JOIN (SELECT space, sum(length(json)) AS bytes FROM metas GROUP BY space) m ON m.space = s.id
+                 LEFT JOIN (SELECT n.space, sum(length(p.data)) AS bytes FROM (
+                                SELECT space, unnest(parts) AS id FROM items
+                                UNION SELECT c.space, unnest(w.parts)
+                                FROM writes w JOIN checkpoints c ON c.seq = w.checkpoint
+                            ) n JOIN parts p ON p.id = n.id GROUP BY n.space) p ON p.space = s.id
+                 GROUP BY s.thread ORDER BY bytes DESC, s.thread",
+                &[],
+            )
+            .await?;
+        for row in threads {
+            usage.threads.push(ThreadUsage {
+                thread: ThreadId::from(row.try_get::<_, &str>(0)?),
+                checkpoints: row.try_get::<_, i64>(1)?.unsigned_abs(),
+                bytes: row.try_get::<_, i64>(2)?.unsigned_abs(),
+            });
+        }
+        Ok(usage)
+    }
+
+    pub(super) async fn lens(&mut self, thread: &ThreadId) -> Result<ThreadLens, Fault> {
+        let thread = thread.as_str();
+        // A part counts for the row that named it first.
+        let items = self
+            .session
+            .query(
+                "SELECT i.id, i.base, i.size + coalesce(p.bytes, 0)::bigint FROM spaces s
+                 JOIN items i ON i.space = s.id
+                 LEFT JOIN (
+                     SELECT n.item, sum(length(p.data)) AS bytes FROM (
+                         SELECT min(i.id) AS item, u.id FROM spaces s JOIN items i ON i.space = s.id
+                         CROSS JOIN LATERAL unnest(i.parts) u (id) WHERE s.thread = $1 GROUP BY u.id
+                     ) n JOIN parts p ON p.id = n.id GROUP BY n.item
+                 ) p ON p.item = i.id
+                 WHERE s.thread = $1 ORDER BY i.id",
+                &[&thread],
+            )
+            .await?;
+        let mut sizes: HashMap<i64, (Option<i64>, i64)> = HashMap::new();
+        for row in items {
+            sizes.insert(row.try_get(0)?, (row.try_get(1)?, row.try_get(2)?));
+        }
+        let checkpoints = self
+            .session
+            .query(
+                "SELECT s.ns, c.id, c.step, c.ts, c.delta, c.depth,
+                        (SELECT coalesce(sum(length(w.data)), 0)::bigint FROM writes w WHERE w.checkpoint = c.seq)
+                 FROM spaces s JOIN checkpoints c ON c.space = s.id WHERE s.thread = $1 ORDER BY c.id, s.ns",
+                &[&thread],
+            )
+            .await?;
+        let mut deltas = Vec::with_capacity(checkpoints.len());
+        let mut names = HashSet::new();
+        for row in &checkpoints {
+            let delta = Delta::decode(row.try_get(4)?).unwrap_or_default();
+            names.extend(delta.channels.iter().map(|(channel, ..)| *channel));
+            deltas.push(delta);
+        }
+        let known = self.names.clone();
+        known.learn(&mut self.session, names).await?;
+        let mut lens = ThreadLens::default();
+        let (mut keys, mut met): (BTreeMap<Name, KeyUsage>, HashSet<i64>) = Default::default();
+        for (row, delta) in checkpoints.iter().zip(deltas) {
+            let record: &[u8] = row.try_get(4)?;
+            let mut bytes = record.len() as i64 + row.try_get::<_, i64>(6)?;
+            for (channel, _, item) in delta.channels {
+                // A snapshot names values that were stored before.
+                if item == 0 || !met.insert(item) {
+                    continue;
+                }
+                let Some(key) = known.name(channel) else { continue };
+                let own = sizes.get(&item).map_or(0, |(_, size)| *size);
+                bytes += own;
+                let usage = keys.entry(key.clone()).or_insert_with(|| KeyUsage {
+                    key,
+                    versions: 0,
+                    bytes: 0,
+                    whole: 0,
+                });
+                usage.versions += 1;
+                usage.bytes += own.unsigned_abs();
+                usage.whole += whole(&sizes, item).unsigned_abs();
+            }
+            lens.checkpoints.push(CheckpointUsage {
+                ns: row.try_get::<_, &str>(0)?.into(),
+                id: CheckpointId::new(row.try_get::<_, &str>(1)?),
+                step: row.try_get(2)?,
+                ts: row.try_get(3)?,
+                bytes: bytes.unsigned_abs(),
+            });
+        }
+        lens.keys = keys.into_values().collect();
+        lens.keys
+            .sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
+        Ok(lens)
+    }
+
+    /// Reads everything.
+    pub(super) async fn survey(&mut self) -> Result<(Integrity, Sick), Fault> {
+        let mut found = Integrity::default();
+        let mut sick = Sick::new();
+        let spaces = self
+            .session
+            .query("SELECT id, thread, ns FROM spaces ORDER BY thread, ns", &[])
+            .await?;
+        let mut threads = HashSet::new();
+        for row in &spaces {
+            let (space, thread, ns): (i64, &str, &str) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+            threads.insert(thread);
+            let ids = self
+                .session
+                .query(
+                    "SELECT id FROM checkpoints WHERE space = $1 ORDER BY id DESC",
+                    &[&space],
+                )
+                .await?;
+            let ids: Vec<String> = ids.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+            found.checkpoints += ids.len() as u64;
+            let mut before = None;
+            for page in ids.chunks(PAGE) {
+                let query = ListQuery {
+                    thread: Some(thread.into()),
+                    ns: Some(ns.into()),
+                    before: before.take(),
+                    limit: Some(page.len()),
+                    ..ListQuery::default()
+                };
+                before = page.last().map(|id| CheckpointId::new(id.as_str()));
+                match self.list(&query).await {
+                    Ok(_) => {}
+                    Err(Fault::Storage(StorageError::Corrupt { .. })) => {
+                        for id in page {
+                            self.look_at(space, thread, ns, id, &mut found, &mut sick).await?;
+                        }
+                    }
+                    Err(other) => return Err(other),
+                }
+            }
+        }
+        found.threads = threads.len() as u64;
+        let lost = "SELECT (SELECT count(*) FROM writes w
+                            WHERE NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.seq = w.checkpoint)),
+                           (SELECT count(*) FROM items i
+                            WHERE NOT EXISTS (SELECT 1 FROM spaces s WHERE s.id = i.space)),
+                           (SELECT count(*) FROM (";
+        let wrong = ") t JOIN parts p ON p.id = t.id WHERE p.refs <> t.counted),
+                     (SELECT count(*) FROM spaces s LEFT JOIN (
+                          SELECT space, count(*) AS count, max(id) AS head FROM checkpoints GROUP BY space
+                      ) t ON t.space = s.id
+                      WHERE t.count IS DISTINCT FROM s.checkpoints OR t.head IS DISTINCT FROM s.head)";
+        let counts = self
+            .session
+            .query(&format!("{lost}{}{wrong}", counted!()), &[])
+            .await?;
+        let Some(row) = counts.first() else {
+            return Ok((found, sick));
+        };
+        for (column, what, repair) in [
+            (0, "writes belong to no checkpoint", "they are removed"),
+            (1, "values belong to no thread", "they are removed"),
+            (
+                2,
+                "shared parts do not count their uses",
+                "they are counted again",
+            ),
+            (
+                3,
+                "namespaces do not know their newest checkpoint",
+                "it is looked up again",
+            ),
+        ] {
+            let count: i64 = row.try_get(column)?;
+            if count > 0 {
+                found.damage.push(Damage {
+                    thread: None,
+                    what: format!("{count} {what}"),
+                    repair: Some(repair.to_owned()),
+                });
+            }
+        }
+        Ok((found, sick))
+    }
+
+    async fn look_at(
+        &mut self,
+        space: i64,
+        thread: &str,
+        ns: &str,
+        id: &str,
+        found: &mut Integrity,
+        sick: &mut Sick,
+    ) -> Result<(), Fault> {
+        let thread = ThreadId::from(thread);
+        match self.get(&thread, ns, Some(&CheckpointId::new(id))).await {
+            Ok(_) => Ok(()),
+            Err(Fault::Storage(StorageError::Corrupt { place, cause })) => {
+                sick.entry(space).or_default().insert(id.to_owned());
+                found.damage.push(Damage {
+                    thread: Some(thread),
+                    what: format!("{place} cannot be read: {cause}"),
+                    repair: Some("it is removed, and what continues it goes on without a past".to_owned()),
+                });
+                Ok(())
+            }
+            Err(other) => Err(other),
+        }
+    }
+}
+
+/// Bytes of a value with everything it builds on.
+fn whole(sizes: &HashMap<i64, (Option<i64>, i64)>, item: i64) -> i64 {
+    let (mut bytes, mut at) = (0, Some(item));
+    // Every row at most once, so that rows which build on each other come to an end.
+    for _ in 0..sizes.len() {
+        let Some((base, size)) = at.and_then(|at| sizes.get(&at)) else {
+            break;
+        };
+        bytes += size;
+        at = *base;
+    }
+    bytes
+}
