@@ -5,6 +5,7 @@
 //! - [`history`] does random operations on a backend and on a [`model`] that is too simple to be wrong, and compares.
 //! - [`crash`] kills a process that runs graphs ([`workload`]) at random moments. [`witness`] notes what the backend
 //!   acknowledged and what tasks began; [`oracle`] says whether all of it is there and nothing was done twice.
+//! - [`probe`] is another process that uses the backend, as another app, another user, or on another disk.
 //!
 //! The engine's conformance suite says what a backend must do; this says that it keeps doing so when things go wrong.
 
@@ -13,6 +14,7 @@ pub mod history;
 pub mod model;
 pub mod oracle;
 mod place;
+pub mod probe;
 mod random;
 pub mod witness;
 pub mod workload;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use superstep_storage_tests::{Backend, crash};
+use superstep_storage_tests::{Backend, crash, probe};
 
 const USAGE: &str =
     "superstep-crash [KILLS] [BACKEND ...]   (1000 kills on every durable backend unless said)";
@@ -10,11 +10,13 @@ const USAGE: &str =
 #[tokio::main]
 async fn main() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(("victim", rest)) = arguments
+    match arguments
         .split_first()
         .map(|(first, rest)| (first.as_str(), rest))
     {
-        return crash::victim(rest).await;
+        Some(("victim", rest)) => return crash::victim(rest).await,
+        Some(("probe", rest)) => return probe::obey(rest).await,
+        _ => {}
     }
     let (mut kills, mut backends) = (1000, Vec::new());
     for argument in &arguments {

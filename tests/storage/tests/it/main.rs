@@ -1,4 +1,5 @@
 //! Every backend, put through everything.
 
+mod faults;
 mod histories;
 mod kills;
