@@ -1,9 +1,10 @@
 //! A backend of a kind, and an empty place of it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use superstep::{Checkpointer, StorageError};
+use superstep_test_servers::Postgres;
 
 /// A kind of backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +15,13 @@ pub enum Backend {
     Sqlite,
     /// `file:`
     File,
+    /// `postgres:`, a database of its own on a server of the test's own.
+    Postgres,
 }
 
 impl Backend {
     /// Every kind.
-    pub const ALL: &[Backend] = &[Backend::Memory, Backend::Sqlite, Backend::File];
+    pub const ALL: &[Backend] = &[Backend::Memory, Backend::Sqlite, Backend::File, Backend::Postgres];
 
     /// The kind whose URLs begin with this.
     pub fn named(scheme: &str) -> Option<Self> {
@@ -34,6 +37,7 @@ impl Backend {
             Backend::Memory => "memory",
             Backend::Sqlite => "sqlite",
             Backend::File => "file",
+            Backend::Postgres => "postgres",
         }
     }
 
@@ -50,6 +54,7 @@ impl Backend {
             Backend::Memory => "memory:".to_owned(),
             Backend::Sqlite => format!("sqlite:{}", inside("threads.db")),
             Backend::File => format!("file:{}", inside("threads")),
+            Backend::Postgres => postgres()?.database(),
         };
         Some(Place {
             backend: self,
@@ -89,4 +94,10 @@ impl Place {
 /// The checkpointer at a URL.
 pub(crate) async fn open(url: &str) -> Result<Arc<dyn Checkpointer>, StorageError> {
     Ok(superstep_storage::open(url).await?.checkpointer)
+}
+
+/// The server of this process, started when it is first wanted. Its watchdog ends it when the process does.
+pub fn postgres() -> Option<&'static Postgres> {
+    static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
+    SERVER.get_or_init(Postgres::start).as_ref()
 }

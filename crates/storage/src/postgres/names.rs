@@ -55,7 +55,7 @@ impl Names {
         let missing: Vec<i64> = missing.into_iter().collect();
         let found = session
             .query(
-                "SELECT id::bigint, name FROM names WHERE id = ANY($1)",
+                "SELECT id::bigint, name FROM names WHERE id = ANY($1::bigint[])",
                 &[&missing],
             )
             .await?;

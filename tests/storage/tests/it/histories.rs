@@ -59,3 +59,8 @@ fn sqlite() {
 fn file() {
     hold(Backend::File, 30);
 }
+
+#[test]
+fn postgres() {
+    hold(Backend::Postgres, 12);
+}

@@ -40,3 +40,8 @@ async fn sqlite() {
 async fn file() {
     survive(Backend::File, 30).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres() {
+    survive(Backend::Postgres, 15).await;
+}
