@@ -1,6 +1,7 @@
 //! What a node kind is. Everything the app knows about a kind (palette, form, card, checks, documentation) comes from
 //! its implementation of [`NodeKind`]; adding a kind is one module and one line in the registry.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,11 +11,13 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
-use superstep::Node;
+use superstep::{Graph, Node, Persistence};
 use superstep_document::Diagnostic;
 
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
+use crate::nested::{self, Nested, NestedError, Runs};
 use crate::provider::Providers;
+use crate::registry::{Environment, Registry};
 use crate::schema::{Key, Keys};
 use crate::search::Folders;
 use crate::suggest;
@@ -94,6 +97,8 @@ pub struct Site<'a> {
     pub readable: &'a BTreeSet<String>,
     /// Folder of the graph file, when it is saved.
     pub folder: Option<&'a Path>,
+    /// The registry that checks, and the graph's files, when the disk is to be looked at.
+    pub(crate) looks: Option<(&'a Registry, &'a Environment, &'a [PathBuf])>,
     /// What is wrong.
     pub problems: Vec<Diagnostic>,
     /// What is used.
@@ -101,6 +106,24 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
+    /// The graph file that a node runs; `None` after saying what is wrong with it, or when the disk is not looked at.
+    pub(crate) fn graph(&mut self, pointer: &str, path: &str) -> Option<Arc<Nested>> {
+        let (registry, environment, above) = self.looks?;
+        match registry.nested(environment, above, path) {
+            Ok((nested, problems)) => {
+                if let Some(summary) = nested::summary(&problems) {
+                    let error = NestedError::Broken(nested.path.clone(), summary);
+                    self.error(error.code(), pointer, error.to_string(), error.remedy());
+                }
+                Some(nested)
+            }
+            Err(error) => {
+                self.error(error.code(), pointer, error.to_string(), error.remedy());
+                None
+            }
+        }
+    }
+
     /// The config as the kind's type; `None` after saying what is wrong.
     pub fn parse<C: DeserializeOwned>(&mut self) -> Option<C> {
         match parse(self.config) {
@@ -325,9 +348,40 @@ pub struct BuildSite<'a> {
     pub providers: Arc<Providers>,
     /// Search indexes.
     pub folders: Arc<Folders>,
+    pub(crate) registry: &'a Registry,
+    pub(crate) environment: &'a Environment,
+    /// Files of the graphs around this one, and its own.
+    pub(crate) above: &'a [PathBuf],
+    pub(crate) runs: RefCell<Runs>,
 }
 
 impl BuildSite<'_> {
+    /// Builds the graph file that the node runs.
+    pub(crate) fn graph(
+        &self,
+        pointer: &str,
+        path: &str,
+        persistence: Persistence,
+    ) -> Result<(Arc<Nested>, Graph), Diagnostic> {
+        let (nested, built) = self
+            .registry
+            .build_nested(self.environment, self.above, path)
+            .map_err(|error| {
+                Diagnostic::error(
+                    error.code(),
+                    format!("node:{}", self.node),
+                    error.to_string(),
+                    error.remedy(),
+                )
+                .at(format!("/config{pointer}"))
+            })?;
+        let graph = built.graph.with_persistence(persistence);
+        let mut runs = self.runs.borrow_mut();
+        runs.graphs.push(graph.clone());
+        runs.files.push((nested.path.clone(), nested.stamp.clone()));
+        runs.files.extend(built.files);
+        Ok((nested, graph))
+    }
     /// The config as the kind's type.
     pub fn parse<C: DeserializeOwned>(&self) -> Result<C, Diagnostic> {
         parse(self.config).map_err(|cause| self.problem("bad-config", "", &cause))

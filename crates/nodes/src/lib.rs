@@ -9,6 +9,7 @@ mod conduct;
 pub mod expression;
 pub mod kind;
 pub mod kinds;
+mod nested;
 pub mod provider;
 mod registry;
 mod route;
@@ -19,4 +20,5 @@ mod suggest;
 mod view;
 
 pub use kind::{KindInfo, NodeKind, Usage};
-pub use registry::{Environment, Registry};
+pub use nested::{NestedError, Stamp};
+pub use registry::{Built, Environment, Registry};

@@ -1,6 +1,7 @@
 //! All kinds together: what the palette shows, what is wrong with a document's nodes and expressions, and the engine
 //! graph that a document means.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,12 +11,15 @@ use indexmap::IndexMap;
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
-use superstep::{Graph, GraphPlace, MemoryCache, StateGraph};
+use superstep::{Graph, GraphPlace, MemoryCache, NodeOptions, StateGraph};
 use superstep_document::{Diagnostic, Document, Edge, Fallback, NodeSpec, Reducer};
 
 use crate::conduct;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, Usage};
-use crate::kinds::{ask::Ask, assign::Assign, code::Code, model::Model, retrieve::Retrieve};
+use crate::kinds::{
+    ask::Ask, assign::Assign, code::Code, graph::GraphKind, model::Model, retrieve::Retrieve,
+};
+use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
 use crate::provider::{Providers, Variables};
 use crate::route;
 use crate::schema::{Keys, StateSchema};
@@ -27,6 +31,8 @@ use crate::suggest;
 pub struct Environment {
     /// Folder of the graph file, when it is saved.
     pub folder: Option<PathBuf>,
+    /// The project's folder, when the graph is one of several in it: files are looked for in there only.
+    pub project: Option<PathBuf>,
     /// Reads environment variables; model keys come from there.
     pub variables: Variables,
 }
@@ -37,6 +43,23 @@ impl Environment {
         Self {
             folder,
             ..Self::default()
+        }
+    }
+    /// Graph files of this folder may be used too.
+    pub fn in_project(mut self, project: PathBuf) -> Self {
+        self.project = Some(project);
+        self
+    }
+    /// What bounds the files that a graph may name.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.project.as_deref().or(self.folder.as_deref())
+    }
+    /// As the graph in `file` has it, which a graph here runs.
+    pub(crate) fn at(&self, file: &Path) -> Self {
+        Self {
+            folder: file.parent().map(Path::to_path_buf),
+            project: self.root().map(Path::to_path_buf),
+            ..self.clone()
         }
     }
     /// Other variables.
@@ -53,6 +76,7 @@ impl Default for Environment {
     fn default() -> Self {
         Self {
             folder: None,
+            project: None,
             variables: Arc::new(|name| std::env::var(name).ok()),
         }
     }
@@ -78,6 +102,16 @@ pub struct Registry {
     folders: Arc<Folders>,
     /// Results of nodes with a `cache`, over all graphs that are built here.
     cache: Arc<MemoryCache>,
+    library: Library,
+}
+
+/// A graph, and the files beside its own that it was built from.
+#[derive(Debug)]
+pub struct Built {
+    /// The graph.
+    pub graph: Graph,
+    /// Files of the graphs it runs, as they were: when one changes, the graph is to be built again.
+    pub files: Vec<(PathBuf, Stamp)>,
 }
 
 /// Results of nodes that are kept at once.
@@ -102,6 +136,7 @@ impl Registry {
             kinds: IndexMap::new(),
             folders: Arc::default(),
             cache: Arc::new(MemoryCache::new(CACHE_SIZE)),
+            library: Library::default(),
         }
     }
 
@@ -113,6 +148,7 @@ impl Registry {
             .with(Code::default())
             .with(Ask)
             .with(Retrieve)
+            .with(GraphKind)
     }
 
     /// One more kind; it takes the place of an earlier one of the same name.
@@ -137,25 +173,69 @@ impl Registry {
 
     /// What is wrong with the nodes' settings and with expressions, without looking at the disk.
     pub fn check(&self, document: &Document) -> Vec<Diagnostic> {
-        self.look_at(document, None).problems
+        self.look_at(document, None, &[]).problems
     }
 
     /// The same, and whether the folders exist that nodes name.
     pub fn check_in(&self, document: &Document, environment: &Environment) -> Vec<Diagnostic> {
-        self.look_at(document, environment.folder.as_deref()).problems
+        self.look_at(document, Some(environment), &[]).problems
     }
 
     /// State keys that each node and edge uses, by record id.
     pub fn usage(&self, document: &Document) -> BTreeMap<String, Usage> {
-        self.look_at(document, None).usage
+        self.look_at(document, None, &[]).usage
+    }
+
+    /// A graph file that a node names, and what is wrong in it.
+    pub(crate) fn nested(
+        &self,
+        environment: &Environment,
+        above: &[PathBuf],
+        path: &str,
+    ) -> Result<(Arc<Nested>, Vec<Diagnostic>), NestedError> {
+        let nested = self.library.open(environment, above, path)?;
+        let inner = environment.at(&nested.path);
+        let mut above = above.to_vec();
+        above.push(nested.path.clone());
+        let mut problems = nested.document.validate();
+        problems.extend(self.look_at(&nested.document, Some(&inner), &above).problems);
+        Ok((nested, problems))
+    }
+
+    /// The graph of a file that a node names.
+    pub(crate) fn build_nested(
+        &self,
+        environment: &Environment,
+        above: &[PathBuf],
+        path: &str,
+    ) -> Result<(Arc<Nested>, Built), NestedError> {
+        let nested = self.library.open(environment, above, path)?;
+        let mut above = above.to_vec();
+        above.push(nested.path.clone());
+        match self.build_at(&nested.document, &environment.at(&nested.path), &above) {
+            Ok(built) => Ok((nested, built)),
+            Err(problems) => {
+                let cause = summary(&problems).unwrap_or_else(|| "it has no node.".to_owned());
+                Err(NestedError::Broken(nested.path.clone(), cause))
+            }
+        }
     }
 
     /// The graph that a document means; every problem when it cannot be built.
-    pub fn build(&self, document: &Document, environment: &Environment) -> Result<Graph, Vec<Diagnostic>> {
+    pub fn build(&self, document: &Document, environment: &Environment) -> Result<Built, Vec<Diagnostic>> {
+        self.build_at(document, environment, &[])
+    }
+
+    fn build_at(
+        &self,
+        document: &Document,
+        environment: &Environment,
+        above: &[PathBuf],
+    ) -> Result<Built, Vec<Diagnostic>> {
         let problems = document
             .validate()
             .into_iter()
-            .chain(self.check_in(document, environment));
+            .chain(self.look_at(document, Some(environment), above).problems);
         let mut problems: Vec<Diagnostic> = problems.filter(Diagnostic::is_error).collect();
         if !problems.is_empty() {
             return Err(problems);
@@ -173,31 +253,49 @@ impl Registry {
         let node = |id: &str| {
             let spec = specs.get(id)?;
             let entry = self.kinds.get(spec.kind.as_str())?;
-            Some(entry.kind.build(&BuildSite {
+            let site = BuildSite {
                 node: id,
                 config: &spec.config,
                 keys: &keys,
                 folder: environment.folder.clone(),
                 providers: providers.clone(),
                 folders: self.folders.clone(),
-            }))
+                registry: self,
+                environment,
+                above,
+                runs: RefCell::<Runs>::default(),
+            };
+            let built = entry.kind.build(&site);
+            Some(built.map(|node| (node, site.runs.into_inner())))
         };
+        let mut files = Vec::new();
         for (&id, spec) in &specs {
             let Some(built) = node(id) else { continue };
             let stand_in = match &spec.conduct.fallback {
                 Some(Fallback::Node(other)) => node(other).transpose(),
                 _ => Ok(None),
             };
-            let identity = || {
-                let edges = document.edges().map(|(_, edge)| edge);
-                let own: Vec<Edge> = edges.filter(|edge| edge.sources().contains(&id)).collect();
-                let config = Json::Object(spec.config.clone()).to_string();
-                let folder = format!("{:?}", environment.folder);
-                conduct::identity(&[&spec.kind, &config, &folder], &own)
-            };
-            let options = stand_in.and_then(|node| conduct::options(id, &spec.conduct, identity, node));
-            match built.and_then(|node| Ok((node, options?))) {
-                Ok((node, options)) => graph = graph.node_with(id, node, options),
+            let made = built.and_then(|(node, mut runs)| {
+                let stand_in = stand_in?.map(|(node, more)| {
+                    runs.graphs.extend(more.graphs);
+                    runs.files.extend(more.files);
+                    node
+                });
+                let identity = || {
+                    let edges = document.edges().map(|(_, edge)| edge);
+                    let own: Vec<Edge> = edges.filter(|edge| edge.sources().contains(&id)).collect();
+                    let config = Json::Object(spec.config.clone()).to_string();
+                    let world = format!("{:?} {:?}", environment.folder, runs.files);
+                    conduct::identity(&[&spec.kind, &config, &world], &own)
+                };
+                let options = conduct::options(id, &spec.conduct, identity, stand_in)?;
+                Ok((node, options, runs))
+            });
+            match made {
+                Ok((node, options, runs)) => {
+                    graph = graph.node_with(id, node, runs.graphs.iter().fold(options, NodeOptions::runs));
+                    files.extend(runs.files);
+                }
                 Err(problem) => problems.push(problem),
             }
         }
@@ -227,7 +325,10 @@ impl Registry {
         if let Some(output) = document.output_keys() {
             graph = graph.output_keys(output);
         }
-        let compiled = graph.compile().map(|graph| graph.with_cache(self.cache.clone()));
+        let compiled = graph.compile().map(|graph| Built {
+            graph: graph.with_cache(self.cache.clone()),
+            files,
+        });
         compiled.map_err(|error| {
             let diagnostic = |problem: superstep::GraphProblem| {
                 let record = match &problem.place {
@@ -245,7 +346,9 @@ impl Registry {
         })
     }
 
-    fn look_at(&self, document: &Document, folder: Option<&Path>) -> Findings {
+    /// `environment` is absent when the disk is not to be looked at; `above` are the files of the graphs around.
+    fn look_at(&self, document: &Document, environment: Option<&Environment>, above: &[PathBuf]) -> Findings {
+        let folder = environment.and_then(|environment| environment.folder.as_deref());
         let keys = Keys::of(document);
         let (_, problems) = StateSchema::of(document);
         let mut findings = Findings {
@@ -267,6 +370,7 @@ impl Registry {
                 keys: &keys,
                 readable: given.node(id),
                 folder,
+                looks: environment.map(|environment| (self, environment, above)),
                 problems: Vec::new(),
                 usage: Usage::default(),
             };
@@ -288,6 +392,7 @@ impl Registry {
                 keys: &keys,
                 readable: &all,
                 folder,
+                looks: environment.map(|environment| (self, environment, above)),
                 problems: Vec::new(),
                 usage: Usage::default(),
             };

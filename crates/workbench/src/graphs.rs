@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use superstep::{Graph, Value};
 use superstep_document::Diagnostic;
-use superstep_nodes::Environment;
+use superstep_nodes::{Environment, Stamp};
 use superstep_nodes::schema::StateSchema;
 
 use crate::Workbench;
@@ -22,10 +22,16 @@ const MAX_GRAPHS: usize = 32;
 pub(crate) struct Built {
     pub(crate) source: Source,
     pub(crate) graph: Graph,
+    /// Graph files that it runs, as they were when it was built.
+    files: Vec<(PathBuf, Stamp)>,
     schema: StateSchema,
 }
 
 impl Built {
+    fn is_current(&self) -> bool {
+        self.files.iter().all(|(file, stamp)| Stamp::of(file).as_ref() == Some(stamp))
+    }
+
     /// Refuses an input or an edit that the state's schema does not allow. Nodes are held to it while they run; what a
     /// person types passes no node.
     pub(crate) fn check(&self, what: &str, update: &Value) -> Result<(), Problem> {
@@ -91,7 +97,7 @@ impl Workbench {
         if let Some(built) = self
             .graphs
             .get(&source.key)
-            .filter(|built| built.source.version == source.version)
+            .filter(|built| built.source.version == source.version && built.is_current())
         {
             return Ok(built);
         }
@@ -107,16 +113,19 @@ impl Workbench {
             )
             .remedy("Correct the file, or take back an earlier version of it."));
         }
-        let graph = self
+        let made = self
             .registry
             .build(&source.document, &Environment::new(folder))
-            .map_err(|errors| cannot_run(&source, &errors))?
+            .map_err(|errors| cannot_run(&source, &errors))?;
+        let graph = made
+            .graph
             .with_checkpointer(self.saver())
             .with_store(self.store());
         let (schema, _) = StateSchema::of(&source.document);
         let built = Arc::new(Built {
             source,
             graph,
+            files: made.files,
             schema,
         });
         self.graphs.keep(&built);

@@ -16,6 +16,7 @@ import {
   Search,
   Sparkles,
   Split,
+  Workflow,
   Wrench,
   type LucideIcon,
 } from "lucide-react";
@@ -35,6 +36,7 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
   search: Search,
   sparkles: Sparkles,
   split: Split,
+  workflow: Workflow,
   wrench: Wrench,
   __start__: Play,
   __end__: Flag,

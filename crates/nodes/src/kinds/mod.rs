@@ -3,5 +3,6 @@
 pub mod ask;
 pub mod assign;
 pub mod code;
+pub mod graph;
 pub mod model;
 pub mod retrieve;

@@ -129,6 +129,7 @@ async fn play(document: &Document, folder: &Path, golden: &Json) -> Json {
     let graph = Registry::standard()
         .build(document, &environment)
         .unwrap()
+        .graph
         .with_checkpointer(Arc::new(MemorySaver::new()));
     let known: Vec<&String> = golden
         .as_object()

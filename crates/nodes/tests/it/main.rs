@@ -4,6 +4,7 @@
 
 mod checks;
 mod golden;
+mod nested;
 mod nodes;
 mod page;
 mod provider;

@@ -36,7 +36,7 @@ pub(crate) fn document(json: &serde_json::Value) -> Document {
 pub(crate) fn build(json: &serde_json::Value, environment: &Environment) -> Graph {
     let document = document(json);
     match Registry::standard().build(&document, environment) {
-        Ok(graph) => graph.with_checkpointer(Arc::new(MemorySaver::new())),
+        Ok(built) => built.graph.with_checkpointer(Arc::new(MemorySaver::new())),
         Err(problems) => panic!(
             "{}",
             problems

@@ -1,0 +1,259 @@
+//! `graph`: runs another graph file as one node. Without mappings both share the state keys that have the same name;
+//! with them the nested graph is given what `input` says, and `output` says what comes of its result.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use superstep::{
+    BoxFuture, Graph, Input, Node, NodeContext, NodeError, NodeOutput, Object, Persistence, Value,
+};
+use superstep_document::{Diagnostic, Document, Reducer};
+
+use crate::expression::{Expression, Scope};
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::schema::Keys;
+
+/// The kind's name.
+pub const GRAPH: &str = "graph";
+/// What `output` calls the nested graph's result.
+const RESULT: &str = "result";
+
+/// Settings of a `graph` node.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "Runs another graph.")]
+pub struct GraphConfig {
+    /// The graph file, seen from this graph's folder.
+    #[schemars(title = "Graph", extend("x-editor" = "text"))]
+    pub graph: String,
+    /// Keys of the nested graph and what they are given: text is an expression, any other JSON is taken as it is. Without it the nested graph is given the keys that both have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Input", extend("x-editor" = "assignments"))]
+    pub input: Option<Map<String, Json>>,
+    /// State keys and what they take of `result`, the nested graph's output. Without it the keys that both have are taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Output", extend("x-editor" = "assignments"))]
+    pub output: Option<Map<String, Json>>,
+    /// What the nested graph remembers: `run` begins anew each time, `thread` goes on where it ended the last time, `nothing` stores no checkpoints of it.
+    #[serde(default)]
+    #[schemars(title = "Remembers")]
+    pub remembers: Remembers,
+}
+
+/// What a nested graph keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Remembers {
+    /// Its checkpoints belong to the task that runs it.
+    #[default]
+    Run,
+    /// It goes on where it ended.
+    Thread,
+    /// It cannot be interrupted or looked into.
+    Nothing,
+}
+
+impl From<Remembers> for Persistence {
+    fn from(remembers: Remembers) -> Self {
+        match remembers {
+            Remembers::Run => Persistence::Inherit,
+            Remembers::Thread => Persistence::Stateful,
+            Remembers::Nothing => Persistence::Off,
+        }
+    }
+}
+
+/// The kind.
+pub struct GraphKind;
+
+impl NodeKind for GraphKind {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: GRAPH,
+            title: "Graph",
+            summary: "Runs another graph as one step.",
+            icon: "workflow",
+            group: "code",
+            config_schema: schema_of::<GraphConfig>(),
+            defaults: json!({"graph": ""}),
+            card: &["/graph"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<GraphConfig>() else {
+            return;
+        };
+        let nested = site.graph("/graph", &config.graph);
+        let inner = nested.as_ref().map(|nested| Keys::of(&nested.document));
+        match &config.input {
+            Some(input) => {
+                for (key, value) in input {
+                    let pointer = pointer("input", key);
+                    if let Some(inner) = &inner {
+                        known_inside(site, &pointer, key, inner);
+                    }
+                    if let Json::String(source) = value {
+                        site.expression(&pointer, source, None);
+                    }
+                }
+            }
+            None => {
+                for key in shared(inner.as_ref(), site.keys) {
+                    site.usage.reads.insert(key);
+                }
+            }
+        }
+        match &config.output {
+            Some(output) => {
+                for (key, value) in output {
+                    let pointer = pointer("output", key);
+                    site.write(&pointer, key);
+                    if let Json::String(source) = value {
+                        site.expression(&pointer, source, Some(RESULT));
+                    }
+                }
+            }
+            None => {
+                let given: Vec<String> = match &config.input {
+                    Some(input) => input.keys().cloned().collect(),
+                    None => shared(inner.as_ref(), site.keys),
+                };
+                let written = nested
+                    .as_ref()
+                    .map_or_else(Vec::new, |nested| written(&nested.document, site.keys));
+                for key in written {
+                    let twice =
+                        given.contains(&key) && site.keys.get(&key).is_some_and(|key| doubles(key.reducer));
+                    if twice {
+                        let message = format!(
+                            "The nested graph is given `{key}` and returns it whole, and this graph joins the two: what was in it is in it twice."
+                        );
+                        let remedy = format!(
+                            "Say in `output` what to take, e.g. `\"{key}\": \"result.{key}[state.{key}|length:]\"`, or give the nested graph another key."
+                        );
+                        site.warning("doubled-key", "/graph", message, remedy);
+                    }
+                    site.usage.writes.insert(key);
+                }
+            }
+        }
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: GraphConfig = site.parse()?;
+        let (nested, graph) = site.graph("/graph", &config.graph, config.remembers.into())?;
+        let document = &nested.document;
+        let inner = Keys::of(document);
+        let compile = |part: &str, map: Map<String, Json>| {
+            map.into_iter()
+                .map(|(key, value)| {
+                    let source = match value {
+                        Json::String(source) => {
+                            Source::Expression(site.expression(&pointer(part, &key), &source)?)
+                        }
+                        literal => Source::Literal(literal.into()),
+                    };
+                    Ok((Arc::from(key), source))
+                })
+                .collect::<Result<Mapping, Diagnostic>>()
+        };
+        Ok(Arc::new(GraphNode {
+            input: config.input.map(|map| compile("input", map)).transpose()?,
+            output: config.output.map(|map| compile("output", map)).transpose()?,
+            given: shared(Some(&inner), site.keys),
+            taken: written(document, site.keys),
+            graph,
+        }))
+    }
+}
+
+fn pointer(part: &str, key: &str) -> String {
+    format!("/{part}/{}", superstep_document::escape_pointer(key))
+}
+
+fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner: &Keys) {
+    if inner.get(key).is_none() {
+        let message = format!(
+            "The nested graph has no state key `{key}`.{}",
+            crate::suggest::did_you_mean(key, inner.names())
+        );
+        let remedy = format!("It has {}.", crate::suggest::listing(inner.names()));
+        site.error("unknown-key", pointer, message, remedy);
+    }
+}
+
+/// Keys that both graphs have.
+fn shared(inner: Option<&Keys>, outer: &Keys) -> Vec<String> {
+    let names = inner.into_iter().flat_map(Keys::names);
+    names
+        .filter(|name| outer.get(name).is_some())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Keys of the nested graph's output that the outer graph has.
+fn written(document: &Document, outer: &Keys) -> Vec<String> {
+    let inner = Keys::of(document);
+    let names: Vec<&str> = document.output_keys().unwrap_or_else(|| inner.names().collect());
+    let both = names.into_iter().filter(|name| outer.get(name).is_some());
+    both.map(str::to_owned).collect()
+}
+
+/// Would joining a value with itself change it?
+fn doubles(reducer: Reducer) -> bool {
+    matches!(reducer, Reducer::Append | Reducer::Add | Reducer::Multiply)
+}
+
+enum Source {
+    Expression(Expression),
+    Literal(Value),
+}
+
+type Mapping = Vec<(Arc<str>, Source)>;
+
+struct GraphNode {
+    graph: Graph,
+    input: Option<Mapping>,
+    output: Option<Mapping>,
+    /// Keys that the nested graph is given when there is no `input`.
+    given: Vec<String>,
+    /// Keys that are taken over when there is no `output`.
+    taken: Vec<String>,
+}
+
+fn mapped(mapping: &Mapping, scope: &Scope) -> Result<Value, NodeError> {
+    let mut values = Object::new();
+    for (key, source) in mapping {
+        let value = match source {
+            Source::Expression(expression) => expression.eval(scope)?,
+            Source::Literal(value) => value.clone(),
+        };
+        values.insert(key.clone(), value);
+    }
+    Ok(Value::Object(values))
+}
+
+fn picked(value: &Value, keys: &[String]) -> Value {
+    let pairs = keys
+        .iter()
+        .filter_map(|key| Some((key.as_str(), value.get(key)?.clone())));
+    Value::Object(pairs.collect())
+}
+
+impl Node for GraphNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let given = match &self.input {
+                Some(mapping) => mapped(mapping, &Scope::new(&input))?,
+                None => picked(&input, &self.given),
+            };
+            let result = context.invoke(&self.graph, Input::value(given)).await?;
+            Ok(NodeOutput::Update(match &self.output {
+                Some(mapping) => mapped(mapping, &Scope::new(&input).with(RESULT, result))?,
+                None => picked(&result, &self.taken),
+            }))
+        })
+    }
+}
