@@ -74,7 +74,9 @@ impl GraphFile {
     pub(crate) fn build(&self) -> Result<Graph, Fault> {
         let registry = Registry::standard();
         let built = match self.unread.is_empty() {
-            true => registry.build(&self.document, &self.environment()).map(|built| built.graph),
+            true => registry
+                .build(&self.document, &self.environment())
+                .map(|built| built.graph),
             false => Err(self
                 .problems(&registry)
                 .into_iter()

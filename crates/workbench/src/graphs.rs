@@ -2,13 +2,13 @@
 //! is kept; the last one that could be built also serves to read threads while the document has errors.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use superstep::{Graph, Value};
 use superstep_document::Diagnostic;
-use superstep_nodes::{Environment, Stamp};
 use superstep_nodes::schema::StateSchema;
+use superstep_nodes::{Environment, Stamp};
 
 use crate::Workbench;
 use crate::documents::Source;
@@ -29,7 +29,9 @@ pub(crate) struct Built {
 
 impl Built {
     fn is_current(&self) -> bool {
-        self.files.iter().all(|(file, stamp)| Stamp::of(file).as_ref() == Some(stamp))
+        self.files
+            .iter()
+            .all(|(file, stamp)| Stamp::of(file).as_ref() == Some(stamp))
     }
 
     /// Refuses an input or an edit that the state's schema does not allow. Nodes are held to it while they run; what a

@@ -277,7 +277,12 @@ fn a_graph_knows_when_a_file_it_was_built_from_has_changed() {
         folder.path(),
         &one_node(state, "graph", json!({"graph": "middle.json"})),
     );
-    let current = || outer.files.iter().all(|(file, stamp)| Stamp::of(file).as_ref() == Some(stamp));
+    let current = || {
+        outer
+            .files
+            .iter()
+            .all(|(file, stamp)| Stamp::of(file).as_ref() == Some(stamp))
+    };
     assert_eq!((outer.files.len(), current()), (2, true));
     let mut longer = doubler();
     longer["description"] = "changed".into();
