@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use superstep::{
-    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, MemorySaver, Pruning,
-    Removal, StorageError, ThreadId, ThreadQuery, ThreadSummary, conformance,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
+    MemorySaver, Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary,
+    Usage, conformance,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
@@ -14,7 +15,7 @@ fn accepted(backend: &str, report: &conformance::Report) {
     println!("{backend}\n{report}");
     assert!(report.is_ok(), "{backend} does not pass:\n{report}");
     assert!(
-        report.passed.len() > 50,
+        report.passed.len() > 70,
         "the suite has shrunk: {} cases",
         report.passed.len()
     );
@@ -136,5 +137,26 @@ impl Checkpointer for Reopening {
         let mut guard = self.saver.lock().await;
         guard.1 += 1;
         guard.0.prune(pruning).await
+    }
+    async fn values(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+        keys: &[Name],
+    ) -> Result<Option<ChannelValues>, StorageError> {
+        self.fresh().await.0.values(thread, ns, id, keys).await
+    }
+    async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
+        self.fresh().await.0.count_threads(query).await
+    }
+    async fn usage(&self) -> Result<Usage, StorageError> {
+        self.fresh().await.0.usage().await
+    }
+    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        self.fresh().await.0.lens(thread).await
+    }
+    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
+        self.fresh().await.0.verify(repair).await
     }
 }

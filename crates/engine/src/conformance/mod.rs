@@ -19,6 +19,7 @@ mod listing;
 mod puts;
 pub mod store;
 mod threads;
+mod upkeep;
 mod writes;
 
 use std::fmt;
@@ -144,6 +145,7 @@ pub fn cases() -> Vec<Case> {
     all.extend(listing::cases());
     all.extend(growth::cases());
     all.extend(threads::cases());
+    all.extend(upkeep::cases());
     all
 }
 

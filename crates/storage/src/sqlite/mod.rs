@@ -5,9 +5,12 @@
 
 mod columns;
 mod fault;
+mod lens;
 mod parts;
 mod reader;
 mod schema;
+mod threads;
+mod verify;
 mod writer;
 
 use std::fmt;
@@ -21,8 +24,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rusqlite::Connection;
 use superstep::{
-    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, Pruning, Removal,
-    StorageError, ThreadId, ThreadQuery, ThreadSummary,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
+    Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
 };
 use tokio::sync::oneshot;
 
@@ -31,7 +34,7 @@ use crate::codec::pack::Unpacker;
 use fault::Fault;
 use parts::unpacker;
 use reader::{Memo, Names, View};
-use writer::{Job, Request, Writer};
+use writer::{Done, Job, Request, Writer};
 
 /// Idle reading connections that are kept.
 const IDLE_READERS: usize = 4;
@@ -130,7 +133,7 @@ impl SqliteSaver {
 
     /// Hands a job to the writer at once; the future only waits for its outcome. So the order of the calls is the
     /// order of the commits, even when the futures are awaited later and in another order.
-    fn submit(&self, job: Job) -> impl Future<Output = Result<Removal, StorageError>> + Send + 'static {
+    fn submit(&self, job: Job) -> impl Future<Output = Result<Done, StorageError>> + Send + 'static {
         let (answer, outcome) = oneshot::channel();
         let sent = self
             .inner
@@ -273,6 +276,49 @@ impl Checkpointer for SqliteSaver {
             .await
     }
 
+    async fn values(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+        keys: &[Name],
+    ) -> Result<Option<ChannelValues>, StorageError> {
+        let (thread, ns, id, keys) = (thread.clone(), ns.to_owned(), id.cloned(), keys.to_vec());
+        self.read("reading values", move |view| {
+            view.values(&thread, &ns, id.as_ref(), &keys)
+        })
+        .await
+    }
+
+    async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
+        let query = query.clone();
+        self.read("counting threads", move |view| view.count_threads(&query))
+            .await
+    }
+
+    async fn usage(&self) -> Result<Usage, StorageError> {
+        self.read("measuring what is stored", |view| view.usage()).await
+    }
+
+    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        let thread = thread.clone();
+        self.read("measuring a thread", move |view| view.lens(&thread))
+            .await
+    }
+
+    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
+        if repair {
+            return match self.submit(Job::Repair).await? {
+                Done::Checked(integrity) => Ok(integrity),
+                _ => Ok(Integrity::default()),
+            };
+        }
+        self.read("checking what is stored", |view| {
+            Ok(view.check()?.into_integrity())
+        })
+        .await
+    }
+
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         self.submit(Job::Delete(thread.clone())).await.map(drop)
     }
@@ -282,7 +328,10 @@ impl Checkpointer for SqliteSaver {
     }
 
     async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
-        self.submit(Job::Prune(pruning.clone())).await
+        match self.submit(Job::Prune(pruning.clone())).await? {
+            Done::Removed(removal) => Ok(removal),
+            _ => Ok(Removal::default()),
+        }
     }
 }
 

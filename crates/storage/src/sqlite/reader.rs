@@ -6,9 +6,8 @@ use imbl::OrdMap;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use superstep::{
-    ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name,
-    Object, PendingWrite, Source, StorageError, TaskId, ThreadId, ThreadQuery, ThreadSummary, Value,
-    VersionsSeen, Write,
+    ChannelValues, ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery,
+    Metadata, Name, Object, PendingWrite, Source, TaskId, ThreadId, Value, VersionsSeen, Write,
 };
 
 use crate::codec::bytes::read_rows;
@@ -94,6 +93,16 @@ pub(super) struct Memo {
     metas: HashMap<i64, Meta>,
 }
 
+impl Memo {
+    /// Keeps everything that it meets.
+    pub(super) fn keeping() -> Self {
+        Self {
+            keep: true,
+            ..Self::default()
+        }
+    }
+}
+
 /// One read operation on a connection.
 pub(super) struct View<'a> {
     pub(super) conn: &'a Connection,
@@ -103,14 +112,14 @@ pub(super) struct View<'a> {
 }
 
 /// A namespace of a thread.
-struct Space {
-    row: i64,
-    thread: ThreadId,
-    ns: Name,
+pub(super) struct Space {
+    pub(super) row: i64,
+    pub(super) thread: ThreadId,
+    pub(super) ns: Name,
 }
 
 impl Space {
-    fn place(&self, id: &CheckpointId) -> String {
+    pub(super) fn place(&self, id: &CheckpointId) -> String {
         let ns = if self.ns.is_empty() {
             String::new()
         } else {
@@ -167,7 +176,7 @@ impl View<'_> {
     }
 
     pub(super) fn list(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, Fault> {
-        self.memo.keep = true;
+        self.memo = Memo::keeping();
         self.tuples(query)
     }
 
@@ -189,60 +198,46 @@ impl View<'_> {
             .collect())
     }
 
-    pub(super) fn threads(&mut self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, Fault> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT t.name, s.id, count(*), max(c.id), min(c.id)
-             FROM spaces s JOIN threads t ON t.id = s.thread JOIN checkpoints c ON c.space = s.id
-             WHERE s.ns = '' GROUP BY s.id",
-        )?;
-        let mut rows = statement.query([])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            let thread = ThreadId::new(row.get::<_, String>(0)?);
-            let summary = self.summary(row, thread.clone());
-            match summary.map_err(|fault| fault.at(|| format!("The newest checkpoint of thread {thread}"))) {
-                Ok(summary) if query.matches(&summary) => found.push(summary),
-                Ok(_) => {}
-                // One damaged thread must not hide the others.
-                Err(Fault::Storage(StorageError::Corrupt { place, cause })) => {
-                    tracing::warn!(%thread, place, cause, "a thread is left out of the list: it cannot be read");
-                }
-                Err(other) => return Err(other),
-            }
-        }
-        found.sort_by(|a, b| b.head.id.cmp(&a.head.id).then_with(|| a.thread.cmp(&b.thread)));
-        found.truncate(query.limit.unwrap_or(usize::MAX));
-        Ok(found)
-    }
-
-    fn summary(&mut self, row: &Row<'_>, thread: ThreadId) -> Result<ThreadSummary, Fault> {
-        let (space, count): (i64, i64) = (row.get(1)?, row.get(2)?);
-        let (newest, oldest): (IdColumn, IdColumn) = (row.get(3)?, row.get(4)?);
-        let created = self
-            .conn
-            .prepare_cached("SELECT ts FROM checkpoints WHERE space = ?1 AND id = ?2")?
-            .query_row(params![space, oldest], |row| Ok(time_text(row.get_ref(0)?)?))?;
-        let space = Space {
-            row: space,
-            thread,
-            ns: "".into(),
-        };
+    pub(super) fn values(
+        &mut self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+        keys: &[Name],
+    ) -> Result<Option<ChannelValues>, Fault> {
         let query = ListQuery {
-            id: Some(CheckpointId::new(newest.0)),
+            thread: Some(thread.clone()),
+            ns: Some(ns.into()),
+            id: id.cloned(),
+            limit: Some(1),
             ..ListQuery::default()
         };
-        let head = self.select_in(&query, &space, 1)?.pop();
-        let (_, head) =
-            head.ok_or_else(|| Fault::corrupt(format!("Thread {}", space.thread), "its head is missing"))?;
-        Ok(ThreadSummary {
-            thread: space.thread,
-            head,
-            created,
-            checkpoints: count.unsigned_abs(),
+        let spaces = self.spaces(&query)?;
+        let Some((space, seq, head)) = self.select(&query, &spaces)?.pop() else {
+            return Ok(None);
+        };
+        let place = spaces[space].place(&head.id);
+        let state = self.state(seq, &place)?;
+        let mut values = ChannelValues::new();
+        for key in keys {
+            if let Some(row) = state.values.get(key) {
+                values.insert(key.clone(), self.channel(key, *row, &place)?);
+            }
+        }
+        Ok(Some(values))
+    }
+
+    /// The value of a channel.
+    pub(super) fn channel(&mut self, channel: &Name, row: i64, place: &str) -> Result<Value, Fault> {
+        self.value(row).map_err(|cause| match cause {
+            Unreadable::Fault(fault) => fault,
+            Unreadable::Damaged(cause) => {
+                Fault::corrupt(format!("Channel {channel} of {}", lower(place)), cause)
+            }
         })
     }
 
-    fn spaces(&self, query: &ListQuery) -> Result<Vec<Space>, Fault> {
+    pub(super) fn spaces(&self, query: &ListQuery) -> Result<Vec<Space>, Fault> {
         let read = |row: &Row<'_>| {
             Ok(Space {
                 row: row.get(0)?,
@@ -287,7 +282,7 @@ impl View<'_> {
         Ok(found)
     }
 
-    fn select_in(
+    pub(super) fn select_in(
         &mut self,
         query: &ListQuery,
         space: &Space,
@@ -395,17 +390,17 @@ impl View<'_> {
         Ok(meta)
     }
 
-    fn tuple(&mut self, space: &Space, seq: i64, head: CheckpointHead) -> Result<CheckpointTuple, Fault> {
+    pub(super) fn tuple(
+        &mut self,
+        space: &Space,
+        seq: i64,
+        head: CheckpointHead,
+    ) -> Result<CheckpointTuple, Fault> {
         let place = space.place(&head.id);
         let state = self.state(seq, &place)?;
-        let mut channel_values = superstep::ChannelValues::new();
+        let mut channel_values = ChannelValues::new();
         for (channel, row) in &state.values {
-            let value = self.value(*row).map_err(|cause| match cause {
-                Unreadable::Fault(fault) => fault,
-                Unreadable::Damaged(cause) => {
-                    Fault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause)
-                }
-            })?;
+            let value = self.channel(channel, *row, &place)?;
             channel_values.insert(channel.clone(), value);
         }
         let pending_writes = self.pending_writes(seq, &place)?;
@@ -434,31 +429,52 @@ impl View<'_> {
         let mut rows = statement.query([seq])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let unreadable = |e: rusqlite::Error| Fault::from(e).at(|| format!("A task of {}", lower(place)));
-            let task_id = TaskId::new(row.get::<_, IdColumn>(0).map_err(unreadable)?.0);
-            let task_path: String = row.get(1).map_err(unreadable)?;
-            let damaged = |cause: String| {
-                Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause)
-            };
-            let blob = row.get_ref(2)?.as_blob().map_err(|e| damaged(e.to_string()))?;
-            for (idx, channel, data) in Rows::decode(blob).map_err(damaged)?.0 {
-                let (refs, data) = split(&data).map_err(damaged)?;
-                let value = self.unpack(data, &refs).map_err(|cause| match cause {
-                    Unreadable::Fault(fault) => fault,
-                    Unreadable::Damaged(cause) => damaged(cause),
-                })?;
-                let channel = self.names.name(conn, channel)?;
-                found.push(PendingWrite {
-                    task_id: task_id.clone(),
-                    task_path: task_path.clone(),
-                    write: Write { idx, channel, value },
-                });
-            }
+            self.task_writes(row, place, &mut found)?;
         }
         found.sort_by(|a, b| {
             (&a.task_path, &a.task_id, a.write.idx).cmp(&(&b.task_path, &b.task_id, b.write.idx))
         });
         Ok(found)
+    }
+
+    /// Reads one row of writes; whether it can be read is what the check of everything wants to know.
+    pub(super) fn writes_of_row(&mut self, row: i64) -> Result<(), Fault> {
+        let conn = self.conn;
+        let mut statement = conn.prepare_cached("SELECT task, path, data FROM writes WHERE id = ?1")?;
+        let mut rows = statement.query([row])?;
+        match rows.next()? {
+            Some(row) => self.task_writes(row, "A checkpoint", &mut Vec::new()),
+            None => Ok(()),
+        }
+    }
+
+    fn task_writes(
+        &mut self,
+        row: &Row<'_>,
+        place: &str,
+        found: &mut Vec<PendingWrite>,
+    ) -> Result<(), Fault> {
+        let unreadable = |e: rusqlite::Error| Fault::from(e).at(|| format!("A task of {}", lower(place)));
+        let task_id = TaskId::new(row.get::<_, IdColumn>(0).map_err(unreadable)?.0);
+        let task_path: String = row.get(1).map_err(unreadable)?;
+        let damaged = |cause: String| {
+            Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause)
+        };
+        let blob = row.get_ref(2)?.as_blob().map_err(|e| damaged(e.to_string()))?;
+        for (idx, channel, data) in Rows::decode(blob).map_err(damaged)?.0 {
+            let (refs, data) = split(&data).map_err(damaged)?;
+            let value = self.unpack(data, &refs).map_err(|cause| match cause {
+                Unreadable::Fault(fault) => fault,
+                Unreadable::Damaged(cause) => damaged(cause),
+            })?;
+            let channel = self.names.name(self.conn, channel)?;
+            found.push(PendingWrite {
+                task_id: task_id.clone(),
+                task_path: task_path.clone(),
+                write: Write { idx, channel, value },
+            });
+        }
+        Ok(())
     }
 
     /// The state of a checkpoint: the nearest snapshot and the deltas after it.
@@ -688,4 +704,13 @@ impl From<rusqlite::Error> for Unreadable {
 
 fn lower(place: &str) -> String {
     place.replacen("Checkpoint", "checkpoint", 1)
+}
+
+/// The parts that the stored writes of a task refer to, as often as they do.
+pub(super) fn refs_of_writes(blob: &[u8]) -> Result<Vec<i64>, String> {
+    let mut all = Vec::new();
+    for (.., data) in Rows::decode(blob)?.0 {
+        all.extend(split(&data)?.0);
+    }
+    Ok(all)
 }

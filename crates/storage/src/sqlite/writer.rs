@@ -5,6 +5,7 @@
 //! once), channels that did not change are not touched, and a list that grew is stored as its new items.
 
 mod prune;
+mod repair;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
@@ -15,8 +16,8 @@ use imbl::OrdMap;
 use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use superstep::{
-    ChannelVersions, Checkpoint, CheckpointId, Commit, Link as Place, Name, Object, Pruning, Put, Removal,
-    Scope, StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value, VersionsSeen,
+    ChannelVersions, Checkpoint, CheckpointId, Commit, Integrity, Link as Place, Name, Object, Pruning, Put,
+    Removal, Scope, StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value, VersionsSeen,
 };
 use tokio::sync::oneshot;
 
@@ -29,7 +30,7 @@ use crate::codec::value::{json, nested};
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::Fault;
 use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
-use super::reader::{Memo, Names, SOURCES, View};
+use super::reader::{Memo, Names, SOURCES, View, refs_of_writes};
 
 /// Commits and other jobs after which a transaction is closed: bounds how long the first caller waits for the last.
 const GROUP: usize = 256;
@@ -50,6 +51,8 @@ pub(super) enum Job {
     Delete(ThreadId),
     Copy(ThreadId, ThreadId),
     Prune(Pruning),
+    /// Check everything and put right what can be.
+    Repair,
 }
 
 impl Job {
@@ -70,12 +73,21 @@ impl Job {
             Job::Delete(thread) => format!("deleting thread {thread}"),
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
             Job::Prune(_) => "removing the past of threads".to_owned(),
+            Job::Repair => "checking and repairing what is stored".to_owned(),
         }
     }
 }
 
-/// What a job removed; nothing for most.
-type Outcome = Result<Removal, StorageError>;
+/// What a job says when it is done.
+#[derive(Debug)]
+pub(super) enum Done {
+    /// Nothing more.
+    Stored,
+    Removed(Removal),
+    Checked(Integrity),
+}
+
+type Outcome = Result<Done, StorageError>;
 type Answer = oneshot::Sender<Outcome>;
 
 /// A job and where its outcome goes.
@@ -245,7 +257,7 @@ impl Writer {
         self.shelves.forget();
     }
 
-    fn job(&mut self, job: &Job) -> Result<Removal, Fault> {
+    fn job(&mut self, job: &Job) -> Result<Done, Fault> {
         match job {
             Job::Commits(commits) => {
                 let stored = commits.iter().try_for_each(|commit| self.commit(commit));
@@ -254,10 +266,11 @@ impl Writer {
             }
             Job::Delete(thread) => drop(self.delete(thread)?),
             Job::Copy(from, to) => self.copy(from, to)?,
-            Job::Prune(pruning) => return self.prune(pruning),
+            Job::Prune(pruning) => return self.prune(pruning).map(Done::Removed),
+            Job::Repair => return self.repair().map(Done::Checked),
         }
         self.shelves.settle(&self.conn)?;
-        Ok(Removal::default())
+        Ok(Done::Stored)
     }
 
     fn commit(&mut self, commit: &Commit) -> Result<(), Fault> {
@@ -375,12 +388,7 @@ impl Writer {
             return Ok(None);
         };
         let place = format!("Checkpoint {id} of thread {thread}");
-        let mut view = View {
-            conn: &self.conn,
-            names: &mut self.names,
-            unpacker: self.shelves.unpacker(),
-            memo: Memo::default(),
-        };
+        let mut view = self.view();
         let (parents, user) = view.meta(meta, &place)?;
         let state = view.state(seq, &place)?;
         let values = state
@@ -409,6 +417,16 @@ impl Writer {
         });
         self.remember(space, id, known.clone());
         Ok(Some(known))
+    }
+
+    /// The database as this connection sees it.
+    fn view(&mut self) -> View<'_> {
+        View {
+            conn: &self.conn,
+            names: &mut self.names,
+            unpacker: self.shelves.unpacker(),
+            memo: Memo::default(),
+        }
     }
 
     fn remember(&mut self, space: i64, id: &CheckpointId, known: Arc<Known>) {
@@ -971,13 +989,4 @@ struct Copied {
 /// One value to pack.
 fn one<'v>(value: &'v Value) -> parts::Source<'v, std::iter::Empty<&'v Value>> {
     parts::Source::Value(value)
-}
-
-/// The parts that the stored writes of a task refer to, as often as they do.
-fn refs_of_writes(blob: &[u8]) -> Result<Vec<i64>, String> {
-    let mut all = Vec::new();
-    for (.., data) in Rows::decode(blob)?.0 {
-        all.extend(split(&data)?.0);
-    }
-    Ok(all)
 }

@@ -191,12 +191,7 @@ impl Writer {
 
     /// The whole state of a checkpoint as one delta.
     fn whole(&mut self, seq: i64, place: &str) -> Result<Delta, Fault> {
-        let mut view = View {
-            conn: &self.conn,
-            names: &mut self.names,
-            unpacker: self.shelves.unpacker(),
-            memo: Memo::default(),
-        };
+        let mut view = self.view();
         let state = view.state(seq, place)?;
         let mut delta = Delta::default();
         for (channel, version) in &state.versions {

@@ -1,0 +1,630 @@
+//! What a host asks: values by key, the list of threads, what pruning takes, sizes, soundness.
+
+use super::build::{Draft, id, stored, write};
+use super::{Mismatch, Outcome, same, suite};
+use crate::checkpoint::{Checkpoint, Checkpointer, ListQuery, StorageError};
+use crate::ids::{CheckpointId, ThreadId};
+use crate::json;
+use crate::upkeep::{Keep, Pruning, Removal, ThreadPlace, ThreadQuery, ThreadStatus};
+use crate::value::{Object, Value};
+
+suite! {
+    "values: some keys of the newest and of any checkpoint" => values,
+    "threads: search" => search,
+    "threads: status" => status,
+    "threads: metadata and idle time" => filters,
+    "threads: pages and counts" => pages,
+    "prune: what each rule keeps (or the backend says that it cannot)" => kinds,
+    "prune: a dry run says what would go and changes nothing (or the backend says that it cannot)" => dry_run,
+    "prune: what is retained stays (or the backend says that it cannot)" => retained,
+    "prune: shared values of what is kept stay (or the backend says that it cannot)" => shared,
+    "usage: threads with their checkpoints, the largest first (or the backend says that it cannot)" => usage,
+    "lens: keys and checkpoints (or the backend says that it cannot)" => lens,
+    "lens: a list that is replaced grows, one that is appended to does not (or the backend says that it cannot)" => growing,
+    "verify: what was stored is sound (or the backend says that it cannot)" => sound,
+    "values: long, nested and repeated ones" => long_values,
+}
+
+/// `None` when the backend does not offer it.
+fn offered<T>(done: Result<T, StorageError>) -> Result<Option<T>, Mismatch> {
+    match done {
+        Ok(found) => Ok(Some(found)),
+        Err(StorageError::Unsupported(_)) => Ok(None),
+        Err(other) => Err(other.into()),
+    }
+}
+
+async fn values(saver: &dyn Checkpointer) -> Outcome {
+    let first = Draft::root(id(1))
+        .set("x", 1)
+        .set("long", "text ".repeat(400))
+        .append("log", vec![json!("a")])
+        .clear("empty")
+        .store(saver, "t", "")
+        .await?;
+    let second = Draft::after(&first, id(2))
+        .set("x", 2)
+        .append("log", vec![json!("b")]);
+    second.store(saver, "t", "").await?;
+    Draft::root(id(3))
+        .set("x", "inner")
+        .store(saver, "t", "sub")
+        .await?;
+    let keys = ["log".into(), "x".into(), "empty".into(), "unknown".into()];
+    let read = async |ns: &str, at: Option<u64>| -> Result<Option<Vec<(String, Value)>>, Mismatch> {
+        let found = saver.values(&"t".into(), ns, at.map(id).as_ref(), &keys).await?;
+        Ok(found.map(|found| {
+            found
+                .iter()
+                .map(|(key, value)| (key.to_string(), value.clone()))
+                .collect()
+        }))
+    };
+    let pair = |x: Value, log: Value| Some(vec![("log".to_owned(), log), ("x".to_owned(), x)]);
+    same("newest", read("", None).await?, pair(json!(2), json!(["a", "b"])))?;
+    same("first", read("", Some(1)).await?, pair(json!(1), json!(["a"])))?;
+    let inner = Some(vec![("x".to_owned(), json!("inner"))]);
+    same("inner", read("sub", None).await?, inner)?;
+    same("no such checkpoint", read("", Some(9)).await?, None)?;
+    same("no such namespace", read("other", None).await?, None)?;
+    let none = saver.values(&"t".into(), "", None, &[]).await?;
+    same("no keys", none.map(|found| found.len()), Some(0))
+}
+
+/// Threads of every status; ids grow with the number.
+async fn people(saver: &dyn Checkpointer) -> Outcome {
+    let named = [
+        (1, "Anna 1", "idle"),
+        (2, "anna 2", "asks"),
+        (3, "Björn", "failed"),
+        (4, "carl_%", "pending"),
+        (5, "Anna 3", "idle"),
+    ];
+    for (n, thread, kind) in named {
+        let root = Draft::root(id(n)).meta("graph", kind).meta("owner", n % 2);
+        let root = root.store(saver, thread, "").await?;
+        let head = Draft::after(&root, id(n + 10)).with(|checkpoint| {
+            checkpoint.ts = format!("2026-11-2{n}T00:00:00.000+00:00");
+            if kind != "pending" {
+                checkpoint.next.clear();
+            }
+        });
+        let head = head.store(saver, thread, "").await?;
+        match kind {
+            "asks" => {
+                write(
+                    saver,
+                    thread,
+                    &head,
+                    "task",
+                    "p",
+                    &[(-3, "__interrupt__", json!(["q"]))],
+                )
+                .await?
+            }
+            "failed" => {
+                write(
+                    saver,
+                    thread,
+                    &head,
+                    "task",
+                    "p",
+                    &[(-1, "__error__", json!("e"))],
+                )
+                .await?
+            }
+            _ => {}
+        }
+        // What an older checkpoint waits for says nothing about the thread.
+        write(
+            saver,
+            thread,
+            &root,
+            "old",
+            "p",
+            &[(-3, "__interrupt__", json!(["q"]))],
+        )
+        .await?;
+    }
+    Draft::root(id(99)).store(saver, "Anna's inner", "sub").await?;
+    Ok(())
+}
+
+/// The ids of the matching threads, counted too.
+async fn names(saver: &dyn Checkpointer, query: ThreadQuery) -> Result<Vec<String>, Mismatch> {
+    let found = saver.threads(&query).await?;
+    let all = ThreadQuery {
+        after: None,
+        limit: None,
+        ..query.clone()
+    };
+    let all = saver.threads(&all).await?;
+    same("count", saver.count_threads(&query).await?, all.len() as u64)?;
+    for thread in &found {
+        same("checkpoints", thread.checkpoints, 2)?;
+        same("the oldest", thread.created.starts_with("2026-11-18T"), true)?;
+    }
+    Ok(found.into_iter().map(|found| found.thread.to_string()).collect())
+}
+
+async fn search(saver: &dyn Checkpointer) -> Outcome {
+    people(saver).await?;
+    let cases: [(&str, &[&str]); 7] = [
+        ("anna", &["Anna 3", "anna 2", "Anna 1"]),
+        ("ANNA 1", &["Anna 1"]),
+        ("BJÖRN", &["Björn"]),
+        ("_%", &["carl_%"]),
+        ("%", &["carl_%"]),
+        ("inner", &[]),
+        ("", &["Anna 3", "carl_%", "Björn", "anna 2", "Anna 1"]),
+    ];
+    for (text, want) in cases {
+        let query = ThreadQuery {
+            search: Some(text.to_owned()),
+            ..ThreadQuery::default()
+        };
+        same(
+            text,
+            names(saver, query).await?,
+            want.iter().map(|name| (*name).to_owned()).collect(),
+        )?;
+    }
+    Ok(())
+}
+
+async fn status(saver: &dyn Checkpointer) -> Outcome {
+    people(saver).await?;
+    let cases: [(ThreadStatus, &[&str]); 4] = [
+        (ThreadStatus::Idle, &["Anna 3", "Anna 1"]),
+        (ThreadStatus::Interrupted, &["anna 2"]),
+        (ThreadStatus::Error, &["Björn"]),
+        (ThreadStatus::Pending, &["carl_%"]),
+    ];
+    for (status, want) in cases {
+        let query = ThreadQuery {
+            status: Some(status),
+            ..ThreadQuery::default()
+        };
+        for thread in saver.threads(&query).await? {
+            same("its own word", thread.status(), status)?;
+        }
+        let found = names(saver, query).await?;
+        same(
+            status.as_str(),
+            found,
+            want.iter().map(|name| (*name).to_owned()).collect(),
+        )?;
+    }
+    Ok(())
+}
+
+async fn filters(saver: &dyn Checkpointer) -> Outcome {
+    people(saver).await?;
+    let by = |entries: &[(&str, Value)]| ThreadQuery {
+        filter: entries
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone()))
+            .collect::<Object>(),
+        ..ThreadQuery::default()
+    };
+    let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    same(
+        "graph",
+        names(saver, by(&[("graph", json!("idle"))])).await?,
+        list(&["Anna 3", "Anna 1"]),
+    )?;
+    let both = by(&[("owner", json!(1)), ("step", json!(0))]);
+    same(
+        "owner and step",
+        names(saver, both).await?,
+        list(&["Anna 3", "Björn", "Anna 1"]),
+    )?;
+    same(
+        "no such step",
+        names(saver, by(&[("step", json!(7))])).await?,
+        list(&[]),
+    )?;
+    let idle = ThreadQuery {
+        idle_since: Some("2026-11-23T00:00:00.000+00:00".to_owned()),
+        ..ThreadQuery::default()
+    };
+    same("idle", names(saver, idle).await?, list(&["anna 2", "Anna 1"]))
+}
+
+async fn pages(saver: &dyn Checkpointer) -> Outcome {
+    people(saver).await?;
+    // A copy has the head of the thread that it was made of: equal heads are in the order of their names.
+    saver.copy_thread(&"Björn".into(), &"Zoë".into()).await?;
+    saver.copy_thread(&"Björn".into(), &"Adam".into()).await?;
+    let all = names(saver, ThreadQuery::default()).await?;
+    same("all", all.len(), 7)?;
+    same(
+        "equal heads",
+        &all[2..5],
+        &["Adam".to_owned(), "Björn".to_owned(), "Zoë".to_owned()],
+    )?;
+    for limit in [1, 2, 3, 100] {
+        let (mut after, mut seen) = (None, Vec::new());
+        loop {
+            let query = ThreadQuery {
+                after,
+                limit: Some(limit),
+                ..ThreadQuery::default()
+            };
+            let page = saver.threads(&query).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.place());
+            seen.extend(page.into_iter().map(|found| found.thread.to_string()));
+        }
+        same("the pages together", &seen, &all)?;
+    }
+    let none = ThreadQuery {
+        limit: Some(0),
+        ..ThreadQuery::default()
+    };
+    same("none", saver.threads(&none).await?, Vec::new())?;
+    same("counted all the same", saver.count_threads(&none).await?, 7)?;
+    // A place stays one when its thread is gone.
+    let place = ThreadPlace {
+        head: id(13),
+        thread: "Björn".into(),
+    };
+    saver.delete_thread(&"Björn".into()).await?;
+    let query = ThreadQuery {
+        after: Some(place),
+        search: Some("z".to_owned()),
+        ..ThreadQuery::default()
+    };
+    let found = saver.threads(&query).await?;
+    same("after a thread that is gone", found.len(), 1)
+}
+
+/// A main line 1 to 5, a branch 6, 7 from 2, a branch 8 from 6, and 20 to 22 in a namespace of a nested graph.
+async fn tree(saver: &dyn Checkpointer, thread: &str) -> Result<Vec<Checkpoint>, Mismatch> {
+    let mut made: Vec<Checkpoint> = Vec::new();
+    for (n, parent, ns) in [
+        (1, 0, ""),
+        (2, 1, ""),
+        (3, 2, ""),
+        (4, 3, ""),
+        (5, 4, ""),
+        (6, 2, ""),
+        (7, 6, ""),
+        (8, 6, ""),
+        (20, 0, "sub"),
+        (21, 20, "sub"),
+        (22, 21, "sub"),
+    ] {
+        let draft = match made.iter().find(|made| made.id == id(parent)) {
+            Some(parent) => Draft::after(parent, id(n)),
+            None => Draft::root(id(n)).append("log", Vec::new()),
+        };
+        let text = format!("{n} of a length that is worth its own place, ").repeat(30);
+        let draft = draft.append("log", vec![json!(text)]).set("x", n);
+        let draft = draft.meta("run_id", if n < 6 { "first" } else { "second" });
+        made.push(draft.store(saver, thread, ns).await?);
+        let last = &made[made.len() - 1];
+        if ns.is_empty() {
+            write(saver, thread, last, "task", "p", &[(0, "log", json!([text]))]).await?;
+        }
+    }
+    Ok(made)
+}
+
+async fn left(saver: &dyn Checkpointer, thread: &str) -> Result<Vec<CheckpointId>, Mismatch> {
+    let query = ListQuery {
+        thread: Some(thread.into()),
+        ..ListQuery::default()
+    };
+    let mut ids: Vec<_> = saver
+        .heads(&query)
+        .await?
+        .into_iter()
+        .map(|head| head.id)
+        .collect();
+    ids.sort();
+    Ok(ids)
+}
+
+fn numbers(numbers: &[u64]) -> Vec<CheckpointId> {
+    numbers.iter().map(|n| id(*n)).collect()
+}
+
+/// Everything that is left reads as it was made.
+async fn as_made(saver: &dyn Checkpointer, thread: &str, made: &[Checkpoint]) -> Outcome {
+    let ids = left(saver, thread).await?;
+    for checkpoint in made.iter().filter(|made| ids.contains(&made.id)) {
+        let ns = if checkpoint.id >= id(20) { "sub" } else { "" };
+        let found = saver.get(&thread.into(), ns, Some(&checkpoint.id)).await?;
+        let found = found.ok_or_else(|| format!("{} is gone", checkpoint.id))?;
+        same(
+            "values",
+            &found.checkpoint.channel_values,
+            &checkpoint.channel_values,
+        )?;
+        same(
+            "versions",
+            &found.checkpoint.channel_versions,
+            &checkpoint.channel_versions,
+        )?;
+        same("writes", found.pending_writes.len(), usize::from(ns.is_empty()))?;
+    }
+    Ok(())
+}
+
+async fn kinds(saver: &dyn Checkpointer) -> Outcome {
+    let cases: [(&str, Keep, &[u64], &[u64]); 5] = [
+        ("latest", Keep::Latest, &[8, 22], &[5, 7]),
+        ("branches", Keep::Branches, &[5, 7, 8, 22], &[]),
+        ("newest", Keep::Newest(2), &[7, 8, 21, 22], &[5]),
+        ("none of the newest", Keep::Newest(0), &[], &[5, 7, 8, 22]),
+        ("nothing", Keep::Nothing, &[], &[5, 7, 8, 22]),
+    ];
+    for (name, keep, kept, lost) in cases {
+        let made = tree(saver, name).await?;
+        let Some(removal) = offered(saver.prune(&Pruning::threads([name.into()], keep)).await)? else {
+            return Ok(());
+        };
+        same(name, left(saver, name).await?, numbers(kept))?;
+        same("checkpoints", removal.checkpoints, 11 - kept.len() as u64)?;
+        same("threads", removal.threads, u64::from(kept.is_empty()))?;
+        let mut branches = removal.branches;
+        branches.sort_by(|a, b| a.1.cmp(&b.1));
+        let lost: Vec<_> = numbers(lost)
+            .into_iter()
+            .map(|id| (ThreadId::from(name), id))
+            .collect();
+        same("lost branches", branches, lost)?;
+        as_made(saver, name, &made).await?;
+    }
+    Ok(())
+}
+
+async fn dry_run(saver: &dyn Checkpointer) -> Outcome {
+    let made = tree(saver, "t").await?;
+    saver.copy_thread(&"t".into(), &"copy".into()).await?;
+    let everything = ListQuery::default();
+    let before = saver.list(&everything).await?;
+    for pruning in [
+        Pruning::threads(["t".into()], Keep::Latest),
+        Pruning::runs(["first".into()]),
+        Pruning::threads(["copy".into(), "nobody".into()], Keep::Nothing),
+    ] {
+        let Some(dry) = offered(saver.prune(&pruning.clone().dry_run()).await)? else {
+            return Ok(());
+        };
+        let listed = saver.list(&everything).await?;
+        same("a dry run left everything", listed == before, true)?;
+        // And it may be gone on from.
+        as_made(saver, "t", &made).await?;
+        same("a dry run says something", dry.checkpoints > 0, true)?;
+    }
+    let pruning = Pruning::threads(["t".into(), "copy".into()], Keep::Branches);
+    let dry = saver.prune(&pruning.clone().dry_run()).await?;
+    let real = saver.prune(&pruning).await?;
+    let told = |removal: &Removal| (removal.threads, removal.checkpoints, removal.branches.clone());
+    same("what would go and what went", told(&dry), told(&real))?;
+    same("bytes", dry.bytes.is_some(), real.bytes.is_some())
+}
+
+async fn retained(saver: &dyn Checkpointer) -> Outcome {
+    let made = tree(saver, "t").await?;
+    let pruning = Pruning::threads(["t".into()], Keep::Latest).retain([id(3), id(21), id(77)]);
+    if offered(saver.prune(&pruning).await)?.is_none() {
+        return Ok(());
+    }
+    same("left", left(saver, "t").await?, numbers(&[3, 8, 21, 22]))?;
+    as_made(saver, "t", &made).await?;
+    let last = Draft::after(&made[2], id(30)).append("log", vec![json!("on from a bookmark")]);
+    let last = last.store(saver, "t", "").await?;
+    stored(saver, "t", "", &last).await?;
+    let runs = Pruning::runs(["first".into(), "second".into()]).retain([id(3)]);
+    saver.prune(&runs).await?;
+    same("of the runs", left(saver, "t").await?, numbers(&[3]))?;
+    as_made(saver, "t", &made).await
+}
+
+async fn shared(saver: &dyn Checkpointer) -> Outcome {
+    let made = tree(saver, "t").await?;
+    tree(saver, "u").await?;
+    saver.copy_thread(&"t".into(), &"copy".into()).await?;
+    for (thread, keep) in [("t", Keep::Latest), ("u", Keep::Nothing), ("t", Keep::Nothing)] {
+        if offered(saver.prune(&Pruning::threads([thread.into()], keep)).await)?.is_none() {
+            return Ok(());
+        }
+        same("the copy", left(saver, "copy").await?.len(), 11)?;
+        as_made(saver, "copy", &made).await?;
+    }
+    // What was shared may be stored again as if it had never been there.
+    let again = tree(saver, "t").await?;
+    as_made(saver, "t", &again).await?;
+    saver.delete_thread(&"copy".into()).await?;
+    as_made(saver, "t", &again).await
+}
+
+async fn usage(saver: &dyn Checkpointer) -> Outcome {
+    tree(saver, "large").await?;
+    Draft::root(id(1)).set("x", 1).store(saver, "small", "").await?;
+    let Some(found) = offered(saver.usage().await)? else {
+        return Ok(());
+    };
+    let threads: Vec<_> = found
+        .threads
+        .iter()
+        .map(|of| (of.thread.as_str(), of.checkpoints))
+        .collect();
+    same("threads", threads, vec![("large", 11), ("small", 1)])?;
+    same(
+        "each takes something",
+        found.threads.iter().all(|of| of.bytes > 0),
+        true,
+    )?;
+    same("all", found.bytes > 0, true)?;
+    saver.delete_thread(&"large".into()).await?;
+    let threads = saver.usage().await?.threads.len();
+    same("after one is gone", threads, 1)
+}
+
+async fn lens(saver: &dyn Checkpointer) -> Outcome {
+    let made = tree(saver, "t").await?;
+    let Some(found) = offered(saver.lens(&"t".into()).await)? else {
+        return Ok(());
+    };
+    let mut keys: Vec<_> = found.keys.iter().map(|of| (&*of.key, of.versions)).collect();
+    keys.sort_unstable();
+    same("keys", keys, vec![("log", 11), ("x", 11)])?;
+    let sorted = found.keys.is_sorted_by(|a, b| a.bytes >= b.bytes);
+    same("the largest first", sorted, true)?;
+    let mut checkpoints: Vec<_> = made
+        .iter()
+        .map(|made| (made.id.clone(), made.metadata.step, made.ts.clone()))
+        .collect();
+    checkpoints.sort();
+    let told: Vec<_> = found
+        .checkpoints
+        .iter()
+        .map(|of| (of.id.clone(), of.step, of.ts.clone()))
+        .collect();
+    same("checkpoints, the oldest first", told, checkpoints)?;
+    same(
+        "each adds something",
+        found.checkpoints.iter().all(|of| of.bytes > 0),
+        true,
+    )?;
+    let inner = found.checkpoints.iter().filter(|of| &*of.ns == "sub").count();
+    same("namespaces", inner, 3)?;
+    let nobody = saver.lens(&"nobody".into()).await?;
+    same("no thread", (nobody.keys.len(), nobody.checkpoints.len()), (0, 0))
+}
+
+async fn growing(saver: &dyn Checkpointer) -> Outcome {
+    let mut last = Draft::root(id(1))
+        .set("appended", json!([]))
+        .set("replaced", json!([]));
+    let mut all: Vec<Value> = Vec::new();
+    for n in 2..42_u64 {
+        // Nothing in it repeats, so neither compressing nor sharing makes it short.
+        let text: String = (0..8)
+            .map(|part| format!("{:x}", (n * 31 + part).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+            .collect();
+        all.push(json!({"n": n, "text": text}));
+        let parent = last.store(saver, "t", "").await?;
+        last = Draft::after(&parent, id(n)).append("appended", vec![json!({"n": n, "text": text})]);
+        let mut changed: Vec<Value> = all.clone();
+        changed[0] = json!(n);
+        last = last.set("replaced", changed);
+    }
+    last.store(saver, "t", "").await?;
+    let Some(found) = offered(saver.lens(&"t".into()).await)? else {
+        return Ok(());
+    };
+    let of = |key: &str| {
+        found
+            .keys
+            .iter()
+            .find(|of| &*of.key == key)
+            .ok_or("a key is missing")
+    };
+    let (appended, replaced) = (of("appended")?, of("replaced")?);
+    same("versions", (appended.versions, replaced.versions), (41, 41))?;
+    let (whole, also) = (appended.whole, replaced.whole);
+    if whole.abs_diff(also) > whole / 4 {
+        return Err(format!("both lists are as long, yet they would take {whole} and {also} bytes").into());
+    }
+    if appended.bytes * 4 > appended.whole {
+        return Err(format!(
+            "a list that is appended to takes {} of {whole} bytes",
+            appended.bytes
+        )
+        .into());
+    }
+    if replaced.bytes < 3 * appended.bytes {
+        return Err(format!(
+            "the replaced list takes {}, the other {}",
+            replaced.bytes, appended.bytes
+        )
+        .into());
+    }
+    Ok(())
+}
+
+async fn sound(saver: &dyn Checkpointer) -> Outcome {
+    for repair in [false, true] {
+        let Some(empty) = offered(saver.verify(repair).await)? else {
+            return Ok(());
+        };
+        same(
+            "nothing there",
+            (empty.threads, empty.checkpoints, empty.is_sound()),
+            (0, 0, true),
+        )?;
+    }
+    let made = tree(saver, "t").await?;
+    tree(saver, "gone").await?;
+    saver.copy_thread(&"t".into(), &"copy".into()).await?;
+    saver.delete_thread(&"gone".into()).await?;
+    // A slot that is replaced, and a task that goes on.
+    let long = "an answer ".repeat(100);
+    for n in 0..3 {
+        let rows = [
+            (-4, "__resume__", json!([long.as_str(), n])),
+            (n, "x", json!(long.as_str())),
+        ];
+        write(saver, "t", &made[4], "again", "q", &rows).await?;
+    }
+    offered(
+        saver
+            .prune(&Pruning::threads(["copy".into()], Keep::Branches))
+            .await,
+    )?;
+    for repair in [false, true, false] {
+        let found = saver.verify(repair).await?;
+        same("damage", &found.damage, &Vec::new())?;
+        same("repaired", found.repaired, false)?;
+        same("threads", found.threads, 2)?;
+        same("checkpoints", found.checkpoints >= 15, true)?;
+    }
+    as_made(saver, "t", &made[..4]).await
+}
+
+async fn long_values(saver: &dyn Checkpointer) -> Outcome {
+    let text = "a long text that is the same everywhere, ".repeat(50);
+    let document = json!({"title": "\u{0}1", "text": text, "parts": [text, [text, {"deep": text}]]});
+    let mut last = Draft::root(id(1))
+        .set("document", document.clone())
+        .set("text", text.as_str())
+        .set("many", vec![document.clone(); 40])
+        .set(
+            "\u{0}",
+            json!(["\u{0}", "\u{0}\u{0}7", text.replace("same", "\u{0}same")]),
+        )
+        .append("log", vec![document.clone(), json!(text)])
+        .store(saver, "t", "")
+        .await?;
+    stored(saver, "t", "", &last).await?;
+    for n in 2..80 {
+        let draft = match n % 4 {
+            0 => Draft::after(&last, id(n)).append("log", vec![document.clone(), json!(n)]),
+            1 => Draft::after(&last, id(n)).append("log", vec![json!(text.repeat(2)); 3]),
+            2 => Draft::after(&last, id(n)).set("many", vec![json!([n, document.clone()]); 30]),
+            _ => Draft::after(&last, id(n)).set("text", text.as_str()),
+        };
+        last = draft.store(saver, "t", "").await?;
+        stored(saver, "t", "", &last).await?;
+    }
+    let rows = [
+        (0, "log", json!([document.clone(), text])),
+        (1, "text", json!(text)),
+    ];
+    write(saver, "t", &last, "task", "p", &rows).await?;
+    let found = saver
+        .get(&"t".into(), "", None)
+        .await?
+        .ok_or("the checkpoint is gone")?;
+    let read: Vec<Value> = found
+        .pending_writes
+        .into_iter()
+        .map(|pending| pending.write.value)
+        .collect();
+    same("writes", read, vec![json!([document, text]), json!(text)])
+}

@@ -1,0 +1,200 @@
+//! What is stored takes so much: of everything, of each thread, of each key and checkpoint.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rusqlite::{Connection, OptionalExtension};
+use superstep::{
+    CheckpointId, CheckpointUsage, KeyUsage, Name, StorageError, ThreadId, ThreadLens, ThreadUsage, Usage,
+};
+
+use crate::codec::pack::read_refs;
+use crate::codec::record::Delta;
+
+use super::columns::{IdColumn, time_text};
+use super::fault::Fault;
+use super::parts::{CHECKPOINT_BYTES, ROW_BYTES};
+use super::reader::{View, refs_of_writes};
+
+/// Counts the bytes of rows, each once. Damaged rows count with what can be read of them.
+struct Scale<'a> {
+    conn: &'a Connection,
+    items: HashSet<i64>,
+    parts: HashSet<i64>,
+}
+
+impl<'a> Scale<'a> {
+    fn new(conn: &'a Connection) -> Self {
+        Self {
+            conn,
+            items: HashSet::new(),
+            parts: HashSet::new(),
+        }
+    }
+
+    /// A value row with what it builds on.
+    fn item(&mut self, item: i64) -> Result<u64, Fault> {
+        let (mut bytes, mut at) = (0, Some(item));
+        while let Some(item) = at.filter(|item| self.items.insert(*item)) {
+            let row: Option<(Option<i64>, i64, Option<Vec<u8>>)> = self
+                .conn
+                .prepare_cached("SELECT base, length(data), refs FROM items WHERE id = ?1")?
+                .query_row([item], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .optional()?;
+            let Some((base, length, refs)) = row else { break };
+            bytes += (length + ROW_BYTES).unsigned_abs();
+            bytes += self.parts(read_refs(refs.as_deref()).unwrap_or_default())?;
+            at = base;
+        }
+        Ok(bytes)
+    }
+
+    fn parts(&mut self, mut open: Vec<i64>) -> Result<u64, Fault> {
+        let mut bytes = 0;
+        while let Some(part) = open.pop() {
+            if !self.parts.insert(part) {
+                continue;
+            }
+            let row: Option<(i64, Option<Vec<u8>>)> = self
+                .conn
+                .prepare_cached("SELECT length(data), refs FROM parts WHERE id = ?1")?
+                .query_row([part], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let Some((length, refs)) = row else { continue };
+            bytes += (length + ROW_BYTES).unsigned_abs();
+            open.extend(read_refs(refs.as_deref()).unwrap_or_default());
+        }
+        Ok(bytes)
+    }
+
+    fn writes(&mut self, checkpoint: i64) -> Result<u64, Fault> {
+        let mut bytes = 0;
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT data FROM writes WHERE checkpoint = ?1")?;
+        let mut rows = statement.query([checkpoint])?;
+        while let Some(row) = rows.next()? {
+            let data = row.get_ref(0)?.as_bytes().unwrap_or_default();
+            bytes += data.len() as u64 + ROW_BYTES.unsigned_abs();
+            bytes += self.parts(refs_of_writes(data).unwrap_or_default())?;
+        }
+        Ok(bytes)
+    }
+}
+
+impl View<'_> {
+    pub(super) fn usage(&mut self) -> Result<Usage, Fault> {
+        let number = |sql: &str| self.conn.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let page = number("PRAGMA page_size")?;
+        let mut usage = Usage {
+            bytes: (page * number("PRAGMA page_count")?).unsigned_abs(),
+            free: (page * number("PRAGMA freelist_count")?).unsigned_abs(),
+            shared: number("SELECT coalesce(sum(s.more * length(p.data)), 0) FROM shares s JOIN parts p ON p.id = s.part")?
+                .unsigned_abs(),
+            threads: Vec::new(),
+        };
+        let mut names = self.conn.prepare_cached("SELECT name FROM threads")?;
+        let names = names
+            .query_map([], |row| row.get(0))?
+            .collect::<Result<Vec<String>, _>>()?;
+        for name in names {
+            let thread = ThreadId::new(name);
+            let (mut checkpoints, mut bytes) = (0, 0);
+            self.weigh(&thread, |found| {
+                checkpoints += 1;
+                bytes += found.bytes;
+            })?;
+            usage.threads.push(ThreadUsage {
+                thread,
+                checkpoints,
+                bytes,
+            });
+        }
+        usage
+            .threads
+            .sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.thread.cmp(&b.thread)));
+        Ok(usage)
+    }
+
+    pub(super) fn lens(&mut self, thread: &ThreadId) -> Result<ThreadLens, Fault> {
+        let mut checkpoints = Vec::new();
+        let keys = self.weigh(thread, |found| checkpoints.push(found))?;
+        checkpoints.sort_by(|a, b| a.id.cmp(&b.id));
+        let mut keys: Vec<KeyUsage> = keys.into_values().collect();
+        keys.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
+        Ok(ThreadLens { keys, checkpoints })
+    }
+
+    /// What each checkpoint of a thread added, in the order in which they were stored, and what its keys took.
+    fn weigh(
+        &mut self,
+        thread: &ThreadId,
+        mut each: impl FnMut(CheckpointUsage),
+    ) -> Result<BTreeMap<Name, KeyUsage>, Fault> {
+        let conn = self.conn;
+        let mut scale = Scale::new(conn);
+        let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
+        let mut statement = conn.prepare_cached(
+            "SELECT c.seq, s.ns, c.id, c.step, c.ts, c.delta FROM threads t JOIN spaces s ON s.thread = t.id
+             JOIN checkpoints c ON c.space = s.id WHERE t.name = ?1 ORDER BY c.seq",
+        )?;
+        let mut rows = statement.query([thread.as_str()])?;
+        while let Some(row) = rows.next()? {
+            let seq = row.get(0)?;
+            let blob = row.get_ref(5)?.as_bytes().unwrap_or_default();
+            let mut bytes = blob.len() as u64 + CHECKPOINT_BYTES.unsigned_abs();
+            for (channel, _, item) in Delta::decode(blob).unwrap_or_default().channels {
+                if item == 0 || scale.items.contains(&item) {
+                    continue;
+                }
+                let key = match self.names.name(conn, channel) {
+                    Ok(key) => key,
+                    Err(Fault::Storage(StorageError::Corrupt { .. })) => continue,
+                    Err(fault) => return Err(fault),
+                };
+                let added = scale.item(item)?;
+                bytes += added;
+                let usage = keys.entry(key.clone()).or_insert_with(|| KeyUsage {
+                    key,
+                    versions: 0,
+                    bytes: 0,
+                    whole: 0,
+                });
+                usage.versions += 1;
+                usage.bytes += added;
+                usage.whole += whole(conn, item)?;
+            }
+            bytes += scale.writes(seq)?;
+            let damaged =
+                |fault: rusqlite::Error| Fault::from(fault).at(|| format!("A checkpoint of thread {thread}"));
+            each(CheckpointUsage {
+                ns: row.get::<_, String>(1)?.into(),
+                id: CheckpointId::new(row.get::<_, IdColumn>(2).map_err(damaged)?.0),
+                step: row.get(3).map_err(damaged)?,
+                ts: time_text(row.get_ref(4)?).map_err(|e| Fault::corrupt("A time stamp", e))?,
+                bytes,
+            });
+        }
+        Ok(keys)
+    }
+}
+
+/// Length of the JSON of a whole value. An older release did not write it down; its rows hold JSON text.
+fn whole(conn: &Connection, item: i64) -> Result<u64, Fault> {
+    let (mut bytes, mut at) = (0, Some(item));
+    while let Some(item) = at {
+        let row: Option<(Option<i64>, Option<i64>, i64)> = conn
+            .prepare_cached("SELECT size, base, length(data) FROM items WHERE id = ?1")?
+            .query_row([item], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        match row {
+            Some((Some(size), ..)) => return Ok(bytes + size.unsigned_abs()),
+            // A base that is not older would be a circle.
+            Some((None, base, length)) => {
+                bytes += length.unsigned_abs();
+                at = base.filter(|base| *base < item);
+            }
+            None => at = None,
+        }
+    }
+    Ok(bytes)
+}

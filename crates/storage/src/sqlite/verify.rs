@@ -1,0 +1,326 @@
+//! Reads everything that is stored and says what is wrong with it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rusqlite::ErrorCode;
+use superstep::{CheckpointId, Damage, Integrity, ListQuery, StorageError, ThreadId};
+
+use crate::codec::pack::read_refs;
+use crate::codec::record::Delta;
+
+use super::columns::IdColumn;
+use super::fault::Fault;
+use super::reader::{Memo, Space, View, refs_of_writes};
+
+/// Messages of the database's own check that are asked for.
+const MESSAGES: i64 = 20;
+
+/// What is wrong, and what a repair needs to know about it.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub(super) integrity: Integrity,
+    /// Checkpoints that cannot be read, by thread.
+    pub(super) unreadable: BTreeMap<ThreadId, HashSet<i64>>,
+    /// Rows of writes that cannot be read, of checkpoints that can.
+    pub(super) writes: Vec<i64>,
+    /// Checkpoints whose parent is gone and which do not need it.
+    pub(super) parentless: Vec<i64>,
+    /// An index does not fit its table.
+    pub(super) indices: bool,
+    /// Counts of references or rows that belong to nothing.
+    pub(super) counts: bool,
+}
+
+impl Findings {
+    pub(super) fn into_integrity(self) -> Integrity {
+        self.integrity
+    }
+
+    fn damage(&mut self, thread: Option<&ThreadId>, what: String, repair: Option<&str>) {
+        self.integrity.damage.push(Damage {
+            thread: thread.cloned(),
+            what,
+            repair: repair.map(str::to_owned),
+        });
+    }
+}
+
+/// What nothing refers to, and how often parts really are referred to.
+#[derive(Debug, Default)]
+pub(super) struct Reachable {
+    pub(super) items: HashSet<i64>,
+    pub(super) metas: HashSet<i64>,
+    pub(super) parts: HashMap<i64, i64>,
+}
+
+impl View<'_> {
+    pub(super) fn check(&mut self) -> Result<Findings, Fault> {
+        let mut findings = Findings::default();
+        self.check_pages(&mut findings)?;
+        let everything = self.spaces(&ListQuery::default())?;
+        for of_thread in everything.chunk_by(|a, b| a.thread == b.thread) {
+            findings.integrity.threads += 1;
+            // Decoded once for all checkpoints of the thread.
+            self.memo = Memo::keeping();
+            for space in of_thread {
+                self.check_space(space, &mut findings)?;
+            }
+        }
+        self.memo = Memo::default();
+        self.check_counts(&mut findings)?;
+        Ok(findings)
+    }
+
+    fn check_pages(&mut self, findings: &mut Findings) -> Result<(), Fault> {
+        let mut statement = self
+            .conn
+            .prepare(&format!("PRAGMA integrity_check({MESSAGES})"))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let message: String = row.get(0)?;
+            if message == "ok" {
+                continue;
+            }
+            let index = [
+                "missing from index",
+                "entries in index",
+                "non-unique entry in index",
+            ];
+            if index.iter().any(|part| message.contains(part)) {
+                findings.indices = true;
+                findings.damage(
+                    None,
+                    format!("The file: {message}"),
+                    Some("the index is made again"),
+                );
+            } else {
+                // The pages themselves: only a copy from before, or SQLite's own recovery, brings them back.
+                findings.damage(None, format!("The file: {message}"), None);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_space(&mut self, space: &Space, findings: &mut Findings) -> Result<(), Fault> {
+        let conn = self.conn;
+        let mut statement = conn.prepare_cached(
+            "SELECT c.seq, c.id, typeof(c.parent) = 'integer' AND p.seq IS NULL
+             FROM checkpoints c LEFT JOIN checkpoints p ON p.seq = c.parent WHERE c.space = ?1 ORDER BY c.seq",
+        )?;
+        let mut rows = statement.query([space.row])?;
+        while let Some(row) = rows.next()? {
+            let seq: i64 = row.get(0)?;
+            findings.integrity.checkpoints += 1;
+            let read = row
+                .get::<_, IdColumn>(1)
+                .map_err(Fault::from)
+                .map(|id| CheckpointId::new(id.0))
+                .and_then(|id| self.read_whole(space, seq, &id));
+            let Some(what) = unreadable(read)? else { continue };
+            let orphan: bool = row.get(2)?;
+            if orphan && unreadable(self.state(seq, "A checkpoint").map(drop))?.is_none() {
+                findings.parentless.push(seq);
+                findings.damage(Some(&space.thread), what, Some("it goes on without a past"));
+                continue;
+            }
+            let bad = self.bad_writes(seq)?;
+            if !bad.is_empty() && unreadable(self.read_values(space, seq))?.is_none() {
+                findings.writes.extend(bad);
+                let repair = "these writes are removed, and their task runs again";
+                findings.damage(Some(&space.thread), what, Some(repair));
+                continue;
+            }
+            findings
+                .unreadable
+                .entry(space.thread.clone())
+                .or_default()
+                .insert(seq);
+            let repair = "the checkpoint is removed, and what continues it goes on without a past";
+            findings.damage(Some(&space.thread), what, Some(repair));
+        }
+        Ok(())
+    }
+
+    fn read_whole(&mut self, space: &Space, seq: i64, id: &CheckpointId) -> Result<(), Fault> {
+        let query = ListQuery {
+            id: Some(id.clone()),
+            ..ListQuery::default()
+        };
+        match self.select_in(&query, space, 1)?.pop() {
+            Some((found, head)) if found == seq => self.tuple(space, seq, head).map(drop),
+            _ => Err(Fault::corrupt(space.place(id), "it is not found by its id")),
+        }
+    }
+
+    fn read_values(&mut self, space: &Space, seq: i64) -> Result<(), Fault> {
+        let place = format!("A checkpoint of thread {}", space.thread);
+        let state = self.state(seq, &place)?;
+        for (channel, row) in &state.values {
+            self.channel(channel, *row, &place)?;
+        }
+        Ok(())
+    }
+
+    /// The rows of writes of a checkpoint that cannot be read.
+    fn bad_writes(&mut self, seq: i64) -> Result<Vec<i64>, Fault> {
+        let conn = self.conn;
+        let rows: Vec<i64> = conn
+            .prepare_cached("SELECT id FROM writes WHERE checkpoint = ?1")?
+            .query_map([seq], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        let mut bad = Vec::new();
+        for row in rows {
+            if unreadable(self.writes_of_row(row))?.is_some() {
+                bad.push(row);
+            }
+        }
+        Ok(bad)
+    }
+
+    fn check_counts(&mut self, findings: &mut Findings) -> Result<(), Fault> {
+        let found = match self.reachable() {
+            Ok(found) => found,
+            // What is damaged was named already.
+            Err(fault) => return unreadable(Err::<(), _>(fault)).map(drop),
+        };
+        let repair = Some("it is removed");
+        let stray = |table: &str, known: &dyn Fn(i64) -> bool| -> Result<u64, Fault> {
+            let mut count = 0;
+            let mut statement = self.conn.prepare(&format!("SELECT id FROM {table}"))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                count += u64::from(!known(row.get(0)?));
+            }
+            Ok(count)
+        };
+        let items = stray("items", &|row| found.items.contains(&row))?;
+        let metas = stray("metas", &|row| found.metas.contains(&row))?;
+        let writes: i64 = self.conn.query_row(
+            "SELECT count(*) FROM writes WHERE checkpoint NOT IN (SELECT seq FROM checkpoints)",
+            [],
+            |row| row.get(0),
+        )?;
+        for (count, what) in [
+            (items, "values"),
+            (metas, "metadata"),
+            (writes.unsigned_abs(), "writes"),
+        ] {
+            if count > 0 {
+                findings.counts = true;
+                findings.damage(
+                    None,
+                    format!("{count} rows of {what} belong to no checkpoint"),
+                    repair,
+                );
+            }
+        }
+        let mut wrong = 0;
+        let mut statement = self.conn.prepare(
+            "SELECT p.id, 1 + coalesce(s.more, 0) FROM parts p LEFT JOIN shares s ON s.part = p.id",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (part, counted): (i64, i64) = (row.get(0)?, row.get(1)?);
+            wrong += u64::from(found.parts.get(&part).copied().unwrap_or(0) != counted);
+        }
+        if wrong > 0 {
+            findings.counts = true;
+            let what = format!("{wrong} shared parts of values are counted wrong");
+            findings.damage(None, what, Some("they are counted again"));
+        }
+        Ok(())
+    }
+
+    /// What checkpoints and their writes refer to, through lists and parts.
+    pub(super) fn reachable(&mut self) -> Result<Reachable, Fault> {
+        let mut found = Reachable::default();
+        let mut open = Vec::new();
+        {
+            let mut statement = self.conn.prepare("SELECT meta, delta FROM checkpoints")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                found.metas.insert(row.get(0)?);
+                let delta = Delta::decode(row.get_ref(1)?.as_bytes().unwrap_or_default());
+                // A damaged one was named already; what it alone refers to cannot be known.
+                open.extend(
+                    delta
+                        .unwrap_or_default()
+                        .channels
+                        .into_iter()
+                        .map(|(.., item)| item),
+                );
+            }
+        }
+        let mut bases: HashMap<i64, i64> = HashMap::new();
+        {
+            let mut statement = self
+                .conn
+                .prepare("SELECT id, base FROM items WHERE base IS NOT NULL")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                bases.insert(row.get(0)?, row.get(1)?);
+            }
+        }
+        while let Some(item) = open.pop() {
+            if item != 0 && found.items.insert(item) {
+                open.extend(bases.get(&item));
+            }
+        }
+        let mut count = |refs: Result<Vec<i64>, String>| {
+            for part in refs.unwrap_or_default() {
+                *found.parts.entry(part).or_default() += 1;
+            }
+        };
+        {
+            let mut statement = self
+                .conn
+                .prepare("SELECT refs, id FROM items WHERE refs IS NOT NULL")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if found.items.contains(&row.get(1)?) {
+                    count(read_refs(row.get_ref(0)?.as_bytes_or_null().unwrap_or_default()));
+                }
+            }
+        }
+        {
+            let sql = "SELECT data FROM writes WHERE checkpoint IN (SELECT seq FROM checkpoints)";
+            let mut statement = self.conn.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                count(refs_of_writes(row.get_ref(0)?.as_bytes().unwrap_or_default()));
+            }
+        }
+        // A part only refers to earlier ones: from the last to the first, each is known to be needed or not.
+        let mut statement = self.conn.prepare("SELECT id, refs FROM parts ORDER BY id DESC")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            if found.parts.contains_key(&row.get(0)?) {
+                let refs = row.get_ref(1)?.as_bytes_or_null().unwrap_or_default();
+                for part in read_refs(refs).unwrap_or_default() {
+                    *found.parts.entry(part).or_default() += 1;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Why something could not be read, when it is damaged; other errors end the check.
+fn unreadable<T>(read: Result<T, Fault>) -> Result<Option<String>, Fault> {
+    match read {
+        Ok(_) => Ok(None),
+        Err(Fault::Storage(StorageError::Corrupt { place, cause })) => Ok(Some(format!("{place}: {cause}"))),
+        Err(Fault::Sql(error))
+            if matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+            ) =>
+        {
+            Ok(Some(error.to_string()))
+        }
+        Err(fault) => match fault.at(|| "A record".to_owned()) {
+            Fault::Storage(StorageError::Corrupt { place, cause }) => Ok(Some(format!("{place}: {cause}"))),
+            fault => Err(fault),
+        },
+    }
+}
