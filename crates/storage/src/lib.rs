@@ -14,7 +14,7 @@ pub mod transfer;
 use std::sync::Arc;
 
 pub use file::{FileOptions, FileSaver};
-pub use postgres::PostgresSaver;
+pub use postgres::{PostgresSaver, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteSaver, Synchronous};
 use superstep::{Checkpointer, Graph, MemorySaver, MemoryStore, StorageError, Store, StoreConfig};
 
@@ -82,10 +82,11 @@ pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, Storag
             let saver = blocking(move || FileSaver::open(folder)).await?;
             (Arc::new(saver), Arc::new(MemoryStore::with_config(config)))
         }
-        "postgres" | "postgresql" => (
-            Arc::new(PostgresSaver::open(url).await?),
-            Arc::new(MemoryStore::with_config(config)),
-        ),
+        "postgres" | "postgresql" => {
+            let saver = PostgresSaver::open(url).await?;
+            let store = saver.store(config);
+            (Arc::new(saver), Arc::new(store))
+        }
         other => {
             return refused(
                 format!("no backend is called {other:?}"),

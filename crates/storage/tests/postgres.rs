@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use superstep::{Checkpointer, conformance};
+use superstep::{Checkpointer, Store, conformance};
 use superstep_storage::PostgresSaver;
 use superstep_test_servers::Postgres;
 
@@ -44,4 +44,18 @@ async fn suite() {
         Arc::new(PostgresSaver::open(&schemas.url()).await.expect("opens")) as Arc<dyn Checkpointer>
     });
     accepted("postgres", &report.await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn store_suite() {
+    let Some(server) = Postgres::start() else { return };
+    let schemas = Schemas::new(&server);
+    let report = conformance::store::run(async |config| {
+        let saver = PostgresSaver::open(&schemas.url()).await.expect("opens");
+        Arc::new(saver.store(config)) as Arc<dyn Store>
+    });
+    let report = report.await;
+    println!("postgres\n{report}");
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 40, "the suite has shrunk: {report}");
 }

@@ -2,7 +2,7 @@
 
 use superstep::{StorageError, ThreadId, Value};
 
-use super::pack::DEEPEST;
+pub(crate) use super::pack::DEEPEST;
 
 /// JSON text of a value that can be read back.
 pub(crate) fn json(value: &Value, what: &str, thread: &ThreadId) -> Result<Vec<u8>, StorageError> {
@@ -26,7 +26,8 @@ pub(crate) fn nested(what: &str, thread: &ThreadId) -> StorageError {
     }
 }
 
-fn too_deep(json: &[u8]) -> bool {
+/// True for JSON that could not be read back.
+pub(crate) fn too_deep(json: &[u8]) -> bool {
     if json.len() <= DEEPEST {
         return false;
     }

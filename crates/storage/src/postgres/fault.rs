@@ -137,6 +137,9 @@ fn worded(error: &Error, what: &str, place: &str) -> StorageError {
             SqlState::CHARACTER_NOT_IN_REPERTOIRE | SqlState::UNTRANSLATABLE_CHARACTER => {
                 "PostgreSQL text cannot hold the character U+0000; leave it out of ids, names and metadata"
             }
+            SqlState::PROGRAM_LIMIT_EXCEEDED => {
+                "A name is longer than PostgreSQL can index (about 2,700 bytes); use a shorter one"
+            }
             SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => {
                 "The database is damaged; restore a backup, or see `pg_amcheck` and `REINDEX`"
             }

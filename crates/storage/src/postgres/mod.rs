@@ -12,6 +12,7 @@ mod reader;
 
 mod schema;
 mod server;
+mod store;
 mod survey;
 mod upkeep;
 mod writer;
@@ -24,7 +25,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
+    Name, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery, ThreadSummary,
+    Usage,
 };
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
@@ -32,6 +34,7 @@ use tokio::sync::{mpsc, oneshot};
 use names::Names;
 use reader::View;
 use server::Server;
+pub use store::PostgresStore;
 use writer::{Job, Request, Writer};
 
 /// Keeps checkpoints in a PostgreSQL database.
@@ -95,6 +98,11 @@ impl PostgresSaver {
             names,
             requests,
         })
+    }
+
+    /// The store in the same database.
+    pub fn store(&self, config: StoreConfig) -> PostgresStore {
+        PostgresStore::new(self.server.clone(), config, self.requests.clone())
     }
 
     /// The database, as it may be shown: without the password.

@@ -9,10 +9,13 @@ use superstep::StorageError;
 use super::fault::Fault;
 use super::server::{Server, Session};
 
-const MIGRATIONS: &[(&str, &str)] = &[(
-    "0001_checkpoints",
-    include_str!("migrations/0001_checkpoints.sql"),
-)];
+const MIGRATIONS: &[(&str, &str)] = &[
+    (
+        "0001_checkpoints",
+        include_str!("migrations/0001_checkpoints.sql"),
+    ),
+    ("0002_store", include_str!("migrations/0002_store.sql")),
+];
 
 /// "SStp" in ASCII: the first half of the advisory lock; the second is a hash of the schema's name.
 const LOCK: i32 = 0x5353_7470;

@@ -11,6 +11,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use superstep::StorageError;
 use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Row, Statement};
@@ -20,8 +21,12 @@ use super::fault::{Fault, is_passing};
 
 /// Idle sessions that are kept for reading.
 const IDLE: usize = 4;
+/// Sessions that are used at a time beside the writer's.
+const SESSIONS: usize = 16;
 /// How long a server that is down may take to come back before callers are told.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// For so long after that, other callers are told at once.
+const TOLD: Duration = Duration::from_secs(2);
 /// The schema of databases whose URL names none.
 const SCHEMA: &str = "superstep";
 
@@ -39,6 +44,10 @@ pub(super) struct Server {
     /// Where sessions are looked after.
     runtime: Handle,
     idle: Mutex<Vec<Session>>,
+    /// Sessions that may be used at a time, so that many readers do not take all that the server has.
+    places: Arc<Semaphore>,
+    /// When the server last could not be reached, to spare the next callers the wait.
+    unreachable: Mutex<Option<Instant>>,
 }
 
 impl Server {
@@ -91,20 +100,27 @@ impl Server {
             shown,
             runtime,
             idle: Mutex::default(),
+            places: Arc::new(Semaphore::new(SESSIONS)),
+            unreachable: Mutex::default(),
         })
     }
 
     /// A session that nobody else uses now.
     pub(super) async fn session(self: &Arc<Self>) -> Result<Session, Fault> {
+        // The semaphore is never closed.
+        let place = self.places.clone().acquire_owned().await.ok();
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match idle {
-            Some(session) if !session.client.is_closed() => Ok(session),
-            _ => self.connect().await,
-        }
+        let mut session = match idle {
+            Some(session) if !session.client.is_closed() => session,
+            _ => self.connect().await?,
+        };
+        session.place = place;
+        Ok(session)
     }
 
     /// Gives a session back that is as it was.
-    pub(super) fn keep(&self, session: Session) {
+    pub(super) fn keep(&self, mut session: Session) {
+        session.place = None;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE && !session.client.is_closed() {
             idle.push(session);
@@ -113,6 +129,11 @@ impl Server {
 
     /// Connects, waiting for a server that is just starting again.
     pub(super) async fn connect(self: &Arc<Self>) -> Result<Session, Fault> {
+        let last = *self.unreachable.lock().unwrap_or_else(PoisonError::into_inner);
+        let patience = match last {
+            Some(last) if last.elapsed() < TOLD => Duration::ZERO,
+            _ => PATIENCE,
+        };
         let server = self.clone();
         // On our own runtime: the caller may have none, or one that ends before the session does.
         let connecting = self.runtime.spawn(async move {
@@ -120,7 +141,7 @@ impl Server {
             let mut pause = Duration::from_millis(20);
             loop {
                 match server.try_connect().await {
-                    Err(error) if is_passing(&error) && began.elapsed() < PATIENCE => {
+                    Err(error) if is_passing(&error) && began.elapsed() < patience => {
                         tokio::time::sleep(pause).await;
                         pause = (pause * 2).min(Duration::from_millis(500));
                     }
@@ -128,14 +149,22 @@ impl Server {
                 }
             }
         });
-        match connecting.await {
-            Ok(outcome) => outcome.map_err(Fault::from),
-            Err(error) => Err(Fault::Storage(StorageError::Backend {
-                what: format!("connecting to {}", self.shown),
+        let what = "connecting to the server";
+        let fault = match connecting.await {
+            Ok(Ok(session)) => {
+                *self.unreachable.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                return Ok(session);
+            }
+            // Worded here: to a caller, a connection that could not be made is no connection that was cut.
+            Ok(Err(error)) => Fault::Sql(error).worded(what, &self.shown),
+            Err(error) => StorageError::Backend {
+                what: format!("{what} ({})", self.shown),
                 cause: error.to_string(),
                 remedy: "Open the database again".to_owned(),
-            })),
-        }
+            },
+        };
+        *self.unreachable.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        Err(Fault::Storage(fault))
     }
 
     async fn try_connect(&self) -> Result<Session, tokio_postgres::Error> {
@@ -152,6 +181,7 @@ impl Server {
         Ok(Session {
             client,
             statements: HashMap::new(),
+            place: None,
         })
     }
 }
@@ -160,6 +190,8 @@ impl Server {
 pub(super) struct Session {
     pub(super) client: Client,
     statements: HashMap<String, Statement>,
+    /// Held while it is used.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl Session {
