@@ -204,6 +204,20 @@ impl NodeError {
         NodeError::Failed(Failure::new(class, message))
     }
 
+    /// What several calls that were made at once ended with, as one: their questions are asked together, and anything
+    /// else goes before a question. `None` when there are no errors.
+    pub fn together(errors: impl IntoIterator<Item = NodeError>) -> Option<Self> {
+        let mut asked = None;
+        for error in errors {
+            match (error, &mut asked) {
+                (NodeError::Interrupt(Interrupted::Nested(more)), Some(all)) => Vec::extend(all, more),
+                (NodeError::Interrupt(Interrupted::Nested(first)), None) => asked = Some(first),
+                (other, _) => return Some(other),
+            }
+        }
+        asked.map(|all| NodeError::Interrupt(Interrupted::Nested(all)))
+    }
+
     /// The same failure, not to be tried again before so much time has passed; retry policies keep to it.
     pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
         if let NodeError::Failed(failure) = &mut self {

@@ -13,7 +13,7 @@ use crate::expression::{Expression, Scope};
 use crate::kind::Site;
 
 /// Failures that come back in every attempt: somebody has to correct the graph or the machine first.
-const FUTILE: [&str; 9] = [
+const FUTILE: [&str; 10] = [
     "CodeError",
     "ExpressionError",
     "ModelAuthError",
@@ -23,6 +23,7 @@ const FUTILE: [&str; 9] = [
     "ModelSetupError",
     "RouteError",
     "SearchError",
+    "ToolsInputError",
 ];
 
 /// Says what is wrong with the parts that name state keys, and what they use.

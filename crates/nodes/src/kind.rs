@@ -2,7 +2,7 @@
 //! its implementation of [`NodeKind`]; adding a kind is one module and one line in the registry.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 use superstep::{Graph, Node, Persistence};
-use superstep_document::Diagnostic;
+use superstep_document::{Diagnostic, NodeSpec};
 
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
 use crate::nested::{self, Nested, NestedError, Runs};
-use crate::provider::Providers;
+use crate::provider::{ModelSettings, Providers};
 use crate::registry::{Environment, Registry};
 use crate::schema::{Key, Keys};
 use crate::search::Folders;
@@ -99,6 +99,8 @@ pub struct Site<'a> {
     pub folder: Option<&'a Path>,
     /// The registry that checks, and the graph's files, when the disk is to be looked at.
     pub(crate) looks: Option<(&'a Registry, &'a Environment, &'a [PathBuf])>,
+    /// The document's nodes, for settings that name one.
+    pub nodes: &'a BTreeMap<&'a str, NodeSpec>,
     /// What is wrong.
     pub problems: Vec<Diagnostic>,
     /// What is used.
@@ -147,6 +149,11 @@ impl Site<'_> {
         } else {
             diagnostic.at(pointer)
         }
+    }
+
+    /// Connections to model servers, when they are known here.
+    pub(crate) fn models(&self) -> Option<&ModelSettings> {
+        self.looks.map(|(_, environment, _)| &*environment.models)
     }
 
     /// Adds an error.
@@ -344,6 +351,8 @@ pub struct BuildSite<'a> {
     pub keys: &'a Keys,
     /// Folder of the graph file, when it is saved.
     pub folder: Option<PathBuf>,
+    /// The document's nodes, for settings that name one.
+    pub nodes: &'a BTreeMap<&'a str, NodeSpec>,
     /// Model providers.
     pub providers: Arc<Providers>,
     /// Search indexes.

@@ -18,7 +18,9 @@ pub mod schema;
 pub mod search;
 mod suggest;
 mod view;
+mod web;
 
 pub use kind::{KindInfo, NodeKind, Usage};
 pub use nested::{NestedError, Stamp};
+pub use provider::ModelSettings;
 pub use registry::{Built, Environment, Registry};

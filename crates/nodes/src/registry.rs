@@ -18,9 +18,10 @@ use crate::conduct;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, Usage};
 use crate::kinds::{
     ask::Ask, assign::Assign, code::Code, graph::GraphKind, model::Model, retrieve::Retrieve,
+    tools::Tools,
 };
 use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
-use crate::provider::{Providers, Variables};
+use crate::provider::{ModelSettings, Providers, Variables};
 use crate::route;
 use crate::schema::{Keys, StateSchema};
 use crate::search::Folders;
@@ -35,6 +36,8 @@ pub struct Environment {
     pub project: Option<PathBuf>,
     /// Reads environment variables; model keys come from there.
     pub variables: Variables,
+    /// Connections to model servers and prices, as the person set them up.
+    pub models: Arc<ModelSettings>,
 }
 
 impl Environment {
@@ -70,6 +73,11 @@ impl Environment {
         self.variables = Arc::new(variables);
         self
     }
+    /// Connections to model servers and prices.
+    pub fn with_models(mut self, models: ModelSettings) -> Self {
+        self.models = Arc::new(models);
+        self
+    }
 }
 
 impl Default for Environment {
@@ -78,6 +86,7 @@ impl Default for Environment {
             folder: None,
             project: None,
             variables: Arc::new(|name| std::env::var(name).ok()),
+            models: Arc::default(),
         }
     }
 }
@@ -145,6 +154,7 @@ impl Registry {
         Self::empty()
             .with(Assign)
             .with(Model)
+            .with(Tools)
             .with(Code::default())
             .with(Ask)
             .with(Retrieve)
@@ -176,7 +186,7 @@ impl Registry {
         self.look_at(document, None, &[]).problems
     }
 
-    /// The same, and whether the folders exist that nodes name.
+    /// The same, and whether the folders and connections exist that nodes name.
     pub fn check_in(&self, document: &Document, environment: &Environment) -> Vec<Diagnostic> {
         self.look_at(document, Some(environment), &[]).problems
     }
@@ -243,13 +253,15 @@ impl Registry {
         let keys = Keys::of(document);
         let (schema, _) = StateSchema::of(document);
         let schema = Arc::new(schema);
-        let providers = Arc::new(Providers::new(environment.variables.clone()));
+        let models = environment.models.clone();
+        let providers = Arc::new(Providers::new(environment.variables.clone(), models.clone()));
         let unknown = schema.clone();
         let mut graph = StateGraph::new().refuse_unknown_keys(move |key| unknown.no_key(key));
         for (name, key) in document.state_keys() {
             graph = schema.channel(graph, name, route::channel(&key));
         }
         let specs: IndexMap<&str, NodeSpec> = document.nodes().collect();
+        let nodes: BTreeMap<&str, NodeSpec> = document.nodes().collect();
         let node = |id: &str| {
             let spec = specs.get(id)?;
             let entry = self.kinds.get(spec.kind.as_str())?;
@@ -258,6 +270,7 @@ impl Registry {
                 config: &spec.config,
                 keys: &keys,
                 folder: environment.folder.clone(),
+                nodes: &nodes,
                 providers: providers.clone(),
                 folders: self.folders.clone(),
                 registry: self,
@@ -349,6 +362,7 @@ impl Registry {
     /// `environment` is absent when the disk is not to be looked at; `above` are the files of the graphs around.
     fn look_at(&self, document: &Document, environment: Option<&Environment>, above: &[PathBuf]) -> Findings {
         let folder = environment.and_then(|environment| environment.folder.as_deref());
+        let nodes: BTreeMap<&str, NodeSpec> = document.nodes().collect();
         let keys = Keys::of(document);
         let (_, problems) = StateSchema::of(document);
         let mut findings = Findings {
@@ -371,6 +385,7 @@ impl Registry {
                 readable: given.node(id),
                 folder,
                 looks: environment.map(|environment| (self, environment, above)),
+                nodes: &nodes,
                 problems: Vec::new(),
                 usage: Usage::default(),
             };
@@ -393,6 +408,7 @@ impl Registry {
                 readable: &all,
                 folder,
                 looks: environment.map(|environment| (self, environment, above)),
+                nodes: &nodes,
                 problems: Vec::new(),
                 usage: Usage::default(),
             };

@@ -6,3 +6,4 @@ pub mod code;
 pub mod graph;
 pub mod model;
 pub mod retrieve;
+pub mod tools;

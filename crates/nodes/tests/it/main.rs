@@ -3,10 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod checks;
+mod exchange;
 mod golden;
+mod litellm;
 mod nested;
 mod nodes;
 mod page;
 mod provider;
 mod scale;
 mod support;
+mod tools;

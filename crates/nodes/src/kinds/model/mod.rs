@@ -1,0 +1,385 @@
+//! `model`: asks a language model and streams its answer. `scripted` is a model of its own: it says what the node's
+//! script has for the state at hand, word by word, so that graphs run without network, key or cost. Its messages are
+//! marked, so that nobody takes them for a model's.
+
+mod node;
+mod output;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use superstep::Node;
+use superstep_document::{Diagnostic, Reducer};
+
+use crate::expression::Template;
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::kinds::tools;
+use crate::provider::{self, ToolChoice, ToolSpec};
+use node::{Line as ScriptLine, ModelNode, ScriptedCall};
+
+/// The model that reads from a script.
+pub const SCRIPTED: &str = "scripted";
+
+/// Settings of a `model` node.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "Asks a language model.")]
+pub struct ModelConfig {
+    /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
+    #[schemars(title = "Model", extend("x-editor" = "text", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5", "gemini::gemini-2.5-flash", "ollama::llama3.2"]))]
+    pub model: String,
+    /// Instructions that go before everything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "System", extend("x-editor" = "template"))]
+    pub system: Option<String>,
+    /// What is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Prompt", extend("x-editor" = "template"))]
+    pub prompt: Option<String>,
+    /// State key with a list of messages that are sent, with their pictures, tool calls and tool answers; the prompt, if any, comes after them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Messages", extend("x-editor" = "state-key"))]
+    pub messages: Option<String>,
+    /// State key that takes the answer: as a message when its reducer is `add_messages`, otherwise as text.
+    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    pub into: String,
+    /// JSON Schema of the answer: it is read as JSON and written as such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Output", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
+    pub output: Option<Json>,
+    /// How often an answer that does not fit `output` is sent back with what is wrong.
+    #[serde(default = "default_repairs")]
+    #[schemars(title = "Repairs", range(min = 0, max = 5))]
+    pub repairs: u32,
+    /// Tools the model may call: name, description and a JSON Schema of the arguments. The calls are in the message that is written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Tools")]
+    pub tools: Vec<ToolSpec>,
+    /// A `tools` node whose tools the model may call, so that they are described once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Tools of", extend("x-editor" = "text"))]
+    pub tools_of: Option<String>,
+    /// Whether the model may answer without calling a tool.
+    #[serde(default)]
+    #[schemars(title = "Tool choice")]
+    pub tool_choice: ToolChoice,
+    /// Randomness.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Temperature", range(min = 0.0, max = 2.0))]
+    pub temperature: Option<f64>,
+    /// Longest answer in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Max tokens", range(min = 1))]
+    pub max_tokens: Option<u32>,
+    /// Longest time for a whole answer, in seconds.
+    #[serde(default = "default_timeout")]
+    #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
+    pub timeout_s: u64,
+    /// What `scripted` says: the first line whose condition is true or absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Script", extend("x-editor" = "script"))]
+    pub script: Vec<Line>,
+    /// Pause of `scripted` after each word, in milliseconds.
+    #[serde(default = "default_pace")]
+    #[schemars(title = "Pace (ms)", range(min = 0, max = 1000))]
+    pub pace_ms: u64,
+}
+
+fn default_pace() -> u64 {
+    12
+}
+
+/// A line of the script.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Line {
+    /// Expression; absent means always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-editor" = "expression"))]
+    pub when: Option<String>,
+    /// Template of the answer.
+    #[serde(default)]
+    #[schemars(extend("x-editor" = "template"))]
+    pub say: String,
+    /// Tools that it calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Call>,
+}
+
+/// A call that the scripted model makes.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Call {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments: text is an expression, any other JSON is taken as it is.
+    #[serde(default)]
+    #[schemars(extend("x-editor" = "assignments"))]
+    pub args: Map<String, Json>,
+}
+
+fn default_repairs() -> u32 {
+    1
+}
+fn default_timeout() -> u64 {
+    600
+}
+
+/// The kind.
+pub struct Model;
+
+impl NodeKind for Model {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: "model",
+            title: "Model",
+            summary: "Asks a language model and streams its answer; a scripted one answers offline.",
+            icon: "sparkles",
+            group: "models",
+            config_schema: schema_of::<ModelConfig>(),
+            defaults: json!({"model": SCRIPTED, "prompt": "", "into": "", "script": [{"say": "A scripted answer."}]}),
+            card: &["/model", "/prompt", "/into"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<ModelConfig>() else {
+            return;
+        };
+        let scripted = config.model == SCRIPTED;
+        // Without the person's settings, a name that is near no provider's may be a connection.
+        let known = match site.models() {
+            _ if scripted => Ok(()),
+            Some(models) => models.knows(&config.model),
+            None => match provider::provider_of(&config.model) {
+                Err(provider::ModelError::UnknownProvider { hint, .. })
+                    if hint.is_empty()
+                        && config.model.split("::").all(|part| !part.is_empty())
+                        && config.model.contains("::") =>
+                {
+                    Ok(())
+                }
+                other => other.map(drop),
+            },
+        };
+        if let Err(error) = known {
+            let text = error.to_string();
+            let (message, remedy) = match text.rsplit_once(" Write ") {
+                Some((message, remedy)) => (message.to_owned(), format!("Write {remedy}")),
+                None => (text, "Correct the model, or the model settings.".to_owned()),
+            };
+            site.error("unknown-model", "/model", message, remedy);
+        }
+        for (pointer, text) in [("/system", &config.system), ("/prompt", &config.prompt)] {
+            if let Some(text) = text {
+                site.template(pointer, text);
+            }
+        }
+        if let Some(key) = &config.messages {
+            site.read("/messages", key);
+            if site
+                .keys
+                .get(key)
+                .and_then(|key| key.schema.get("type"))
+                .is_some_and(|ty| ty != "array")
+            {
+                site.error(
+                    "messages-type",
+                    "/messages",
+                    format!("State key `{key}` is no list of messages."),
+                    "Choose a key of type array.",
+                );
+            }
+        }
+        if !scripted
+            && config.messages.is_none()
+            && config
+                .prompt
+                .as_ref()
+                .is_none_or(|prompt| prompt.trim().is_empty())
+        {
+            site.error(
+                "nothing-to-ask",
+                "/prompt",
+                "The node asks nothing.",
+                "Write a prompt, or choose a state key with messages.",
+            );
+        }
+        let key = site.write("/into", &config.into);
+        let message_key = key
+            .as_ref()
+            .is_some_and(|key| key.reducer == Reducer::AddMessages);
+        let mut tools = config.tools.clone();
+        tools::check_specs(site, "/tools", &config.tools);
+        if let Some(node) = &config.tools_of {
+            match tools::of_node(site.nodes, node) {
+                Ok(more) => tools.extend(more),
+                Err(problem) => site.error(
+                    "unknown-tools",
+                    "/tools_of",
+                    problem,
+                    "Choose a node of kind tools.",
+                ),
+            }
+        }
+        let called = tools.iter().map(|tool| tool.name.as_str());
+        if let Some(twice) = tools::twice(called) {
+            let message = format!("The model is given two tools `{twice}`.");
+            site.error(
+                "same-tool",
+                "/tools",
+                message,
+                "Give each tool a name of its own.",
+            );
+        }
+        let calls = config.script.iter().any(|line| !line.calls.is_empty());
+        if (calls || !tools.is_empty()) && !message_key && key.is_some() {
+            let message = format!(
+                "Calls of tools are part of a message, and state key `{}` takes none.",
+                config.into
+            );
+            site.error(
+                "tools-into",
+                "/into",
+                message,
+                "Choose a key with the reducer add_messages.",
+            );
+        }
+        if let Some(schema) = &config.output {
+            site.schema("/output", schema);
+            if message_key {
+                site.error(
+                    "output-into-messages",
+                    "/output",
+                    format!("State key `{}` takes messages, not JSON.", config.into),
+                    "Choose another key, or remove the output schema.",
+                );
+            }
+        } else if let Some(ty) = key.as_ref().and_then(|key| key.schema.get("type"))
+            && !message_key
+        {
+            let reducer = key.as_ref().map_or(Reducer::Overwrite, |key| key.reducer);
+            let text_fits = ty == "string"
+                || ty
+                    .as_array()
+                    .is_some_and(|types| types.contains(&json!("string")));
+            if !text_fits && !matches!(reducer, Reducer::Append | Reducer::Union) {
+                site.error(
+                    "into-type",
+                    "/into",
+                    format!("State key `{}` takes {ty}, but the answer is text.", config.into),
+                    "Choose a key of type string, or give an output schema.",
+                );
+            }
+        }
+        if scripted && config.script.is_empty() {
+            site.error(
+                "empty-script",
+                "/script",
+                "The scripted model has nothing to say.",
+                "Add a line to the script, or choose a real model.",
+            );
+        }
+        for (index, line) in config.script.iter().enumerate() {
+            match &line.when {
+                Some(when) => site.expression(&format!("/script/{index}/when"), when, None),
+                None if index + 1 < config.script.len() => site.warning(
+                    "unreachable-line",
+                    &format!("/script/{}", index + 1),
+                    "This line is never said: the one before it has no condition.",
+                    "Give the earlier line a `when`, or move it to the end.",
+                ),
+                None => {}
+            }
+            site.template(&format!("/script/{index}/say"), &line.say);
+            for (place, call) in line.calls.iter().enumerate() {
+                site.filled(&format!("/script/{index}/calls/{place}/tool"), &call.tool);
+                for (name, arg) in &call.args {
+                    if let Json::String(source) = arg {
+                        let pointer = format!(
+                            "/script/{index}/calls/{place}/args/{}",
+                            superstep_document::escape_pointer(name)
+                        );
+                        site.expression(&pointer, source, None);
+                    }
+                }
+            }
+        }
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: ModelConfig = site.parse()?;
+        let template = |pointer: &str, text: &Option<String>| -> Result<Option<Template>, Diagnostic> {
+            text.as_ref()
+                .filter(|text| !text.trim().is_empty())
+                .map(|text| site.template(pointer, text))
+                .transpose()
+        };
+        let mut script = Vec::new();
+        for (index, line) in config.script.iter().enumerate() {
+            let when = line
+                .when
+                .as_ref()
+                .map(|when| site.expression(&format!("/script/{index}/when"), when))
+                .transpose()?;
+            let mut calls = Vec::new();
+            for (place, call) in line.calls.iter().enumerate() {
+                let arg = |(name, arg): (&String, &Json)| {
+                    let pointer = format!("/script/{index}/calls/{place}/args/{name}");
+                    let arg = match arg {
+                        Json::String(source) => Ok(site.expression(&pointer, source)?),
+                        fixed => Err(fixed.clone().into()),
+                    };
+                    Ok((name.as_str().into(), arg))
+                };
+                calls.push(ScriptedCall {
+                    tool: call.tool.clone(),
+                    args: call.args.iter().map(arg).collect::<Result<_, Diagnostic>>()?,
+                });
+            }
+            script.push(ScriptLine {
+                when,
+                say: site.template(&format!("/script/{index}/say"), &line.say)?,
+                calls,
+            });
+        }
+        let mut tools = config.tools;
+        if let Some(node) = &config.tools_of {
+            tools.extend(tools::of_node(site.nodes, node).unwrap_or_default());
+        }
+        let output = match config.output {
+            Some(schema) => Some((site.schema("/output", &schema)?, schema)),
+            None => None,
+        };
+        Ok(Arc::new(ModelNode {
+            name: site.node.into(),
+            system: template("/system", &config.system)?,
+            prompt: template("/prompt", &config.prompt)?,
+            messages: config.messages,
+            as_message: site
+                .keys
+                .get(&config.into)
+                .is_some_and(|key| key.reducer == Reducer::AddMessages),
+            into: config.into.into(),
+            output,
+            repairs: config.repairs,
+            tools,
+            tool_choice: config.tool_choice,
+            temperature: config.temperature,
+            max_tokens: config.max_tokens,
+            timeout: Duration::from_secs(config.timeout_s),
+            script,
+            pace: Duration::from_millis(config.pace_ms),
+            facts: match config.model == SCRIPTED {
+                true => provider::Facts {
+                    provider: SCRIPTED.into(),
+                    connection: None,
+                    model: SCRIPTED.into(),
+                },
+                false => site.providers.facts(&config.model),
+            },
+            providers: site.providers.clone(),
+            model: config.model,
+        }))
+    }
+}

@@ -1,0 +1,276 @@
+//! A `model` node at work: the conversation that is sent, the answer that is streamed and written.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jsonschema::Validator;
+use serde_json::Value as Json;
+use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+
+use super::SCRIPTED;
+use super::output::{parsed, sent};
+use crate::expression::{Expression, Scope, Template};
+use crate::provider::{
+    self, Answer, CallPiece, Facts, ModelError, Piece, Providers, Request, ToolCall, ToolChoice, ToolSpec,
+};
+
+/// The node.
+pub(super) struct ModelNode {
+    pub(super) name: Arc<str>,
+    pub(super) model: String,
+    pub(super) facts: Facts,
+    pub(super) system: Option<Template>,
+    pub(super) prompt: Option<Template>,
+    pub(super) messages: Option<String>,
+    pub(super) into: Arc<str>,
+    pub(super) as_message: bool,
+    pub(super) output: Option<(Validator, Json)>,
+    pub(super) repairs: u32,
+    pub(super) tools: Vec<ToolSpec>,
+    pub(super) tool_choice: ToolChoice,
+    pub(super) temperature: Option<f64>,
+    pub(super) max_tokens: Option<u32>,
+    pub(super) timeout: Duration,
+    pub(super) script: Vec<Line>,
+    pub(super) pace: Duration,
+    pub(super) providers: Arc<Providers>,
+}
+
+/// A line of the script.
+pub(super) struct Line {
+    pub(super) when: Option<Expression>,
+    pub(super) say: Template,
+    pub(super) calls: Vec<ScriptedCall>,
+}
+
+/// A call of the script; arguments are expressions or fixed.
+pub(super) struct ScriptedCall {
+    pub(super) tool: String,
+    pub(super) args: Vec<(Arc<str>, Result<Expression, Value>)>,
+}
+
+impl Node for ModelNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let value = tokio::select! {
+                biased;
+                () = context.cancelled() => return Err(NodeError::Cancelled),
+                value = self.value(&context, &input) => value?,
+            };
+            Ok(NodeOutput::update([(self.into.clone(), value)]))
+        })
+    }
+}
+
+/// Where the pieces of one answer go.
+struct Stream<'a> {
+    context: &'a NodeContext,
+    id: &'a str,
+    facts: Value,
+}
+
+impl Stream<'_> {
+    /// A chunk as LangChain streams it: text in `content`, reasoning and calls in fields of their own.
+    async fn send(&self, piece: &Piece) {
+        let mut chunk: Object = [
+            ("type", Value::from("AIMessageChunk")),
+            ("id", self.id.into()),
+            ("content", "".into()),
+            ("response_metadata", self.facts.clone()),
+        ]
+        .into_iter()
+        .collect();
+        match piece {
+            Piece::Text(text) => chunk.insert("content", text.as_str()),
+            Piece::Reasoning(text) => {
+                chunk.insert("additional_kwargs", superstep::json!({"reasoning_content": text}))
+            }
+            Piece::Call(call) => chunk.insert(
+                "tool_call_chunks",
+                superstep::json!([{"name": call.name, "args": call.args, "id": call.id, "index": call.index, "type": "tool_call_chunk"}]),
+            ),
+        };
+        self.context.message(Value::Object(chunk)).await;
+    }
+}
+
+impl ModelNode {
+    fn failed(&self, error: &ModelError) -> NodeError {
+        error.of_node(&self.name)
+    }
+
+    /// What is written.
+    async fn value(&self, context: &NodeContext, input: &Value) -> Result<Value, NodeError> {
+        // One id per task: an answer that is given again after a failure takes the place of the first one.
+        let id = format!("ai-{}", context.info().task_id);
+        let scope = Scope::new(input);
+        if self.model == SCRIPTED {
+            let answer = self.scripted(&self.stream(context, &id), &scope).await?;
+            return match &self.output {
+                Some((validator, _)) => parsed(&answer.text, validator).map_err(|e| self.failed(&e)),
+                None => Ok(self.written(&id, answer)),
+            };
+        }
+        let mut request = Request {
+            messages: self.conversation(&scope, input)?,
+            temperature: self.temperature,
+            max_tokens: self.max_tokens,
+            output: self.output.as_ref().map(|(_, schema)| sent(schema)),
+            tools: self.tools.clone(),
+            tool_choice: self.tool_choice,
+        };
+        let Some((validator, _)) = &self.output else {
+            let answer = self.ask(&self.stream(context, &id), &request).await?;
+            return Ok(self.written(&id, answer));
+        };
+        let mut repairs = 0;
+        loop {
+            let id = match repairs {
+                0 => id.clone(),
+                // A second answer must not run on from the first one on the screen.
+                repairs => format!("{id}-{repairs}"),
+            };
+            let answer = self.ask(&self.stream(context, &id), &request).await?;
+            let error = match parsed(&answer.text, validator) {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            if repairs == self.repairs {
+                return Err(self.failed(&error));
+            }
+            repairs += 1;
+            let cause = match &error {
+                ModelError::BadOutput { cause, .. } => cause.clone(),
+                other => other.to_string(),
+            };
+            tracing::info!(node = %self.name, repairs, "the answer does not fit, asking again: {cause}");
+            request
+                .messages
+                .push(superstep::json!({"type": "ai", "content": answer.text}));
+            request.messages.push(superstep::json!({"type": "human", "content": format!(
+                "This answer cannot be used: {cause}. Give the whole answer again, corrected, as JSON that satisfies the schema, and nothing else."
+            )}));
+        }
+    }
+
+    fn stream<'a>(&self, context: &'a NodeContext, id: &'a str) -> Stream<'a> {
+        Stream {
+            context,
+            id,
+            facts: Json::Object(self.facts.json()).into(),
+        }
+    }
+
+    fn written(&self, id: &str, answer: Answer) -> Value {
+        match self.as_message {
+            true => provider::message(id, &answer, &self.facts),
+            false => answer.text.into(),
+        }
+    }
+
+    async fn ask(&self, stream: &Stream<'_>, request: &Request) -> Result<Answer, NodeError> {
+        let answer = async {
+            let mut reply = self.providers.ask(&self.model, request).await?;
+            while let Some(piece) = reply.next().await? {
+                stream.send(&piece).await;
+            }
+            Ok(reply.into_answer())
+        };
+        // Dropping the reply closes the connection, so that nobody pays for an answer that is not read.
+        let answer = tokio::time::timeout(self.timeout, answer).await;
+        let answer = answer.unwrap_or_else(|_| {
+            Err(ModelError::Timeout {
+                model: self.model.clone(),
+                limit: self.timeout,
+            })
+        });
+        answer.map_err(|e| self.failed(&e))
+    }
+
+    async fn scripted(&self, stream: &Stream<'_>, scope: &Scope) -> Result<Answer, NodeError> {
+        let line = self.line(scope)?;
+        let text = line.say.render(scope)?;
+        let mut words = text.split_inclusive(char::is_whitespace).peekable();
+        while let Some(word) = words.next() {
+            stream.send(&Piece::Text(word.to_owned())).await;
+            if words.peek().is_some() && !self.pace.is_zero() {
+                tokio::time::sleep(self.pace).await;
+            }
+        }
+        let mut tool_calls = Vec::new();
+        for (index, call) in line.calls.iter().enumerate() {
+            let mut args = Object::new();
+            for (name, arg) in &call.args {
+                let value = match arg {
+                    Ok(expression) => expression.eval(scope)?,
+                    Err(fixed) => fixed.clone(),
+                };
+                args.insert(name.clone(), value);
+            }
+            let call = ToolCall {
+                id: format!("{}-{index}", stream.id),
+                name: call.tool.clone(),
+                args: Ok(args.clone()),
+            };
+            let piece = CallPiece {
+                index,
+                id: Some(call.id.clone()),
+                name: Some(call.name.clone()),
+                args: Value::Object(args).to_string(),
+            };
+            stream.send(&Piece::Call(piece)).await;
+            tool_calls.push(call);
+        }
+        Ok(Answer {
+            text,
+            tool_calls,
+            ..Answer::default()
+        })
+    }
+
+    fn line(&self, scope: &Scope) -> Result<&Line, NodeError> {
+        for line in &self.script {
+            if line.when.as_ref().map_or(Ok(true), |when| when.truth(scope))? {
+                return Ok(line);
+            }
+        }
+        Err(NodeError::new(
+            "ModelScriptError",
+            format!(
+                "node {}: no line of the script applies to this state. Add a line without `when` at the end of the script.",
+                self.name
+            ),
+        ))
+    }
+
+    fn conversation(&self, scope: &Scope, input: &Value) -> Result<Vec<Value>, NodeError> {
+        let message = |kind: &str, text: String| superstep::json!({"type": kind, "content": text});
+        let mut messages = Vec::new();
+        if let Some(system) = &self.system {
+            messages.push(message("system", system.render(scope)?));
+        }
+        if let Some(key) = &self.messages {
+            match input.get(key) {
+                None | Some(Value::Null) => {}
+                Some(Value::Array(list)) => messages.extend(list.iter().cloned()),
+                Some(one) => messages.push(one.clone()),
+            }
+        }
+        if let Some(prompt) = &self.prompt {
+            messages.push(message("human", prompt.render(scope)?));
+        }
+        if messages
+            .iter()
+            .all(|message| message.get("type").and_then(Value::as_str) == Some("system"))
+        {
+            return Err(NodeError::new(
+                "ModelInputError",
+                format!(
+                    "node {}: there is nothing to ask, the list of messages is empty. Give the run an input message.",
+                    self.name
+                ),
+            ));
+        }
+        Ok(messages)
+    }
+}

@@ -1,0 +1,85 @@
+//! Structured output: the schema as it is sent, and the answer as it is read.
+
+use jsonschema::Validator;
+use serde_json::{Value as Json, json};
+use superstep::Value;
+
+use crate::provider::ModelError;
+
+/// The member that carries an answer which is no object.
+const CARRIER: &str = "answer";
+
+/// The schema as providers take it: they insist on an object at the top.
+pub(super) fn sent(schema: &Json) -> Json {
+    if schema.get("type").is_some_and(|ty| ty == "object") {
+        return schema.clone();
+    }
+    json!({
+        "type": "object", "properties": {CARRIER: schema}, "required": [CARRIER], "additionalProperties": false,
+    })
+}
+
+/// Reads the JSON of an answer; models like to wrap it in a code block.
+pub(super) fn parsed(text: &str, validator: &Validator) -> Result<Value, ModelError> {
+    let bad = |cause: String| ModelError::BadOutput {
+        cause,
+        answer: text.chars().take(500).collect(),
+    };
+    let mut body = text.trim();
+    if let Some(inner) = body.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) {
+        body = inner.strip_prefix("json").unwrap_or(inner).trim();
+    }
+    let mut json: Json = serde_json::from_str(body).map_err(|e| bad(e.to_string()))?;
+    if let Json::Object(fields) = &mut json
+        && fields.len() == 1
+        && fields.contains_key(CARRIER)
+        && !validator.is_valid(&Json::Object(fields.clone()))
+    {
+        json = fields.remove(CARRIER).unwrap_or_default();
+    }
+    let problem = validator
+        .iter_errors(&json)
+        .next()
+        .map(|error| match error.instance_path().to_string() {
+            path if path.is_empty() => error.to_string(),
+            path => format!("{error} (at {path})"),
+        });
+    match problem {
+        Some(cause) => Err(bad(cause)),
+        None => Ok(json.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_answers_are_read_and_checked() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        assert_eq!(
+            parsed("{\"n\": 1}", &validator).unwrap(),
+            superstep::json!({"n": 1})
+        );
+        assert_eq!(
+            parsed("```json\n{\"n\": 1}\n```", &validator).unwrap(),
+            superstep::json!({"n": 1})
+        );
+        let list = jsonschema::validator_for(&json!({"type": "array"})).unwrap();
+        assert_eq!(parsed("[1]", &list).unwrap(), superstep::json!([1]));
+        assert_eq!(
+            parsed("{\"answer\": [1]}", &list).unwrap(),
+            superstep::json!([1]),
+            "unpacked"
+        );
+        for (wrong, part) in [
+            ("sure!", "expected value"),
+            ("{}", "\"n\" is a required property"),
+            ("{\"n\": \"x\"}", "at /n"),
+        ] {
+            let text = parsed(wrong, &validator).unwrap_err().to_string();
+            assert!(text.contains(part) && text.contains(wrong), "{text}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Asking before a tool runs. The question has the form of an `ask` node's, so that everything that answers those can
+//! answer it, and names the call the way LangChain's agents do.
+
+use superstep::{NodeContext, NodeError, Object, Value};
+
+use super::Tool;
+use crate::provider::args_json;
+
+/// What the person decided.
+#[derive(Debug, PartialEq)]
+pub(super) enum Decision {
+    /// Run it.
+    Approve,
+    /// Run it with these arguments.
+    Edit(Object),
+    /// Do not run it, and tell the model why.
+    Reject(Option<String>),
+    /// Do not run it: this is its answer.
+    Respond(String),
+}
+
+/// Asks until the answer is one.
+pub(super) fn ask(
+    context: &NodeContext,
+    tool: &Tool,
+    id: &str,
+    args: &Object,
+) -> Result<Decision, NodeError> {
+    let mut question = question(tool, id, args);
+    loop {
+        let answer = context.interrupt(Value::Object(question.clone()))?;
+        let refused = match decision(&answer) {
+            Ok(Decision::Edit(edited)) => match tool.problem(&edited) {
+                None => return Ok(Decision::Edit(edited)),
+                Some(problem) => format!("the arguments do not fit: {problem}"),
+            },
+            Ok(decision) => return Ok(decision),
+            Err(cause) => cause,
+        };
+        question.insert("refused", refused);
+    }
+}
+
+fn question(tool: &Tool, id: &str, args: &Object) -> Object {
+    let args = args_json(args);
+    let whole = superstep::json!({
+        "question": format!("May the tool `{}` run?", tool.name),
+        "context": {"tool": tool.name, "arguments": args, "description": tool.description},
+        "tool_call_id": id,
+        "choices": [
+            {"label": "Approve", "value": {"type": "approve"}, "description": "Run it with these arguments."},
+            {"label": "Reject", "value": {"type": "reject"}, "description": "Do not run it; the model is told."},
+        ],
+        "schema": {"oneOf": [
+            {"title": "Approve", "type": "object", "required": ["type"], "properties": {"type": {"const": "approve"}}},
+            {"title": "Edit", "type": "object", "required": ["type", "args"], "properties": {
+                "type": {"const": "edit"}, "args": {"type": "object", "title": "Arguments", "default": args}}},
+            {"title": "Reject", "type": "object", "required": ["type"], "properties": {
+                "type": {"const": "reject"}, "reason": {"type": "string", "title": "Reason"}}},
+            {"title": "Respond", "type": "object", "required": ["type", "content"], "properties": {
+                "type": {"const": "respond"}, "content": {"type": "string", "title": "Answer in its place"}}},
+        ]},
+        "action_requests": [{"name": tool.name, "args": args, "description": tool.description}],
+        "review_configs": [{"action_name": tool.name, "allowed_decisions": ["approve", "edit", "reject", "respond"]}],
+    });
+    match whole {
+        Value::Object(question) => question,
+        _ => Object::new(),
+    }
+}
+
+/// Reads an answer: a word, `true` and `false`, our own form, or LangChain's list with one decision.
+fn decision(answer: &Value) -> Result<Decision, String> {
+    if let Some(Value::Array(list)) = answer.get("decisions") {
+        return match list.get(0) {
+            Some(one) if list.len() == 1 => decision(one),
+            _ => Err("there is one call to decide about".into()),
+        };
+    }
+    let text = |keys: [&str; 2]| {
+        let found = keys.iter().find_map(|key| answer.get(key)?.as_str());
+        found.map(str::to_owned)
+    };
+    let word = match answer {
+        Value::Bool(true) => "approve",
+        Value::Bool(false) => "reject",
+        Value::String(word) => word,
+        answer => answer.get("type").and_then(Value::as_str).unwrap_or_default(),
+    };
+    match word {
+        "approve" | "accept" => Ok(Decision::Approve),
+        "reject" | "ignore" => Ok(Decision::Reject(text(["reason", "message"]))),
+        "edit" => {
+            let args = answer
+                .get("args")
+                .or_else(|| answer.get("edited_action")?.get("args"));
+            match args {
+                Some(Value::Object(args)) => Ok(Decision::Edit(args.clone())),
+                _ => Err("an edit needs `args`, the changed arguments".into()),
+            }
+        }
+        "respond" | "response" => match text(["content", "message"]) {
+            Some(answer) => Ok(Decision::Respond(answer)),
+            None => Err("a response needs `content`, what the model is told".into()),
+        },
+        _ => Err("the answer is none of approve, edit, reject and respond".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::json;
+
+    use super::*;
+
+    #[test]
+    fn decisions_in_every_form() {
+        let args = Object::from_iter([("a", Value::from(1))]);
+        let reason = || Decision::Reject(Some("no".into()));
+        for (answer, want) in [
+            (json!("approve"), Decision::Approve),
+            (json!(true), Decision::Approve),
+            (json!({"type": "approve"}), Decision::Approve),
+            (json!({"decisions": [{"type": "approve"}]}), Decision::Approve),
+            (json!(false), Decision::Reject(None)),
+            (json!({"type": "reject", "reason": "no"}), reason()),
+            (
+                json!({"decisions": [{"type": "reject", "message": "no"}]}),
+                reason(),
+            ),
+            (
+                json!({"type": "edit", "args": {"a": 1}}),
+                Decision::Edit(args.clone()),
+            ),
+            (
+                json!({"type": "edit", "edited_action": {"name": "f", "args": {"a": 1}}}),
+                Decision::Edit(args),
+            ),
+            (
+                json!({"type": "respond", "content": "x"}),
+                Decision::Respond("x".into()),
+            ),
+        ] {
+            assert_eq!(decision(&answer), Ok(want), "{answer}");
+        }
+        for wrong in [
+            json!(null),
+            json!("perhaps"),
+            json!({"type": "edit"}),
+            json!({"type": "respond"}),
+            json!({"decisions": []}),
+            json!({"decisions": [{"type": "approve"}, {"type": "approve"}]}),
+        ] {
+            assert!(decision(&wrong).is_err(), "{wrong}");
+        }
+    }
+}

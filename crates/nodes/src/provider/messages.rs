@@ -1,0 +1,363 @@
+//! Messages of the engine as providers take them, and answers as the engine stores them: the shapes that LangGraph's
+//! messages have, so that threads of either can be read by the other.
+
+use genai::ModelIden;
+use genai::adapter::AdapterKind;
+use genai::chat::{ChatMessage, ContentPart, MessageContent, ToolCall as GenaiCall, ToolResponse};
+use serde_json::{Map, Value as Json, json};
+use superstep::Value;
+
+use super::{Answer, Facts, ToolCall, args_json};
+
+/// Largest picture or file in a message, as base64 text.
+const LARGEST_DATA: usize = 32 * 1024 * 1024;
+
+/// A message as it is sent to a model of `kind`.
+pub(super) fn chat_message(
+    message: &Value,
+    kind: AdapterKind,
+    provider: &str,
+) -> Result<ChatMessage, String> {
+    let role = message
+        .get("type")
+        .or_else(|| message.get("role"))
+        .and_then(Value::as_str)
+        .unwrap_or("human");
+    let content = match message {
+        Value::String(_) => Some(message),
+        message => message.get("content"),
+    };
+    match role {
+        "human" | "user" => Ok(ChatMessage::user(parts(content, kind)?)),
+        "system" | "developer" => Ok(ChatMessage::system(content_text(content)?)),
+        "ai" | "assistant" | "AIMessageChunk" => {
+            Ok(ChatMessage::assistant(answered(message, kind, provider)?))
+        }
+        "tool" => {
+            let id = message
+                .get("tool_call_id")
+                .and_then(Value::as_str)
+                .ok_or("it is a tool message without the `tool_call_id` that it answers")?;
+            let mut response = ToolResponse::new(id, content_text(content)?);
+            if let Some(name) = message.get("name").and_then(Value::as_str) {
+                response = response.with_fn_name(name);
+            }
+            Ok(ChatMessage::from(response))
+        }
+        other => Err(format!(
+            "messages of type `{other}` are not supported; send human, ai, system and tool messages"
+        )),
+    }
+}
+
+/// The text of a message's content: text, or a list with text parts.
+fn content_text(content: Option<&Value>) -> Result<String, String> {
+    match content {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.to_string()),
+        Some(Value::Array(parts)) => parts
+            .iter()
+            .map(
+                |part| match (part.as_str(), part.get("text").and_then(Value::as_str)) {
+                    (Some(text), _) | (None, Some(text)) => Ok(text.to_owned()),
+                    _ => Err("it has a part that is not text".to_owned()),
+                },
+            )
+            .collect(),
+        Some(other) => Err(format!("its content is of type {}", other.type_name())),
+    }
+}
+
+/// Text, pictures and files of a human message.
+fn parts(content: Option<&Value>, kind: AdapterKind) -> Result<MessageContent, String> {
+    let Some(Value::Array(list)) = content else {
+        return Ok(MessageContent::from_text(content_text(content)?));
+    };
+    let mut parts = Vec::new();
+    for part in list.iter() {
+        parts.push(match part.as_str().or_else(|| part.get("text")?.as_str()) {
+            Some(text) => ContentPart::from_text(text),
+            None => data(part, kind)?,
+        });
+    }
+    Ok(MessageContent::from_parts(parts))
+}
+
+/// A picture, sound or file, in any of the forms that LangChain and the providers write.
+fn data(part: &Value, kind: AdapterKind) -> Result<ContentPart, String> {
+    let ty = part.get("type").and_then(Value::as_str).unwrap_or("untyped");
+    let text = |path: &[&str]| {
+        let mut at = part;
+        for step in path {
+            at = at.get(step)?;
+        }
+        at.as_str()
+    };
+    let mime = text(&["mime_type"])
+        .or_else(|| text(&["source", "media_type"]))
+        .unwrap_or(match ty {
+            "image" | "image_url" => "image/png",
+            "audio" => "audio/wav",
+            _ => "application/pdf",
+        });
+    let name = text(&["filename"])
+        .or_else(|| text(&["file", "filename"]))
+        .map(str::to_owned);
+    let encoded = text(&["base64"])
+        .or_else(|| text(&["source", "data"]))
+        .or_else(|| text(&["data"]));
+    let url = text(&["image_url", "url"])
+        .or_else(|| text(&["image_url"]))
+        .or_else(|| text(&["url"]))
+        .or_else(|| text(&["source", "url"]))
+        .or_else(|| text(&["file", "file_data"]));
+    if !matches!(ty, "image" | "image_url" | "file" | "document" | "audio") {
+        return Err(format!(
+            "it has a part of type `{ty}`; parts are `text`, `image_url`, `image`, `file` and `audio`"
+        ));
+    }
+    let sized = |encoded: &str| match encoded.len() > LARGEST_DATA {
+        true => Err(format!(
+            "its {ty} is larger than {} MB",
+            LARGEST_DATA / 1024 / 1024
+        )),
+        false => Ok(()),
+    };
+    if let Some(encoded) = encoded {
+        sized(encoded)?;
+        return Ok(ContentPart::from_binary_base64(mime, encoded, name));
+    }
+    let url = url.ok_or_else(|| {
+        format!("its {ty} has neither an address (`image_url`, `url`) nor data (`base64` and `mime_type`)")
+    })?;
+    if let Some(inline) = url.strip_prefix("data:") {
+        let (mime, encoded) = inline
+            .split_once(";base64,")
+            .ok_or_else(|| format!("the data address of its {ty} is not base64"))?;
+        sized(encoded)?;
+        return Ok(ContentPart::from_binary_base64(mime, encoded, name));
+    }
+    if !url.starts_with("https://") && !url.starts_with("http://") {
+        return Err(format!("the address of its {ty} is neither http, https nor data"));
+    }
+    if !fetches(kind) || !mime.starts_with("image/") {
+        return Err(format!(
+            "{} takes no addresses of a {ty}; put the data itself into the message, as `data:{mime};base64,…`",
+            kind.as_str()
+        ));
+    }
+    Ok(ContentPart::from_binary_url(mime, url, name))
+}
+
+/// Does the provider fetch pictures by their address? Of the others the request would silently go without.
+fn fetches(kind: AdapterKind) -> bool {
+    !matches!(
+        kind,
+        AdapterKind::Anthropic | AdapterKind::Ollama | AdapterKind::OllamaCloud | AdapterKind::Cohere
+    )
+}
+
+/// What a model answered before, with the calls it made and the reasoning it wants back.
+fn answered(message: &Value, kind: AdapterKind, provider: &str) -> Result<MessageContent, String> {
+    let mut parts = Vec::new();
+    let extra = |key: &str| message.get("additional_kwargs").and_then(|extra| extra.get(key));
+    // Signatures are worth something only to the provider that made them.
+    let own = message
+        .get("response_metadata")
+        .and_then(|facts| facts.get("provider"))
+        .and_then(Value::as_str)
+        .is_some_and(|name| name == provider);
+    let mut reasoned = false;
+    if let (true, Some(Value::Array(blocks))) = (own, extra("thinking_blocks")) {
+        reasoned = true;
+        for block in blocks.iter() {
+            let field = |key: &str| {
+                block
+                    .get(key)
+                    .and_then(Value::as_str)
+                    .filter(|text| !text.is_empty())
+            };
+            match (block.get("type").and_then(Value::as_str), field("signature")) {
+                (Some("thinking"), Some(signature)) => {
+                    parts.push(ContentPart::ThoughtSignature(signature.to_owned()));
+                    if let Some(thinking) = field("thinking") {
+                        parts.push(ContentPart::ReasoningContent(thinking.to_owned()));
+                    }
+                }
+                _ => parts.push(ContentPart::from_custom(
+                    Json::from(block),
+                    Some(ModelIden::new(kind, "")),
+                )),
+            }
+        }
+    }
+    let text = match message.get("content") {
+        // Parts that stand elsewhere in the message too, or are the provider's own business.
+        Some(Value::Array(list)) => {
+            let mut text = String::new();
+            for part in list.iter() {
+                match part.as_str().or_else(|| part.get("text")?.as_str()) {
+                    Some(piece) => text.push_str(piece),
+                    None => match part.get("type").and_then(Value::as_str) {
+                        Some("tool_use" | "tool_call" | "thinking" | "redacted_thinking" | "reasoning") => {}
+                        _ => return Err("it has a part that is not text".into()),
+                    },
+                }
+            }
+            text
+        }
+        content => content_text(content)?,
+    };
+    if !text.is_empty() {
+        parts.push(ContentPart::Text(text));
+    }
+    if let (true, false, Some(Value::String(reasoning))) = (own, reasoned, extra("reasoning_content")) {
+        parts.push(ContentPart::ReasoningContent(reasoning.to_string()));
+    }
+    let signatures = extra("thought_signatures").filter(|_| own);
+    for call in ToolCall::all_of(message) {
+        let args = match call.args {
+            Ok(args) => args_json(&args),
+            // Providers insist on an object; the model sees what it wrote.
+            Err(invalid) => json!({"invalid_arguments": invalid.text}),
+        };
+        let signed = signatures.and_then(|all| all.get(&call.id)).and_then(|list| {
+            let list = list.as_array()?.iter().filter_map(Value::as_str);
+            Some(list.map(str::to_owned).collect())
+        });
+        parts.push(ContentPart::ToolCall(GenaiCall {
+            call_id: call.id,
+            fn_name: call.name,
+            fn_arguments: args,
+            thought_signatures: signed,
+        }));
+    }
+    Ok(MessageContent::from_parts(parts))
+}
+
+/// An answer as LangGraph stores it.
+pub(crate) fn message(id: &str, answer: &Answer, facts: &Facts) -> Value {
+    let mut metadata = facts.json();
+    if let Some(model) = &answer.model {
+        metadata.insert("model_name".into(), model.clone().into());
+    }
+    if let Some(stop) = &answer.stop {
+        metadata.insert("stop_reason".into(), stop.clone().into());
+    }
+    if let Some(cost) = &answer.cost {
+        metadata.insert("cost".into(), cost.clone());
+    }
+    let mut extra = Map::new();
+    if !answer.reasoning.is_empty() {
+        extra.insert("reasoning_content".into(), answer.reasoning.clone().into());
+    }
+    if !answer.thinking.is_empty() {
+        extra.insert("thinking_blocks".into(), answer.thinking.clone().into());
+    }
+    if !answer.signatures.is_empty() {
+        extra.insert("thought_signatures".into(), answer.signatures.clone().into());
+    }
+    let (mut calls, mut invalid) = (Vec::new(), Vec::new());
+    for call in &answer.tool_calls {
+        match &call.args {
+            Ok(args) => calls.push(json!({
+                "name": call.name, "args": args_json(args), "id": call.id, "type": "tool_call"})),
+            Err(wrong) => invalid.push(json!({
+                "name": call.name, "args": wrong.text, "id": call.id, "error": wrong.cause, "type": "invalid_tool_call"})),
+        }
+    }
+    json!({
+        "type": "ai", "id": id, "content": answer.text, "name": null,
+        "additional_kwargs": extra, "response_metadata": metadata,
+        "tool_calls": calls, "invalid_tool_calls": invalid,
+        "usage_metadata": answer.usage.as_ref().map(super::Usage::json),
+    })
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::json;
+
+    use super::*;
+
+    fn sent(message: Value, kind: AdapterKind) -> Result<Vec<ContentPart>, String> {
+        Ok(chat_message(&message, kind, "x")?.content.into_parts())
+    }
+
+    #[test]
+    fn message_contents() {
+        let parts = json!({"type": "human", "content": [{"type": "text", "text": "a"}, "b"]});
+        assert_eq!(content_text(parts.get("content")).unwrap(), "ab");
+        assert!(content_text(Some(&json!([{"type": "image"}]))).is_err());
+        let lost = sent(json!({"type": "tool", "content": "x"}), AdapterKind::OpenAI).unwrap_err();
+        assert!(lost.contains("tool_call_id"), "{lost}");
+        assert!(
+            sent(json!({"type": "function", "content": "x"}), AdapterKind::OpenAI)
+                .unwrap_err()
+                .contains("`function`")
+        );
+    }
+
+    #[test]
+    fn pictures_in_every_form_that_is_written() {
+        let forms = [
+            json!({"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,QUJD"}}),
+            json!({"type": "image_url", "image_url": "data:image/jpeg;base64,QUJD"}),
+            json!({"type": "image", "base64": "QUJD", "mime_type": "image/jpeg"}),
+            json!({"type": "image", "source_type": "base64", "data": "QUJD", "mime_type": "image/jpeg"}),
+            json!({"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "QUJD"}}),
+        ];
+        for form in forms {
+            for kind in [AdapterKind::OpenAI, AdapterKind::Anthropic, AdapterKind::Ollama] {
+                let parts = sent(json!({"type": "human", "content": ["look", form.clone()]}), kind).unwrap();
+                let binary = parts[1].as_binary().unwrap_or_else(|| panic!("{form}"));
+                assert_eq!(binary.content_type, "image/jpeg");
+                assert_eq!(binary.clone().into_url(), "data:image/jpeg;base64,QUJD");
+            }
+        }
+        let far =
+            json!({"type": "human", "content": [{"type": "image", "url": "https://example.org/a.png"}]});
+        assert!(sent(far.clone(), AdapterKind::OpenAI).is_ok());
+        let refused = sent(far, AdapterKind::Anthropic).unwrap_err();
+        assert!(refused.contains("data:image/png;base64"), "{refused}");
+        for (wrong, part) in [
+            (json!({"type": "image"}), "neither an address"),
+            (
+                json!({"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}),
+                "neither http",
+            ),
+            (
+                json!({"type": "image_url", "image_url": {"url": "data:image/png,x"}}),
+                "not base64",
+            ),
+            (json!({"type": "video", "url": "https://x"}), "`video`"),
+        ] {
+            let text = sent(json!({"type": "human", "content": [wrong]}), AdapterKind::OpenAI).unwrap_err();
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    #[test]
+    fn signatures_go_back_to_their_own_provider_only() {
+        let message = json!({"type": "ai", "content": "", "response_metadata": {"provider": "x"},
+            "additional_kwargs": {"reasoning_content": "hm", "thinking_blocks": [
+                {"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "redacted_thinking", "data": "d"}]},
+            "tool_calls": [{"name": "f", "args": {"a": 1}, "id": "t", "type": "tool_call"}],
+            "invalid_tool_calls": [{"name": "g", "args": "{oops", "id": "u", "error": "e", "type": "invalid_tool_call"}]});
+        let own = sent(message.clone(), AdapterKind::Anthropic).unwrap();
+        assert_eq!(own[0].as_thought_signature(), Some("s"));
+        assert_eq!(own[1].as_reasoning_content(), Some("hm"));
+        assert_eq!(own[2].as_custom().unwrap().typ(), Some("redacted_thinking"));
+        assert_eq!(own[3].as_tool_call().unwrap().fn_name, "f");
+        assert_eq!(
+            own[4].as_tool_call().unwrap().fn_arguments,
+            serde_json::json!({"invalid_arguments": "{oops"})
+        );
+        let other = chat_message(&message, AdapterKind::OpenAI, "y")
+            .unwrap()
+            .content
+            .into_parts();
+        assert_eq!(other.len(), 2, "only the calls: {other:?}");
+    }
+}

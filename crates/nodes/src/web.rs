@@ -1,0 +1,299 @@
+//! Requests on behalf of graphs. What lies inside the person's own network (routers, databases, cloud metadata) is not
+//! reached unless the person's settings name the host: addresses are looked at after names are resolved, at every hop.
+
+use std::error::Error;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{HeaderMap, LOCATION};
+use reqwest::{Client, Method, Response, Url};
+
+/// Redirects that are followed.
+const MAX_HOPS: usize = 5;
+/// Longest wait for a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WebError {
+    /// The address is inside the own network.
+    Private(String),
+    /// The server could not be reached, or broke off.
+    Failed(String),
+}
+
+impl fmt::Display for WebError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WebError::Private(host) => write!(
+                f,
+                "{host} is inside the own network, which graphs do not reach. To allow it, add it to `private_hosts` in the model settings"
+            ),
+            WebError::Failed(cause) => f.write_str(cause),
+        }
+    }
+}
+
+impl Error for WebError {}
+
+/// A request.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Vec<u8>>,
+}
+
+/// Two clients: one for hosts that the person allowed, one that refuses what is private.
+#[derive(Debug)]
+pub(crate) struct Web {
+    allowed: Vec<String>,
+    open: OnceLock<Result<Client, String>>,
+    guarded: OnceLock<Result<Client, String>>,
+}
+
+impl Web {
+    /// Reaches public addresses, and the hosts in `allowed` (`HOST` or `HOST:PORT`).
+    pub(crate) fn new(allowed: &[String]) -> Self {
+        Self {
+            allowed: allowed.iter().map(|host| host.trim().to_lowercase()).collect(),
+            open: OnceLock::new(),
+            guarded: OnceLock::new(),
+        }
+    }
+
+    /// Sends a request. Redirects are followed for requests that only read; headers stay with the host they are for.
+    pub(crate) async fn send(&self, mut call: Call) -> Result<Response, WebError> {
+        for _ in 0..=MAX_HOPS {
+            let client = self.client_for(&call.url)?;
+            let mut request = client
+                .request(call.method.clone(), call.url.clone())
+                .headers(call.headers.clone());
+            if let Some(body) = &call.body {
+                request = request.body(body.clone());
+            }
+            let response = request.send().await.map_err(|e| failure(&e))?;
+            let reads = matches!(call.method, Method::GET | Method::HEAD);
+            let next = response
+                .headers()
+                .get(LOCATION)
+                .filter(|_| response.status().is_redirection());
+            let Some(next) = next.and_then(|next| next.to_str().ok()).filter(|_| reads) else {
+                return Ok(response);
+            };
+            let next = call.url.join(next).map_err(|e| {
+                WebError::Failed(format!("it redirects to {next:?}, which is no address ({e})"))
+            })?;
+            if next.origin() != call.url.origin() {
+                call.headers = HeaderMap::new();
+            }
+            call.url = next;
+        }
+        Err(WebError::Failed(format!(
+            "it redirects more than {MAX_HOPS} times"
+        )))
+    }
+
+    fn client_for(&self, url: &Url) -> Result<&Client, WebError> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(WebError::Failed(format!(
+                "`{}` addresses are not fetched",
+                url.scheme()
+            )));
+        }
+        let host = url.host_str().unwrap_or_default().to_lowercase();
+        let with_port = format!("{host}:{}", url.port_or_known_default().unwrap_or(0));
+        let allowed = self
+            .allowed
+            .iter()
+            .any(|known| *known == host || *known == with_port);
+        let made = if allowed {
+            self.open.get_or_init(|| client(None))
+        } else {
+            // A host that is an address is never resolved.
+            let literal = host
+                .trim_start_matches('[')
+                .trim_end_matches(']')
+                .parse::<IpAddr>();
+            if literal.is_ok_and(|ip| !is_public(ip)) {
+                return Err(WebError::Private(with_port));
+            }
+            self.guarded.get_or_init(|| client(Some(Arc::new(Guarded))))
+        };
+        made.as_ref().map_err(|cause| WebError::Failed(cause.clone()))
+    }
+}
+
+fn client(resolver: Option<Arc<Guarded>>) -> Result<Client, String> {
+    let mut builder = Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT)
+        // A proxy would resolve names itself, beyond the guard.
+        .no_proxy()
+        .user_agent(concat!("superstep/", env!("CARGO_PKG_VERSION")));
+    if let Some(resolver) = resolver {
+        builder = builder.dns_resolver(resolver);
+    }
+    builder.build().map_err(|e| e.to_string())
+}
+
+/// What went wrong, without the address: it may hold what is nobody else's business.
+pub(crate) fn failure(error: &reqwest::Error) -> WebError {
+    let mut cause: &(dyn Error + 'static) = error;
+    while let Some(next) = cause.source() {
+        if let Some(private) = next.downcast_ref::<WebError>() {
+            return private.clone();
+        }
+        cause = next;
+    }
+    WebError::Failed(match error.is_timeout() {
+        true => "it took too long".to_owned(),
+        false => cause.to_string(),
+    })
+}
+
+/// Resolves names, and refuses those of private addresses.
+#[derive(Debug)]
+struct Guarded;
+
+impl Resolve for Guarded {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let host = name.as_str().to_owned();
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+            // One private address is enough: which of them is connected to is not for an attacker to choose.
+            if found.iter().any(|address| !is_public(address.ip())) {
+                return Err(WebError::Private(host).into());
+            }
+            let addresses: Addrs = Box::new(found.into_iter());
+            Ok(addresses)
+        })
+    }
+}
+
+/// Is this an address of the public network?
+pub(crate) fn is_public(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => is_public_v4(ip),
+        IpAddr::V6(ip) => is_public_v6(ip),
+    }
+}
+
+fn is_public_v4(ip: Ipv4Addr) -> bool {
+    let [a, b, c, _] = ip.octets();
+    !(ip.is_private()
+        || ip.is_loopback()
+        || ip.is_link_local()
+        || ip.is_broadcast()
+        || ip.is_multicast()
+        || ip.is_documentation()
+        || a == 0
+        || a >= 240
+        // Carrier-grade NAT, benchmarks, protocol assignments.
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 198 && (18..20).contains(&b))
+        || (a == 192 && b == 0 && c == 0))
+}
+
+fn is_public_v6(ip: Ipv6Addr) -> bool {
+    let parts = ip.segments();
+    let embedded = |high: u16, low: u16| {
+        let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
+        is_public_v4(Ipv4Addr::new(a, b, c, d))
+    };
+    match parts {
+        // An IPv4 address in other clothes: mapped, translated (NAT64), 6to4.
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
+        [0x2002, high, low, ..] => embedded(high, low),
+        // Global unicast, without documentation and Teredo.
+        [first, second, ..] => {
+            first & 0xe000 == 0x2000 && !(first == 0x2001 && (second == 0xdb8 || second == 0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_private() {
+        for private in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "0.0.0.0",
+            "100.64.0.1",
+            "255.255.255.255",
+            "224.0.0.1",
+            "198.18.0.1",
+            "192.0.0.8",
+            "240.0.0.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "fd12::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "2001:db8::1",
+            "::127.0.0.1",
+        ] {
+            assert!(!is_public(private.parse().unwrap()), "{private}");
+        }
+        for public in [
+            "1.1.1.1",
+            "93.184.216.34",
+            "172.32.0.1",
+            "2606:4700::1111",
+            "::ffff:1.1.1.1",
+        ] {
+            assert!(is_public(public.parse().unwrap()), "{public}");
+        }
+    }
+
+    #[tokio::test]
+    async fn private_hosts_are_refused_by_address_and_by_name() {
+        let web = Web::new(&["127.0.0.1:9".to_owned()]);
+        let get = |url: &str| {
+            let call = Call {
+                method: Method::GET,
+                url: url.parse().unwrap(),
+                headers: HeaderMap::new(),
+                body: None,
+            };
+            web.send(call)
+        };
+        for url in [
+            "http://127.0.0.1:10/",
+            "http://[::1]/",
+            "http://0x7f000001/",
+            "http://2130706433/",
+            "http://localhost:10/",
+            "http://[::ffff:10.0.0.1]/",
+        ] {
+            let error = get(url).await.unwrap_err();
+            assert!(matches!(error, WebError::Private(_)), "{url}: {error}");
+        }
+        assert!(
+            matches!(get("http://127.0.0.1:9/").await.unwrap_err(), WebError::Failed(_)),
+            "allowed, and nobody is there"
+        );
+        assert!(
+            get("ftp://example.org/")
+                .await
+                .unwrap_err()
+                .to_string()
+                .contains("ftp")
+        );
+    }
+}
