@@ -17,8 +17,7 @@ use superstep_document::{Diagnostic, Document, Edge, Fallback, NodeSpec, Reducer
 use crate::conduct;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, Usage};
 use crate::kinds::{
-    ask::Ask, assign::Assign, code::Code, graph::GraphKind, model::Model, retrieve::Retrieve,
-    tools::Tools,
+    ask::Ask, assign::Assign, code::Code, graph::GraphKind, model::Model, retrieve::Retrieve, tools::Tools,
 };
 use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
 use crate::provider::{ModelSettings, Providers, Variables};
@@ -253,8 +252,10 @@ impl Registry {
         let keys = Keys::of(document);
         let (schema, _) = StateSchema::of(document);
         let schema = Arc::new(schema);
-        let models = environment.models.clone();
-        let providers = Arc::new(Providers::new(environment.variables.clone(), models.clone()));
+        let providers = Arc::new(Providers::new(
+            environment.variables.clone(),
+            environment.models.clone(),
+        ));
         let unknown = schema.clone();
         let mut graph = StateGraph::new().refuse_unknown_keys(move |key| unknown.no_key(key));
         for (name, key) in document.state_keys() {

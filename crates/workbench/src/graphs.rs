@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use superstep::{Graph, Value};
 use superstep_document::Diagnostic;
 use superstep_nodes::schema::StateSchema;
-use superstep_nodes::{Environment, Stamp};
+use superstep_nodes::{Environment, ModelSettings, Stamp};
 
 use crate::Workbench;
 use crate::documents::Source;
@@ -20,6 +20,8 @@ const MAX_GRAPHS: usize = 32;
 /// A document and the graph that it means.
 #[derive(Debug)]
 pub(crate) struct Built {
+    /// The connections to model servers that it was built with.
+    models: ModelSettings,
     pub(crate) source: Source,
     pub(crate) graph: Graph,
     /// Graph files that it runs, as they were when it was built.
@@ -96,11 +98,10 @@ fn cannot_run(source: &Source, errors: &[Diagnostic]) -> Problem {
 impl Workbench {
     /// The graph of a document, ready to run.
     pub(crate) fn build(&self, source: Source) -> Result<Arc<Built>, Problem> {
-        if let Some(built) = self
-            .graphs
-            .get(&source.key)
-            .filter(|built| built.source.version == source.version && built.is_current())
-        {
+        let models = self.models();
+        if let Some(built) = self.graphs.get(&source.key).filter(|built| {
+            built.source.version == source.version && built.models == models && built.is_current()
+        }) {
             return Ok(built);
         }
         let folder = source
@@ -117,7 +118,10 @@ impl Workbench {
         }
         let made = self
             .registry
-            .build(&source.document, &Environment::new(folder))
+            .build(
+                &source.document,
+                &Environment::new(folder).with_models(models.clone()),
+            )
             .map_err(|errors| cannot_run(&source, &errors))?;
         let graph = made
             .graph
@@ -125,6 +129,7 @@ impl Workbench {
             .with_store(self.store());
         let (schema, _) = StateSchema::of(&source.document);
         let built = Arc::new(Built {
+            models,
             source,
             graph,
             files: made.files,

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep_document::Document;
-use superstep_nodes::{Environment, Registry};
+use superstep_nodes::{Environment, ModelSettings, Registry};
 
 pub use folders::default_data_dir;
 pub use hub::Subscription;
@@ -243,10 +243,13 @@ impl Workbench {
     /// Every problem of a document: its structure, and what its nodes and expressions say.
     fn check(&self, document: &Document, folder: Option<&Path>) -> Vec<superstep_document::Diagnostic> {
         let mut problems = document.validate();
-        problems.extend(
-            self.registry
-                .check_in(document, &Environment::new(folder.map(Path::to_path_buf))),
-        );
+        let environment = Environment::new(folder.map(Path::to_path_buf)).with_models(self.models());
+        problems.extend(self.registry.check_in(document, &environment));
         problems
+    }
+
+    /// Connections to model servers and prices, as the file in the data folder has them now.
+    fn models(&self) -> ModelSettings {
+        ModelSettings::load(&self.data_dir.join(ModelSettings::FILE))
     }
 }

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value as Json, json};
 use superstep::{Input, RunConfig, RunError, StreamMode};
-use superstep_nodes::Environment;
+use superstep_nodes::{Environment, ModelSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
+use crate::exchange::read_request;
 use crate::support::{build, one_node, run, tokens};
 
 /// What the server does with a request.
@@ -22,6 +23,12 @@ enum Script {
     Hang(&'static str),
     /// Streams one piece and then breaks the protocol.
     Break(&'static str),
+    /// Streams one piece and goes away.
+    Cut(&'static str),
+    /// Refuses, with a header.
+    Refuse(u16, &'static str),
+    /// Answers this body of this type.
+    Raw(&'static str, String),
 }
 
 struct Server {
@@ -32,6 +39,11 @@ struct Server {
 
 impl Server {
     async fn start(script: Script) -> Server {
+        Self::playing(vec![script]).await
+    }
+
+    /// Does one thing after the other; the last one for all further requests.
+    async fn playing(scripts: Vec<Script>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -39,11 +51,16 @@ impl Server {
         let log = requests.clone();
         tokio::spawn(async move {
             let mut left = Some(left);
+            let mut place = 0;
             while let Ok((mut socket, _)) = listener.accept().await {
-                let (head, body) = request(&mut socket).await;
-                log.lock().unwrap().push((head, body));
-                answer(&mut socket, &script).await;
-                if let (Script::Hang(_), Some(left)) = (&script, left.take()) {
+                let (head, body) = read_request(&mut socket).await;
+                log.lock()
+                    .unwrap()
+                    .push((head, serde_json::from_str(&body).unwrap_or_default()));
+                let script = &scripts[place.min(scripts.len() - 1)];
+                place += 1;
+                answer(&mut socket, script).await;
+                if let (Script::Hang(_), Some(left)) = (script, left.take()) {
                     // Reading ends when the client closes the connection.
                     let mut rest = [0; 64];
                     while matches!(socket.read(&mut rest).await, Ok(n) if n > 0) {}
@@ -67,6 +84,24 @@ impl Server {
         })
     }
 
+    /// A connection `mine` to this server, beside a key that is not its own.
+    fn connection(&self, provider: &str) -> Environment {
+        let url = match provider {
+            "openai" => self.url.clone(),
+            _ => self.url.trim_end_matches("/v1").to_owned(),
+        };
+        let models: ModelSettings =
+            serde_json::from_value(json!({"connections": {"mine": {"provider": provider, "base_url": url}}}))
+                .unwrap();
+        let keys = |name: &str| name.ends_with("_API_KEY").then(|| "sk-secret".to_owned());
+        Environment::default().with_variables(keys).with_models(models)
+    }
+
+    fn bodies(&self) -> Vec<Json> {
+        let requests = self.requests.lock().unwrap();
+        requests.iter().map(|(_, body)| body.clone()).collect()
+    }
+
     fn request(&self) -> (String, Json) {
         self.requests
             .lock()
@@ -74,30 +109,6 @@ impl Server {
             .first()
             .cloned()
             .expect("the server was asked")
-    }
-}
-
-async fn request(socket: &mut TcpStream) -> (String, Json) {
-    let mut bytes = Vec::new();
-    let mut buffer = [0; 4096];
-    loop {
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length = head
-                .lines()
-                .find_map(|line| {
-                    line.to_lowercase()
-                        .strip_prefix("content-length:")
-                        .map(|n| n.trim().parse::<usize>().unwrap())
-                })
-                .unwrap_or(0);
-            if body.len() >= length {
-                return (head.to_owned(), serde_json::from_str(body).unwrap_or_default());
-            }
-        }
-        let n = socket.read(&mut buffer).await.unwrap();
-        assert!(n > 0, "the request is complete");
-        bytes.extend_from_slice(&buffer[..n]);
     }
 }
 
@@ -121,6 +132,13 @@ async fn answer(socket: &mut TcpStream, script: &Script) {
             body.len()
         ),
         Script::Hang(piece) => format!("{HEAD}{}", chunk(piece)),
+        Script::Cut(piece) => format!("{HEAD}{}", chunk(piece)),
+        Script::Refuse(status, header) => {
+            format!("HTTP/1.1 {status} No\r\n{header}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        }
+        Script::Raw(ty, body) => {
+            format!("HTTP/1.1 200 OK\r\nContent-Type: {ty}\r\nConnection: close\r\n\r\n{body}")
+        }
         Script::Break(piece) => format!("{HEAD}{}data: {{not json\n\n", chunk(piece)),
     };
     socket.write_all(text.as_bytes()).await.unwrap();
@@ -375,4 +393,244 @@ async fn without_a_key_the_variable_is_named() {
         text.contains("ModelSetupError") && text.contains("OPENAI_API_KEY"),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn a_busy_server_is_asked_again_after_the_time_it_says() {
+    let retrying = |attempts: u32| {
+        let mut graph = text_graph(json!({}));
+        graph["nodes"]["n"]["retry"] =
+            json!({"attempts": attempts, "initial_interval": 0.001, "max_interval": 10, "jitter": false});
+        graph
+    };
+    let hello = || Input::value(superstep::json!({"word": "x"}));
+    let server = Server::playing(vec![
+        Script::Refuse(429, "Retry-After: 0.3"),
+        Script::Refuse(529, "retry-after-ms: 100"),
+        Script::Say(vec!["there"]),
+    ])
+    .await;
+    let begun = std::time::Instant::now();
+    let (_, result) = run(&build(&retrying(3), &server.environment()), hello(), &[]).await;
+    assert_eq!(
+        result.unwrap().value.get("answer").unwrap(),
+        &superstep::json!("there")
+    );
+    assert_eq!(server.bodies().len(), 3);
+    assert!(
+        begun.elapsed().as_millis() >= 400,
+        "both waits were kept to: {:?}",
+        begun.elapsed()
+    );
+
+    let server = Server::start(Script::Refuse(429, "Retry-After: 3600")).await;
+    let (_, result) = run(&build(&retrying(3), &server.environment()), hello(), &[]).await;
+    let text = result.unwrap_err().to_string();
+    assert!(text.contains("It asks to wait 3600 s"), "{text}");
+    assert_eq!(server.bodies().len(), 1, "nobody waits for an hour");
+
+    let server = Server::start(Script::Refuse(400, "X: y")).await;
+    let (_, result) = run(&build(&retrying(3), &server.environment()), hello(), &[]).await;
+    assert!(result.unwrap_err().to_string().contains("ModelInputError"));
+    assert_eq!(server.bodies().len(), 1, "a wrong request stays wrong");
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_sent_back() {
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let wrong = || Script::Say(vec!["{\"n\": ", "\"seven\"}"]);
+    let server = Server::playing(vec![wrong(), Script::Say(vec!["{\"n\": 7}"])]).await;
+    let graph = build(&text_graph(json!({"output": schema})), &server.environment());
+    let word = || Input::value(superstep::json!({"word": "x"}));
+    let (events, result) = run(&graph, word(), &[StreamMode::Messages]).await;
+    assert_eq!(
+        result.unwrap().value.get("answer").unwrap(),
+        &superstep::json!({"n": 7})
+    );
+    let second = &server.bodies()[1]["messages"];
+    let roles: Vec<&str> = second
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["user", "assistant", "user"]);
+    assert_eq!(second[1]["content"], "{\"n\": \"seven\"}");
+    assert!(
+        second[2]["content"].as_str().unwrap().contains("at /n"),
+        "{second}"
+    );
+    let ids: std::collections::BTreeSet<String> = tokens(&events)
+        .iter()
+        .map(|chunk| chunk.get("id").unwrap().to_string())
+        .collect();
+    assert_eq!(ids.len(), 2, "the second answer does not run on from the first");
+
+    for (repairs, requests) in [(0, 1), (2, 3)] {
+        let server = Server::start(wrong()).await;
+        let graph = text_graph(json!({"output": schema, "repairs": repairs}));
+        let (_, result) = run(&build(&graph, &server.environment()), word(), &[]).await;
+        assert!(result.unwrap_err().to_string().contains("ModelOutputError"));
+        assert_eq!(server.bodies().len(), requests, "the loop is bounded");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_is_left() {
+    let mut server = Server::start(Script::Hang("Good")).await;
+    let graph = build(&text_graph(json!({"timeout_s": 1})), &server.environment());
+    let (_, result) = run(&graph, Input::value(superstep::json!({"word": "x"})), &[]).await;
+    let text = result.unwrap_err().to_string();
+    assert!(
+        text.contains("ModelTimeoutError") && text.contains("within 1 s"),
+        "{text}"
+    );
+    server
+        .gone
+        .take()
+        .unwrap()
+        .await
+        .expect("the connection was closed");
+}
+
+#[tokio::test]
+async fn half_an_answer_is_no_answer() {
+    let server = Server::start(Script::Cut("Good")).await;
+    let graph = build(&text_graph(json!({})), &server.environment());
+    let (_, result) = run(&graph, Input::value(superstep::json!({"word": "x"})), &[]).await;
+    let text = result.unwrap_err().to_string();
+    assert!(text.contains("ended before the answer did"), "{text}");
+}
+
+fn own_server(extra: Json) -> Json {
+    let mut config = json!({"model": "mine::llama3", "messages": "messages", "into": "messages"});
+    config
+        .as_object_mut()
+        .unwrap()
+        .extend(extra.as_object().unwrap().clone());
+    one_node(
+        json!({"messages": {"type": "array", "reducer": "add_messages"}}),
+        "model",
+        config,
+    )
+}
+
+#[tokio::test]
+async fn a_connection_is_sent_no_key_of_others() {
+    let server = Server::start(Script::Say(vec!["Hi"])).await;
+    let graph = build(&own_server(json!({})), &server.connection("openai"));
+    let (_, result) = run(
+        &graph,
+        Input::value(superstep::json!({"messages": ["Hello"]})),
+        &[],
+    )
+    .await;
+    let messages = Json::from(result.unwrap().value.get("messages").unwrap());
+    assert_eq!(messages[1]["response_metadata"]["connection"], "mine");
+    let (head, body) = server.request();
+    assert!(!head.contains("sk-secret"), "{head}");
+    assert_eq!(body["model"], "llama3");
+}
+
+#[tokio::test]
+async fn a_missing_connection_says_what_to_do() {
+    let document = crate::support::document(&own_server(json!({"model": "elsewhere::llama3"})));
+    let registry = superstep_nodes::Registry::standard();
+    let problems = registry.check_in(&document, &crate::support::no_keys());
+    let problem = problems
+        .iter()
+        .find(|problem| problem.code == "unknown-model")
+        .expect("it is said");
+    assert!(
+        problem
+            .message
+            .contains("\"elsewhere\": {\"provider\": \"openai\""),
+        "{problem}"
+    );
+    assert!(
+        registry
+            .check(&document)
+            .iter()
+            .all(|problem| problem.code != "unknown-model"),
+        "where connections are not known, none is missing"
+    );
+}
+
+fn weather() -> Json {
+    json!({"tools": [{"name": "weather", "description": "Tells the weather.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}]})
+}
+
+/// Ollama's lines of JSON, as its API documentation shows them.
+#[tokio::test]
+async fn the_protocol_of_ollama() {
+    let lines = [
+        json!({"model": "llama3", "message": {"role": "assistant", "content": "", "thinking": "Hm."}, "done": false}),
+        json!({"model": "llama3", "message": {"role": "assistant", "content": "I look."}, "done": false}),
+        json!({"model": "llama3", "message": {"role": "assistant", "content": "",
+            "tool_calls": [{"function": {"name": "weather", "arguments": {"city": "Oslo"}}}]}, "done": false}),
+        json!({"model": "llama3", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "stop",
+            "prompt_eval_count": 26, "eval_count": 9}),
+    ];
+    let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let server = Server::start(Script::Raw("application/x-ndjson", body)).await;
+    let graph = build(&own_server(weather()), &server.connection("ollama"));
+    let (_, result) = run(
+        &graph,
+        Input::value(superstep::json!({"messages": ["Weather?"]})),
+        &[],
+    )
+    .await;
+    let messages = Json::from(result.unwrap().value.get("messages").unwrap());
+    let answer = &messages[1];
+    assert_eq!(
+        (&answer["content"], &answer["tool_calls"][0]["args"]),
+        (&json!("I look."), &json!({"city": "Oslo"}))
+    );
+    assert_eq!(answer["additional_kwargs"]["reasoning_content"], "Hm.");
+    assert_eq!(
+        answer["usage_metadata"],
+        json!({"input_tokens": 26, "output_tokens": 9, "total_tokens": 35})
+    );
+    let (head, body) = server.request();
+    assert!(head.starts_with("POST /api/chat "), "{head}");
+    assert_eq!(body["tools"][0]["function"]["name"], "weather");
+}
+
+/// Gemini's events, as its API documentation shows them: its signatures go back with the calls they came with.
+#[tokio::test]
+async fn the_protocol_of_gemini() {
+    let events = [
+        json!({"candidates": [{"content": {"role": "model", "parts": [{"text": "I look."}]}}], "modelVersion": "g-1"}),
+        json!({"candidates": [{"content": {"role": "model", "parts": [
+            {"functionCall": {"name": "weather", "args": {"city": "Oslo"}}, "thoughtSignature": "c2ln"}]}, "finishReason": "STOP"}],
+            "usageMetadata": {"promptTokenCount": 30, "candidatesTokenCount": 5, "thoughtsTokenCount": 7, "totalTokenCount": 42,
+                "cachedContentTokenCount": 10}, "modelVersion": "g-1"}),
+    ];
+    let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let server = Server::start(Script::Raw("text/event-stream", body)).await;
+    let graph = build(&own_server(weather()), &server.connection("gemini"));
+    let (_, result) = run(
+        &graph,
+        Input::value(superstep::json!({"messages": ["Weather?"]})),
+        &[],
+    )
+    .await;
+    let messages = Json::from(result.unwrap().value.get("messages").unwrap());
+    let answer = &messages[1];
+    assert_eq!(
+        (&answer["content"], &answer["tool_calls"][0]["name"]),
+        (&json!("I look."), &json!("weather"))
+    );
+    assert_eq!(answer["response_metadata"]["model_name"], "g-1");
+    assert_eq!(answer["usage_metadata"]["input_token_details"]["cache_read"], 10);
+    assert_eq!(answer["usage_metadata"]["output_token_details"]["reasoning"], 7);
+
+    let id = answer["tool_calls"][0]["id"].as_str().unwrap();
+    let next = superstep::json!({"messages": [
+        {"type": "tool", "content": "cold", "tool_call_id": id, "name": "weather", "id": "t"}]});
+    run(&graph, Input::value(next), &[]).await.1.unwrap();
+    let second = &server.bodies()[1];
+    assert!(second.to_string().contains("c2ln"), "{second}");
+    assert!(second.to_string().contains("functionResponse"), "{second}");
 }
