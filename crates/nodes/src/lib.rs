@@ -9,6 +9,7 @@ mod conduct;
 pub mod expression;
 pub mod kind;
 pub mod kinds;
+mod memory;
 mod nested;
 pub mod provider;
 mod registry;

@@ -110,16 +110,31 @@ pub fn check(source: &str) -> Result<(), CodeError> {
     })
 }
 
+/// Answers a request of a program, in JSON text; waits at most for the given time. What it refuses is thrown.
+pub type Ask = Box<dyn Fn(&str, Duration) -> Result<String, String>>;
+
+/// What a program may reach outside of the sandbox.
+pub struct Outside<L> {
+    /// Takes the lines of `console.log`.
+    pub log: L,
+    /// Answers requests to the store; without it the program finds no `store`.
+    pub store: Option<Ask>,
+}
+
 /// Runs the function body with `state` and gives what it returns; `undefined` is `Null`. Blocks the thread.
 pub fn run(
     source: &str,
     state: &Value,
     limits: Limits,
     stop: &Arc<AtomicBool>,
-    log: impl Fn(String) + 'static,
+    outside: Outside<impl Fn(String) + 'static>,
 ) -> Result<Value, CodeError> {
+    let deadline = Instant::now() + limits.timeout;
     in_context(limits, stop, |ctx| {
-        console(ctx, log).catch(ctx).map_err(|e| machine(&e))?;
+        console(ctx, outside.log).catch(ctx).map_err(|e| machine(&e))?;
+        if let Some(ask) = outside.store {
+            store(ctx, ask, deadline).catch(ctx).map_err(|e| machine(&e))?;
+        }
         let json = serde_json::to_vec(state).map_err(|e| CodeError::Machine(e.to_string()))?;
         let state = ctx.json_parse(json).catch(ctx).map_err(|e| machine(&e))?;
         let mut options = EvalOptions::default();
@@ -225,6 +240,16 @@ fn console<'js>(ctx: &Ctx<'js>, log: impl Fn(String) + 'static) -> rquickjs::Res
     ctx.globals().set("console", console)
 }
 
+fn store<'js>(ctx: &Ctx<'js>, ask: Ask, deadline: Instant) -> rquickjs::Result<()> {
+    let ask = Func::from(move |ctx: Ctx<'js>, request: String| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        ask(&request, left)
+            .map_err(|said| rquickjs::Exception::throw_message(&ctx, &format!("store: {said}")))
+    });
+    let install: Function = ctx.eval(crate::memory::PRELUDE)?;
+    install.call((ask,))
+}
+
 fn shown<'js>(ctx: &Ctx<'js>, value: Js<'js>) -> String {
     if let Some(text) = value.as_string().and_then(|text| text.to_string().ok()) {
         return text;
@@ -291,6 +316,8 @@ fn thrown(error: &CaughtError<'_>) -> CodeError {
                 ];
                 if outside.contains(&name) {
                     message.push_str("; code nodes reach no network, files, timers or modules");
+                } else if name == "store" {
+                    message.push_str("; this graph runs without a store");
                 } else if let Some(near) = suggest::nearest(name, globals) {
                     message.push_str(&format!("; did you mean `{near}`"));
                 }
@@ -350,7 +377,10 @@ mod tests {
             &state,
             limits,
             &Arc::new(AtomicBool::new(false)),
-            move |line| sink.lock().unwrap().push(line),
+            Outside {
+                log: move |line| sink.lock().unwrap().push(line),
+                store: None,
+            },
         );
         let lines = lines.lock().unwrap().clone();
         (result, lines)
@@ -479,8 +509,9 @@ mod tests {
                 ..LIMITS
             },
             &stop,
-            move |_| {
-                seen.store(true, Ordering::Relaxed);
+            Outside {
+                log: move |_| seen.store(true, Ordering::Relaxed),
+                store: None,
             },
         );
         assert_eq!(result, Err(CodeError::Cancelled));
@@ -509,6 +540,51 @@ mod tests {
             err("return import('os').then(() => 1)"),
             CodeError::Thrown { .. }
         ));
+    }
+
+    #[test]
+    fn the_store_is_reached_and_its_refusals_are_thrown() {
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = requests.clone();
+        let ask: Ask = Box::new(move |request, _| {
+            seen.lock().unwrap().push(request.to_owned());
+            match request.contains("refuse") {
+                true => Err("no.".to_owned()),
+                false => Ok("{\"found\":1}".to_owned()),
+            }
+        });
+        let outside = Outside {
+            log: |_| {},
+            store: Some(ask),
+        };
+        let source = "store.put('a', 7, {x: 1}, {ttl: null});\nstore.delete(['a', 'b'], 'k');\n\
+                      const got = await store.get(['a'], 'k');\nlet said;\n\
+                      try { store.search([], {query: 'refuse'}) } catch (e) { said = e.message }\n\
+                      return {got, said, names: store.listNamespaces({maxDepth: 1}), frozen: Object.isFrozen(store)}";
+        let source = format!("return (async () => {{ {source} }})()");
+        let result = run(
+            &source,
+            &json!({}),
+            LIMITS,
+            &Arc::new(AtomicBool::new(false)),
+            outside,
+        )
+        .unwrap();
+        let want = json!({"got": {"found": 1}, "said": "store: no.", "names": {"found": 1}, "frozen": true});
+        assert_eq!(result, want);
+        let requests = requests.lock().unwrap();
+        assert_eq!(
+            requests[0],
+            r#"{"ttl":null,"op":"put","namespace":["a"],"key":"7","value":{"x":1}}"#
+        );
+        assert_eq!(
+            requests[4],
+            r#"{"maxDepth":1,"op":"listNamespaces","prefix":[],"suffix":[]}"#
+        );
+        let CodeError::Thrown { message, .. } = err("return store.get('a', 'k')") else {
+            panic!("there is no store")
+        };
+        assert!(message.contains("without a store"), "{message}");
     }
 
     #[test]

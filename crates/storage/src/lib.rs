@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use file::{FileOptions, FileSaver};
 pub use postgres::{PostgresSaver, PostgresStore};
-pub use sqlite::{SqliteOptions, SqliteSaver, Synchronous};
+pub use sqlite::{SqliteOptions, SqliteSaver, SqliteStore, Synchronous};
 use superstep::{Checkpointer, Graph, MemorySaver, MemoryStore, StorageError, Store, StoreConfig};
 
 /// A place for threads and for long-term memory.
@@ -75,7 +75,8 @@ pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, Storag
         // Opening may migrate a large file, which takes its time.
         "sqlite" => {
             let saver = blocking(move || SqliteSaver::open(rest)).await?;
-            (Arc::new(saver), Arc::new(MemoryStore::with_config(config)))
+            let store = saver.store(config);
+            (Arc::new(saver), Arc::new(store))
         }
         "file" => {
             let folder = if rest.is_empty() { ".".to_owned() } else { rest };

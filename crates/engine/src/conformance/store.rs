@@ -161,6 +161,7 @@ cases! {
     "items: any JSON object", plain => any_value,
     "items: keys that look alike", plain => keys,
     "items: large ones", plain => large,
+    "items: deep ones, or a refusal", plain => deep,
     "namespaces: which can be", plain => refused,
     "namespaces: any text as a label", plain => labels,
     "namespaces: one label at a time", plain => boundaries,
@@ -357,6 +358,22 @@ async fn large(bench: &Bench) -> Outcome {
         self::value(bench, &["large"], "k").await?,
         Some(value),
     )
+}
+
+async fn deep(bench: &Bench) -> Outcome {
+    let nested = |levels: usize| json!({"v": (1..levels).fold(json!(1), |inner, _| json!([inner]))});
+    bench.store.put(&["deep"], "k", nested(120)).await?;
+    same(
+        "as deep as can be",
+        value(bench, &["deep"], "k").await?,
+        Some(nested(120)),
+    )?;
+    refusal(
+        "deeper",
+        bench.store.put(&["deep"], "l", nested(121)).await,
+        "ValueError",
+    )?;
+    same("and not stored", value(bench, &["deep"], "l").await?, None)
 }
 
 async fn refused(bench: &Bench) -> Outcome {

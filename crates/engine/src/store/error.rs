@@ -25,6 +25,14 @@ pub enum StoreError {
         /// What it is.
         found: &'static str,
     },
+    /// A value that could not be read back.
+    #[error("the value of {key:?} is nested more than {limit} levels deep. Make it flatter.")]
+    Nested {
+        /// The key it was put at.
+        key: String,
+        /// How deep a value may be.
+        limit: usize,
+    },
     /// A filter that cannot be read.
     #[error("the filter{} cannot be read: {reason}", if field.is_empty() { String::new() } else { format!(" of {field:?}") })]
     Filter {
@@ -68,6 +76,7 @@ impl StoreError {
             StoreError::Storage(_) => "StorageError",
             StoreError::Key(_)
             | StoreError::Value { .. }
+            | StoreError::Nested { .. }
             | StoreError::Filter { .. }
             | StoreError::Path { .. }
             | StoreError::Query(_) => "ValueError",

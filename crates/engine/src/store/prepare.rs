@@ -13,6 +13,9 @@ use super::path::Path;
 use super::words::{asked, words};
 use crate::value::{Object, Value};
 
+/// How deep a value may be nested: what reads JSON gives up a little below.
+const DEEPEST: usize = 120;
+
 /// A batch that has been checked: what to read, then what to write.
 #[derive(Clone, Debug)]
 pub struct Prepared {
@@ -128,6 +131,12 @@ impl StoreConfig {
                     ttl,
                 } => {
                     check(&namespace, &key)?;
+                    if value
+                        .iter()
+                        .any(|value| value.iter().any(|(_, member)| deeper(member, DEEPEST - 1)))
+                    {
+                        return Err(StoreError::Nested { key, limit: DEEPEST });
+                    }
                     // Read also where a later put of the key wins, so that it is refused whatever follows.
                     let sources = self.sources(&index)?;
                     let write = Unembedded {
@@ -306,6 +315,15 @@ fn check(namespace: &[String], key: &str) -> Result<(), StoreError> {
         return Err(StoreError::Key(key.to_owned()));
     }
     check_namespace(namespace)
+}
+
+/// Is a value nested below more than so many levels?
+fn deeper(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| deeper(item, levels - 1)),
+        Value::Object(members) => levels == 0 || members.iter().any(|(_, member)| deeper(member, levels - 1)),
+        _ => false,
+    }
 }
 
 /// A put before its texts are embedded.

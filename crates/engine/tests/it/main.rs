@@ -14,6 +14,7 @@ mod nested;
 mod observe;
 mod schedules;
 mod state_api;
+mod store;
 mod streams;
 mod support;
 mod time_travel;

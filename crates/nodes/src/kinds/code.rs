@@ -12,13 +12,14 @@ use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Object, Val
 use superstep_document::Diagnostic;
 
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::memory;
 use crate::sandbox::{self, CodeError, Limits};
 
 /// Settings of a `code` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Runs JavaScript.")]
 pub struct CodeConfig {
-    /// Body of a JavaScript function that sees `state` and returns an object with state keys, or nothing.
+    /// Body of a JavaScript function that sees `state` and `store` and returns an object with state keys, or nothing.
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "javascript"))]
     pub source: String,
     /// Running time after which the code is stopped, in milliseconds.
@@ -169,8 +170,14 @@ impl Node for CodeNode {
             let brake = Brake(Arc::new(AtomicBool::new(false)));
             let (lines, mut printed) = tokio::sync::mpsc::unbounded_channel::<String>();
             let (source, limits, stop) = (self.source.clone(), self.limits, brake.0.clone());
+            let store = context.store().cloned();
+            let runtime = tokio::runtime::Handle::current();
             let mut program = tokio::task::spawn_blocking(move || {
-                sandbox::run(&source, &input, limits, &stop, move |line| drop(lines.send(line)))
+                let outside = sandbox::Outside {
+                    log: move |line| drop(lines.send(line)),
+                    store: store.map(|store| Box::new(memory::asking(store, runtime)) as sandbox::Ask),
+                };
+                sandbox::run(&source, &input, limits, &stop, outside)
             });
             let mut printing = true;
             let result = loop {

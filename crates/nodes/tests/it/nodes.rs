@@ -526,3 +526,51 @@ fn a_fallback_writes_keys_that_exist() {
     );
     assert!(found.contains(&("expression-syntax", "/cache/key")), "{found:?}");
 }
+
+#[tokio::test]
+async fn code_reaches_the_store() {
+    let source = "const who = ['users', state.user];
+        const before = store.get(who, 'visits');
+        store.put(who, 'visits', {n: (before ? before.value.n : 0) + 1, text: 'likes tea'});
+        store.put(who, 'draft', {}, {index: false, ttl: null});
+        store.delete(who, 'draft');
+        const found = store.search('users', {query: 'tea', filter: {n: {$gt: 0}}});
+        return {found: found.map(item => [item.namespace[1], item.value.n]), names: store.listNamespaces({maxDepth: 1})}";
+    let state = json!({"user": {"type": "string"}, "found": {"type": "array"}, "names": {"type": "array"}});
+    let graph = build(&one_node(state, "code", json!({"source": source})), &no_keys());
+    let store: std::sync::Arc<dyn superstep::Store> = std::sync::Arc::new(superstep::MemoryStore::new());
+    let graph = graph.with_store(store.clone());
+    let run = async |user: &str, thread: &str| {
+        let input = Input::value(value!({"user": user}));
+        graph.invoke(input, RunConfig::on(thread)).await.unwrap().value
+    };
+    run("ada", "1").await;
+    run("bob", "2").await;
+    let value = run("ada", "3").await;
+    assert_eq!(
+        value.get("found"),
+        Some(&value!([["ada", 2], ["bob", 1]])),
+        "threads share it"
+    );
+    assert_eq!(value.get("names"), Some(&value!([["users"]])));
+    assert!(store.get(&["users", "ada"], "draft").await.unwrap().is_none());
+
+    let refused = "store.put(['a.b'], 'k', {})";
+    let graph = build(
+        &one_node(
+            json!({"x": {"type": "string"}}),
+            "code",
+            json!({"source": refused}),
+        ),
+        &no_keys(),
+    );
+    let graph = graph.with_store(store);
+    let error = graph
+        .invoke(Input::value(value!({"x": ""})), RunConfig::on("4"))
+        .await;
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("labels without periods") && error.contains("line 1"),
+        "{error}"
+    );
+}

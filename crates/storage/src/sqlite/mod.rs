@@ -9,6 +9,7 @@ mod lens;
 mod parts;
 mod reader;
 mod schema;
+mod store;
 mod threads;
 mod verify;
 mod writer;
@@ -35,6 +36,8 @@ use fault::Fault;
 use parts::unpacker;
 use reader::{Memo, Names, View};
 use writer::{Done, Job, Request, Writer};
+
+pub use store::SqliteStore;
 
 /// Idle reading connections that are kept.
 const IDLE_READERS: usize = 4;
@@ -68,6 +71,7 @@ impl Default for SqliteOptions {
 }
 
 /// Keeps checkpoints in a SQLite file.
+#[derive(Clone)]
 pub struct SqliteSaver {
     inner: Arc<Inner>,
 }

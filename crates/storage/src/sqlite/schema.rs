@@ -16,6 +16,7 @@ const APPLICATION_ID: i64 = 0x5353_7470;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_checkpoints.sql"),
     include_str!("migrations/0002_shared_parts.sql"),
+    include_str!("migrations/0003_store.sql"),
 ];
 
 /// Opens the writing connection and brings the schema up to date.
@@ -63,6 +64,7 @@ pub(super) fn open_reader(path: &Path, options: SqliteOptions) -> Result<Connect
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(options.busy_timeout)?;
     conn.pragma_update(None, "query_only", true)?;
+    superstep_sqlite_vec::load(&conn)?;
     conn.set_prepared_statement_cache_capacity(32);
     Ok(conn)
 }

@@ -4,6 +4,7 @@
 //! What a commit costs follows what it changes: the parent's state is known from the commit before (or is resolved
 //! once), channels that did not change are not touched, and a list that grew is stored as its new items.
 
+mod items;
 mod prune;
 mod repair;
 
@@ -15,6 +16,7 @@ use std::sync::mpsc::Receiver;
 use imbl::OrdMap;
 use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
+use superstep::store::Prepared;
 use superstep::{
     ChannelVersions, Checkpoint, CheckpointId, Commit, Integrity, Link as Place, Name, Object, Pruning, Put,
     Removal, Scope, StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value, VersionsSeen,
@@ -53,6 +55,20 @@ pub(super) enum Job {
     Prune(Pruning),
     /// Check everything and put right what can be.
     Repair,
+    /// What a batch of the store changes.
+    Items(ItemChanges),
+    /// Removes items that expire until then.
+    Sweep(u64),
+}
+
+/// What a batch of the store changes.
+#[derive(Debug)]
+pub(super) struct ItemChanges {
+    pub(super) batch: Prepared,
+    /// Rows of items that were read and get their full time again.
+    pub(super) touched: Vec<i64>,
+    /// The embedding that the vectors are from.
+    pub(super) embedding: Option<String>,
 }
 
 impl Job {
@@ -74,6 +90,8 @@ impl Job {
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
             Job::Prune(_) => "removing the past of threads".to_owned(),
             Job::Repair => "checking and repairing what is stored".to_owned(),
+            Job::Items(_) => "storing items".to_owned(),
+            Job::Sweep(_) => "removing expired items".to_owned(),
         }
     }
 }
@@ -85,6 +103,8 @@ pub(super) enum Done {
     Stored,
     Removed(Removal),
     Checked(Integrity),
+    /// So many expired items are gone.
+    Swept(u64),
 }
 
 type Outcome = Result<Done, StorageError>;
@@ -268,6 +288,8 @@ impl Writer {
             Job::Copy(from, to) => self.copy(from, to)?,
             Job::Prune(pruning) => return self.prune(pruning).map(Done::Removed),
             Job::Repair => return self.repair().map(Done::Checked),
+            Job::Items(changes) => return self.items(changes).map(|()| Done::Stored),
+            Job::Sweep(now) => return self.sweep(*now).map(Done::Swept),
         }
         self.shelves.settle(&self.conn)?;
         Ok(Done::Stored)

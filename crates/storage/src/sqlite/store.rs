@@ -1,0 +1,304 @@
+//! Long-term memory in the same file as the threads: one writer for both, full-text search by FTS5, vectors by
+//! sqlite-vec.
+//!
+//! Searches by meaning compare with every vector below the namespace. That is exact, knows filters, and takes about as
+//! long as reading the vectors: an index that approximates would pay from some hundred thousand items on.
+
+use std::fmt::Write;
+
+use async_trait::async_trait;
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
+use superstep::store::{Order, Prepared, Read, Search};
+use superstep::{Item, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, Value};
+
+use super::SqliteSaver;
+use super::fault::Fault;
+use super::writer::{Done, ItemChanges, Job};
+use crate::codec::value::parse;
+
+/// Keeps items in the file of a [`SqliteSaver`].
+#[derive(Clone, Debug)]
+pub struct SqliteStore {
+    saver: SqliteSaver,
+    config: StoreConfig,
+}
+
+impl SqliteSaver {
+    /// The store in the same file.
+    pub fn store(&self, config: StoreConfig) -> SqliteStore {
+        SqliteStore {
+            saver: self.clone(),
+            config,
+        }
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn batch(&self, ops: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
+        let batch = self.config.prepare(ops).await?;
+        let embedding = self
+            .config
+            .index
+            .as_ref()
+            .map(|index| index.embed.name().to_owned());
+        let (mut batch, touched) = if batch.reads.is_empty() {
+            (batch, Vec::new())
+        } else {
+            let embedding = embedding.clone();
+            self.saver
+                .read("reading items", move |view| {
+                    let mut batch = batch;
+                    let touched = answer(view.conn, &mut batch, embedding.as_deref())?;
+                    Ok((batch, touched))
+                })
+                .await?
+        };
+        let answers = std::mem::take(&mut batch.answers);
+        if !batch.writes.is_empty() || !touched.is_empty() {
+            let changes = ItemChanges {
+                batch,
+                touched,
+                embedding,
+            };
+            self.saver.submit(Job::Items(changes)).await?;
+        }
+        Ok(answers)
+    }
+
+    async fn sweep(&self) -> Result<u64, StoreError> {
+        match self.saver.submit(Job::Sweep(self.config.clock.now_ms())).await? {
+            Done::Swept(removed) => Ok(removed),
+            _ => Ok(0),
+        }
+    }
+}
+
+/// A namespace as it is stored.
+pub(super) fn joined(namespace: &[String]) -> String {
+    namespace.join(".")
+}
+
+/// A time or duration as SQL knows it.
+pub(super) fn number(ms: u64) -> i64 {
+    i64::try_from(ms).unwrap_or(i64::MAX)
+}
+
+/// A vector as it is stored.
+pub(super) fn bytes(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// Answers the reads and says which items get their full time again.
+fn answer(conn: &Connection, batch: &mut Prepared, embedding: Option<&str>) -> Result<Vec<i64>, Fault> {
+    let mut touched = Vec::new();
+    for (place, read) in std::mem::take(&mut batch.reads) {
+        batch.answers[place] = match read {
+            Read::Get {
+                namespace,
+                key,
+                refresh,
+            } => {
+                let sql = format!("SELECT {COLUMNS} FROM store_items WHERE namespace = ?1 AND key = ?2");
+                let found = conn
+                    .prepare_cached(&sql)?
+                    .query_row([&joined(&namespace), &key], |row| Ok(Stored::read(row)))
+                    .optional()?;
+                let stored = found.transpose()?.filter(|stored| batch.sees(stored.expires_at));
+                if let Some(stored) = stored.as_ref().filter(|stored| refresh && stored.mortal) {
+                    touched.push(stored.id);
+                }
+                StoreAnswer::Item(stored.map(|stored| stored.item))
+            }
+            Read::Search(search) => StoreAnswer::Items(find(conn, batch, &search, embedding, &mut touched)?),
+            Read::Namespaces(query) => {
+                // What begins with a star begins with anything.
+                let fixed = query
+                    .prefix
+                    .iter()
+                    .take_while(|label| *label != "*")
+                    .cloned()
+                    .collect::<Vec<_>>();
+                let mut scope = Scope::default();
+                scope.below(&fixed);
+                scope.alive(batch);
+                let sql = format!(
+                    "SELECT DISTINCT i.namespace FROM store_items i WHERE {}",
+                    scope.clauses
+                );
+                let mut statement = conn.prepare_cached(&sql)?;
+                let rows =
+                    statement.query_map(params_from_iter(scope.values), |row| row.get::<_, String>(0))?;
+                let holding = rows.map(|row| row.map(|namespace| labels(&namespace)));
+                StoreAnswer::Namespaces(query.select(holding.collect::<Result<Vec<_>, _>>()?))
+            }
+        };
+    }
+    Ok(touched)
+}
+
+fn find(
+    conn: &Connection,
+    batch: &Prepared,
+    search: &Search,
+    embedding: Option<&str>,
+    touched: &mut Vec<i64>,
+) -> Result<Vec<Item>, Fault> {
+    let mut scope = Scope::default();
+    let mut sql = match &search.order {
+        Order::Newest => "SELECT i.id, NULL AS score FROM store_items i WHERE ".to_owned(),
+        Order::Words(words) if words.is_empty() => return Ok(Vec::new()),
+        Order::Words(words) => {
+            // Words hold neither quotes nor anything else that FTS5 would read as syntax.
+            let wanted = words
+                .iter()
+                .map(|word| format!("\"{word}\""))
+                .collect::<Vec<_>>()
+                .join(" OR ");
+            let wanted = scope.value(Sql::Text(wanted));
+            format!(
+                "SELECT i.id, -bm25(store_words) AS score FROM store_words JOIN store_items i ON i.id = \
+                 store_words.rowid WHERE store_words MATCH {wanted} AND "
+            )
+        }
+        Order::Vector(vector) => {
+            let vector = scope.value(Sql::Blob(bytes(vector)));
+            let name = scope.value(Sql::Text(embedding.unwrap_or_default().to_owned()));
+            // A vector without a direction is at no distance; rounded, so that equal directions tie.
+            format!(
+                "SELECT i.id, max(coalesce(round(1.0 - vec_distance_cosine(v.data, {vector}), 6), 0.0)) AS score \
+                 FROM store_items i JOIN store_vectors v ON v.item = i.id AND v.embedding = (SELECT id FROM \
+                 store_embeddings WHERE name = {name}) WHERE "
+            )
+        }
+    };
+    scope.below(&search.prefix);
+    scope.alive(batch);
+    sql.push_str(&scope.clauses);
+    sql.push_str(match &search.order {
+        Order::Newest => " ORDER BY i.updated_at DESC, i.namespace, i.key",
+        Order::Words(_) => " ORDER BY score DESC, i.updated_at DESC, i.namespace, i.key",
+        Order::Vector(_) => " GROUP BY i.id ORDER BY score DESC, i.updated_at DESC, i.namespace, i.key",
+    });
+    // Values are read one by one, until the page is full: sorting them with their scores would copy all of them.
+    let mut ranked = conn.prepare_cached(&sql)?;
+    let mut ranked = ranked.query(params_from_iter(scope.values))?;
+    let mut read = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM store_items WHERE id = ?1"))?;
+    let (mut found, mut skip) = (Vec::new(), search.offset);
+    while found.len() < search.limit
+        && let Some(row) = ranked.next()?
+    {
+        if search.filter.is_empty() && skip > 0 {
+            skip -= 1;
+            continue;
+        }
+        let (id, score): (i64, Option<f64>) = (row.get(0)?, row.get(1)?);
+        let mut stored = read.query_row([id], |row| Ok(Stored::read(row)))??;
+        if !search.filter.matches(&stored.item.value) {
+            continue;
+        }
+        if skip > 0 {
+            skip -= 1;
+            continue;
+        }
+        if search.refresh && stored.mortal {
+            touched.push(id);
+        }
+        stored.item.score = score;
+        found.push(stored.item);
+    }
+    Ok(found)
+}
+
+/// The conditions of a search and their values.
+#[derive(Default)]
+struct Scope {
+    clauses: String,
+    values: Vec<Sql>,
+}
+
+impl Scope {
+    /// A parameter with this value.
+    fn value(&mut self, value: Sql) -> String {
+        self.values.push(value);
+        format!("?{}", self.values.len())
+    }
+
+    /// At a namespace or below it; a period is followed by a slash in the order of characters.
+    fn below(&mut self, prefix: &[String]) {
+        if prefix.is_empty() {
+            self.clauses.push_str("1 = 1");
+            return;
+        }
+        let prefix = joined(prefix);
+        let own = self.value(Sql::Text(prefix.clone()));
+        let from = self.value(Sql::Text(format!("{prefix}.")));
+        let to = self.value(Sql::Text(format!("{prefix}/")));
+        // Writing to a string cannot fail.
+        let _ = write!(
+            self.clauses,
+            "(i.namespace = {own} OR (i.namespace >= {from} AND i.namespace < {to}))"
+        );
+    }
+
+    fn alive(&mut self, batch: &Prepared) {
+        if let Some(now) = batch.unseen_until() {
+            let now = self.value(Sql::Integer(number(now)));
+            let _ = write!(
+                self.clauses,
+                " AND (i.expires_at IS NULL OR i.expires_at > {now})"
+            );
+        }
+    }
+}
+
+const COLUMNS: &str = "id, namespace, key, value, created_at, updated_at, ttl IS NOT NULL, expires_at";
+
+/// An item as it is stored.
+struct Stored {
+    id: i64,
+    item: Item,
+    /// It has a time to live.
+    mortal: bool,
+    expires_at: Option<u64>,
+}
+
+impl Stored {
+    fn read(row: &Row<'_>) -> Result<Self, Fault> {
+        let time = |at: i64| u64::try_from(at).unwrap_or(0);
+        let (namespace, key): (String, String) = (row.get(1)?, row.get(2)?);
+        let place = || format!("Item {key:?} of namespace {namespace:?}");
+        let text = row
+            .get_ref(3)?
+            .as_str()
+            .map_err(|error| Fault::corrupt(place(), error))?;
+        let value = match parse(text.as_bytes()) {
+            Ok(Value::Object(value)) => value,
+            Ok(other) => {
+                return Err(Fault::corrupt(
+                    place(),
+                    format!("it is {}, not an object", other.type_name()),
+                ));
+            }
+            Err(error) => return Err(Fault::corrupt(place(), error)),
+        };
+        Ok(Self {
+            id: row.get(0)?,
+            item: Item {
+                namespace: labels(&namespace),
+                value,
+                created_at: time(row.get(4)?),
+                updated_at: time(row.get(5)?),
+                score: None,
+                key,
+            },
+            mortal: row.get(6)?,
+            expires_at: row.get::<_, Option<i64>>(7)?.map(time),
+        })
+    }
+}
+
+fn labels(namespace: &str) -> Vec<String> {
+    namespace.split('.').map(str::to_owned).collect()
+}

@@ -1,0 +1,139 @@
+//! Changes of the store: items with their words and vectors.
+
+use rusqlite::{OptionalExtension, params};
+use superstep::Value;
+use superstep::store::{Prepared, Written};
+
+use super::super::fault::Fault;
+use super::super::store::{joined, number};
+use super::{ItemChanges, Writer};
+
+impl Writer {
+    pub(super) fn items(&mut self, changes: &ItemChanges) -> Result<(), Fault> {
+        let ItemChanges {
+            batch,
+            touched,
+            embedding,
+        } = changes;
+        self.wrote = true;
+        let now = number(batch.now);
+        for id in touched {
+            // Its time to live may have been changed since it was read.
+            let sql = "UPDATE store_items SET expires_at = min(?2, 9223372036854775807 - ttl) + ttl WHERE id = ?1 AND ttl IS NOT NULL";
+            self.conn.prepare_cached(sql)?.execute([*id, now])?;
+        }
+        let embedding = match embedding {
+            Some(name) if batch.writes.iter().any(|write| !write.vectors.is_empty()) => {
+                Some(self.embedding(name)?)
+            }
+            _ => None,
+        };
+        batch
+            .writes
+            .iter()
+            .try_for_each(|write| self.item(batch, write, embedding))
+    }
+
+    fn embedding(&self, name: &str) -> Result<i64, Fault> {
+        let known = self
+            .conn
+            .prepare_cached("SELECT id FROM store_embeddings WHERE name = ?1")?
+            .query_row([name], |row| row.get(0))
+            .optional()?;
+        if let Some(id) = known {
+            return Ok(id);
+        }
+        self.conn
+            .prepare_cached("INSERT INTO store_embeddings (name) VALUES (?1)")?
+            .execute([name])?;
+        Ok(self.conn.last_insert_rowid())
+    }
+
+    fn item(&self, batch: &Prepared, write: &Written, embedding: Option<i64>) -> Result<(), Fault> {
+        let namespace = joined(&write.namespace);
+        let before: Option<(i64, i64, Option<i64>)> = self
+            .conn
+            .prepare_cached(
+                "SELECT id, created_at, expires_at FROM store_items WHERE namespace = ?1 AND key = ?2",
+            )?
+            .query_row([&namespace, &write.key], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .optional()?;
+        if let Some((id, ..)) = before {
+            self.unfound(id)?;
+        }
+        let Some(value) = &write.value else {
+            if let Some((id, ..)) = before {
+                self.conn
+                    .prepare_cached("DELETE FROM store_items WHERE id = ?1")?
+                    .execute([id])?;
+            }
+            return Ok(());
+        };
+        let text = Value::Object(value.clone()).to_string();
+        let (now, ttl) = (number(batch.now), write.ttl.map(number));
+        let expires = batch.expires(write.ttl).map(number);
+        let id = match before {
+            Some((id, created, expired)) => {
+                let alive = batch.sees(expired.map(|at| u64::try_from(at).unwrap_or(0)));
+                let created = if alive { created } else { now };
+                let sql = "UPDATE store_items SET value = ?2, created_at = ?3, updated_at = ?4, ttl = ?5, \
+                           expires_at = ?6 WHERE id = ?1";
+                self.conn
+                    .prepare_cached(sql)?
+                    .execute(params![id, text, created, now, ttl, expires])?;
+                id
+            }
+            None => {
+                let sql = "INSERT INTO store_items (namespace, key, value, created_at, updated_at, ttl, expires_at) \
+                           VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)";
+                self.conn
+                    .prepare_cached(sql)?
+                    .execute(params![namespace, write.key, text, now, ttl, expires])?;
+                self.conn.last_insert_rowid()
+            }
+        };
+        if !write.words.is_empty() {
+            self.conn
+                .prepare_cached("INSERT INTO store_words (rowid, words) VALUES (?1, ?2)")?
+                .execute(params![id, write.words.join(" ")])?;
+        }
+        if let Some(embedding) = embedding {
+            let mut insert = self
+                .conn
+                .prepare_cached("INSERT INTO store_vectors (item, embedding, data) VALUES (?1, ?2, ?3)")?;
+            for vector in &write.vectors {
+                insert.execute(params![id, embedding, super::super::store::bytes(vector)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// No query finds the item any more.
+    fn unfound(&self, id: i64) -> Result<(), Fault> {
+        self.conn
+            .prepare_cached("DELETE FROM store_words WHERE rowid = ?1")?
+            .execute([id])?;
+        self.conn
+            .prepare_cached("DELETE FROM store_vectors WHERE item = ?1")?
+            .execute([id])?;
+        Ok(())
+    }
+
+    pub(super) fn sweep(&mut self, now: u64) -> Result<u64, Fault> {
+        let expired: Vec<i64> = self
+            .conn
+            .prepare_cached("SELECT id FROM store_items WHERE expires_at <= ?1")?
+            .query_map([number(now)], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        self.wrote = !expired.is_empty();
+        for id in &expired {
+            self.unfound(*id)?;
+            self.conn
+                .prepare_cached("DELETE FROM store_items WHERE id = ?1")?
+                .execute([id])?;
+        }
+        Ok(expired.len() as u64)
+    }
+}
