@@ -60,7 +60,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Check(args) => commands::check::check(&args),
         Command::Run(args) => commands::run::run(args).await,
         Command::Resume(args) => commands::run::resume(args).await,
-        Command::Threads(args) => commands::threads::threads(&args).await,
+        Command::Threads(args) => commands::threads::threads(args).await,
         Command::State(args) => commands::state::state(&args).await,
         Command::History(args) => commands::state::history(&args).await,
         Command::Update(args) => commands::update::update(args).await,

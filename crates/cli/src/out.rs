@@ -62,6 +62,31 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     Ok(())
 }
 
+/// A number of things, with its word in the right form.
+pub(crate) fn count(number: u64, word: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{plural}")
+}
+
+/// A size as people read it.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a size that is shown with one digit need not be exact"
+)]
+pub(crate) fn size(bytes: u64) -> String {
+    let mut shown = bytes as f64;
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let mut unit = "B";
+    for larger in ["kB", "MB", "GB"] {
+        if shown >= 1000.0 {
+            (shown, unit) = (shown / 1000.0, larger);
+        }
+    }
+    format!("{shown:.1} {unit}")
+}
+
 /// A value in one short line.
 pub(crate) fn short(value: &Json, columns: usize) -> String {
     let text = value.to_string();

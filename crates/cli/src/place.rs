@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::{CheckpointHead, Checkpointer, ListQuery, ThreadId};
+use superstep::{CheckpointHead, Checkpointer, ListQuery, ThreadId, ThreadSummary};
 
 use crate::args::Db;
 use crate::fault::Fault;
@@ -64,12 +64,26 @@ impl Store {
             limit: Some(1),
             ..ListQuery::default()
         };
-        self.saver.heads(&query).await?.into_iter().next().ok_or_else(|| {
-            Fault::usage(format!(
-                "There is no thread {thread} in {}. List the threads with `superstep threads{}`.",
-                self.name, self.option
-            ))
-        })
+        self.saver
+            .heads(&query)
+            .await?
+            .into_iter()
+            .next()
+            .ok_or_else(|| self.no_thread(thread))
+    }
+
+    /// A thread that must be there.
+    pub(crate) async fn thread(&self, thread: &ThreadId) -> Result<ThreadSummary, Fault> {
+        let found = self.saver.thread(thread).await?;
+        found.ok_or_else(|| self.no_thread(thread))
+    }
+
+    /// The answer when a thread is not there.
+    pub(crate) fn no_thread(&self, thread: &ThreadId) -> Fault {
+        Fault::usage(format!(
+            "There is no thread {thread} in {}. List the threads with `superstep threads{}`.",
+            self.name, self.option
+        ))
     }
 
     /// Refuses a checkpoint that the thread does not have.

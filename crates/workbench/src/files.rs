@@ -152,7 +152,9 @@ pub(crate) fn list(dir: &Path) -> Result<FileList, Problem> {
             // Follows links; a dangling one is left out.
             let metadata = fs::metadata(&path).ok()?;
             let is_dir = metadata.is_dir();
-            let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+            let json = path
+                .extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("json") || e.eq_ignore_ascii_case("jsonl"));
             if name.starts_with('.') || !(is_dir || json) {
                 return None;
             }

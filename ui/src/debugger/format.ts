@@ -59,7 +59,8 @@ export function fullTime(iso: string): string {
 export function bytes(count: number): string {
   if (count < 1000) return `${count}${NARROW}B`;
   if (count < 1_000_000) return `${(count / 1000).toFixed(1)}${NARROW}kB`;
-  return `${(count / 1_000_000).toFixed(1)}${NARROW}MB`;
+  if (count < 1_000_000_000) return `${(count / 1_000_000).toFixed(1)}${NARROW}MB`;
+  return `${(count / 1_000_000_000).toFixed(1)}${NARROW}GB`;
 }
 
 export const count = (value: number): string => value.toLocaleString("en-US").replaceAll(",", NARROW);

@@ -197,6 +197,16 @@ export function renameNode(doc: GraphDocument, from: string, to: string): Patch 
     }
     draft.set(id, next);
   }
+  // Nodes that another one stands in for, or goes on at, when it fails.
+  for (const name of doc.names("node")) {
+    const record = name === from ? value : doc.get(`node:${name}`);
+    const fallback = isObject(record) ? record["fallback"] : undefined;
+    if (!isObject(record) || !isObject(fallback)) continue;
+    const field = fallback["node"] === from ? "node" : fallback["to"] === from ? "to" : null;
+    if (field === null) continue;
+    const id = name === from ? `node:${to}` : `node:${name}`;
+    draft.set(id, { ...record, fallback: { ...fallback, [field]: to } });
+  }
   return draft.patch();
 }
 

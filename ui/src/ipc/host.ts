@@ -11,8 +11,8 @@ export interface Host {
   /** Calls back with every change of the connection; the present one first. */
   watchConnection(onChange: (connection: Connection) => void): () => void;
   /** Native file dialogs; a host without them leaves them out and the in-app dialog is used. */
-  pickOpen?(): Promise<string | null>;
-  pickSave?(suggested: string): Promise<string | null>;
+  pickOpen?(ending?: "json" | "jsonl"): Promise<string | null>;
+  pickSave?(suggested: string, ending?: "json" | "jsonl"): Promise<string | null>;
   /** Sets the window's title. */
   setTitle(title: string): void;
 }

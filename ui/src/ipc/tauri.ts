@@ -10,7 +10,10 @@ export function insideWindow(): boolean {
   return isTauri();
 }
 
-const FILTERS = [{ name: "Graph", extensions: ["json"] }];
+const FILTERS = {
+  json: [{ name: "Graph", extensions: ["json"] }],
+  jsonl: [{ name: "Thread", extensions: ["jsonl"] }],
+};
 
 export function desktopHost(): Host {
   return {
@@ -44,11 +47,11 @@ export function desktopHost(): Host {
       onChange("open");
       return () => {};
     },
-    pickOpen: async () => {
-      const picked = await open({ multiple: false, directory: false, filters: FILTERS });
+    pickOpen: async (ending = "json") => {
+      const picked = await open({ multiple: false, directory: false, filters: FILTERS[ending] });
       return typeof picked === "string" ? picked : null;
     },
-    pickSave: (suggested) => save({ defaultPath: suggested, filters: FILTERS }),
+    pickSave: (suggested, ending = "json") => save({ defaultPath: suggested, filters: FILTERS[ending] }),
     setTitle(title) {
       document.title = title;
       getCurrentWindow()

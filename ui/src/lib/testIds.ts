@@ -2,3 +2,4 @@
 export { debugIds } from "./testIds/debug";
 export { formsIds } from "./testIds/forms";
 export { shellIds } from "./testIds/shell";
+export { storageIds } from "./testIds/storage";

@@ -5,10 +5,11 @@
 import { debug } from "./texts/debug";
 import { forms } from "./texts/forms";
 import { shell } from "./texts/shell";
+import { storage } from "./texts/storage";
 
-const catalogue: Readonly<Record<string, string>> = { ...shell, ...forms, ...debug };
+const catalogue: Readonly<Record<string, string>> = { ...shell, ...forms, ...debug, ...storage };
 
-export type TextKey = keyof typeof shell | keyof typeof forms | keyof typeof debug;
+export type TextKey = keyof typeof shell | keyof typeof forms | keyof typeof debug | keyof typeof storage;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
   const text = catalogue[key] ?? key;

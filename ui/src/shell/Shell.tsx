@@ -16,6 +16,7 @@ import { Palette } from "../features/palette/Palette";
 import { ProblemsPanel } from "../features/problems/ProblemsPanel";
 import { RunPanel } from "../features/run";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
+import { StorageDialogs } from "../features/storage";
 import { StartScreen } from "../features/start/StartScreen";
 import { StatePanel } from "../features/state-schema/StatePanel";
 import { StateInspector } from "../features/state-view";
@@ -63,6 +64,7 @@ export function Shell() {
         <CommandPalette />
         <FileDialogs />
         <SettingsDialog />
+        <StorageDialogs />
       </PanelBoundary>
     </div>
   );

@@ -7,3 +7,4 @@ pub(crate) mod serve;
 pub(crate) mod state;
 pub(crate) mod threads;
 pub(crate) mod update;
+pub(crate) mod upkeep;

@@ -4,9 +4,10 @@ use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use superstep::{CheckpointHead, ThreadId, ThreadSummary};
+use superstep::{CheckpointHead, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary};
 
-use crate::args::{DeleteArgs, Status, ThreadsArgs};
+use crate::args::{DeleteArgs, ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
+use crate::commands::upkeep;
 use crate::fault::Fault;
 use crate::out;
 use crate::place::Store;
@@ -14,8 +15,8 @@ use crate::place::Store;
 /// How a thread stands, as far as storage knows: a run that is going on elsewhere looks paused.
 pub(crate) fn status_of(head: &CheckpointHead) -> Status {
     match head {
-        head if head.failed > 0 => Status::Failed,
         head if head.interrupted > 0 => Status::Asking,
+        head if head.failed > 0 => Status::Failed,
         head if head.next.is_empty() => Status::Done,
         _ => Status::Paused,
     }
@@ -30,55 +31,94 @@ pub(crate) fn word(status: Status) -> &'static str {
     }
 }
 
-pub(crate) async fn threads(args: &ThreadsArgs) -> Result<(), Fault> {
+pub(crate) async fn threads(args: ThreadsArgs) -> Result<(), Fault> {
+    match args.action.unwrap_or(ThreadsAction::List(args.list)) {
+        ThreadsAction::List(args) => list(&args).await,
+        ThreadsAction::Show(args) => show(&args).await,
+        ThreadsAction::Copy(args) => upkeep::copy(&args).await,
+        ThreadsAction::Export(args) => upkeep::export(&args).await,
+        ThreadsAction::Import(args) => upkeep::import(&args).await,
+        ThreadsAction::Prune(args) => upkeep::prune(&args).await,
+        ThreadsAction::Usage(args) => upkeep::usage(&args).await,
+        ThreadsAction::Verify(args) => upkeep::verify(&args).await,
+    }
+}
+
+fn text(thread: &ThreadSummary, key: &str) -> String {
+    let value = thread.head.metadata.user.get(key);
+    value
+        .and_then(|value| value.as_str())
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn described(thread: &ThreadSummary) -> Json {
+    json!({
+        "thread_id": thread.thread,
+        "status": word(status_of(&thread.head)),
+        "graph": text(thread, "graph"),
+        "graph_path": text(thread, "graph_path"),
+        "step": thread.head.metadata.step,
+        "next": thread.head.next,
+        "checkpoint_id": thread.head.id,
+        "checkpoints": thread.checkpoints,
+        "created_at": thread.created,
+        "updated_at": thread.head.ts,
+    })
+}
+
+async fn show(args: &ShowArgs) -> Result<(), Fault> {
     let store = Store::open(&args.db).await?;
-    let wanted = args.graph.as_deref().map(absolute);
-    let text = |thread: &ThreadSummary, key: &str| {
-        thread
-            .head
-            .metadata
-            .user
-            .get(key)
-            .and_then(|value| value.as_str())
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let threads: Vec<ThreadSummary> = store
-        .saver
-        .threads(&superstep::ThreadQuery::default())
-        .await?
-        .into_iter()
-        .filter(|thread| args.status.is_none_or(|status| status == status_of(&thread.head)))
-        .filter(|thread| {
-            wanted
-                .as_ref()
-                .is_none_or(|path| *path == text(thread, "graph_path"))
-        })
-        .take(args.limit.unwrap_or(usize::MAX))
-        .collect();
+    let thread = store.thread(&args.thread.as_str().into()).await?;
     if args.json {
-        let list: Vec<Json> = threads
-            .iter()
-            .map(|thread| {
-                json!({
-                    "thread_id": thread.thread,
-                    "status": word(status_of(&thread.head)),
-                    "graph": text(thread, "graph"),
-                    "graph_path": text(thread, "graph_path"),
-                    "step": thread.head.metadata.step,
-                    "next": thread.head.next,
-                    "checkpoint_id": thread.head.id,
-                    "checkpoints": thread.checkpoints,
-                    "created_at": thread.created,
-                    "updated_at": thread.head.ts,
-                })
-            })
-            .collect();
+        return Ok(out::pretty(&described(&thread))?);
+    }
+    let head = &thread.head;
+    let mut rows = vec![
+        ("thread", thread.thread.to_string()),
+        ("status", word(status_of(head)).to_owned()),
+        ("graph", text(&thread, "graph")),
+        ("file", text(&thread, "graph_path")),
+        ("created", thread.created.clone()),
+        ("updated", head.ts.clone()),
+        ("step", head.metadata.step.to_string()),
+        ("checkpoints", thread.checkpoints.to_string()),
+        ("newest", head.id.to_string()),
+        ("next", next_of(head)),
+    ];
+    if head.interrupted > 0 {
+        rows.push(("questions", head.interrupted.to_string()));
+    }
+    for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
+        out::line(&format!("{name:<12}{value}"))?;
+    }
+    Ok(())
+}
+
+async fn list(args: &ListArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    let mut query = ThreadQuery {
+        search: args.search.clone(),
+        status: args.status.map(|status| match status {
+            Status::Done => ThreadStatus::Idle,
+            Status::Asking => ThreadStatus::Interrupted,
+            Status::Failed => ThreadStatus::Error,
+            Status::Paused => ThreadStatus::Pending,
+        }),
+        limit: args.limit,
+        ..ThreadQuery::default()
+    };
+    if let Some(graph) = &args.graph {
+        query.filter.insert("graph_path", absolute(graph));
+    }
+    let threads = store.saver.threads(&query).await?;
+    if args.json {
+        let list: Vec<Json> = threads.iter().map(described).collect();
         return Ok(out::pretty(&list)?);
     }
     if threads.is_empty() {
-        out::note(match (args.status, &args.graph) {
-            (None, None) => "There are no threads yet. `superstep run GRAPH --input JSON` begins one.",
+        out::note(match (args.status, &args.graph, &args.search) {
+            (None, None, None) => "There are no threads yet. `superstep run GRAPH --input JSON` begins one.",
             _ => "No thread is like that.",
         });
         return Ok(());
@@ -138,10 +178,9 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         .map(|thread| ThreadId::from(thread.as_str()))
         .collect();
     // All or none: a wrong name is found before anything is gone.
-    let known = store.saver.threads(&superstep::ThreadQuery::default()).await?;
     let mut checkpoints = 0;
     for thread in &threads {
-        let Some(found) = known.iter().find(|known| known.thread == *thread) else {
+        let Some(found) = store.saver.thread(thread).await? else {
             return Err(Fault::usage(format!(
                 "There is no thread {thread} in {}. Nothing was deleted.",
                 store.name
@@ -149,30 +188,35 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         };
         checkpoints += found.checkpoints;
     }
-    if !args.yes {
-        if !std::io::stdin().is_terminal() {
-            return Err(Fault::usage(
-                "Deleting cannot be undone; say --yes when there is nobody to ask.",
-            ));
-        }
-        let what = if threads.len() == 1 {
-            "1 thread".to_owned()
-        } else {
-            format!("{} threads", threads.len())
-        };
-        out::note_part(&format!(
-            "Delete {what} with {checkpoints} checkpoints for good? [y/N] "
-        ));
-        let mut answer = String::new();
-        std::io::stdin().lock().read_line(&mut answer)?;
-        if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-            out::note("Nothing was deleted.");
-            return Err(Fault::quiet(crate::fault::STOPPED));
-        }
-    }
+    let what = out::count(threads.len() as u64, "thread");
+    let question = format!(
+        "Delete {what} with {} for good?",
+        out::count(checkpoints, "checkpoint")
+    );
+    confirm(args.yes, "Deleting", &question)?;
     for thread in &threads {
         store.saver.delete_thread(thread).await?;
         out::note(&format!("Deleted {thread}."));
     }
     Ok(())
+}
+
+/// Asks before something that cannot be undone; an answer that is not yes ends the command.
+pub(crate) fn confirm(yes: bool, doing: &str, question: &str) -> Result<(), Fault> {
+    if yes {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(Fault::usage(format!(
+            "{doing} cannot be undone; say --yes when there is nobody to ask."
+        )));
+    }
+    out::note_part(&format!("{question} [y/N] "));
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+        return Ok(());
+    }
+    out::note("Nothing was changed.");
+    Err(Fault::quiet(crate::fault::STOPPED))
 }

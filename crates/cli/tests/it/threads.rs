@@ -347,3 +347,118 @@ fn deleting_asks_first_and_is_all_or_nothing() {
         (1, &json!("b"))
     );
 }
+
+#[test]
+fn threads_are_shown_copied_and_travel_as_files() {
+    let user = User::new();
+    let checkpoint = asking(&user);
+    let shown = user.expect(0, &["threads", "show", "t"]).out;
+    assert!(
+        shown.contains("status      asking") && shown.contains("next        review"),
+        "{shown}"
+    );
+    let json = user.expect(0, &["threads", "show", "t", "--json"]).json();
+    assert_eq!(
+        (&json["status"], &json["checkpoint_id"]),
+        (&json!("asking"), &json!(checkpoint))
+    );
+    assert!(
+        user.expect(2, &["threads", "show", "x"])
+            .err
+            .contains("There is no thread x")
+    );
+
+    assert_eq!(user.expect(0, &["threads", "copy", "t", "u"]).out.trim(), "u");
+    user.expect(0, &["resume", "u", "--answer", r#"{"decision": "approve"}"#]);
+    let taken = user.expect(2, &["threads", "copy", "t", "u"]).err;
+    assert!(taken.contains("There is a thread u already"), "{taken}");
+    let found = user
+        .expect(0, &["threads", "list", "--search", "U", "--json"])
+        .json();
+    assert_eq!(found[0]["thread_id"], "u");
+    assert_eq!(found.as_array().unwrap().len(), 1);
+
+    let file = user.dir.path().join("t.jsonl");
+    let file = file.to_str().unwrap();
+    user.expect(0, &["threads", "export", "t", "-o", file]);
+    let piped = user.expect(0, &["threads", "export", "t"]).out;
+    assert_eq!(piped, std::fs::read_to_string(file).unwrap());
+    let other = format!("sqlite:{}", user.dir.path().join("other.db").display());
+    assert_eq!(
+        user.expect(0, &["threads", "import", file, "--db", &other])
+            .out
+            .trim(),
+        "t"
+    );
+    let state = |db: &[&str]| user.expect(0, &[&["state", "t", "--json"], db].concat()).json();
+    assert_eq!(state(&["--db", &other])["values"], state(&[])["values"]);
+    let again = user.expect(2, &["threads", "import", file]).err;
+    assert!(again.contains("another name with --as"), "{again}");
+    assert_eq!(
+        user.expect(0, &["threads", "import", file, "--as", "v"])
+            .out
+            .trim(),
+        "v"
+    );
+    assert_eq!(
+        user.expect(0, &["threads", "copy", "u", "--to", &other])
+            .out
+            .trim(),
+        "u"
+    );
+    std::fs::write(file, &piped[..piped.len() / 2]).unwrap();
+    let cut = user.expect(2, &["threads", "import", file, "--as", "w"]).err;
+    assert!(
+        cut.contains("cut off") && cut.contains("Nothing was changed"),
+        "{cut}"
+    );
+    user.expect(2, &["threads", "show", "w"]);
+}
+
+#[test]
+fn the_past_of_threads_is_removed_when_asked_for() {
+    let user = User::new();
+    asking(&user);
+    let plan = user
+        .expect(
+            0,
+            &["threads", "prune", "t", "--keep", "latest", "--dry-run", "--json"],
+        )
+        .json();
+    assert_eq!(
+        (&plan["checkpoints"], &plan["threads"], &plan["dry_run"]),
+        (&json!(4), &json!(0), &json!(true))
+    );
+    let unasked = user.expect(2, &["threads", "prune", "t", "--keep", "latest"]).err;
+    assert!(unasked.contains("--yes"), "{unasked}");
+    assert_eq!(
+        user.expect(0, &["history", "t", "--json"])
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        5
+    );
+    let went = user
+        .expect(0, &["threads", "prune", "t", "--keep", "2", "--yes"])
+        .err;
+    assert!(went.contains("Removed 3 checkpoints"), "{went}");
+    user.expect(0, &["resume", "t", "--answer", r#"{"decision": "approve"}"#]);
+    let young = user
+        .expect(
+            0,
+            &["threads", "prune", "--idle", "30", "--keep", "nothing", "--yes"],
+        )
+        .err;
+    assert!(young.contains("There is nothing to remove."), "{young}");
+    assert!(
+        user.expect(2, &["threads", "prune", "x", "--keep", "latest"])
+            .err
+            .contains("There is no thread x")
+    );
+    assert!(
+        user.expect(2, &["threads", "prune", "t", "--keep", "some"])
+            .err
+            .contains("say latest, branches, nothing")
+    );
+}

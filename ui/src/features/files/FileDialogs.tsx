@@ -14,9 +14,9 @@ import type { FileList } from "../../ipc/bindings/FileList";
 import { rpc, RpcProblem } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { useFileQuestion, type FileQuestion } from "./dialogs";
+import { useFileQuestion, type FileEnding, type FileQuestion } from "./dialogs";
 import { followUnsaved } from "./unsaved";
-import { crumbsOf, isAbsolute, joinPath, splitPath, withEnding } from "./path";
+import { crumbsOf, hasEnding, isAbsolute, joinPath, splitPath, withEnding } from "./path";
 import "./files.css";
 
 export function FileDialogs() {
@@ -56,6 +56,7 @@ function FileDialog({
   onDone(path: string | null): void;
 }) {
   const saving = question.kind === "save";
+  const ending = question.ending;
   const suggested = saving ? splitPath(question.suggested) : { dir: "", name: "" };
   const [listing, setListing] = useState<FileList | null>(null);
   const [problem, setProblem] = useState<RpcProblem | null>(null);
@@ -91,10 +92,10 @@ function FileDialog({
   useEffect(() => go(suggested.dir, true), [go, suggested.dir]);
 
   const entries = (listing?.entries ?? []).filter(
-    (entry) => entry.isDir || entry.isGraph || /\.json$/i.test(entry.name),
+    (entry) => entry.isDir || (ending === "json" && entry.isGraph) || hasEnding(entry.name, ending),
   );
   const chosen = entries.find((entry) => entry.path === active);
-  const target = saving && name.trim() !== "" ? savePath(listing?.dir ?? "", name.trim()) : null;
+  const target = saving && name.trim() !== "" ? savePath(listing?.dir ?? "", name.trim(), ending) : null;
 
   const pick = (entry: FileEntry) => {
     setComplaint("");
@@ -250,7 +251,7 @@ function FileDialog({
               onCommit={confirm}
               onFocus={(event) => {
                 // The ending stays: only the name is usually changed.
-                const end = event.target.value.replace(/\.json$/i, "").length;
+                const end = event.target.value.replace(/\.jsonl?$/i, "").length;
                 event.target.setSelectionRange(0, end);
               }}
               placeholder={chosen?.path ?? ""}
@@ -272,10 +273,10 @@ function FileDialog({
 }
 
 /** Where a written name would be saved: a path is taken as it is, a name goes into the shown folder. */
-function savePath(dir: string, name: string): string {
+function savePath(dir: string, name: string, ending: FileEnding): string {
   const path = isAbsolute(name) ? name : joinPath(dir, name);
   const split = splitPath(path);
-  return joinPath(split.dir, withEnding(split.name));
+  return joinPath(split.dir, withEnding(split.name, ending));
 }
 
 async function existsAt(path: string, listing: FileList | null): Promise<boolean> {

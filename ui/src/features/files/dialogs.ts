@@ -1,9 +1,12 @@
 /** The questions about files that may be asked from anywhere; the dialogs themselves are in `FileDialogs.tsx`. */
 import { create } from "zustand";
 
+/** Graphs are JSON, exported threads are lines of JSON. */
+export type FileEnding = "json" | "jsonl";
+
 export type FileQuestion =
-  | { kind: "open"; answer(path: string | null): void }
-  | { kind: "save"; suggested: string; answer(path: string | null): void }
+  | { kind: "open"; ending: FileEnding; answer(path: string | null): void }
+  | { kind: "save"; ending: FileEnding; suggested: string; answer(path: string | null): void }
   | { kind: "revert"; name: string; answer(sure: boolean | null): void };
 
 export const useFileQuestion = create<{ question: FileQuestion | null }>(() => ({ question: null }));
@@ -14,14 +17,14 @@ function ask(question: FileQuestion): void {
   useFileQuestion.setState({ question });
 }
 
-/** Lets a person choose a graph; null when they changed their mind. */
-export function openFileDialog(): Promise<string | null> {
-  return new Promise((answer) => ask({ kind: "open", answer }));
+/** Lets a person choose a file; null when they changed their mind. */
+export function openFileDialog(ending: FileEnding = "json"): Promise<string | null> {
+  return new Promise((answer) => ask({ kind: "open", ending, answer }));
 }
 
 /** Lets a person choose where to save. A path of a file that is there has been confirmed. */
-export function saveFileDialog(suggested: string): Promise<string | null> {
-  return new Promise((answer) => ask({ kind: "save", suggested, answer }));
+export function saveFileDialog(suggested: string, ending: FileEnding = "json"): Promise<string | null> {
+  return new Promise((answer) => ask({ kind: "save", ending, suggested, answer }));
 }
 
 /** Asks before the changes that are not in the file are thrown away. */

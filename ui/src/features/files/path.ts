@@ -33,7 +33,11 @@ export function crumbsOf(dir: string): { name: string; path: string }[] {
   return crumbs;
 }
 
-/** A file name with its ending: a graph is a JSON file. */
-export function withEnding(name: string): string {
-  return /\.json$/i.test(name) ? name : `${name}.json`;
+export function hasEnding(name: string, ending: string): boolean {
+  return name.toLowerCase().endsWith(`.${ending}`);
+}
+
+/** A file name with its ending. */
+export function withEnding(name: string, ending = "json"): string {
+  return hasEnding(name, ending) ? name : `${name}.${ending}`;
 }

@@ -25,7 +25,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { edgeSentence, nodeText } from "./describe";
 import { useKeyInfos } from "./keys";
-import { problemsOf } from "./NodeInspector";
+import { problemsOf } from "./problems";
 
 const FORMS: EdgeForm[] = ["plain", "when", "route", "each", "join"];
 

@@ -23,7 +23,7 @@ import {
 import { isObject, type Json, type JsonObject } from "../../document/types";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
-import { problemsOf } from "./NodeInspector";
+import { problemsOf } from "./problems";
 
 const DEFAULT_LIMIT = 1000;
 

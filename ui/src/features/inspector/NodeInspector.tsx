@@ -3,7 +3,7 @@ import { Copy, MoreHorizontal, Trash2 } from "lucide-react";
 import { useId, useMemo, useState, type ComponentType } from "react";
 import { Badge } from "../../components/Badge";
 import { EmptyState } from "../../components/EmptyState";
-import { Field, type FieldProblem } from "../../components/Field";
+import { Field } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
 import { JsonEditor } from "../../components/JsonEditor";
 import { KindIcon } from "../../components/KindIcon";
@@ -14,14 +14,15 @@ import { TextArea, TextField } from "../../components/TextField";
 import { deleteThings, nodeNameProblem, renameNode, setField, setRecord } from "../../document/edits";
 import { doc, edit, sealHistory, useDiagnostics, useRecord } from "../../document/store";
 import { isObject, nodeOf, type Json } from "../../document/types";
-import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
 import { formsIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { KEYMAP } from "../../state/keymap";
 import { useSession } from "../../state/session";
+import { ConductSection } from "./ConductSection";
 import { EDITORS } from "./editors";
 import { useKeyInfos } from "./keys";
+import { problemsOf } from "./problems";
 
 const NAME_PROBLEMS: Record<"empty" | "reserved" | "sign" | "taken", TextKey> = {
   empty: "forms.outline.nameEmpty",
@@ -29,16 +30,6 @@ const NAME_PROBLEMS: Record<"empty" | "reserved" | "sign" | "taken", TextKey> = 
   sign: "forms.outline.nameSign",
   taken: "forms.outline.nameTaken",
 };
-
-/** The problems at a pointer, as a field shows them. */
-export function problemsOf(
-  diagnostics: readonly Diagnostic[],
-  matches: (pointer: string) => boolean,
-): FieldProblem[] {
-  return diagnostics
-    .filter((each) => matches(each.pointer ?? ""))
-    .map((each) => ({ message: each.message, remedy: each.remedy, severity: each.severity }));
-}
 
 // Breakpoints and the last run are the debugger's; their part is found by name, so that this folder does not depend on that one.
 const lastRuns = import.meta.glob<Record<string, unknown>>("../last-run/*.tsx", { eager: true });
@@ -75,7 +66,10 @@ export function NodeInspector({ name }: { name: string }) {
   );
   const others = problemsOf(
     diagnostics,
-    (pointer) => !pointer.startsWith("/config/") && pointer !== "/title" && pointer !== "/description",
+    (pointer) =>
+      !/^\/(config\/|retry|timeout|cache|defer|fallback)/.test(pointer) &&
+      pointer !== "/title" &&
+      pointer !== "/description",
   );
 
   if (record === undefined) return null;
@@ -207,6 +201,15 @@ export function NodeInspector({ name }: { name: string }) {
           />
         )}
       </section>
+
+      <ConductSection
+        key={name}
+        name={name}
+        record={isObject(record) ? record : {}}
+        diagnostics={diagnostics}
+        keys={keys}
+        set={set}
+      />
 
       {LastRun !== null && (
         <div className="ss-section">

@@ -1,6 +1,7 @@
 /** Colours, following, where things are kept, and what this is. Every change counts at once. */
 import { Check, Copy, Monitor, Moon, Sun } from "lucide-react";
 import { useEffect, useState } from "react";
+import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
@@ -11,6 +12,7 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
+import { showStorage } from "../../state/storage";
 import "./settings.css";
 
 const THEMES: Theme[] = ["system", "light", "dark"];
@@ -75,6 +77,21 @@ export function SettingsDialog() {
         >
           <Switch checked={follow} onChange={(next) => setSettings({ follow: next })} />
         </Field>
+      </section>
+      <section className="settings-part">
+        <h3>{t("storage.title")}</h3>
+        <div className="settings-row">
+          <p className="settings-help">{t("storage.settings")}</p>
+          <Button
+            size="small"
+            onClick={() => {
+              setOpen(false);
+              showStorage("database");
+            }}
+          >
+            {t("storage.settings.open")}
+          </Button>
+        </div>
       </section>
       {appInfo !== null && (
         <section className="settings-part">

@@ -4,13 +4,18 @@
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
+  Copy,
+  Download,
   Ellipsis,
+  Eraser,
+  HardDrive,
   ListFilter,
   MessageCircleQuestionMark,
   Pencil,
   Plus,
   Search,
   Trash2,
+  Upload,
   X,
 } from "lucide-react";
 import { type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
@@ -36,6 +41,7 @@ import {
   useThread,
 } from "../../debugger/runStore";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
+import { copyThread, exportThread, importThread } from "../../debugger/thread-files";
 import { useNow } from "../../debugger/useNow";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
@@ -43,6 +49,7 @@ import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { askPrune, showStorage } from "../../state/storage";
 import { showProblem } from "../../state/toasts";
 import { BreakpointList } from "./BreakpointList";
 
@@ -160,6 +167,19 @@ export function ThreadsPanel() {
               checked: filter.status === status,
               run: () => setThreadFilter({ status }),
             })),
+            { id: "files", separator: true },
+            {
+              id: "import",
+              label: t("storage.thread.import"),
+              icon: <Upload size={14} aria-hidden />,
+              run: () => void importThread(),
+            },
+            {
+              id: "storage",
+              label: t("storage.title"),
+              icon: <HardDrive size={14} aria-hidden />,
+              run: () => showStorage("size"),
+            },
           ]}
         />
         <IconButton
@@ -274,7 +294,35 @@ const ThreadRow = memo(function ThreadRow({
       run: () => onRename(threadId),
     },
     { id: "copy", label: t("debug.threads.copyId"), run: () => void copyText(threadId) },
+    { id: "files", separator: true },
+    {
+      id: "duplicate",
+      label: t("storage.thread.copy"),
+      icon: <Copy size={14} aria-hidden />,
+      disabled: thread.head === undefined,
+      run: () => void copyThread(thread),
+    },
+    {
+      id: "export",
+      label: t("storage.thread.export"),
+      icon: <Download size={14} aria-hidden />,
+      disabled: thread.head === undefined,
+      run: () => void exportThread(thread),
+    },
+    {
+      id: "lens",
+      label: t("storage.thread.lens"),
+      icon: <HardDrive size={14} aria-hidden />,
+      run: () => showStorage("size", threadId),
+    },
     { id: "line", separator: true },
+    {
+      id: "prune",
+      label: t("storage.prune"),
+      icon: <Eraser size={14} aria-hidden />,
+      disabled: status === "running",
+      run: () => askPrune({ threadId, title: thread.title }),
+    },
     {
       id: "delete",
       label: t("debug.delete"),

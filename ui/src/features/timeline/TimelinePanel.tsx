@@ -6,6 +6,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   ArrowRightLeft,
+  Bookmark,
+  BookmarkMinus,
   CircleX,
   Copy,
   Ellipsis,
@@ -37,9 +39,12 @@ import {
 import { StatusMark } from "../../debugger/StatusMark";
 import { useNow } from "../../debugger/useNow";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { askBookmark } from "../../state/storage";
+import { showProblem } from "../../state/toasts";
 import { Lanes } from "./Lanes";
 import { type Timeline, timelineOf, type TimelineRow } from "./rows";
 import { Scrubber } from "./Scrubber";
@@ -298,6 +303,20 @@ const Row = memo(function Row({
         session.showTab("right", "state");
       },
     },
+    checkpoint.bookmark === undefined
+      ? {
+          id: "bookmark",
+          label: t("storage.bookmark"),
+          icon: <Bookmark size={14} aria-hidden />,
+          run: () => askBookmark({ threadId, checkpointId: checkpoint.id, name: "" }),
+        }
+      : {
+          id: "bookmark",
+          label: t("storage.bookmark.remove"),
+          icon: <BookmarkMinus size={14} aria-hidden />,
+          run: () =>
+            void rpc("thread.bookmark", { threadId, checkpointId: checkpoint.id }).catch(showProblem),
+        },
     {
       id: "compare",
       label: t("debug.timeline.compareNow"),
@@ -348,6 +367,12 @@ const Row = memo(function Row({
         title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}
       >
         {what}
+        {checkpoint.bookmark !== undefined && (
+          <span className="ml-2 inline-flex items-center gap-0.5 align-middle text-2xs text-accent-text">
+            <Bookmark size={11} aria-hidden />
+            {checkpoint.bookmark}
+          </span>
+        )}
         {lane.children > 1 && (
           <span className="ml-2 text-2xs text-text-3">{t("debug.timeline.forks", { n: lane.children })}</span>
         )}

@@ -1,0 +1,344 @@
+//! `superstep threads copy|export|import|prune|usage|verify`: what is done to whole threads and to the database.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+use superstep::{Object, Pruning, Removal, ThreadId};
+use superstep_storage::retention::{Exempt, Retention, retain};
+use superstep_storage::transfer::{self, TransferError};
+
+use super::threads::confirm;
+use crate::args::{CopyArgs, Db, ExportThreadArgs, ImportArgs, PruneArgs, UsageArgs, VerifyArgs};
+use crate::fault::Fault;
+use crate::out;
+use crate::place::Store;
+
+/// Lost branches that are named.
+const BRANCHES: usize = 10;
+
+/// How far long work is, on a terminal; a line that is written over.
+fn progress(what: &'static str) -> impl Fn(u64, u64) -> bool {
+    let shown = io::stderr().is_terminal();
+    move |done, total| {
+        if shown && total > 200 && (done % 100 == 0 || done == total) {
+            let end = if done == total { "\n" } else { "" };
+            out::note_part(&format!("\r{what} {done} of {total}{end}"));
+        }
+        true
+    }
+}
+
+fn fault(error: TransferError, place: &str) -> Fault {
+    match error {
+        TransferError::Storage(error) => error.into(),
+        TransferError::Taken(thread) => {
+            Fault::usage(format!("There is a thread {thread} already. Give another name."))
+        }
+        TransferError::NoThread(thread) => Fault::usage(format!("There is no thread {thread}.")),
+        TransferError::File { cause, .. } if cause.kind() == io::ErrorKind::BrokenPipe => cause.into(),
+        TransferError::File { doing, cause } => Fault::failed(format!(
+            "{place} could not be {doing}: {cause}. Nothing was changed."
+        )),
+        TransferError::Format { .. } | TransferError::Stopped => {
+            Fault::usage(format!("{place}: {error}. Nothing was changed."))
+        }
+    }
+}
+
+pub(crate) async fn copy(args: &CopyArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    let from = ThreadId::from(args.thread.as_str());
+    let found = store.thread(&from).await?;
+    let (name, count) = match &args.to {
+        Some(url) => {
+            let to = Store::open(&Db {
+                db: Some(url.clone()),
+            })
+            .await?;
+            let name = args.name.as_deref().map_or_else(|| from.clone(), ThreadId::from);
+            let watch = progress("checkpoint");
+            let copied = transfer::transfer(&*store.saver, &*to.saver, &from, &name, &watch).await;
+            (name, copied.map_err(|error| fault(error, url))?)
+        }
+        None => {
+            let new = || uuid::Uuid::now_v7().to_string();
+            let name = ThreadId::from(args.name.clone().unwrap_or_else(new));
+            if store.saver.thread(&name).await?.is_some() {
+                return Err(fault(TransferError::Taken(name), &store.name));
+            }
+            store.saver.copy_thread(&from, &name).await?;
+            (name, found.checkpoints)
+        }
+    };
+    out::note(&format!(
+        "Copied {from} with {}.",
+        out::count(count, "checkpoint")
+    ));
+    Ok(out::line(name.as_str())?)
+}
+
+pub(crate) async fn export(args: &ExportThreadArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    let thread = ThreadId::from(args.thread.as_str());
+    store.thread(&thread).await?;
+    let about = Object::new();
+    let Some(path) = &args.output else {
+        let mut stdout = BufWriter::new(io::stdout());
+        let written = transfer::export(&*store.saver, &thread, &about, &mut stdout, &|_, _| true).await;
+        return written.map(drop).map_err(|error| fault(error, "stdout"));
+    };
+    let place = path.display().to_string();
+    let cannot = |error: io::Error| Fault::failed(format!("{place} cannot be written: {error}."));
+    // What was there before stays until the new file is whole.
+    let temporary = path.with_extension("partial");
+    let mut file = BufWriter::new(File::create(&temporary).map_err(cannot)?);
+    let watch = progress("checkpoint");
+    let written = transfer::export(&*store.saver, &thread, &about, &mut file, &watch).await;
+    let kept = written.map_err(|error| fault(error, &place)).and_then(|count| {
+        file.flush().map_err(cannot)?;
+        file.get_ref().sync_all().map_err(cannot)?;
+        std::fs::rename(&temporary, path).map_err(cannot)?;
+        Ok(count)
+    });
+    match kept {
+        Ok(count) => out::note(&format!("Wrote {} to {place}.", out::count(count, "checkpoint"))),
+        Err(fault) => {
+            // The reason why it failed says more than that tidying up failed too.
+            let _ = std::fs::remove_file(&temporary);
+            return Err(fault);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) async fn import(args: &ImportArgs) -> Result<(), Fault> {
+    let place = args.file.display().to_string();
+    let file = match args.file == Path::new("-") {
+        true => None,
+        false => Some(
+            File::open(&args.file)
+                .map_err(|error| Fault::usage(format!("{place} cannot be read: {error}. Check the path.")))?,
+        ),
+    };
+    let store = Store::open(&args.db).await?;
+    let name = args.name.as_deref().map(ThreadId::from);
+    let watch = progress("checkpoint");
+    let came = match file {
+        Some(file) => {
+            let mut input = BufReader::new(file);
+            transfer::import(&*store.saver, &mut input, name.as_ref(), &watch).await
+        }
+        None => {
+            let mut input = BufReader::new(io::stdin());
+            transfer::import(&*store.saver, &mut input, name.as_ref(), &watch).await
+        }
+    };
+    let came = came.map_err(|error| match error {
+        TransferError::Taken(thread) => Fault::usage(format!(
+            "There is a thread {thread} already. Give the imported one another name with --as."
+        )),
+        error => fault(error, &place),
+    })?;
+    out::note(&format!(
+        "Imported {} with {}.",
+        came.original,
+        out::count(came.checkpoints, "checkpoint")
+    ));
+    Ok(out::line(came.thread.as_str())?)
+}
+
+async fn removal(store: &Store, args: &PruneArgs, dry_run: bool) -> Result<Removal, Fault> {
+    if let Some(days) = args.idle {
+        let rule = Retention {
+            idle: Duration::from_hours(24 * u64::from(days)),
+            keep: args.keep.0,
+        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        let watch = progress("thread");
+        return Ok(retain(&*store.saver, &rule, now, &Exempt::default(), dry_run, &watch).await?);
+    }
+    let threads = args.threads.iter().map(|thread| ThreadId::from(thread.as_str()));
+    let mut pruning = Pruning::threads(threads, args.keep.0);
+    pruning.dry_run = dry_run;
+    Ok(superstep::prune(&*store.saver, &pruning).await?)
+}
+
+fn told(removal: &Removal) -> String {
+    let mut parts = vec![out::count(removal.checkpoints, "checkpoint")];
+    if removal.threads > 0 {
+        parts.push(out::count(removal.threads, "whole thread"));
+    }
+    if let Some(bytes) = removal.bytes {
+        parts.push(out::size(bytes));
+    }
+    parts.join(", ")
+}
+
+pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    // All or none: a wrong name is found before anything is gone.
+    for thread in &args.threads {
+        store.thread(&thread.as_str().into()).await?;
+    }
+    let plan = removal(&store, args, true).await?;
+    let nothing = plan.checkpoints == 0;
+    if !args.json {
+        for (thread, checkpoint) in plan.branches.iter().take(BRANCHES) {
+            out::note(&format!("a branch of {thread} is lost: {checkpoint}"));
+        }
+        if plan.branches.len() > BRANCHES {
+            out::note(&format!("and {} more", plan.branches.len() - BRANCHES));
+        }
+    }
+    let went = if args.dry_run || nothing {
+        plan
+    } else {
+        confirm(args.yes, "Pruning", &format!("Remove {} for good?", told(&plan)))?;
+        removal(&store, args, false).await?
+    };
+    if args.json {
+        let branches: Vec<_> = went
+            .branches
+            .iter()
+            .map(|(thread, checkpoint)| json!({"thread_id": thread, "checkpoint_id": checkpoint}))
+            .collect();
+        return Ok(out::pretty(&json!({
+            "dry_run": args.dry_run,
+            "threads": went.threads,
+            "checkpoints": went.checkpoints,
+            "bytes": went.bytes,
+            "lost_branches": branches,
+        }))?);
+    }
+    out::note(&match (nothing, args.dry_run) {
+        (true, _) => "There is nothing to remove.".to_owned(),
+        (false, true) => format!("Would remove {}.", told(&went)),
+        (false, false) => format!("Removed {}.", told(&went)),
+    });
+    Ok(())
+}
+
+pub(crate) async fn usage(args: &UsageArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    if let Some(thread) = &args.thread {
+        return keys(&store, &thread.as_str().into(), args).await;
+    }
+    let usage = store.saver.usage().await?;
+    let shown = usage.threads.iter().take(args.limit);
+    if args.json {
+        let threads: Vec<_> = shown
+            .map(|thread| {
+                json!({"thread_id": thread.thread, "checkpoints": thread.checkpoints, "bytes": thread.bytes})
+            })
+            .collect();
+        return Ok(out::pretty(&json!({
+            "bytes": usage.bytes,
+            "free": usage.free,
+            "shared": usage.shared,
+            "thread_count": usage.threads.len(),
+            "threads": threads,
+        }))?);
+    }
+    out::note(&format!(
+        "{} in {}: {}, of which {} are free; sharing saves {}.",
+        out::count(usage.threads.len() as u64, "thread"),
+        store.name,
+        out::size(usage.bytes),
+        out::size(usage.free),
+        out::size(usage.shared),
+    ));
+    let rows: Vec<Vec<String>> = shown
+        .map(|thread| {
+            vec![
+                thread.thread.to_string(),
+                thread.checkpoints.to_string(),
+                out::size(thread.bytes),
+            ]
+        })
+        .collect();
+    Ok(out::table(&["THREAD", "CHECKPOINTS", "SIZE"], &rows)?)
+}
+
+async fn keys(store: &Store, thread: &ThreadId, args: &UsageArgs) -> Result<(), Fault> {
+    store.thread(thread).await?;
+    let lens = store.saver.lens(thread).await?;
+    let shown = lens.keys.iter().take(args.limit);
+    let bytes: u64 = lens.checkpoints.iter().map(|checkpoint| checkpoint.bytes).sum();
+    if args.json {
+        let keys: Vec<_> = shown
+            .map(|key| json!({"key": key.key, "versions": key.versions, "bytes": key.bytes, "whole": key.whole}))
+            .collect();
+        return Ok(out::pretty(&json!({
+            "thread_id": thread,
+            "checkpoints": lens.checkpoints.len(),
+            "bytes": bytes,
+            "keys": keys,
+        }))?);
+    }
+    out::note(&format!(
+        "{}, {}.",
+        out::count(lens.checkpoints.len() as u64, "checkpoint"),
+        out::size(bytes)
+    ));
+    let rows: Vec<Vec<String>> = shown
+        .map(|key| {
+            vec![
+                key.key.to_string(),
+                key.versions.to_string(),
+                out::size(key.bytes),
+                out::size(key.whole),
+            ]
+        })
+        .collect();
+    Ok(out::table(&["KEY", "VERSIONS", "SIZE", "WHOLE"], &rows)?)
+}
+
+pub(crate) async fn verify(args: &VerifyArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    let found = store.saver.verify(args.repair).await?;
+    if args.json {
+        let damage: Vec<_> = found
+            .damage
+            .iter()
+            .map(|damage| json!({"thread_id": damage.thread, "what": damage.what, "repair": damage.repair}))
+            .collect();
+        out::pretty(&json!({
+            "threads": found.threads,
+            "checkpoints": found.checkpoints,
+            "damage": damage,
+            "repaired": found.repaired,
+        }))?;
+    } else {
+        for damage in &found.damage {
+            let thread = damage.thread.as_ref().map(|thread| format!("thread {thread}: "));
+            out::line(&format!("{}{}", thread.unwrap_or_default(), damage.what))?;
+            match (&damage.repair, found.repaired) {
+                (Some(repair), true) => out::line(&format!("    repaired: {repair}"))?,
+                (Some(repair), false) => out::line(&format!("    --repair would: {repair}"))?,
+                (None, _) => out::line("    nothing can be done about it")?,
+            }
+        }
+        out::note(&format!(
+            "Read {} with {}: {}.",
+            out::count(found.threads, "thread"),
+            out::count(found.checkpoints, "checkpoint"),
+            match found.damage.len() {
+                0 => "everything is sound".to_owned(),
+                count => format!("{} found", out::count(count as u64, "damaged place")),
+            }
+        ));
+    }
+    let left = found
+        .damage
+        .iter()
+        .any(|damage| !found.repaired || damage.repair.is_none());
+    if left {
+        Err(Fault::quiet(crate::fault::FAILED))
+    } else {
+        Ok(())
+    }
+}

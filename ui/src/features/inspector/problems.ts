@@ -1,0 +1,12 @@
+/** The problems at a pointer, as a field shows them. */
+import type { FieldProblem } from "../../components/Field";
+import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
+
+export function problemsOf(
+  diagnostics: readonly Diagnostic[],
+  matches: (pointer: string) => boolean,
+): FieldProblem[] {
+  return diagnostics
+    .filter((each) => matches(each.pointer ?? ""))
+    .map((each) => ({ message: each.message, remedy: each.remedy, severity: each.severity }));
+}

@@ -1,0 +1,113 @@
+/** Reads everything that is stored and says what is damaged; repairs what can be repaired. */
+import { CircleCheck, TriangleAlert } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../components/Button";
+import { ConfirmDialog } from "../../components/Dialog";
+import { EmptyState } from "../../components/EmptyState";
+import { Spinner } from "../../components/Spinner";
+import { count } from "../../debugger/format";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { asProblem, type ShownProblem } from "../../debugger/runStore";
+import type { IntegrityView } from "../../ipc/bindings/IntegrityView";
+import { rpc } from "../../ipc/client";
+import { storageIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+
+export function CheckTab() {
+  const [found, setFound] = useState<IntegrityView | null>(null);
+  const [problem, setProblem] = useState<ShownProblem | null>(null);
+  const [running, setRunning] = useState(false);
+  const [asking, setAsking] = useState(false);
+  const check = async (repair: boolean) => {
+    setRunning(true);
+    setProblem(null);
+    setAsking(false);
+    try {
+      setFound(await rpc("storage.verify", { repair }));
+    } catch (thrown) {
+      setProblem(asProblem(thrown));
+    } finally {
+      setRunning(false);
+    }
+  };
+  const start = (
+    <Button onClick={() => void check(false)} data-testid={storageIds.check}>
+      {t("storage.check.start")}
+    </Button>
+  );
+  if (running) {
+    return (
+      <div className="storage-running">
+        <Spinner label={t("storage.check.running")} />
+        <p>{t("storage.check.running")}</p>
+        <p className="storage-hint">{t("storage.check.leave")}</p>
+      </div>
+    );
+  }
+  if (problem) return <ProblemNote problem={problem} onRetry={() => void check(false)} />;
+  if (!found) {
+    return (
+      <EmptyState title={t("storage.tab.check")} action={start}>
+        {t("storage.check.text")}
+      </EmptyState>
+    );
+  }
+  const read = t("storage.check.soundText", {
+    threads: count(found.threads),
+    checkpoints: count(found.checkpoints),
+  });
+  if (found.damage.length === 0) {
+    return (
+      <div data-testid={storageIds.integrity}>
+        <EmptyState
+          icon={<CircleCheck size={22} className="text-done" aria-hidden />}
+          title={t("storage.check.sound")}
+          action={start}
+        >
+          {read}
+        </EmptyState>
+      </div>
+    );
+  }
+  const repairable = !found.repaired && found.damage.some((damage) => damage.repair !== undefined);
+  return (
+    <div className="storage-form" data-testid={storageIds.integrity}>
+      <h3 className="storage-damage-title">
+        <TriangleAlert size={16} aria-hidden />
+        {found.repaired
+          ? t("storage.check.repaired")
+          : tn("storage.check.damageOne", "storage.check.damage", found.damage.length)}
+      </h3>
+      <p className="storage-hint">{read}</p>
+      <ul className="storage-damage selectable">
+        {found.damage.map((damage, index) => (
+          <li key={index}>
+            {damage.threadId !== undefined && <code>{damage.threadId}</code>}
+            <p>{damage.what}</p>
+            <p className="storage-hint">
+              {damage.repair === undefined
+                ? t("storage.check.cannot")
+                : t(found.repaired ? "storage.check.did" : "storage.check.would", { repair: damage.repair })}
+            </p>
+          </li>
+        ))}
+      </ul>
+      <div className="storage-actions">
+        {start}
+        {repairable && (
+          <Button variant="danger" onClick={() => setAsking(true)}>
+            {t("storage.check.repair")}
+          </Button>
+        )}
+      </div>
+      <ConfirmDialog
+        open={asking}
+        title={t("storage.check.repairTitle")}
+        text={t("storage.check.repairText")}
+        confirm={t("storage.check.repairYes")}
+        onConfirm={() => void check(true)}
+        onCancel={() => setAsking(false)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+/** Which database threads are kept in; another one is tried before it is taken. */
+import { useState } from "react";
+import { Badge } from "../../components/Badge";
+import { Button } from "../../components/Button";
+import { Field } from "../../components/Field";
+import { Select } from "../../components/Select";
+import { Spinner } from "../../components/Spinner";
+import { TextField } from "../../components/TextField";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { asProblem, type ShownProblem } from "../../debugger/runStore";
+import type { StorageKind } from "../../ipc/bindings/StorageKind";
+import type { StorageTested } from "../../ipc/bindings/StorageTested";
+import { rpc } from "../../ipc/client";
+import { storageIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { showToast } from "../../state/toasts";
+import { useAnswer } from "./useAnswer";
+
+const KINDS: readonly StorageKind[] = ["sqlite", "file", "postgres", "redis", "memory"];
+const EXAMPLES: Record<StorageKind, string> = {
+  sqlite: "threads.db",
+  file: "threads",
+  postgres: "postgres://me@localhost/superstep",
+  redis: "redis://localhost",
+  memory: "",
+};
+
+/** The address that the fields stand for. */
+export function urlOf(kind: StorageKind, place: string): string {
+  if (kind === "memory") return "memory:";
+  const text = place.trim();
+  return kind === "sqlite" || kind === "file" ? `${kind}:${text}` : text;
+}
+
+export function DatabaseTab() {
+  const info = useAnswer("info", (signal) => rpc("storage.info", {}, signal));
+  const [kind, setKind] = useState<StorageKind>("sqlite");
+  const [place, setPlace] = useState("");
+  const [tested, setTested] = useState<StorageTested | null>(null);
+  const [problem, setProblem] = useState<ShownProblem | null>(null);
+  const [busy, setBusy] = useState<"test" | "use" | null>(null);
+  const isPath = kind === "sqlite" || kind === "file";
+  const complete = kind === "memory" || place.trim() !== "";
+
+  const attempt = async (what: "test" | "use", run: () => Promise<void>) => {
+    setBusy(what);
+    setProblem(null);
+    setTested(null);
+    try {
+      await run();
+    } catch (thrown) {
+      setProblem(asProblem(thrown));
+    } finally {
+      setBusy(null);
+    }
+  };
+  const test = () =>
+    attempt("test", async () => setTested(await rpc("storage.test", { url: urlOf(kind, place) })));
+  const use = (url: string | null) =>
+    attempt("use", async () => {
+      const used = await rpc("storage.use", url === null ? {} : { url });
+      showToast({ tone: "done", text: t("storage.database.used", { url: used.url }) });
+      info.again();
+    });
+
+  if (info.problem) return <ProblemNote problem={info.problem} onRetry={info.again} />;
+  if (!info.value) return <Spinner label={t("storage.loading")} />;
+  const { chosenBy } = info.value;
+  return (
+    <div className="storage-form">
+      <section>
+        <h3>{t("storage.database.now")}</h3>
+        <p className="storage-in-use selectable" data-testid={storageIds.inUse}>
+          <Badge>{t(`storage.database.${info.value.kind}`)}</Badge>
+          <code>{info.value.url}</code>
+        </p>
+        <p className="storage-hint">{t(`storage.database.${chosenBy}`)}</p>
+        {info.value.problem && <ProblemNote problem={info.value.problem} onRetry={info.again} />}
+        {chosenBy === "settings" && (
+          <Button size="small" onClick={() => void use(null)} data-testid={storageIds.back}>
+            {t("storage.database.back")}
+          </Button>
+        )}
+      </section>
+      {chosenBy === "program" ? (
+        <p className="storage-hint">{t("storage.database.locked")}</p>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (complete) void test();
+          }}
+        >
+          <h3>{t("storage.database.other")}</h3>
+          <p className="storage-hint">{t("storage.database.stays")}</p>
+          <Field label={t("storage.database.kind")} description={t(`storage.database.${kind}Help`)}>
+            <Select
+              value={kind}
+              onChange={(next) => {
+                setKind(next);
+                setTested(null);
+                setProblem(null);
+              }}
+              options={KINDS.map((value) => ({ value, label: t(`storage.database.${value}`) }))}
+            />
+          </Field>
+          {kind !== "memory" && (
+            <Field
+              label={isPath ? t("storage.database.path") : t("storage.database.url")}
+              {...(!isPath && { description: t("storage.database.private") })}
+            >
+              <TextField
+                mono
+                value={place}
+                onChange={(next) => {
+                  setPlace(next);
+                  setTested(null);
+                }}
+                placeholder={EXAMPLES[kind]}
+                data-testid={storageIds.path}
+              />
+            </Field>
+          )}
+          {problem && <ProblemNote problem={problem} />}
+          {tested && (
+            <p className="storage-works" role="status">
+              {tested.isNew
+                ? t("storage.database.new")
+                : tn("storage.database.okOne", "storage.database.ok", tested.threads, {
+                    millis: tested.millis,
+                  })}
+            </p>
+          )}
+          <div className="storage-actions">
+            <Button type="submit" disabled={!complete} busy={busy === "test"} data-testid={storageIds.test}>
+              {t("storage.database.test")}
+            </Button>
+            <Button
+              variant="primary"
+              disabled={!complete}
+              busy={busy === "use"}
+              onClick={() => void use(urlOf(kind, place))}
+              data-testid={storageIds.use}
+            >
+              {t("storage.database.use")}
+            </Button>
+          </div>
+        </form>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,146 @@
+/** What stays of threads, and what would go: nothing is removed before it has been said. */
+import { useEffect, useState } from "react";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { Field } from "../../components/Field";
+import { NumberField } from "../../components/NumberField";
+import { Select } from "../../components/Select";
+import { Spinner } from "../../components/Spinner";
+import { bytes } from "../../debugger/format";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { loadCheckpoints } from "../../debugger/runStore";
+import type { KeepRule } from "../../ipc/bindings/KeepRule";
+import type { RemovalView } from "../../ipc/bindings/RemovalView";
+import { rpc } from "../../ipc/client";
+import { storageIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { showProblem, showToast } from "../../state/toasts";
+import { useAnswer } from "./useAnswer";
+
+const KINDS = ["latest", "branches", "newest", "nothing"] as const;
+const SHOWN = 8;
+
+export function KeepField({ value, onChange }: { value: KeepRule; onChange(value: KeepRule): void }) {
+  return (
+    <>
+      <Field label={t("storage.prune.keep")} description={t(`storage.prune.${value.type}Help`)}>
+        <Select
+          value={value.type}
+          onChange={(type) => onChange(type === "newest" ? { type, count: 10 } : { type })}
+          options={KINDS.map((type) => ({ value: type, label: t(`storage.prune.${type}`) }))}
+        />
+      </Field>
+      {value.type === "newest" && (
+        <Field label={t("storage.prune.count")}>
+          <NumberField
+            integer
+            min={1}
+            value={value.count}
+            onChange={(count) => onChange({ type: "newest", count: Math.max(1, count ?? 1) })}
+          />
+        </Field>
+      )}
+    </>
+  );
+}
+
+/** What goes, with the forks that are lost by name. */
+export function Plan({ plan }: { plan: RemovalView }) {
+  return (
+    <div className="storage-plan tabular" data-testid={storageIds.plan} role="status">
+      {plan.checkpoints === 0 ? (
+        <p>{t("storage.prune.none")}</p>
+      ) : (
+        <p>
+          <strong>{tn("storage.prune.goesOne", "storage.prune.goes", plan.checkpoints)}</strong>{" "}
+          {plan.bytes !== undefined && t("storage.prune.bytes", { bytes: bytes(plan.bytes) })}
+        </p>
+      )}
+      {plan.threads > 0 && <p>{tn("storage.prune.threadsOne", "storage.prune.threads", plan.threads)}</p>}
+      {plan.checkpoints > 0 && plan.bookmarks > 0 && (
+        <p>{tn("storage.prune.bookmarksOne", "storage.prune.bookmarks", plan.bookmarks)}</p>
+      )}
+      {plan.branchCount > 0 && (
+        <>
+          <p className="storage-lost">
+            {tn("storage.prune.branchesLostOne", "storage.prune.branchesLost", plan.branchCount)}
+          </p>
+          <ul>
+            {plan.branches.slice(0, SHOWN).map((branch) => (
+              <li key={`${branch.threadId}/${branch.checkpointId}`}>
+                {branch.title} <code>{branch.checkpointId.slice(0, 13)}</code>
+              </li>
+            ))}
+            {plan.branchCount > SHOWN && (
+              <li>{t("storage.prune.andMore", { n: plan.branchCount - SHOWN })}</li>
+            )}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+export function removed(went: RemovalView): void {
+  showToast({ tone: "done", text: tn("storage.prune.doneOne", "storage.prune.done", went.checkpoints) });
+}
+
+interface PruneProps {
+  threadId: string;
+  title: string;
+  onClose(): void;
+}
+
+export function PruneDialog({ threadId, title, onClose }: PruneProps) {
+  const [keep, setKeep] = useState<KeepRule>({ type: "latest" });
+  const [asked, setAsked] = useState(keep);
+  const [busy, setBusy] = useState(false);
+  // A number that is being typed is not a question each time.
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(keep), 200);
+    return () => clearTimeout(timer);
+  }, [keep]);
+  const plan = useAnswer(JSON.stringify(asked), (signal) =>
+    rpc("thread.prune", { threadIds: [threadId], keep: asked, dryRun: true }, signal),
+  );
+  const current = keep === asked;
+  const remove = async () => {
+    setBusy(true);
+    try {
+      removed(await rpc("thread.prune", { threadIds: [threadId], keep: asked, dryRun: false }));
+      void loadCheckpoints(threadId, true);
+      onClose();
+    } catch (problem) {
+      showProblem(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t("storage.prune.title", { title })}
+      data-testid={storageIds.prune}
+      actions={
+        <>
+          <Button onClick={onClose}>{t("storage.cancel")}</Button>
+          <Button
+            variant="danger"
+            busy={busy}
+            disabled={!current || !plan.value || plan.value.checkpoints === 0}
+            onClick={() => void remove()}
+            data-testid="confirm"
+          >
+            {t("storage.prune.confirm")}
+          </Button>
+        </>
+      }
+    >
+      <KeepField value={keep} onChange={setKeep} />
+      {plan.problem && <ProblemNote problem={plan.problem} onRetry={plan.again} />}
+      {!plan.problem && (!plan.value || !current) && <Spinner label={t("storage.prune.looking")} />}
+      {current && plan.value && <Plan plan={plan.value} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,225 @@
+/** What everything takes: totals, threads by size, and for one thread its keys and how it grew. */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { TriangleAlert } from "lucide-react";
+import { useRef, type KeyboardEvent } from "react";
+import { EmptyState } from "../../components/EmptyState";
+import { Spinner } from "../../components/Spinner";
+import { bytes, count } from "../../debugger/format";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import type { KeySize } from "../../ipc/bindings/KeySize";
+import type { LensView } from "../../ipc/bindings/LensView";
+import type { ThreadSize } from "../../ipc/bindings/ThreadSize";
+import { rpc } from "../../ipc/client";
+import { storageIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { useStorageAsked } from "../../state/storage";
+import { areaOf } from "./growth";
+import { useAnswer } from "./useAnswer";
+
+const ROW = 34;
+
+export function SizeTab() {
+  const lens = useStorageAsked((asked) => asked.lens);
+  const usage = useAnswer("usage", (signal) => rpc("storage.usage", { limit: 0 }, signal));
+  if (usage.problem) return <ProblemNote problem={usage.problem} onRetry={usage.again} />;
+  if (!usage.value) return <Spinner label={t("storage.loading")} />;
+  const { threads, total, ofThreads, free, shared } = usage.value;
+  if (total === 0) {
+    return <EmptyState title={t("storage.size.none")}>{t("storage.size.noneText")}</EmptyState>;
+  }
+  return (
+    <>
+      <dl className="storage-totals tabular">
+        <Total name={t("storage.size.total")} value={bytes(usage.value.bytes)} />
+        <Total name={t("storage.size.threads")} value={count(total)} />
+        <Total name={t("storage.size.free")} value={bytes(free)} />
+        <Total name={t("storage.size.shared")} value={bytes(shared)} />
+      </dl>
+      <div className="storage-split">
+        <ThreadList threads={threads} more={total - threads.length} whole={ofThreads} selected={lens} />
+        <div className="storage-detail">
+          {lens === null ? (
+            <p className="storage-hint">{t("storage.lens.choose")}</p>
+          ) : (
+            <Lens threadId={lens} />
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Total({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+interface ListProps {
+  threads: readonly ThreadSize[];
+  more: number;
+  whole: number;
+  selected: string | null;
+}
+
+function ThreadList({ threads, more, whole, selected }: ListProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: threads.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 8,
+  });
+  const largest = Math.max(1, threads[0]?.bytes ?? 1);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = threads.findIndex((thread) => thread.threadId === selected);
+    const to = { ArrowDown: at + 1, ArrowUp: Math.max(0, at - 1), Home: 0, End: threads.length - 1 }[
+      event.key
+    ];
+    const next = to === undefined ? undefined : threads[to];
+    if (!next) return;
+    event.preventDefault();
+    useStorageAsked.setState({ lens: next.threadId });
+    rows.scrollToIndex(threads.indexOf(next));
+  };
+  return (
+    <div
+      ref={scroller}
+      className="storage-threads"
+      role="listbox"
+      tabIndex={0}
+      aria-label={t("storage.size.list")}
+      aria-activedescendant={selected === null ? undefined : `storage-${selected}`}
+      onKeyDown={onKeyDown}
+    >
+      <div className="relative" style={{ height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map((item) => {
+          const thread = threads[item.index];
+          if (!thread) return null;
+          return (
+            <div
+              key={thread.threadId}
+              id={`storage-${thread.threadId}`}
+              role="option"
+              aria-selected={thread.threadId === selected}
+              className="storage-thread"
+              style={{ top: item.start, height: ROW }}
+              data-testid={storageIds.thread}
+              onClick={() => useStorageAsked.setState({ lens: thread.threadId })}
+            >
+              <span className="storage-thread-title" title={thread.title}>
+                {thread.title}
+              </span>
+              <span
+                className="storage-bar"
+                aria-hidden
+                style={{ "--part": `${(100 * thread.bytes) / largest}%` } as React.CSSProperties}
+              />
+              <span
+                className="tabular storage-number"
+                title={`${tn("storage.size.checkpointsOne", "storage.size.checkpoints", thread.checkpoints)} · ${Math.round((100 * thread.bytes) / Math.max(1, whole))} %`}
+              >
+                {bytes(thread.bytes)}
+              </span>
+            </div>
+          );
+        })}
+      </div>
+      {more > 0 && <p className="storage-hint">{tn("storage.size.moreOne", "storage.size.more", more)}</p>}
+    </div>
+  );
+}
+
+function Lens({ threadId }: { threadId: string }) {
+  const lens = useAnswer(threadId, (signal) => rpc("storage.lens", { threadId }, signal));
+  if (lens.problem) return <ProblemNote problem={lens.problem} onRetry={lens.again} />;
+  if (!lens.value) return <Spinner label={t("storage.loading")} />;
+  return (
+    <>
+      <p className="storage-summary tabular">
+        <strong>{bytes(lens.value.bytes)}</strong>
+        {" · "}
+        {tn("storage.size.checkpointsOne", "storage.size.checkpoints", lens.value.checkpoints)}
+      </p>
+      <Growth lens={lens.value} />
+      <table className="storage-keys tabular">
+        <caption className="sr-only">{t("storage.lens.keys")}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t("storage.lens.key")}</th>
+            <th scope="col">{t("storage.lens.versions")}</th>
+            <th scope="col">{t("storage.lens.now")}</th>
+            <th scope="col">{t("storage.lens.bytes")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lens.value.keys.map((key) => (
+            <KeyRow key={key.key} usage={key} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function KeyRow({ usage }: { usage: KeySize }) {
+  const engine = usage.key.startsWith("__") || usage.key.includes(":");
+  return (
+    <>
+      <tr data-testid={storageIds.key}>
+        <th scope="row">
+          <code>{usage.key}</code>
+          {engine && <span className="storage-engine">{t("storage.lens.engine")}</span>}
+        </th>
+        <td>{t("storage.lens.times", { n: count(usage.versions) })}</td>
+        <td>{bytes(usage.now)}</td>
+        <td>{bytes(usage.bytes)}</td>
+      </tr>
+      {usage.hint !== undefined && (
+        <tr>
+          <td colSpan={4} className="storage-key-hint">
+            <TriangleAlert size={13} aria-hidden />
+            <span>{t(`storage.lens.${usage.hint}`)}</span>
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+/** The size over the checkpoints, as an area; what each part added is told by its tooltip. */
+function Growth({ lens }: { lens: LensView }) {
+  const { growth } = lens;
+  if (growth.length < 2) return null;
+  const { path, line } = areaOf(growth.map((point) => point.total));
+  return (
+    <figure className="storage-growth" data-testid={storageIds.growth}>
+      <svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={t("storage.lens.growth")}>
+        <path d={path} className="storage-area" />
+        <path d={line} className="storage-line" vectorEffect="non-scaling-stroke" />
+        {growth.map((point, index) => (
+          <rect
+            key={point.checkpointId}
+            x={(100 * index) / growth.length}
+            width={100 / growth.length}
+            y={0}
+            height={30}
+            className="storage-spot"
+          >
+            <title>
+              {t("storage.lens.point", {
+                step: point.step,
+                total: bytes(point.total),
+                bytes: bytes(point.bytes),
+              })}
+            </title>
+          </rect>
+        ))}
+      </svg>
+      <figcaption>{t("storage.lens.growth")}</figcaption>
+    </figure>
+  );
+}

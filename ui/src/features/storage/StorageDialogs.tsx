@@ -1,0 +1,122 @@
+/** The storage dialog with its tabs, and the two small questions that menus ask. */
+import { Database, HardDrive, ShieldCheck, Trash2 } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { Field } from "../../components/Field";
+import { Tabs } from "../../components/Tabs";
+import { TextField } from "../../components/TextField";
+import { rpc } from "../../ipc/client";
+import { storageIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { registerCommands } from "../../state/commands";
+import { askBookmark, askPrune, showStorage, useStorageAsked, type StorageTab } from "../../state/storage";
+import { showProblem } from "../../state/toasts";
+import { CheckTab } from "./CheckTab";
+import { CleanTab } from "./CleanTab";
+import { DatabaseTab } from "./DatabaseTab";
+import { PruneDialog } from "./Prune";
+import { SizeTab } from "./SizeTab";
+import "./storage.css";
+
+const ICONS = { size: HardDrive, clean: Trash2, check: ShieldCheck, database: Database };
+const TABS = ["size", "clean", "check", "database"] as const satisfies readonly StorageTab[];
+
+export function StorageDialogs() {
+  const tab = useStorageAsked((asked) => asked.tab);
+  const prune = useStorageAsked((asked) => asked.prune);
+  const bookmark = useStorageAsked((asked) => asked.bookmark);
+  useEffect(
+    () =>
+      registerCommands([
+        {
+          id: "storage.open",
+          title: t("storage.open"),
+          group: t("storage.group"),
+          run: () => showStorage("size"),
+        },
+      ]),
+    [],
+  );
+  return (
+    <>
+      <Dialog
+        open={tab !== null}
+        onClose={() => useStorageAsked.setState({ tab: null })}
+        title={t("storage.title")}
+        size="large"
+        data-testid={storageIds.dialog}
+      >
+        {tab !== null && (
+          <div className="storage">
+            <Tabs
+              label={t("storage.title")}
+              value={tab}
+              onChange={(next) => useStorageAsked.setState({ tab: next as StorageTab })}
+              tabs={TABS.map((id) => {
+                const Icon = ICONS[id];
+                return { id, label: t(`storage.tab.${id}`), icon: <Icon size={13} aria-hidden /> };
+              })}
+            />
+            <div className="storage-body" data-testid={storageIds.tab(tab)}>
+              {tab === "size" && <SizeTab />}
+              {tab === "clean" && <CleanTab />}
+              {tab === "check" && <CheckTab />}
+              {tab === "database" && <DatabaseTab />}
+            </div>
+          </div>
+        )}
+      </Dialog>
+      {prune !== null && <PruneDialog {...prune} onClose={() => askPrune(null)} />}
+      {bookmark !== null && <BookmarkDialog {...bookmark} onClose={() => askBookmark(null)} />}
+    </>
+  );
+}
+
+interface BookmarkProps {
+  threadId: string;
+  checkpointId: string;
+  name: string;
+  onClose(): void;
+}
+
+function BookmarkDialog({ threadId, checkpointId, name, onClose }: BookmarkProps) {
+  const [text, setText] = useState(name);
+  const set = async () => {
+    if (text.trim() === "") return;
+    try {
+      await rpc("thread.bookmark", { threadId, checkpointId, name: text });
+      onClose();
+    } catch (problem) {
+      showProblem(problem);
+    }
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t("storage.bookmark.title")}
+      description={t("storage.bookmark.text")}
+      data-testid={storageIds.bookmark}
+      actions={
+        <>
+          <Button onClick={onClose}>{t("storage.cancel")}</Button>
+          <Button variant="primary" disabled={text.trim() === ""} onClick={() => void set()}>
+            {t("storage.bookmark.set")}
+          </Button>
+        </>
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void set();
+        }}
+      >
+        <Field label={t("storage.bookmark.name")}>
+          <TextField value={text} onChange={setText} />
+        </Field>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,2 @@
+/** What threads take, what is removed of them, and which database they are kept in. */
+export { StorageDialogs } from "./StorageDialogs";

@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import { fileNameOf } from "../../debugger/thread-files";
+import { urlOf } from "./DatabaseTab";
+import { areaOf } from "./growth";
+
+describe("storage", () => {
+  it("makes addresses of what is typed", () => {
+    expect(urlOf("sqlite", " threads.db ")).toBe("sqlite:threads.db");
+    expect(urlOf("file", "/backup")).toBe("file:/backup");
+    expect(urlOf("postgres", "postgres://me@host/db")).toBe("postgres://me@host/db");
+    expect(urlOf("memory", "ignored")).toBe("memory:");
+  });
+
+  it("draws growth from the left bottom to the right top", () => {
+    const { line, path } = areaOf([0, 50, 100]);
+    expect(line).toBe("M0 30L50 15.5L100 1");
+    expect(path).toBe(`${line}L100 30L0 30Z`);
+    expect(areaOf([0, 0]).line).toBe("M0 30L100 30");
+  });
+
+  it("names files after threads", () => {
+    expect(fileNameOf('Refund: "A/B"\n twice')).toBe("Refund A B twice.jsonl");
+    expect(fileNameOf("///")).toBe("thread.jsonl");
+  });
+});

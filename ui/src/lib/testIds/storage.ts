@@ -1,0 +1,20 @@
+/** Test ids of the storage dialogs. */
+export const storageIds = {
+  dialog: "storage",
+  tab: (tab: string) => `storage-tab-${tab}`,
+  thread: "storage-thread",
+  key: "storage-key",
+  growth: "storage-growth",
+  prune: "storage-prune",
+  plan: "storage-plan",
+  days: "storage-days",
+  look: "storage-look",
+  check: "storage-check",
+  integrity: "storage-integrity",
+  path: "storage-path",
+  test: "storage-test",
+  use: "storage-use",
+  back: "storage-back",
+  inUse: "storage-in-use",
+  bookmark: "storage-bookmark",
+} as const;
