@@ -8,7 +8,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
 use superstep_document::Diagnostic;
 
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
@@ -167,54 +167,51 @@ impl Drop for Brake {
 impl Node for CodeNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let brake = Brake(Arc::new(AtomicBool::new(false)));
-            let (lines, mut printed) = tokio::sync::mpsc::unbounded_channel::<String>();
-            let (source, limits, stop) = (self.source.clone(), self.limits, brake.0.clone());
-            let store = context.store().cloned();
-            let runtime = tokio::runtime::Handle::current();
-            let mut program = tokio::task::spawn_blocking(move || {
-                let outside = sandbox::Outside {
-                    log: move |line| drop(lines.send(line)),
-                    store: store.map(|store| Box::new(memory::asking(store, runtime)) as sandbox::Ask),
-                };
-                sandbox::run(&source, &input, limits, &stop, outside)
-            });
-            let mut printing = true;
-            let result = loop {
-                tokio::select! {
-                    biased;
-                    () = context.cancelled() => return Err(NodeError::Cancelled),
-                    line = printed.recv(), if printing => match line {
-                        Some(line) => self.log(&context, line).await,
-                        None => printing = false,
-                    },
-                    result = &mut program, if !printing => break result,
-                }
-            };
-            match result {
-                Ok(Ok(update)) => Ok(NodeOutput::Update(update)),
-                Ok(Err(CodeError::Cancelled)) => Err(NodeError::Cancelled),
-                Ok(Err(error)) => Err(NodeError::new(
+            let line = |line: String| superstep::json!({"log": line, "node": *self.name});
+            match run(&context, self.source.clone(), input, self.limits, line).await {
+                Ok(update) => Ok(NodeOutput::Update(update)),
+                Err(CodeError::Cancelled) => Err(NodeError::Cancelled),
+                Err(error) => Err(NodeError::new(
                     "CodeError",
                     format!("node {}: {error}", self.name),
-                )),
-                Err(panic) => Err(NodeError::new(
-                    "CodeError",
-                    format!("node {}: the sandbox failed: {panic}.", self.name),
                 )),
             }
         })
     }
 }
 
-impl CodeNode {
-    async fn log(&self, context: &NodeContext, line: String) {
-        let entry: Object = [
-            ("log", Value::from(line)),
-            ("node", Value::from(self.name.clone())),
-        ]
-        .into_iter()
-        .collect();
-        context.emit(Value::Object(entry)).await;
-    }
+/// Runs a program beside the task that needs it: it reaches the store, what it prints goes to the `custom` stream as
+/// `line` makes it, and it is stopped when the run is.
+pub(crate) async fn run(
+    context: &NodeContext,
+    source: Arc<str>,
+    given: Value,
+    limits: Limits,
+    line: impl Fn(String) -> Value,
+) -> Result<Value, CodeError> {
+    let brake = Brake(Arc::new(AtomicBool::new(false)));
+    let (lines, mut printed) = tokio::sync::mpsc::unbounded_channel::<String>();
+    let stop = brake.0.clone();
+    let store = context.store().cloned();
+    let runtime = tokio::runtime::Handle::current();
+    let mut program = tokio::task::spawn_blocking(move || {
+        let outside = sandbox::Outside {
+            log: move |line| drop(lines.send(line)),
+            store: store.map(|store| Box::new(memory::asking(store, runtime)) as sandbox::Ask),
+        };
+        sandbox::run(&source, &given, limits, &stop, outside)
+    });
+    let mut printing = true;
+    let result = loop {
+        tokio::select! {
+            biased;
+            () = context.cancelled() => return Err(CodeError::Cancelled),
+            text = printed.recv(), if printing => match text {
+                Some(text) => context.emit(line(text)).await,
+                None => printing = false,
+            },
+            result = &mut program, if !printing => break result,
+        }
+    };
+    result.unwrap_or_else(|panic| Err(CodeError::Machine(panic.to_string())))
 }

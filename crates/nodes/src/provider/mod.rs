@@ -13,7 +13,7 @@ use futures::StreamExt;
 use genai::adapter::AdapterKind;
 use genai::chat::{
     ChatFrameSink, ChatOptions, ChatRequest, ChatStream, ChatStreamEvent, ContentPart, FrameCtx, JsonSpec,
-    RawFrameRef, StreamEnd, Tool, ToolChoice as GenaiChoice, Usage as GenaiUsage,
+    RawFrameRef, ReasoningEffort, StreamEnd, Tool, ToolChoice as GenaiChoice, Usage as GenaiUsage,
 };
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
@@ -45,7 +45,7 @@ pub struct ToolSpec {
     #[schemars(title = "Name")]
     pub name: String,
     /// What it does and when to use it, for the model.
-    #[schemars(title = "Description")]
+    #[schemars(title = "Description", extend("x-editor" = "text"))]
     pub description: String,
     /// JSON Schema of its arguments, an object.
     #[serde(default = "no_arguments")]
@@ -71,6 +71,22 @@ pub enum ToolChoice {
     None,
 }
 
+/// How much a model thinks before it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reasoning {
+    /// Not at all.
+    None,
+    /// As little as it can.
+    Minimal,
+    /// A little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+}
+
 /// A question to a model.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
@@ -86,6 +102,8 @@ pub struct Request {
     pub tools: Vec<ToolSpec>,
     /// Whether it may answer without a call.
     pub tool_choice: ToolChoice,
+    /// How much it thinks.
+    pub reasoning: Option<Reasoning>,
 }
 
 /// A piece of an answer that is on its way.
@@ -406,6 +424,15 @@ impl Providers {
         }
         if let Some(max_tokens) = request.max_tokens {
             options = options.with_max_tokens(max_tokens);
+        }
+        if let Some(reasoning) = request.reasoning {
+            options = options.with_reasoning_effort(match reasoning {
+                Reasoning::None => ReasoningEffort::Zero,
+                Reasoning::Minimal => ReasoningEffort::Minimal,
+                Reasoning::Low => ReasoningEffort::Low,
+                Reasoning::Medium => ReasoningEffort::Medium,
+                Reasoning::High => ReasoningEffort::High,
+            });
         }
         if let Some(schema) = &request.output {
             options = options.with_response_format(JsonSpec::new("answer", schema.clone()));

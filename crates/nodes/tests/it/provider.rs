@@ -159,7 +159,7 @@ fn text_graph(extra: Json) -> Json {
 async fn an_answer_is_streamed_and_written() {
     let server = Server::start(Script::Say(vec!["Good", " mor", "ning"])).await;
     let graph = build(
-        &text_graph(json!({"system": "Be brief.", "temperature": 0.5, "max_tokens": 20})),
+        &text_graph(json!({"system": "Be brief.", "temperature": 0.5, "max_tokens": 20, "reasoning": "low"})),
         &server.environment(),
     );
     let (events, result) = run(
@@ -206,6 +206,7 @@ async fn an_answer_is_streamed_and_written() {
     assert_eq!(body["model"], "gpt-4o-mini");
     assert_eq!(body["stream"], true);
     assert_eq!(body["temperature"], 0.5);
+    assert_eq!(body["reasoning_effort"], "low");
     assert_eq!(
         body["messages"][0],
         json!({"role": "system", "content": "Be brief."})

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use serde_json::{Value as Json, json};
-use superstep::{Input, RunStatus, Value};
+use superstep::{Input, RunConfig, RunError, RunStatus, Value};
 use superstep_nodes::{Environment, ModelSettings, Registry};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use crate::exchange::read_request;
@@ -347,6 +347,40 @@ async fn a_person_decides_and_what_was_done_is_not_done_again() {
         ["{\"n\":0}", "{\"n\":1}", "{\"n\":20}"],
         "every request was sent once"
     );
+}
+
+#[tokio::test]
+async fn cancelling_ends_a_request_of_a_tool() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (arrived, asked) = tokio::sync::oneshot::channel();
+    let server = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        read_request(&mut socket).await;
+        arrived.send(()).unwrap();
+        // No answer: reading ends when the client goes away.
+        let mut rest = [0; 64];
+        while matches!(socket.read(&mut rest).await, Ok(n) if n > 0) {}
+    });
+    let echo = Echo {
+        address,
+        seen: Arc::default(),
+    };
+    let graph = build(
+        &graph(json!([echo.tool("slow", "/", json!({}))])),
+        &echo.environment(),
+    );
+    let calls = calling(json!([call("1", "slow", json!({}))]));
+    let mut stream = graph.stream(Input::Value(calls), RunConfig::on("t"));
+    let stop = async {
+        asked.await.unwrap();
+    };
+    tokio::select! {
+        () = stop => stream.cancel(),
+        _ = async { while stream.next().await.is_some() {} } => panic!("the tool has not answered"),
+    }
+    assert!(matches!(stream.finish().await, Err(RunError::Cancelled)));
+    server.await.expect("the connection was closed");
 }
 
 #[test]

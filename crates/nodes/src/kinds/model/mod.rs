@@ -17,7 +17,7 @@ use superstep_document::{Diagnostic, Reducer};
 use crate::expression::Template;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::kinds::tools;
-use crate::provider::{self, ToolChoice, ToolSpec};
+use crate::provider::{self, Reasoning, ToolChoice, ToolSpec};
 use node::{Line as ScriptLine, ModelNode, ScriptedCall};
 
 /// The model that reads from a script.
@@ -59,12 +59,16 @@ pub struct ModelConfig {
     pub tools: Vec<ToolSpec>,
     /// A `tools` node whose tools the model may call, so that they are described once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Tools of", extend("x-editor" = "text"))]
+    #[schemars(title = "Tools of")]
     pub tools_of: Option<String>,
     /// Whether the model may answer without calling a tool.
     #[serde(default)]
     #[schemars(title = "Tool choice")]
     pub tool_choice: ToolChoice,
+    /// How much a reasoning model thinks before it answers; without it, as much as the provider sees fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Reasoning")]
+    pub reasoning: Option<Reasoning>,
     /// Randomness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Temperature", range(min = 0.0, max = 2.0))]
@@ -365,6 +369,7 @@ impl NodeKind for Model {
             repairs: config.repairs,
             tools,
             tool_choice: config.tool_choice,
+            reasoning: config.reasoning,
             temperature: config.temperature,
             max_tokens: config.max_tokens,
             timeout: Duration::from_secs(config.timeout_s),

@@ -11,7 +11,8 @@ use super::SCRIPTED;
 use super::output::{parsed, sent};
 use crate::expression::{Expression, Scope, Template};
 use crate::provider::{
-    self, Answer, CallPiece, Facts, ModelError, Piece, Providers, Request, ToolCall, ToolChoice, ToolSpec,
+    self, Answer, CallPiece, Facts, ModelError, Piece, Providers, Reasoning, Request, ToolCall, ToolChoice,
+    ToolSpec,
 };
 
 /// The node.
@@ -28,6 +29,7 @@ pub(super) struct ModelNode {
     pub(super) repairs: u32,
     pub(super) tools: Vec<ToolSpec>,
     pub(super) tool_choice: ToolChoice,
+    pub(super) reasoning: Option<Reasoning>,
     pub(super) temperature: Option<f64>,
     pub(super) max_tokens: Option<u32>,
     pub(super) timeout: Duration,
@@ -118,6 +120,7 @@ impl ModelNode {
             output: self.output.as_ref().map(|(_, schema)| sent(schema)),
             tools: self.tools.clone(),
             tool_choice: self.tool_choice,
+            reasoning: self.reasoning,
         };
         let Some((validator, _)) = &self.output else {
             let answer = self.ask(&self.stream(context, &id), &request).await?;

@@ -51,7 +51,7 @@ pub struct ToolConfig {
     #[schemars(title = "Name")]
     pub name: String,
     /// What it does and when to use it, for the model.
-    #[schemars(title = "Description")]
+    #[schemars(title = "Description", extend("x-editor" = "text"))]
     pub description: String,
     /// JSON Schema of its arguments, an object.
     #[serde(default = "no_arguments")]

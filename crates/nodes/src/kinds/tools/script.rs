@@ -1,7 +1,5 @@
 //! Tools that are JavaScript functions, in the sandbox of `code` nodes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -10,12 +8,13 @@ use superstep::{NodeContext, NodeError, Object, Value};
 
 use super::{Said, Unsaid};
 use crate::kind::Site;
+use crate::kinds::code;
 use crate::sandbox::{self, CodeError, Limits};
 
 /// A JavaScript function.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Script {
-    /// Body of a function that sees `args` and `state`, and returns what the model is told: text, or JSON.
+    /// Body of a function that sees `args`, `state` and `store`, and returns what the model is told: text, or JSON.
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "javascript"))]
     pub source: String,
     /// Running time after which it is stopped, in milliseconds.
@@ -33,15 +32,6 @@ fn default_timeout() -> u64 {
 }
 fn default_memory() -> usize {
     64
-}
-
-/// Stops the program when the task is dropped in the middle of it.
-struct Brake(Arc<AtomicBool>);
-
-impl Drop for Brake {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 impl Script {
@@ -73,35 +63,17 @@ impl Script {
             timeout: Duration::from_millis(self.timeout_ms),
             memory: self.memory_mb.saturating_mul(1024 * 1024),
         };
-        let brake = Brake(Arc::new(AtomicBool::new(false)));
-        let (lines, mut printed) = tokio::sync::mpsc::unbounded_channel::<String>();
-        let (source, stop) = (self.body(), brake.0.clone());
         let given = Value::Object(
             [("args", Value::Object(args)), ("state", state)]
                 .into_iter()
                 .collect(),
         );
-        let mut program = tokio::task::spawn_blocking(move || {
-            sandbox::run(&source, &given, limits, &stop, move |line| drop(lines.send(line)))
-        });
-        let mut printing = true;
-        let result = loop {
-            tokio::select! {
-                biased;
-                () = context.cancelled() => return Err(Unsaid::Stop(NodeError::Cancelled)),
-                line = printed.recv(), if printing => match line {
-                    Some(line) => context.emit(superstep::json!({"log": line, "tool": name})).await,
-                    None => printing = false,
-                },
-                result = &mut program, if !printing => break result,
-            }
-        };
-        match result {
-            Ok(Ok(Value::String(text))) => Ok(text.to_string()),
-            Ok(Ok(value)) => Ok(value.to_string()),
-            Ok(Err(CodeError::Cancelled)) => Err(Unsaid::Stop(NodeError::Cancelled)),
-            Ok(Err(error)) => Err(Unsaid::Failed(error.to_string().trim_end_matches('.').to_owned())),
-            Err(panic) => Err(Unsaid::Failed(format!("the sandbox failed: {panic}"))),
+        let line = |line: String| superstep::json!({"log": line, "tool": name});
+        match code::run(context, self.body().into(), given, limits, line).await {
+            Ok(Value::String(text)) => Ok(text.to_string()),
+            Ok(value) => Ok(value.to_string()),
+            Err(CodeError::Cancelled) => Err(Unsaid::Stop(NodeError::Cancelled)),
+            Err(error) => Err(Unsaid::Failed(error.to_string().trim_end_matches('.').to_owned())),
         }
     }
 }
