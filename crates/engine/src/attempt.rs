@@ -108,7 +108,7 @@ async fn once<F: Future<Output = Outcome>>(
 }
 
 /// A node that says it was cancelled when nobody stopped the run has failed.
-fn checked(mut outcome: Outcome, context: &NodeContext) -> Outcome {
+pub(crate) fn checked(mut outcome: Outcome, context: &NodeContext) -> Outcome {
     if matches!(outcome.end, End::Cancelled) && !context.is_cancelled() {
         let node = &context.info().node;
         outcome.end = End::Failed(Failure::new(

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::context::NodeContext;
 use crate::ids::Name;
+use crate::nest::Shared;
 use crate::node::{BoxFuture, Node, NodeError, NodeOutput};
 use crate::options::NodeOptions;
 use crate::value::{List, Object, Value};
@@ -85,13 +86,6 @@ pub(crate) struct Call {
     pub(crate) reply: Reply,
 }
 
-/// How a task's context reaches the run that it belongs to.
-#[derive(Clone)]
-pub(crate) struct Caller {
-    pub(crate) place: usize,
-    pub(crate) calls: mpsc::UnboundedSender<Call>,
-}
-
 /// The result of a call, to be awaited. The work goes on, and ends before the run goes on, also when this is dropped.
 #[derive(Debug)]
 pub struct TaskHandle(oneshot::Receiver<Result<Value, NodeError>>);
@@ -107,7 +101,7 @@ impl Future for TaskHandle {
 }
 
 impl TaskHandle {
-    pub(crate) fn call(caller: Option<&Caller>, index: usize, task: &TaskFn, args: Value) -> Self {
+    pub(crate) fn call(shared: &Shared, caller: usize, index: usize, task: &TaskFn, args: Value) -> Self {
         let (reply, result) = oneshot::channel();
         let refuse = |reply: Reply| {
             let message = format!(
@@ -116,17 +110,17 @@ impl TaskHandle {
             );
             let _ = reply.send(Err(NodeError::new("RuntimeError", message)));
         };
-        match caller {
+        match shared.calls.get() {
             None => refuse(reply),
-            Some(caller) => {
+            Some(calls) => {
                 let call = Call {
-                    caller: caller.place,
+                    caller,
                     index,
                     task: task.clone(),
                     args,
                     reply,
                 };
-                if let Err(mpsc::error::SendError(call)) = caller.calls.send(call) {
+                if let Err(mpsc::error::SendError(call)) = calls.send(call) {
                     refuse(call.reply);
                 }
             }

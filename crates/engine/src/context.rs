@@ -4,17 +4,17 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::call::{Caller, TaskFn, TaskHandle};
+use crate::call::{TaskFn, TaskHandle};
 use crate::compiled::{Graph, Input, RunConfig};
 use crate::emit::Emitter;
 use crate::handler::NodeFailed;
 use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::nest::{self, Shared};
 use crate::node::{Interrupted, NodeError};
-use crate::plan::Plan;
+use crate::plan::NodeIx;
 use crate::store::Store;
 use crate::stream::{Payload, StreamMode};
-use crate::task::{Origin, Task};
+use crate::task::{Head, Origin, Stage};
 use crate::timeout::Pulse;
 use crate::value::{List, Object, Value};
 
@@ -45,39 +45,12 @@ pub struct TaskInfo {
     pub path: Value,
 }
 
-/// What a [`TaskInfo`] is made from when somebody asks, which most nodes never do.
-#[derive(Clone)]
-pub(crate) struct Standing {
-    pub(crate) plan: Arc<Plan>,
-    /// Without input and writes.
-    pub(crate) task: Task,
-    pub(crate) checkpoint: CheckpointId,
-    pub(crate) step: i64,
-    pub(crate) attempt: u32,
-    pub(crate) first_attempt_ms: u64,
-}
-
-impl Standing {
-    pub(crate) fn info(&self, shared: &Shared) -> TaskInfo {
-        let task = &self.task;
-        TaskInfo {
-            thread: shared.config.thread.clone(),
-            run_id: shared.run_id.clone(),
-            task_id: task.id.clone(),
-            checkpoint_id: self.checkpoint.clone(),
-            checkpoint_ns: task.ns(&shared.ns),
-            node: task.name.clone(),
-            step: self.step,
-            attempt: self.attempt,
-            first_attempt_ms: self.first_attempt_ms,
-            triggers: task.triggers(&self.plan),
-            path: task.path(),
-        }
-    }
-}
-
 struct Inner {
-    standing: Standing,
+    head: Arc<Head>,
+    attempt: u32,
+    /// When the first attempt began.
+    began_ms: u64,
+    /// Made when somebody asks, which most nodes never do.
     info: OnceLock<TaskInfo>,
     shared: Arc<Shared>,
     /// Does the step go on where an earlier run left it? None after the first step of a run.
@@ -92,7 +65,8 @@ struct Inner {
     pulse: Option<Arc<Pulse>>,
     /// Set for error handlers: what they take over from.
     failed: Option<NodeFailed>,
-    caller: Option<Caller>,
+    /// The place of the task in its step, by which the run knows who calls.
+    place: usize,
     previous: Option<Value>,
 }
 
@@ -116,18 +90,42 @@ pub(crate) fn interrupt_id(task_ns: &str, index: usize) -> InterruptId {
     })
 }
 
+impl Head {
+    /// What the task tells about itself; the attempt is the first.
+    pub(crate) fn info(&self, shared: &Shared, began_ms: u64) -> TaskInfo {
+        TaskInfo {
+            thread: shared.config.thread.clone(),
+            run_id: shared.run_id.clone(),
+            task_id: self.id().clone(),
+            checkpoint_id: self.stage.checkpoint.clone(),
+            checkpoint_ns: self.ns(),
+            node: self.name.clone(),
+            step: self.stage.step,
+            attempt: 1,
+            first_attempt_ms: began_ms,
+            triggers: self.triggers(),
+            path: self.path(),
+        }
+    }
+}
+
 impl NodeContext {
     pub(crate) fn new(
-        standing: Standing,
+        head: Arc<Head>,
+        place: usize,
         shared: Arc<Shared>,
         resuming: Option<bool>,
         given: Vec<Value>,
-        caller: Option<Caller>,
+        previous: Option<Value>,
     ) -> Self {
+        let began_ms = shared.clock.now_ms();
+        let failed = head.failed().cloned();
+        let pulse = shared.pulse.clone();
         Self(Arc::new(Inner {
-            standing,
+            head,
+            attempt: 1,
+            began_ms,
             info: OnceLock::new(),
-            pulse: shared.pulse.clone(),
             shared,
             resuming,
             given: Mutex::new(given),
@@ -135,9 +133,10 @@ impl NodeContext {
             questions: AtomicUsize::new(0),
             graphs: AtomicUsize::new(0),
             calls: AtomicUsize::new(0),
-            failed: None,
-            caller,
-            previous: None,
+            pulse,
+            failed,
+            place,
+            previous,
         }))
     }
 
@@ -145,41 +144,29 @@ impl NodeContext {
     pub(crate) fn detached(
         graph: &Graph,
         thread: Option<&ThreadId>,
-        node: &Name,
+        node: NodeIx,
         task: &TaskId,
         checkpoint: &CheckpointId,
         step: i64,
         given: Vec<Value>,
     ) -> Self {
+        let name = &graph.plan.node(node).name;
         let info = TaskInfo {
             thread: thread.cloned(),
             run_id: String::new(),
-            checkpoint_ns: format!("{node}:{task}"),
+            checkpoint_ns: format!("{name}:{task}"),
             task_id: task.clone(),
             checkpoint_id: checkpoint.clone(),
-            node: node.clone(),
+            node: name.clone(),
             step,
             attempt: 1,
             first_attempt_ms: 0,
             triggers: Vec::new(),
             path: Value::Null,
         };
-        let standing = Standing {
-            plan: graph.plan.clone(),
-            task: Task {
-                id: task.clone(),
-                node: None,
-                name: node.clone(),
-                origin: Origin::Pull,
-                path_text: "".into(),
-                input: Value::Null,
-                writes: Vec::new(),
-            },
-            checkpoint: checkpoint.clone(),
-            step,
-            attempt: 1,
-            first_attempt_ms: 0,
-        };
+        let stage = Stage::new(&graph.plan, &"".into(), checkpoint, step);
+        let name = info.node.clone();
+        let head = Head::known(&stage, Some(node), name, Origin::Pull, task.clone(), "".into());
         // No run stands behind it: nobody listens, nothing is given.
         let shared = Shared::root(
             graph,
@@ -188,7 +175,7 @@ impl NodeContext {
             Object::new(),
             Emitter::none(),
         );
-        let context = Self::new(standing, Arc::new(shared), None, given, None);
+        let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, given, None);
         let _ = context.0.info.set(info);
         context
     }
@@ -196,10 +183,9 @@ impl NodeContext {
     /// The context of another attempt at the same task: its questions are counted anew, answers are kept.
     pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
         Self(Arc::new(Inner {
-            standing: Standing {
-                attempt: number,
-                ..self.0.standing.clone()
-            },
+            head: self.0.head.clone(),
+            attempt: number,
+            began_ms: self.0.began_ms,
             info: OnceLock::new(),
             shared: self.0.shared.clone(),
             // What the attempt before ran to its end need not run again.
@@ -212,7 +198,7 @@ impl NodeContext {
             calls: AtomicUsize::new(0),
             pulse: pulse.or_else(|| self.0.shared.pulse.clone()),
             failed: self.0.failed.clone(),
-            caller: self.0.caller.clone(),
+            place: self.0.place,
             previous: self.0.previous.clone(),
         }))
     }
@@ -315,7 +301,10 @@ impl NodeContext {
 
     /// Where this task stands.
     pub fn info(&self) -> &TaskInfo {
-        self.0.info.get_or_init(|| self.0.standing.info(&self.0.shared))
+        self.0.info.get_or_init(|| TaskInfo {
+            attempt: self.0.attempt,
+            ..self.0.head.info(&self.0.shared, self.0.began_ms)
+        })
     }
 
     /// The metadata that accompanies messages of this task.
@@ -343,7 +332,7 @@ impl NodeContext {
     pub fn call(&self, task: &TaskFn, args: impl Into<Value>) -> TaskHandle {
         self.heard();
         let index = self.0.calls.fetch_add(1, Ordering::SeqCst);
-        TaskHandle::call(self.0.caller.as_ref(), index, task, args.into())
+        TaskHandle::call(&self.0.shared, self.0.place, index, task, args.into())
     }
 
     /// In an [`Entrypoint`](crate::Entrypoint): what its last run in this thread returned or saved; null on the first.
@@ -351,12 +340,9 @@ impl NodeContext {
         self.0.previous.clone().unwrap_or_default()
     }
 
-    /// The context with what the last run left.
-    pub(crate) fn after(mut self, previous: Option<Value>) -> Self {
-        if let (Some(inner), true) = (Arc::get_mut(&mut self.0), previous.is_some()) {
-            inner.previous = previous;
-        }
-        self
+    /// The task that it belongs to.
+    pub(crate) fn head(&self) -> &Head {
+        &self.0.head
     }
 
     /// The store of the graph, or of the graph around it: long-term memory apart from threads and checkpoints.

@@ -45,6 +45,11 @@ impl Emitter {
         }
     }
 
+    /// Does anybody read anything?
+    pub(crate) fn is_read(&self) -> bool {
+        self.modes != 0
+    }
+
     pub(crate) fn wants(&self, mode: StreamMode) -> bool {
         self.modes & 1 << mode as u8 != 0
     }

@@ -17,6 +17,7 @@ use crate::entries::{Writer, add_writes};
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name};
 use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
+use crate::task::Place;
 use crate::value::{List, Value};
 
 /// Where a write goes.
@@ -33,8 +34,8 @@ pub(crate) type Writes = Vec<(Channel, Value)>;
 pub(crate) struct Applied<'a> {
     pub(crate) name: &'a str,
     pub(crate) node: Option<NodeIx>,
-    /// Sorts tasks: pulled nodes by name, then packets by index.
-    pub(crate) path: &'a str,
+    /// Sorts tasks.
+    pub(crate) place: Place<'a>,
     /// Was it started by its trigger channels (and so consumes them)?
     pub(crate) pulled: bool,
     pub(crate) writes: &'a [(Channel, Value)],
@@ -54,7 +55,9 @@ static NULL: Value = Value::Null;
 /// Groups by counting: two passes over the writes, and no allocation for each channel. `places` says where each channel
 /// went; the caller clears it.
 fn group<'a>(tasks: &[Applied<'a>], places: &mut [u32]) -> Grouped<'a> {
-    let mut channels: Vec<(ChannelIx, usize)> = Vec::new();
+    let written = tasks.iter().map(|task| task.writes.len()).sum();
+    let mut channels: Vec<(ChannelIx, usize)> = Vec::with_capacity(if tasks.len() > 1 { 0 } else { written });
+    let mut total = 0;
     for task in tasks {
         for (channel, _) in task.writes {
             match channel {
@@ -65,6 +68,7 @@ fn group<'a>(tasks: &[Applied<'a>], places: &mut [u32]) -> Grouped<'a> {
                         channels.push((*index, 0));
                     }
                     channels[*place as usize].1 += 1;
+                    total += 1;
                 }
                 Channel::Named(name) if name.starts_with("__") => {}
                 Channel::Named(name) => {
@@ -73,19 +77,30 @@ fn group<'a>(tasks: &[Applied<'a>], places: &mut [u32]) -> Grouped<'a> {
             }
         }
     }
-    let mut total = 0;
+    let once = channels.len() == total;
+    let mut begin = 0;
     for (_, count) in &mut channels {
-        total += std::mem::replace(count, total);
+        begin += std::mem::replace(count, begin);
     }
-    let mut values = vec![&NULL; total];
-    for task in tasks {
-        for (channel, value) in task.writes {
-            if let Channel::Known(index) = channel {
-                let next = &mut channels[places[*index as usize] as usize].1;
-                values[*next] = value;
-                *next += 1;
-            }
+    let known = tasks.iter().flat_map(|task| task.writes);
+    let known = known.filter_map(|(channel, value)| match channel {
+        Channel::Known(index) => Some((*index, value)),
+        Channel::Named(_) => None,
+    });
+    let mut values = Vec::with_capacity(total);
+    if once {
+        // The order of the writes is that of the channels already.
+        values.extend(known.map(|(_, value)| value));
+        for (_, end) in &mut channels {
+            *end += 1;
         }
+        return Grouped { channels, values };
+    }
+    values.resize(total, &NULL);
+    for (index, value) in known {
+        let next = &mut channels[places[index as usize] as usize].1;
+        values[*next] = value;
+        *next += 1;
     }
     Grouped { channels, values }
 }
@@ -130,8 +145,10 @@ struct Dirty {
     channels: Vec<(ChannelIx, Option<usize>)>,
     /// Per channel, its place in the list.
     places: Vec<Option<u32>>,
-    /// Nodes that have seen something new. A node may be named again.
+    /// Nodes that have seen something new.
     nodes: Vec<NodeIx>,
+    /// Per node, whether it is in the list.
+    noted: Vec<bool>,
     /// Other entries of what was seen.
     extra: BTreeSet<Name>,
 }
@@ -153,6 +170,15 @@ impl Dirty {
         }
     }
 
+    fn note_node(&mut self, node: NodeIx) {
+        if self.noted.len() <= node as usize {
+            self.noted.resize(node as usize + 1, false);
+        }
+        if !std::mem::replace(&mut self.noted[node as usize], true) {
+            self.nodes.push(node);
+        }
+    }
+
     fn has(&self, index: ChannelIx) -> bool {
         matches!(self.places.get(index as usize), Some(Some(_)))
     }
@@ -161,7 +187,9 @@ impl Dirty {
         for (index, _) in self.channels.drain(..) {
             self.places[index as usize] = None;
         }
-        self.nodes.clear();
+        for node in self.nodes.drain(..) {
+            self.noted[node as usize] = false;
+        }
         self.extra.clear();
     }
 }
@@ -378,11 +406,14 @@ impl Live {
     }
 
     /// Packets that wait in the queue.
-    pub(crate) fn packets(&self) -> List {
-        self.value(self.plan.tasks_channel)
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default()
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Value> {
+        let queue = self.value(self.plan.tasks_channel).and_then(Value::as_array);
+        queue.into_iter().flat_map(List::iter)
+    }
+
+    /// One of the packets that wait in the queue.
+    pub(crate) fn packet(&self, place: usize) -> Option<&Value> {
+        self.value(self.plan.tasks_channel)?.at(place)
     }
 
     /// Does one of the node's triggers hold something that the node has not seen?
@@ -405,8 +436,10 @@ impl Live {
                     .iter()
                     .flat_map(|c| self.plan.channel(*c).subscribers.iter().copied())
                     .collect();
-                nodes.sort_by(|a, b| self.plan.node(*a).name.cmp(&self.plan.node(*b).name));
-                nodes.dedup();
+                if nodes.len() > 1 {
+                    nodes.sort_by(|a, b| self.plan.node(*a).name.cmp(&self.plan.node(*b).name));
+                    nodes.dedup();
+                }
                 nodes.retain(|node| self.triggered(*node));
                 nodes
             }
@@ -434,7 +467,7 @@ impl Live {
                 .get(name)
                 .map(|node| self.plan.node(*node).name.clone())
         };
-        let mut next: Vec<Name> = self.packets().iter().filter_map(known).collect();
+        let mut next: Vec<Name> = self.packets().filter_map(known).collect();
         let mut nodes = self.triggered_nodes(updated);
         nodes.sort_unstable();
         next.extend(nodes.into_iter().map(|node| self.plan.node(node).name.clone()));
@@ -449,9 +482,7 @@ impl Live {
         is_step: bool,
         bump: bool,
     ) -> Result<Vec<ChannelIx>, RunError> {
-        if tasks.len() > 1 {
-            tasks.sort_by(|a, b| a.path.cmp(b.path));
-        }
+        tasks.sort_by(|a, b| a.place.cmp(&b.place));
         let plan = self.plan.clone();
         for task in tasks.iter() {
             let Some(node) = task.node else {
@@ -473,7 +504,7 @@ impl Live {
                 }
             }
             if differs && self.tracked {
-                self.dirty.nodes.push(node);
+                self.dirty.note_node(node);
             }
         }
         let version = self.max_version + 1;
@@ -580,7 +611,7 @@ impl Live {
             }
         }
         let nodes = self.seen.iter().enumerate().filter(|(_, seen)| seen.is_some());
-        self.dirty.nodes.extend(nodes.map(|(node, _)| node as NodeIx));
+        nodes.for_each(|(node, _)| self.dirty.note_node(node as NodeIx));
         self.dirty.extra.extend(self.extra_seen.keys().cloned());
     }
 
@@ -808,7 +839,7 @@ impl Live {
         let mut task = [Applied {
             name: reserved::INPUT,
             node: None,
-            path: "",
+            place: Place::Text(""),
             pulled: false,
             writes: &writes,
         }];

@@ -7,6 +7,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::call::Call;
+use tokio::sync::mpsc;
+
 use crate::checkpoint::{CheckpointTuple, Checkpointer, ListQuery, StorageError};
 use crate::clock::Clock;
 use crate::compiled::{Graph, Input, RunConfig, RunResult, RunStatus};
@@ -69,6 +72,8 @@ pub(crate) struct Shared {
     pub(crate) address: OnceLock<Arc<Address>>,
     /// Of the attempt that runs this graph, when somebody watches it.
     pub(crate) pulse: Option<Arc<Pulse>>,
+    /// Where the tasks of this graph say what they call; not set where no run stands behind them.
+    pub(crate) calls: OnceLock<mpsc::UnboundedSender<Call>>,
 }
 
 impl Shared {
@@ -103,6 +108,7 @@ impl Shared {
             replay: OnceLock::new(),
             address: OnceLock::new(),
             pulse: None,
+            calls: OnceLock::new(),
         }
     }
 }
@@ -245,8 +251,8 @@ pub(crate) fn note_moves(shared: &Shared, before: &[(String, String)], after: &[
         return;
     };
     for task in after {
-        if let Some((_, old)) = before.iter().find(|(path, _)| **path == *task.path_text) {
-            address.moves(task.ns(&shared.ns), old.clone());
+        if let Some((_, old)) = before.iter().find(|(path, _)| **path == **task.path_text()) {
+            address.moves(task.ns(), old.clone());
         }
     }
 }
@@ -319,6 +325,7 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
         replay: outer.replay.clone(),
         address: outer.address.clone(),
         pulse: context.pulse(),
+        calls: OnceLock::new(),
     };
     let run = Loop::nested(graph, shared, context.resuming());
     // Boxed: a graph may hold graphs to any depth.

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | `run` | `run.id`, `thread.id`, `input` | `outcome`, `error`, `error.code`, `output`, `steps`, `tasks`, `writes` |
 //! | `step` | `step`, `tasks` | `outcome`, `error` |
-//! | `task` | `node`, `task.id`, `step`, `input` | `outcome`, `error`, `output` |
+//! | `task` | `node`, `task.id()`, `step`, `input` | `outcome`, `error`, `output` |
 //! | `attempt` | `node`, `attempt` | `outcome`, `error` |
 //!
 //! `outcome` is `done`, `failed` or `cancelled`; `interrupted` where a question waits, and of a run also `breakpoint`.
@@ -147,7 +147,7 @@ pub(crate) fn task(task: &Task, step: i64, limit: usize) -> Span {
         target: TARGET,
         "task",
         node = &*task.name,
-        task.id = %task.id,
+        task.id = %task.id(),
         step,
         input = content(limit, || task.input.clone()),
         output = tracing::field::Empty,

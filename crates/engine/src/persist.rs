@@ -134,8 +134,8 @@ impl Persister {
         let _waits = self.waits();
         match self.durability {
             Durability::Exit => {
-                self.held.clear();
-                self.last = Some(put);
+                self.close_step();
+                self.keep_last(put);
                 Ok(())
             }
             Durability::Async => {
@@ -152,6 +152,16 @@ impl Persister {
                 }
             }
         }
+    }
+
+    /// With `Exit`: a step has ended, so what its tasks wrote is in the state.
+    pub(crate) fn close_step(&mut self) {
+        self.held.clear();
+    }
+
+    /// With `Exit`: the newest checkpoint, stored when the run ends.
+    pub(crate) fn keep_last(&mut self, put: Put) {
+        self.last = Some(put);
     }
 
     /// Is this run's first checkpoint still to come, with nothing before it?

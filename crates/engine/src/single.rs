@@ -8,7 +8,7 @@ use crate::ids::{CheckpointId, Name};
 use crate::live::{Live, Writes};
 use crate::node::Interrupted;
 use crate::stream::Interrupt;
-use crate::task::{self, End};
+use crate::task::{self, End, Work};
 use crate::value::Value;
 
 /// What a node did when it ran alone.
@@ -48,10 +48,14 @@ impl Graph {
         let input = Live::input_view(plan, &live.state, spec.input.as_deref());
         let checkpoint = CheckpointId::new("");
         let task_id = task::derived_task_id(&checkpoint, 0, 0);
-        let context = NodeContext::detached(self, None, &spec.name, &task_id, &checkpoint, 0, answers);
+        let context = NodeContext::detached(self, None, index, &task_id, &checkpoint, 0, answers);
         let task_ns = context.info().checkpoint_ns.clone();
-        let state = live.state.clone();
-        let outcome = task::execute(plan.clone(), state, index, input, context, None).await;
+        let work = Work {
+            state: live.state.clone(),
+            input,
+            call: None,
+        };
+        let outcome = work.run(&context, None).await;
         let done = |writes: &Writes, asked| NodeRun {
             update: task::result_view(plan, writes),
             next: task::targets(plan, writes),

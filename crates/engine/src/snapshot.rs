@@ -16,7 +16,7 @@ use crate::nest::{Persistence, graph_path, stable_ns};
 use crate::node::BoxFuture;
 use crate::plan::{NodeIx, Plan};
 use crate::stream::Interrupt;
-use crate::task::{self, Task, applied_of};
+use crate::task::{self, Stage, Task, applied_of};
 use crate::value::{List, Object, Value};
 
 /// A task of a checkpoint.
@@ -221,12 +221,7 @@ impl Stored {
 
 /// The questions of the open step that wait for an answer. One of a called task is its caller's too, under the same
 /// id: it counts once.
-pub(crate) fn pending_questions(
-    plan: &Plan,
-    ns: &str,
-    open: &[Task],
-    pending: &[PendingWrite],
-) -> Vec<InterruptId> {
+pub(crate) fn pending_questions(plan: &Plan, open: &[Task], pending: &[PendingWrite]) -> Vec<InterruptId> {
     let asked: HashSet<&TaskId> = pending
         .iter()
         .filter(|w| &*w.write.channel == reserved::INTERRUPT)
@@ -234,8 +229,8 @@ pub(crate) fn pending_questions(
         .collect();
     let questions = asked.into_iter().flat_map(|id| {
         let stored = stored(plan, id, pending);
-        match open.iter().find(|task| task.id == *id) {
-            Some(task) => stored.unanswered(&task.ns(ns)),
+        match open.iter().find(|task| task.id() == id) {
+            Some(task) => stored.unanswered(&task.ns()),
             None if stored.writes.is_empty() => stored.interrupts,
             None => Vec::new(),
         }
@@ -257,16 +252,10 @@ fn is_nothing(value: &Value) -> bool {
 }
 
 /// A task in a checkpoint event: with its error, its result, or neither.
-pub(crate) fn task_json(
-    plan: &Plan,
-    ns: &str,
-    thread: &ThreadId,
-    task: &Task,
-    pending: &[PendingWrite],
-) -> Value {
-    let stored = stored(plan, &task.id, pending);
+pub(crate) fn task_json(plan: &Plan, thread: &ThreadId, task: &Task, pending: &[PendingWrite]) -> Value {
+    let stored = stored(plan, task.id(), pending);
     let mut entry = Object::new();
-    entry.insert("id", &task.id);
+    entry.insert("id", task.id());
     entry.insert("name", task.name.clone());
     if let Some(error) = stored.error {
         entry.insert("error", error);
@@ -277,7 +266,7 @@ pub(crate) fn task_json(
         }
         entry.insert("interrupts", interrupts_json(&stored.interrupts));
     }
-    let state = runs_graphs(plan, task).then(|| config_json(thread, &task.ns(ns), None, &Object::new()));
+    let state = runs_graphs(plan, task).then(|| config_json(thread, &task.ns(), None, &Object::new()));
     entry.insert("state", state);
     Value::Object(entry)
 }
@@ -338,13 +327,14 @@ fn snapshot<'a>(
         let mut state = Live::load(plan.clone(), checkpoint);
         state.tracked = false;
         let step = checkpoint.metadata.step + 1;
-        let mut tasks = task::prepare(&state, ns, &checkpoint.id, step, None);
+        let stage = Stage::new(plan, ns, &checkpoint.id, step);
+        let mut tasks = task::prepare(&state, &stage, None);
         // What a command wrote belongs to the values; where it jumped is not a task of this checkpoint.
         state.apply_null_writes(&tuple.pending_writes, false)?;
         let mut shown = Vec::with_capacity(tasks.len());
         for task in &mut tasks {
-            let stored = stored(plan, &task.id, &tuple.pending_writes);
-            let task_ns = task.ns(ns);
+            let stored = stored(plan, task.id(), &tuple.pending_writes);
+            let task_ns = task.ns();
             let nested = task.node.and_then(|node| nested_of(plan, node));
             let nested = match nested {
                 Some(nested) if subgraphs => {
@@ -358,7 +348,7 @@ fn snapshot<'a>(
                 None => None,
             };
             shown.push(TaskSnapshot {
-                id: task.id.clone(),
+                id: task.id().clone(),
                 name: task.name.clone(),
                 path: task.path(),
                 input: task.input.clone(),

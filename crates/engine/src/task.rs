@@ -1,12 +1,17 @@
 //! Tasks: which ones a checkpoint gives, and running one of them.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 
-use futures::FutureExt;
-use tracing::{Instrument, Span};
+use tracing::Span;
 
+use crate::call::TaskFn;
 use crate::channel::{packet, refusal};
 use crate::checkpoint::reserved::{END, RETURN, START};
 use crate::context::NodeContext;
@@ -43,20 +48,110 @@ pub(crate) struct TakeOver {
     pub(crate) failed: NodeFailed,
 }
 
-/// One task of a super-step.
-#[derive(Clone, Debug)]
-pub(crate) struct Task {
-    pub(crate) id: TaskId,
+/// The step that tasks belong to: what their ids are made from.
+pub(crate) struct Stage {
+    pub(crate) plan: Arc<Plan>,
+    /// The namespace of the graph.
+    pub(crate) ns: Name,
+    pub(crate) checkpoint: CheckpointId,
+    pub(crate) step: i64,
+}
+
+impl Stage {
+    pub(crate) fn new(plan: &Arc<Plan>, ns: &Name, checkpoint: &CheckpointId, step: i64) -> Arc<Self> {
+        Arc::new(Self {
+            plan: plan.clone(),
+            ns: ns.clone(),
+            checkpoint: checkpoint.clone(),
+            step,
+        })
+    }
+
+    fn at(&self) -> (&str, &CheckpointId, i64) {
+        (&self.ns, &self.checkpoint, self.step)
+    }
+}
+
+/// What a task is. Its id and its path as text are made when somebody asks: most runs never do.
+pub(crate) struct Head {
+    pub(crate) stage: Arc<Stage>,
     /// None for a call, whose work is its own.
     pub(crate) node: Option<NodeIx>,
     pub(crate) name: Name,
     pub(crate) origin: Origin,
-    pub(crate) path_text: Name,
+    id: OnceLock<TaskId>,
+    path_text: OnceLock<Name>,
+}
+
+/// One task of a super-step.
+#[derive(Clone)]
+pub(crate) struct Task {
+    pub(crate) head: Arc<Head>,
     pub(crate) input: Value,
     pub(crate) writes: Writes,
 }
 
-impl Task {
+impl std::ops::Deref for Task {
+    type Target = Head;
+    fn deref(&self) -> &Head {
+        &self.head
+    }
+}
+
+impl Head {
+    fn new(stage: &Arc<Stage>, node: Option<NodeIx>, name: Name, origin: Origin) -> Self {
+        Self {
+            stage: stage.clone(),
+            node,
+            name,
+            origin,
+            id: OnceLock::new(),
+            path_text: OnceLock::new(),
+        }
+    }
+
+    /// Of a task whose id and path do not follow from what it is.
+    pub(crate) fn known(
+        stage: &Arc<Stage>,
+        node: Option<NodeIx>,
+        name: Name,
+        origin: Origin,
+        id: TaskId,
+        path_text: Name,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            path_text: path_text.into(),
+            ..Self::new(stage, node, name, origin)
+        }
+    }
+
+    /// A hash of where the task stands: whoever prepares the same step again gives it the same id.
+    pub(crate) fn id(&self) -> &TaskId {
+        self.id.get_or_init(|| match (&self.origin, self.node) {
+            (Origin::Packet(index), _) => task_id(
+                self.stage.at(),
+                &self.name,
+                "__pregel_push",
+                &[&index.to_string()],
+            ),
+            (_, Some(node)) => {
+                let triggers = &self.stage.plan.node(node).trigger_names;
+                task_id(self.stage.at(), &self.name, "__pregel_pull", triggers)
+            }
+            (_, None) => task_id::<&str>(self.stage.at(), &self.name, "__pregel_pull", &[]),
+        })
+    }
+
+    /// The path as text that sorts.
+    pub(crate) fn path_text(&self) -> &Name {
+        self.path_text.get_or_init(|| match (&self.origin, self.node) {
+            (Origin::Packet(index), _) => packet_path(*index).into(),
+            (_, Some(node)) => self.stage.plan.node(node).path_text(),
+            (_, None) => "".into(),
+        })
+    }
+
     pub(crate) fn path(&self) -> Value {
         let push = Value::from("__pregel_push");
         match &self.origin {
@@ -74,22 +169,10 @@ impl Task {
             }
         }
     }
-    pub(crate) fn triggers(&self, plan: &Plan) -> Vec<Name> {
+    pub(crate) fn triggers(&self) -> Vec<Name> {
         match (&self.origin, self.node) {
-            (Origin::Pull, Some(node)) => plan.node(node).trigger_names.clone(),
+            (Origin::Pull, Some(node)) => self.stage.plan.node(node).trigger_names.clone(),
             _ => vec!["__pregel_push".into()],
-        }
-    }
-    /// What it is, without what it is given and what it wrote.
-    pub(crate) fn outline(&self) -> Self {
-        Self {
-            id: self.id.clone(),
-            node: self.node,
-            name: self.name.clone(),
-            origin: self.origin.clone(),
-            path_text: self.path_text.clone(),
-            input: Value::Null,
-            writes: Writes::new(),
         }
     }
     pub(crate) fn pulled(&self) -> bool {
@@ -106,21 +189,43 @@ impl Task {
         }
     }
     /// START is part of no event.
-    pub(crate) fn is_start(&self, plan: &Plan) -> bool {
-        self.node.is_some_and(|node| plan.node(node).is_start())
+    pub(crate) fn is_start(&self) -> bool {
+        self.node
+            .is_some_and(|node| self.stage.plan.node(node).is_start())
     }
     /// The namespace that the task's questions are named in, and graphs that it runs keep their checkpoints under.
-    pub(crate) fn ns(&self, graph_ns: &str) -> String {
-        let separator = if graph_ns.is_empty() { "" } else { "|" };
-        format!("{graph_ns}{separator}{}:{}", self.name, self.id)
+    pub(crate) fn ns(&self) -> String {
+        let graph = &self.stage.ns;
+        let separator = if graph.is_empty() { "" } else { "|" };
+        format!("{graph}{separator}{}:{}", self.name, self.id())
+    }
+}
+
+fn packet_path(index: usize) -> String {
+    format!("~__pregel_push, {index:010}, {:010}", 0)
+}
+
+/// Where a task stands among the tasks of its step: pulled nodes by name, then packets by index.
+pub(crate) enum Place<'a> {
+    Packet(usize),
+    Text(&'a str),
+}
+
+impl Place<'_> {
+    /// The order of the texts, without making them where the numbers tell.
+    pub(crate) fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Place::Packet(a), Place::Packet(b)) => a.cmp(b),
+            (Place::Text(a), Place::Text(b)) => a.cmp(b),
+            (Place::Packet(a), Place::Text(b)) => packet_path(*a).as_str().cmp(b),
+            (Place::Text(a), Place::Packet(b)) => (*a).cmp(&packet_path(*b)),
+        }
     }
 }
 
 /// A UUID-looking hash: the same checkpoint and path always give the same id.
 fn task_id<T: AsRef<str>>(
-    ns: &str,
-    checkpoint: &CheckpointId,
-    step: i64,
+    (ns, checkpoint, step): (&str, &CheckpointId, i64),
     name: &str,
     kind: &str,
     rest: &[T],
@@ -142,76 +247,58 @@ fn task_id<T: AsRef<str>>(
 
 /// The id under which an update of an edit is filed when no task of its node waits.
 pub(crate) fn derived_task_id(checkpoint: &CheckpointId, step: i64, position: usize) -> TaskId {
-    task_id("", checkpoint, step, "", "update", &[&position.to_string()])
+    task_id(("", checkpoint, step), "", "update", &[&position.to_string()])
 }
 
 /// The task of a call made by `caller`.
-pub(crate) fn called(
-    ns: &str,
-    checkpoint: &CheckpointId,
-    step: i64,
-    caller: &Task,
-    call: &crate::call::Call,
-) -> Task {
-    let (name, index) = (call.task.name.clone(), call.index);
-    let rest = [&*caller.path_text, &index.to_string()];
+pub(crate) fn called(caller: &Task, call: &crate::call::Call) -> Task {
+    let (name, index, stage) = (call.task.name.clone(), call.index, &caller.stage);
+    let around = caller.path_text();
+    let id = task_id(
+        stage.at(),
+        &name,
+        "__pregel_push",
+        &[&**around, &index.to_string()],
+    );
+    let path = format!("~__pregel_push, {around}, {index:010}, {:010}", 1);
+    let origin = Origin::Call(caller.path(), index);
     Task {
-        id: task_id(ns, checkpoint, step, &name, "__pregel_push", &rest),
-        node: None,
-        name,
-        path_text: format!("~__pregel_push, {}, {index:010}, {:010}", caller.path_text, 1).into(),
-        origin: Origin::Call(caller.path(), index),
+        head: Arc::new(Head::known(stage, None, name, origin, id, path.into())),
         input: call.args.clone(),
         writes: Vec::new(),
     }
 }
 
 /// The task of `handler` that takes over from `task`.
-pub(crate) fn taking_over(
-    ns: &str,
-    checkpoint: &CheckpointId,
-    step: i64,
-    task: &Task,
-    (node, name): (NodeIx, Name),
-    failed: NodeFailed,
-) -> Task {
-    let rest = ["node_error_handler", task.id.as_str()];
+pub(crate) fn taking_over(task: &Task, (node, name): (NodeIx, Name), failed: NodeFailed) -> Task {
+    let stage = &task.stage;
+    let rest = ["node_error_handler", task.id().as_str()];
+    let id = task_id(stage.at(), &name, "__pregel_push", &rest);
+    let path = format!("{}, node_error_handler, {:010}", task.path_text(), 0);
+    let origin = Origin::Failure(Arc::new(TakeOver {
+        path: task.path(),
+        failed,
+    }));
     Task {
-        id: task_id(ns, checkpoint, step, &name, "__pregel_push", &rest),
-        node: Some(node),
-        name,
-        path_text: format!("{}, node_error_handler, {:010}", task.path_text, 0).into(),
-        origin: Origin::Failure(Arc::new(TakeOver {
-            path: task.path(),
-            failed,
-        })),
+        head: Arc::new(Head::known(stage, Some(node), name, origin, id, path.into())),
         input: task.input.clone(),
         writes: Vec::new(),
     }
 }
 
 /// The tasks of the super-step that starts from `live`: packets in queue order, then triggered nodes.
-pub(crate) fn prepare(
-    live: &Live,
-    ns: &str,
-    checkpoint: &CheckpointId,
-    step: i64,
-    updated: Option<&[ChannelIx]>,
-) -> Vec<Task> {
+pub(crate) fn prepare(live: &Live, stage: &Arc<Stage>, updated: Option<&[ChannelIx]>) -> Vec<Task> {
     let plan = &live.plan;
     let mut tasks = Vec::new();
-    for (index, queued) in live.packets().iter().enumerate() {
+    for (index, queued) in live.packets().enumerate() {
         let name = queued.get("node").and_then(Value::as_str).unwrap_or_default();
         let Some(&node) = plan.node_index.get(name) else {
             tracing::warn!("ignoring unknown node name {name} in pending sends");
             continue;
         };
+        let name = plan.node(node).name.clone();
         tasks.push(Task {
-            id: task_id(ns, checkpoint, step, name, "__pregel_push", &[&index.to_string()]),
-            node: Some(node),
-            name: plan.node(node).name.clone(),
-            origin: Origin::Packet(index),
-            path_text: format!("~__pregel_push, {index:010}, {:010}", 0).into(),
+            head: Arc::new(Head::new(stage, Some(node), name, Origin::Packet(index))),
             input: queued.get("arg").cloned().unwrap_or_default(),
             writes: Vec::new(),
         });
@@ -224,18 +311,7 @@ pub(crate) fn prepare(
             None => live.whole_view(),
         };
         tasks.push(Task {
-            id: task_id(
-                ns,
-                checkpoint,
-                step,
-                &spec.name,
-                "__pregel_pull",
-                &spec.trigger_names,
-            ),
-            node: Some(node),
-            name: spec.name.clone(),
-            origin: Origin::Pull,
-            path_text: spec.path_text(),
+            head: Arc::new(Head::new(stage, Some(node), spec.name.clone(), Origin::Pull)),
             input,
             writes: Vec::new(),
         });
@@ -249,7 +325,10 @@ pub(crate) fn applied_of<'a>(task: &'a Task, writes: &'a [(Channel, Value)]) -> 
         name: &task.name,
         // A handler is no node that a thread remembers the triggers of.
         node: task.node.filter(|_| task.failed().is_none()),
-        path: &task.path_text,
+        place: match task.origin {
+            Origin::Packet(index) => Place::Packet(index),
+            _ => Place::Text(task.path_text()),
+        },
         pulled: task.pulled(),
         writes,
     }
@@ -261,7 +340,7 @@ pub(crate) enum End {
     Failed(Failure),
     Interrupted(Interrupted),
     /// The graph around is to go on with this command.
-    Parent(Command),
+    Parent(Box<Command>),
     Drained(String),
     Cancelled,
 }
@@ -272,81 +351,87 @@ pub(crate) struct Outcome {
     pub(crate) answers: Option<Vec<Value>>,
 }
 
-/// Runs one task to its end: the node, then its edges and routers. A panic in the node is a failure of the task.
-pub(crate) async fn execute(
-    plan: Arc<Plan>,
-    state: Arc<Vec<Option<Value>>>,
-    task_node: NodeIx,
-    input: Value,
-    context: NodeContext,
-    stand_in: Option<Arc<dyn Node>>,
-) -> Outcome {
-    let mut writes = Vec::new();
-    let spec = plan.node(task_node);
-    let span = match spec.is_start() {
-        true => Span::none(),
-        false => observe::attempt(&context),
-    };
-    let mut ending = Ending::of(&span);
-    let work = async {
-        let output = match stand_in.as_ref().or(spec.node.as_ref()) {
-            Some(node) => match node.run(context.clone(), input).await {
+/// The work of a task, whatever attempt it is.
+#[derive(Clone)]
+pub(crate) struct Work {
+    /// The state that routers see.
+    pub(crate) state: Arc<Vec<Option<Value>>>,
+    pub(crate) input: Value,
+    /// What a called task does; the task's node otherwise.
+    pub(crate) call: Option<TaskFn>,
+}
+
+impl Work {
+    /// Does it to its end: the node, then its edges and routers. A panic in the node is a failure of the task.
+    pub(crate) async fn run(self, context: &NodeContext, stand_in: Option<Arc<dyn Node>>) -> Outcome {
+        let mut writes = Vec::new();
+        let span = match context.head().is_start() {
+            true => Span::none(),
+            false => observe::attempt(context),
+        };
+        let mut ending = Ending::of(&span);
+        let end = {
+            let work = pin!(self.write(context, stand_in, &mut writes));
+            contained(work, &span).await
+        };
+        ending.task(&end);
+        Outcome {
+            writes,
+            end,
+            answers: context.used_answers(),
+        }
+    }
+
+    async fn write(
+        self,
+        context: &NodeContext,
+        stand_in: Option<Arc<dyn Node>>,
+        writes: &mut Writes,
+    ) -> Result<(), NodeError> {
+        if let Some(call) = &self.call {
+            if let NodeOutput::Update(value) = call.run(context.clone(), self.input).await? {
+                writes.push((Channel::Named(RETURN.into()), value));
+            }
+            return Ok(());
+        }
+        let head = context.head();
+        let (plan, index) = (&head.stage.plan, head.node.unwrap_or_default());
+        let output = match stand_in.as_ref().or(plan.node(index).node.as_ref()) {
+            Some(node) => match node.run(context.clone(), self.input).await {
                 // What a nested graph sent up is this node's output.
                 Err(NodeError::Parent(up)) if up.arrived => NodeOutput::Command(*up.command),
                 ended => ended?,
             },
-            None => output_of_start(input),
+            None => output_of_start(self.input),
         };
-        write(&plan, &state, task_node, output, &context, &mut writes).await
-    };
-    let end = contained(work).instrument(span).await;
-    ending.task(&end);
-    Outcome {
-        writes,
-        end,
-        answers: context.used_answers(),
-    }
-}
-
-/// Runs a called task to its end.
-pub(crate) async fn execute_call(task: crate::call::TaskFn, args: Value, context: NodeContext) -> Outcome {
-    let mut writes = Vec::new();
-    let span = observe::attempt(&context);
-    let mut ending = Ending::of(&span);
-    let work = async {
-        if let NodeOutput::Update(value) = task.run(context.clone(), args).await? {
-            writes.push((Channel::Named(RETURN.into()), value));
-        }
-        Ok(())
-    };
-    let end = contained(work).instrument(span).await;
-    ending.task(&end);
-    Outcome {
-        writes,
-        end,
-        answers: context.used_answers(),
+        write(plan, &self.state, index, output, context, writes).await
     }
 }
 
 /// How `work` ended; a panic is a failure.
-async fn contained(work: impl Future<Output = Result<(), NodeError>>) -> End {
-    match std::panic::AssertUnwindSafe(work).catch_unwind().await {
+async fn contained(
+    mut work: Pin<&mut (impl Future<Output = Result<(), NodeError>> + Send)>,
+    span: &Span,
+) -> End {
+    let ended = poll_fn(|cx| {
+        let _in_span = span.enter();
+        match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    });
+    match ended.await {
         Ok(Ok(())) => End::Done,
         Ok(Err(NodeError::Failed(failure))) => End::Failed(failure),
         Ok(Err(NodeError::Interrupt(asked))) => End::Interrupted(asked),
-        Ok(Err(NodeError::Parent(up))) => End::Parent(*up.command),
+        Ok(Err(NodeError::Parent(up))) => End::Parent(up.command),
         Ok(Err(NodeError::Drained(reason))) => End::Drained(reason),
         Ok(Err(NodeError::Cancelled)) => End::Cancelled,
         Err(panic) => {
             let said = panic.downcast_ref::<String>().cloned();
             let said = said.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
-            End::Failed(Failure::new(
-                "Panic",
-                format!(
-                    "the node panicked: {}",
-                    said.unwrap_or_else(|| "no message".into())
-                ),
-            ))
+            let said = said.unwrap_or_else(|| "no message".into());
+            End::Failed(Failure::new("Panic", format!("the node panicked: {said}")))
         }
     }
 }
@@ -572,29 +657,41 @@ fn fresh_state(
     below: Option<&Object>,
     keys: Option<&[ChannelIx]>,
 ) -> Result<Value, NodeError> {
-    let mut own: BTreeMap<ChannelIx, Vec<&Value>> = BTreeMap::new();
+    let mut own: Vec<(ChannelIx, &Value)> = Vec::with_capacity(writes.len());
     for (channel, value) in writes {
         if let Channel::Known(index) = channel
             && plan.is_state_key(*index)
         {
-            own.entry(*index).or_default().push(value);
+            own.push((*index, value));
         }
     }
+    // Stable: the writes of one key keep their order.
+    own.sort_by_key(|(index, _)| *index);
     let mut fresh = state.to_vec();
-    for (index, values) in own {
+    for writes in own.chunk_by(|(a, _), (b, _)| a == b) {
+        let index = writes[0].0;
         let channel = plan.channel(index);
-        let updated = channel.spec.kind.update(&mut fresh[index as usize], &values);
+        let several: Vec<&Value>;
+        let values = match writes {
+            [(_, value)] => std::slice::from_ref(value),
+            _ => {
+                several = writes.iter().map(|(_, value)| *value).collect();
+                &several
+            }
+        };
+        let updated = channel.spec.kind.update(&mut fresh[index as usize], values);
         updated.map_err(|why| {
             NodeError::new("InvalidUpdateError", refusal(&channel.name, &why, vec![writer]))
         })?;
     }
     Ok(match (Live::input_view(plan, &fresh, keys), below) {
         (Value::Object(view), Some(below)) => {
-            let mut seen = below.clone();
-            for (key, value) in view.iter() {
-                seen.insert(key.clone(), value.clone());
-            }
-            Value::Object(seen)
+            let beside = view.iter().filter(|(key, _)| !below.contains_key(key));
+            let seen = below
+                .iter()
+                .map(|(key, value)| (key, view.get(key).unwrap_or(value)));
+            let seen = seen.chain(beside);
+            Value::Object(seen.map(|(key, value)| (key.clone(), value.clone())).collect())
         }
         (view, _) => view,
     })
@@ -651,7 +748,7 @@ pub(crate) fn result_view(plan: &Plan, writes: &Writes) -> Value {
             1 => value.clone(),
             _ => Value::Object([("$writes", Value::Array(all.clone()))].into_iter().collect()),
         };
-        whole.insert(name, shown);
+        whole.insert(name.clone(), shown);
     }
     Value::Object(whole)
 }
@@ -672,11 +769,9 @@ pub(crate) fn return_of(writes: &Writes) -> Option<&Value> {
     found.map(|(_, value)| value)
 }
 
-fn state_writes<'a>(plan: &'a Plan, writes: &'a Writes) -> impl Iterator<Item = (Name, &'a Value)> {
+fn state_writes<'a>(plan: &'a Plan, writes: &'a Writes) -> impl Iterator<Item = (&'a Name, &'a Value)> {
     writes.iter().filter_map(|(channel, value)| match channel {
-        Channel::Known(index) if plan.is_state_key(*index) => {
-            Some((plan.channel(*index).name.clone(), value))
-        }
+        Channel::Known(index) if plan.is_state_key(*index) => Some((&plan.channel(*index).name, value)),
         _ => None,
     })
 }

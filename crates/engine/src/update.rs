@@ -20,7 +20,7 @@ use crate::live::{Applied, Channel, Live, Writes, load, stored_writes};
 use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::NodeIx;
 use crate::snapshot;
-use crate::task::{self, Task, applied_of};
+use crate::task::{self, Place, Stage, Task, applied_of};
 use crate::value::{Object, Value};
 
 /// An edit.
@@ -172,10 +172,11 @@ impl<'a> Edit<'a> {
     fn clear(&mut self, notes: &Object) -> Result<Updated, RunError> {
         let (mut live, base_id, step) = self.start();
         if self.base.is_some() {
-            let mut tasks = task::prepare(&live, &self.ns, &base_id, step, None);
+            let stage = Stage::new(&self.graph.plan, &self.ns, &base_id, step);
+            let mut tasks = task::prepare(&live, &stage, None);
             live.apply_null_writes(self.pending(), true)?;
             for task in &mut tasks {
-                task.writes = snapshot::stored(&self.graph.plan, &task.id, self.pending()).writes;
+                task.writes = snapshot::stored(&self.graph.plan, task.id(), self.pending()).writes;
             }
             let mut applied: Vec<Applied<'_>> =
                 tasks.iter().map(|task| applied_of(task, &task.writes)).collect();
@@ -210,7 +211,7 @@ impl<'a> Edit<'a> {
         let mut task = [Applied {
             name: reserved::INPUT,
             node: None,
-            path: "",
+            place: Place::Text(""),
             pulled: false,
             writes: &start,
         }];
@@ -292,7 +293,10 @@ impl<'a> Edit<'a> {
             });
         }
         let waiting = match &self.base {
-            Some(_) => task::prepare(&live, &self.ns, &base_id, step, None),
+            Some(_) => {
+                let stage = Stage::new(&plan, &self.ns, &base_id, step);
+                task::prepare(&live, &stage, None)
+            }
             None => Vec::new(),
         };
         let mut free: HashMap<NodeIx, VecDeque<&Task>> = HashMap::new();
@@ -307,19 +311,19 @@ impl<'a> Edit<'a> {
         for (position, (update, node)) in updates.into_iter().zip(nodes).enumerate() {
             let name = plan.node(node).name.clone();
             let task = match &update.task_id {
-                Some(id) => waiting.iter().find(|task| task.id == *id),
+                Some(id) => waiting.iter().find(|task| task.id() == id),
                 None => free.get_mut(&node).and_then(VecDeque::pop_front),
             };
             // Updates apply in the order they were given, which is what this path sorts by.
             let path = format!("~__interrupt__, {position:010}");
             let task_id = update
                 .task_id
-                .or_else(|| task.map(|task| task.id.clone()))
+                .or_else(|| task.map(|task| task.id().clone()))
                 .unwrap_or_else(|| task::derived_task_id(&base_id, step, position));
             let context = NodeContext::detached(
                 self.graph,
                 Some(&self.at.thread),
-                &name,
+                node,
                 &task_id,
                 &base_id,
                 step,
@@ -356,7 +360,7 @@ impl<'a> Edit<'a> {
             .map(|(name, node, path, writes)| Applied {
                 name,
                 node: Some(*node),
-                path,
+                place: Place::Text(path),
                 pulled: false,
                 writes,
             })

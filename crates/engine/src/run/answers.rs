@@ -11,8 +11,8 @@ impl Loop {
         if !self.shared.config.strict_resume || !self.keep_finished {
             return Ok(());
         }
-        let open = task::prepare(&self.live, &self.shared.ns, &self.current, self.step, None);
-        let mut pending = snapshot::pending_questions(&self.plan, &self.shared.ns, &open, &self.pending);
+        let open = task::prepare(&self.live, &self.stage(), None);
+        let mut pending = snapshot::pending_questions(&self.plan, &open, &self.pending);
         pending.sort();
         let refuse = |reason, interrupts| {
             Err(RunError::UnknownInterrupt {

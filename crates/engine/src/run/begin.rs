@@ -185,7 +185,7 @@ impl Loop {
         applied.push(Applied {
             name: reserved::INPUT,
             node: None,
-            path: "",
+            place: Place::Text(""),
             pulled: false,
             writes: &start,
         });
@@ -250,9 +250,8 @@ impl Loop {
                 let _ = self.shared.answers.by_id.set(answers.collect());
             }
             Some(answer) if !answer.is_null() => {
-                let open = task::prepare(&self.live, &self.shared.ns, &self.current, self.step, None);
-                let pending =
-                    snapshot::pending_questions(&self.plan, &self.shared.ns, &open, &self.pending).len();
+                let open = task::prepare(&self.live, &self.stage(), None);
+                let pending = snapshot::pending_questions(&self.plan, &open, &self.pending).len();
                 if pending > 1 {
                     return Err(RunError::AmbiguousResume { pending });
                 }
@@ -275,7 +274,7 @@ impl Loop {
             let mut task = [Applied {
                 name: reserved::INPUT,
                 node: None,
-                path: "",
+                place: Place::Text(""),
                 pulled: false,
                 writes: &writes,
             }];
@@ -331,10 +330,11 @@ impl Loop {
         let Some(base) = &self.origin else {
             return Vec::new();
         };
-        let tasks = task::prepare(&self.live, &base.0, &base.1, self.step, None);
+        let stage = Stage::new(&self.plan, &base.0, &base.1, self.step);
+        let tasks = task::prepare(&self.live, &stage, None);
         tasks
             .iter()
-            .map(|task| (task.path_text.to_string(), task.ns(&base.0)))
+            .map(|task| (task.path_text().to_string(), task.ns()))
             .collect()
     }
 }

@@ -47,9 +47,8 @@ impl Loop {
             .into_iter()
             .map(|(channel, value)| (resolve(&self.plan, &channel), value))
             .collect();
-        let task = &self.tasks[place];
-        let path = task.path_text.clone();
-        let record = self.record(task.id.clone(), &path, &writes, true);
+        let head = self.tasks[place].head.clone();
+        let record = self.record(&head, &writes, true);
         if let Some(persister) = &mut self.persister {
             persister.task(record, true).await?;
         }

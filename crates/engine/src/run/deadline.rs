@@ -25,21 +25,28 @@ impl Deadline {
         }
     }
 
-    /// Resolves when the time of the run, or that of a step that begins now, is over.
-    pub(super) fn expiry(self, step: Option<Duration>) -> impl Future<Output = RunError> + Send + 'static {
+    /// When the time of the run, or that of a step that begins now, is over.
+    pub(super) fn next(self, step: Option<Duration>) -> Expiry {
         let run = self.0.map(|(end, limit)| (end, limit, TimeoutScope::Run));
         let step = Self::after(step)
             .0
             .map(|(end, limit)| (end, limit, TimeoutScope::Step));
-        let first = run.into_iter().chain(step).min_by_key(|(end, ..)| *end);
-        async move {
-            match first {
-                Some((end, limit, scope)) => {
-                    tokio::time::sleep_until(end).await;
-                    late(scope, limit)
-                }
-                None => std::future::pending().await,
+        Expiry(run.into_iter().chain(step).min_by_key(|(end, ..)| *end))
+    }
+}
+
+/// The end of the time that a step has.
+#[derive(Clone, Copy)]
+pub(super) struct Expiry(Option<(Instant, Duration, TimeoutScope)>);
+
+impl Expiry {
+    pub(super) async fn wait(self) -> RunError {
+        match self.0 {
+            Some((end, limit, scope)) => {
+                tokio::time::sleep_until(end).await;
+                late(scope, limit)
             }
+            None => std::future::pending().await,
         }
     }
 }

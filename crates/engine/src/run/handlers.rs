@@ -7,7 +7,7 @@ use crate::plan::NodeIx;
 
 impl Loop {
     /// The node that takes over when this task fails.
-    pub(super) fn handler_of(&self, task: &Task) -> Option<NodeIx> {
+    pub(super) fn handler_of(&self, task: &Head) -> Option<NodeIx> {
         self.plan.node(task.node?).handler
     }
 
@@ -24,14 +24,7 @@ impl Loop {
             node: failed.name.clone(),
             error,
         };
-        let task = task::taking_over(
-            &self.shared.ns,
-            &self.current,
-            self.step,
-            failed,
-            (handler, name),
-            failure,
-        );
+        let task = task::taking_over(failed, (handler, name), failure);
         self.tasks.push(task);
         self.tasks.len() - 1
     }
@@ -62,8 +55,8 @@ impl Loop {
             .collect();
         for place in 0..self.tasks.len() {
             let task = &self.tasks[place];
-            if routed.contains(&task.id)
-                && let (Some(handler), Some(error)) = (self.handler_of(task), errors.get(&task.id))
+            if routed.contains(task.id())
+                && let (Some(handler), Some(error)) = (self.handler_of(task), errors.get(task.id()))
             {
                 self.take_over(place, handler, error.clone());
             }

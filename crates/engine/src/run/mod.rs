@@ -3,14 +3,15 @@
 //! A super-step is a transaction. What a task writes reaches no channel before every task of the step has finished;
 //! until then it is a pending write of the checkpoint the step started from, and a resume takes it from there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
 
 use crate::cache::NodeCache;
-use crate::call::{Call, Caller, Reply, TaskFn};
+use crate::call::{Call, Reply, TaskFn};
 use crate::checkpoint::{
     CheckpointTuple, Checkpointer, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
@@ -31,12 +32,13 @@ use crate::persist::Persister;
 use crate::plan::{ChannelIx, Plan, Shown};
 use crate::snapshot;
 use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
-use crate::task::{self, End, Outcome, Task, applied_of};
+use crate::task::{self, End, Head, Outcome, Place, Stage, Task, applied_of};
 use crate::value::{List, Object, Value};
 
 mod answers;
 mod begin;
 mod cached;
+mod crew;
 mod deadline;
 mod handlers;
 mod report;
@@ -98,6 +100,10 @@ pub(crate) struct Loop {
     deadline: Deadline,
     tasks: Vec<Task>,
     calls: Calls,
+    /// Steps that were done without waiting for anything.
+    on_the_spot: usize,
+    /// When the newest checkpoint was due, if it is made only once the run ends.
+    unmade: Option<String>,
     interrupts: Vec<Interrupt>,
     any_values: bool,
     counts: Counts,
@@ -219,7 +225,9 @@ impl Loop {
             given: HashMap::new(),
             deadline: Deadline::default(),
             tasks: Vec::new(),
-            calls: Calls::default(),
+            calls: Calls::of(&shared),
+            on_the_spot: 0,
+            unmade: None,
             interrupts: Vec::new(),
             any_values: false,
             counts: Counts::default(),
@@ -241,6 +249,7 @@ impl Loop {
             // A nested graph that came to its end leaves nothing to go on from, unless it keeps its state.
             let over = matches!(stopped, Ok(Stop::Done) | Err(RunError::Recursion { .. }));
             let worth_storing = !self.shared.nested || !over || !self.shared.ns.contains(':');
+            self.make_last();
             let stored = match &mut self.persister {
                 Some(persister) => persister.finish(worth_storing).await,
                 None => Ok(()),
@@ -349,7 +358,7 @@ impl Loop {
                 true => Span::none(),
                 false => observe::step(self.step, self.tasks.len()),
             };
-            let works = self.tasks.iter().any(|task| !task.is_start(&self.plan));
+            let works = self.tasks.iter().any(|task| !task.is_start());
             self.count(u64::from(works), 0, 0);
             let ending = Ending::of(&span);
             match self.run_tasks().instrument(span).await {
@@ -363,13 +372,14 @@ impl Loop {
                     return Err(error);
                 }
             }
-            let mut applied: Vec<Applied<'_>> = self
-                .tasks
-                .iter()
-                .map(|task| applied_of(task, &task.writes))
-                .collect();
-            let updated = self.live.apply(&mut applied, true, true)?;
-            drop(applied);
+            let updated = match &self.tasks[..] {
+                [only] => self.live.apply(&mut [applied_of(only, &only.writes)], true, true),
+                all => {
+                    let mut all: Vec<Applied<'_>> =
+                        all.iter().map(|task| applied_of(task, &task.writes)).collect();
+                    self.live.apply(&mut all, true, true)
+                }
+            }?;
             if updated.iter().any(|channel| self.shown.has(&self.plan, *channel)) {
                 self.emit_values(Vec::new()).await;
             }
@@ -406,13 +416,17 @@ impl Loop {
     }
 
     fn prepare(&self) -> Vec<Task> {
-        let (ns, updated) = (&self.shared.ns, self.updated.as_deref());
-        task::prepare(&self.live, ns, &self.current, self.step, updated)
+        task::prepare(&self.live, &self.stage(), self.updated.as_deref())
+    }
+
+    /// What the ids of the open step's tasks are made from.
+    fn stage(&self) -> Arc<Stage> {
+        Stage::new(&self.plan, &self.shared.ns, &self.current, self.step)
     }
 
     /// Taking the input is not worth a span, unless routers of the user's run with it.
     fn is_hidden(&self, task: &Task) -> bool {
-        task.is_start(&self.plan)
+        task.is_start()
             && task
                 .node
                 .is_some_and(|node| self.plan.node(node).branches.is_empty())
@@ -449,7 +463,7 @@ impl Loop {
             && self
                 .tasks
                 .iter()
-                .filter(|task| !task.is_start(&self.plan) && !task.is_call())
+                .filter(|task| !task.is_start() && !task.is_call())
                 .any(|task| nodes.iter().any(|name| &**name == "*" || *name == task.name))
     }
 
@@ -469,8 +483,11 @@ impl Loop {
         };
         // A nested checkpoint is younger than the one it belongs to, also when the clock was set back.
         let around = self.shared.parents.iter().filter_map(|(_, id)| id.as_str()).max();
-        let base = self.live.base.as_ref().map(|base| base.id.as_str());
-        let after = base.max(around).map(CheckpointId::from);
+        let base = self.live.base.as_ref().map(|base| &base.id);
+        let after = match around {
+            Some(around) if base.is_none_or(|base| base.as_str() < around) => Some(around.into()),
+            _ => base.cloned(),
+        };
         if base.is_none() && !self.plan.deltas.is_empty() && persister.needs_stub() {
             let now = iso8601(self.shared.clock.now_ms());
             persister.keep_stub(crate::delta::stub(self.shared.ids.next(after.as_ref()), now));
@@ -478,6 +495,13 @@ impl Loop {
         let id = self.shared.ids.next(after.as_ref());
         let ts = iso8601(self.shared.clock.now_ms());
         let settle = persister.durability != Durability::Exit;
+        if !settle && self.plan.deltas.is_empty() {
+            // Only the last one is stored, so only that one is made. What deltas count goes from one to the next.
+            persister.close_step();
+            self.current = id;
+            self.unmade = Some(ts);
+            return Ok(());
+        }
         let (checkpoint, changes, seen) = self.live.checkpoint(
             id.clone(),
             ts,
@@ -495,6 +519,24 @@ impl Loop {
                 seen,
             })
             .await
+    }
+}
+
+impl Loop {
+    /// Makes the last checkpoint of a run that stores no other. The state is as it was when its step ended.
+    fn make_last(&mut self) {
+        let (Some(ts), Some(persister)) = (self.unmade.take(), &mut self.persister) else {
+            return;
+        };
+        let (id, metadata) = (self.current.clone(), self.metadata.clone());
+        let (checkpoint, changes, seen) =
+            self.live
+                .checkpoint(id, ts, metadata, self.updated.as_deref(), false);
+        persister.keep_last(Put {
+            checkpoint,
+            changes,
+            seen,
+        });
     }
 }
 

@@ -12,7 +12,7 @@ impl Loop {
         {
             return;
         }
-        for task in self.tasks.iter().filter(|task| !task.is_start(&self.plan)) {
+        for task in self.tasks.iter().filter(|task| !task.is_start()) {
             self.emit_start(task).await;
         }
         // What failed and was taken over has nothing to show, unless its node had written before.
@@ -21,11 +21,7 @@ impl Loop {
             [(Channel::Named(name), _)] => &**name != reserved::ERROR,
             _ => true,
         };
-        for task in self
-            .tasks
-            .iter()
-            .filter(|task| !task.is_start(&self.plan) && shows(task))
-        {
+        for task in self.tasks.iter().filter(|task| !task.is_start() && shows(task)) {
             self.emit_update(task, &task.writes, true).await;
         }
     }
@@ -35,14 +31,14 @@ impl Loop {
             return;
         }
         let start = TaskStart {
-            id: task.id.clone(),
+            id: task.id().clone(),
             name: task.name.clone(),
             input: if task.is_call() {
                 shown_args(&task.input)
             } else {
                 task.input.clone()
             },
-            triggers: task.triggers(&self.plan),
+            triggers: task.triggers(),
             metadata: self.shared.config.metadata.clone(),
             step: self.step,
         };
@@ -122,7 +118,7 @@ impl Loop {
             next: tasks.iter().map(|task| task.name.clone()).collect(),
             tasks: tasks
                 .iter()
-                .map(|task| snapshot::task_json(&self.plan, &self.shared.ns, thread, task, &self.pending))
+                .map(|task| snapshot::task_json(&self.plan, thread, task, &self.pending))
                 .collect::<List>(),
         };
         let payload = Payload::Checkpoint(Box::new(event));
@@ -139,12 +135,20 @@ impl Loop {
 
     pub(super) async fn emit_outcome(
         &mut self,
-        task: &Task,
+        place: usize,
         writes: &Writes,
         interrupts: &[Interrupt],
         error: Option<String>,
     ) {
         self.shared.seen();
+        self.any_values |= !interrupts.is_empty();
+        if !self.shared.emitter.is_read() {
+            return;
+        }
+        let task = &Task {
+            writes: Writes::new(),
+            ..self.tasks[place].clone()
+        };
         if !interrupts.is_empty() {
             self.shared
                 .emitter
@@ -159,7 +163,7 @@ impl Loop {
             // A task whose router failed has written, and failed all the same.
             let finished = interrupts.is_empty();
             let end = TaskEnd {
-                id: task.id.clone(),
+                id: task.id().clone(),
                 name: task.name.clone(),
                 error,
                 result: if finished {
@@ -230,6 +234,7 @@ impl Loop {
         if done.is_empty() || (self.persister.is_some() && self.pending.is_empty()) {
             return Ok(());
         }
+        self.make_last();
         let mut applied: Vec<Applied<'_>> = done.iter().map(|task| applied_of(task, &task.writes)).collect();
         let updated = self.live.apply(&mut applied, true, true)?;
         if updated.iter().any(|channel| self.shown.has(&self.plan, *channel)) {

@@ -1,35 +1,35 @@
-//! The tasks of one super-step: started all at once, recorded as they finish.
+//! The tasks of one super-step: what each is given, and what is recorded when it ends.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
+use std::future::{Ready, poll_fn, ready};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use std::time::Instant;
 
-use futures::future::{Either, OptionFuture};
+use futures::future::Either;
 use tokio::sync::mpsc;
 
+use super::crew::{Crew, Here};
 use super::*;
 use crate::attempt::{self, Rules};
-use crate::context::Standing;
 use crate::options::NodeOptions;
-use crate::pace::MANY;
-use crate::task::Origin;
+use crate::task::{Origin, Work};
 use crate::timeout::Timeout;
 
 /// After so many tasks done on the spot the runtime may do something else, and a cancelled run stops.
-const BREATHER: usize = 128;
+pub(super) const BREATHER: usize = 128;
 
 /// How the tasks of a step ended, all together.
 #[derive(Default)]
 pub(super) struct Ended {
     /// The task that is being recorded was done on the spot: its writes can wait for those of its neighbours.
-    on_the_spot: bool,
-    failure: Option<RunError>,
+    pub(super) on_the_spot: bool,
+    pub(super) failure: Option<RunError>,
     asked: bool,
 }
 
 /// What the tasks of a step call.
 pub(super) struct Calls {
-    sender: mpsc::UnboundedSender<Call>,
     receiver: mpsc::UnboundedReceiver<Call>,
     /// Place of each called task.
     places: HashMap<TaskId, usize>,
@@ -40,11 +40,13 @@ pub(super) struct Calls {
     stored: Option<HashMap<TaskId, Writes>>,
 }
 
-impl Default for Calls {
-    fn default() -> Self {
+impl Calls {
+    /// Takes what the tasks of this graph call.
+    pub(super) fn of(shared: &Shared) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
+        // Nobody else sets it: what is shared belongs to one run.
+        let _ = shared.calls.set(sender);
         Self {
-            sender,
             receiver,
             places: HashMap::new(),
             waiting: HashMap::new(),
@@ -52,27 +54,25 @@ impl Default for Calls {
             stored: None,
         }
     }
-}
 
-impl Calls {
     pub(super) fn options(&self, place: usize) -> Option<&NodeOptions> {
         self.work.get(&place).map(|task| &task.options)
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.receiver.is_empty()
     }
 
-    fn next_now(&mut self) -> Option<Call> {
+    pub(super) fn next_now(&mut self) -> Option<Call> {
         self.receiver.try_recv().ok()
     }
 
-    async fn next(&mut self) -> Option<Call> {
+    pub(super) async fn next(&mut self) -> Option<Call> {
         self.receiver.recv().await
     }
 
     /// A step's calls end with it.
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.places.clear();
         self.waiting.clear();
         self.work.clear();
@@ -85,7 +85,7 @@ impl Loop {
     pub(super) fn give_back(&mut self) {
         let mut places: HashMap<TaskId, usize> = HashMap::new();
         for (place, task) in self.tasks.iter().enumerate() {
-            places.insert(task.id.clone(), place);
+            places.insert(task.id().clone(), place);
         }
         for pending in &self.pending {
             if snapshot::is_output(&pending.write.channel)
@@ -105,7 +105,7 @@ impl Loop {
             return;
         }
         let done = self.tasks.iter().filter(|task| !task.writes.is_empty());
-        self.given_back = done.map(|task| task.id.clone()).collect();
+        self.given_back = done.map(|task| task.id().clone()).collect();
         let unused =
             |write: &&PendingWrite| !write.task_id.is_null() && !self.given_back.contains(&write.task_id);
         self.live.leave_behind(self.pending.iter().filter(unused));
@@ -126,18 +126,18 @@ impl Loop {
             self.live.deltas.force_written();
             return;
         }
-        for task in self.tasks.iter().filter(|task| !given_back.contains(&task.id)) {
+        for task in self.tasks.iter().filter(|task| !given_back.contains(task.id())) {
             let is_delta = |(channel, _): &&(Channel, Value)| matches!(channel, Channel::Known(c) if self.plan.deltas.contains(c));
             let writes: Writes = task.writes.iter().filter(is_delta).cloned().collect();
             if !writes.is_empty() {
                 persister.keep_delta(TaskWrites {
                     checkpoint_id: self.current.clone(),
-                    task_id: crate::delta::late_task(&task.id, self.step),
+                    task_id: crate::delta::late_task(task.id(), self.step),
                     // The first step of the run takes its place among what is stored of that step already.
                     task_path: if self.step == first_step {
-                        task.path_text.to_string()
+                        task.path_text().to_string()
                     } else {
-                        format!("~~{:010}{}", self.step.max(0), task.path_text)
+                        format!("~~{:010}{}", self.step.max(0), task.path_text())
                     },
                     writes: stored_writes(&self.plan, 0, &writes),
                 });
@@ -147,136 +147,61 @@ impl Loop {
 
     /// Runs every task without writes, all at once, and what they call. Some(stop) when the step stays open.
     pub(super) async fn run_tasks(&mut self) -> Result<Option<Stop>, RunError> {
-        let mut queue: VecDeque<usize> = (0..self.tasks.len())
-            .filter(|i| self.tasks[*i].writes.is_empty())
-            .collect();
         let mut ended = Ended::default();
-        // A step of one task needs no task of the runtime: it runs here.
-        let only = if queue.len() == 1 { queue.pop_front() } else { None };
-        let work = only.map(|place| self.execute(place));
-        let mut here = std::pin::pin!(OptionFuture::from(work));
-        let mut working_here = only.is_some();
-        let shared = self.shared.clone();
-        let limit = shared.config.max_concurrency.unwrap_or(usize::MAX);
-        let limit = limit.clamp(1, MAX_TASKS_AT_ONCE);
-        let cancel = &shared.config.cancel;
-        let mut running: JoinSet<(usize, Outcome)> = JoinSet::new();
-        let mut calls_running = 0;
-        let schedule = shared.config.schedule;
-        let mut held: Vec<(usize, Outcome)> = Vec::new();
-        let mut turn = 0;
-        let mut expiry = std::pin::pin!(self.deadline.expiry(shared.config.step_timeout));
-        let mut expired = None;
-        let mut on_the_spot = 0_usize;
-        loop {
-            // A caller waits for what it calls: so calls do not count, or a limit of one would never end.
-            while running.len() - calls_running < limit
-                && let Some(place) = queue.pop_front()
-            {
-                let began = Instant::now();
-                if schedule.is_some() || !self.is_quick(place, &queue) {
-                    let work = self.execute(place);
-                    let (plan, node) = (self.plan.clone(), self.tasks[place].node);
-                    let work = async move {
-                        let began = Instant::now();
-                        let outcome = work.await;
-                        if let Some(node) = node {
-                            plan.node(node).pace.learn(began);
-                        }
-                        (place, outcome)
-                    };
-                    running.spawn(work.in_current_span());
-                    continue;
-                }
-                on_the_spot += 1;
-                if on_the_spot.is_multiple_of(BREATHER) {
+        let expiry = self.deadline.next(self.shared.config.step_timeout);
+        let mut queue = (0..self.tasks.len()).filter(|place| self.tasks[*place].writes.is_empty());
+        let (Some(place), None) = (queue.next(), queue.next()) else {
+            let queue = (0..self.tasks.len()).filter(|place| self.tasks[*place].writes.is_empty());
+            let crew = Crew::new(self, queue.collect(), ended);
+            return Box::pin(crew.run(None, expiry)).await;
+        };
+        // A step of one task needs no task of the runtime: it runs here, and most often is done at once.
+        let mut work = pin!(self.execute(place));
+        let mut done: Pin<Box<Ready<Outcome>>>;
+        let just_begun = AtomicBool::new(false);
+        let work: Pin<&mut (dyn Future<Output = Outcome> + Send)> = match futures::poll!(work.as_mut()) {
+            Poll::Ready(outcome) if self.calls.is_empty() => {
+                self.on_the_spot += 1;
+                if self.on_the_spot.is_multiple_of(BREATHER) {
                     tokio::task::yield_now().await;
-                    if cancel.is_cancelled() {
-                        return Err(RunError::Cancelled);
-                    }
                 }
-                let mut work = Box::pin(self.execute(place));
-                let done = futures::poll!(work.as_mut());
-                if let Some(node) = self.tasks[place].node {
-                    self.plan.node(node).pace.learn(began);
-                }
-                match done {
-                    Poll::Ready(outcome) => {
-                        ended.on_the_spot = true;
-                        let others = running.len() + queue.len();
-                        if let Some(handler) = self.finished(place, outcome, others, &mut ended).await? {
-                            queue.push_front(handler);
-                        }
-                        ended.on_the_spot = false;
-                    }
-                    Poll::Pending => {
-                        running.spawn(async move { (place, work.await) }.in_current_span());
+                match self.finished(place, outcome, 0, &mut ended).await? {
+                    None => return self.closed(ended, None),
+                    Some(handler) => {
+                        let crew = Crew::new(self, [handler].into(), ended);
+                        return Box::pin(crew.run(None, expiry)).await;
                     }
                 }
             }
-            // Others of the step take longer, so what is done so far is stored now.
-            if on_the_spot > 0
-                && !running.is_empty()
-                && let Some(persister) = &mut self.persister
-            {
-                persister.release().await?;
+            Poll::Ready(outcome) => {
+                done = Box::pin(ready(outcome));
+                done.as_mut()
             }
-            let goes_on = working_here || !running.is_empty();
-            // What waits for a call can only end when the call is dealt with.
-            if !goes_on || held.iter().any(|(place, _)| self.tasks[*place].is_call()) {
-                if let Some(schedule) = schedule.filter(|_| !held.is_empty()) {
-                    held.sort_by_key(|(place, _)| *place);
-                    let (place, outcome) = held.remove(schedule.pick(self.step, turn, held.len()));
-                    turn += 1;
-                    let others = running.len() + queue.len() + held.len() + usize::from(working_here);
-                    if let Some(handler) = self.finished(place, outcome, others, &mut ended).await? {
-                        queue.push_front(handler);
-                    }
-                    continue;
-                }
-                // What was called without being awaited is done before the step ends.
-                if !goes_on && self.calls.is_empty() {
-                    break;
-                }
+            Poll::Pending => {
+                just_begun.store(true, Ordering::Relaxed);
+                work
             }
-            let (place, outcome) = tokio::select! {
-                biased;
-                // Work that need not wait is done before anything else is asked for.
-                Some(outcome) = &mut here, if working_here => {
-                    working_here = false;
-                    (only.unwrap_or_default(), outcome)
-                }
-                () = cancel.cancelled() => return Err(RunError::Cancelled),
-                late = &mut expiry => {
-                    expired = Some(late);
-                    break;
-                }
-                Some(call) = self.calls.next() => {
-                    calls_running += self.begin_call(call, &mut running).await?;
-                    continue;
-                }
-                Some(joined) = running.join_next() => match joined {
-                    Ok(joined) => {
-                        calls_running -= usize::from(self.tasks[joined.0].is_call());
-                        joined
-                    }
-                    // Panics are caught inside; what is left is a runtime that shuts down.
-                    Err(_) => return Err(RunError::Cancelled),
-                },
-            };
-            // What the task called before it ended is begun before its end is told.
-            while let Some(call) = self.calls.next_now() {
-                calls_running += self.begin_call(call, &mut running).await?;
-            }
-            if schedule.is_some() {
-                held.push((place, outcome));
-                continue;
-            }
-            let others = running.len() + queue.len() + usize::from(working_here);
-            if let Some(handler) = self.finished(place, outcome, others, &mut ended).await? {
-                queue.push_front(handler);
-            }
-        }
+        };
+        let here = Here {
+            place,
+            work,
+            just_begun: &just_begun,
+        };
+        let mut rest = Box::pin(Crew::new(self, VecDeque::new(), ended).run(Some(here), expiry));
+        poll_fn(|cx| {
+            let polled = rest.as_mut().poll(cx);
+            just_begun.store(false, Ordering::Relaxed);
+            polled
+        })
+        .await
+    }
+
+    /// What comes of a step whose tasks have all ended, or whose time was up.
+    pub(super) fn closed(
+        &mut self,
+        ended: Ended,
+        expired: Option<RunError>,
+    ) -> Result<Option<Stop>, RunError> {
         self.calls.clear();
         // What ended before the time was up is not hidden by it.
         match (ended.failure.or(expired.filter(|_| !ended.asked)), ended.asked) {
@@ -289,36 +214,11 @@ impl Loop {
         }
     }
 
-    /// Is the task better done on the spot than beside the others?
-    fn is_quick(&self, place: usize, queue: &VecDeque<usize>) -> bool {
-        let Some(node) = self.tasks[place].node else {
-            return false;
-        };
-        self.plan.node(node).pace.quick().unwrap_or_else(|| {
-            let same = |place: &usize| self.tasks[*place].node == Some(node);
-            queue.len() >= MANY && queue.iter().take(MANY).all(same)
-        })
-    }
-
-    /// Takes up a call and starts its work. The number of works started: none when the result is there.
-    async fn begin_call(
-        &mut self,
-        call: Call,
-        running: &mut JoinSet<(usize, Outcome)>,
-    ) -> Result<usize, RunError> {
-        let Some(place) = self.accept(call).await? else {
-            return Ok(0);
-        };
-        let work = self.execute(place);
-        running.spawn(async move { (place, work.await) }.in_current_span());
-        Ok(1)
-    }
-
     /// Takes up a call: Some(place) when its work is to be done.
-    async fn accept(&mut self, call: Call) -> Result<Option<usize>, RunError> {
+    pub(super) async fn accept(&mut self, call: Call) -> Result<Option<usize>, RunError> {
         let caller = &self.tasks[call.caller];
-        let task = task::called(&self.shared.ns, &self.current, self.step, caller, &call);
-        let known = self.calls.places.get(&task.id).copied();
+        let task = task::called(caller, &call);
+        let known = self.calls.places.get(task.id()).copied();
         if let Some(place) = known
             && let Some(replies) = self.calls.waiting.get_mut(&place)
         {
@@ -341,12 +241,12 @@ impl Loop {
             None => {
                 let stored = self.calls.stored.as_mut();
                 stored
-                    .and_then(|stored| stored.remove(&task.id))
+                    .and_then(|stored| stored.remove(task.id()))
                     .unwrap_or_default()
             }
         };
         let place = known.unwrap_or(self.tasks.len());
-        self.calls.places.insert(task.id.clone(), place);
+        self.calls.places.insert(task.id().clone(), place);
         self.emit_start(&task).await;
         if known.is_none() {
             self.tasks.push(task);
@@ -368,81 +268,88 @@ impl Loop {
         Ok(Some(place))
     }
 
+    /// The work of one task, with its attempts. It stands on its own, so that it can be moved to another thread.
     pub(super) fn execute(&self, place: usize) -> impl Future<Output = Outcome> + Send + 'static {
         let task = &self.tasks[place];
-        let mut given = self.given.get(&task.id).cloned().unwrap_or_default();
-        let by_id = self
-            .shared
-            .answers
-            .by_id
-            .get()
-            .filter(|answers| !answers.is_empty());
-        if let Some(by_id) = by_id {
-            // An answer by id goes to the task's next question; the id of its first question is accepted as well.
-            let ns = task.ns(&self.shared.ns);
-            let own = interrupt_id(&ns, given.len());
-            let first = interrupt_id(&ns, 0);
-            if let Some(answer) = by_id.get(own.as_str()).or_else(|| by_id.get(first.as_str())) {
-                given.push(answer.clone());
-            }
-        }
-        let standing = self.standing(task);
+        let previous = self
+            .plan
+            .previous_channel
+            .and_then(|channel| self.live.value(channel))
+            .cloned();
+        let (head, shared) = (task.head.clone(), self.shared.clone());
+        let context = NodeContext::new(
+            head,
+            place,
+            shared,
+            self.resuming,
+            self.answers_of(task),
+            previous,
+        );
+        let work = Work {
+            state: self.live.state.clone(),
+            input: task.input.clone(),
+            call: self.calls.work.get(&place).cloned(),
+        };
         let content_limit = self.shared.config.content_limit;
         let span = if self.is_hidden(task) {
             Span::none()
         } else {
             observe::task(task, self.step, content_limit)
         };
-        let mut ending = Ending::of(&span);
         let meter = self.shared.config.metrics.clone();
-        let caller = Caller {
-            place,
-            calls: self.calls.sender.clone(),
-        };
-        let previous = self
-            .plan
-            .previous_channel
-            .and_then(|channel| self.live.value(channel))
-            .cloned();
-        let mut context = NodeContext::new(standing, self.shared.clone(), self.resuming, given, Some(caller))
-            .after(previous);
-        if let Some(failed) = task.failed() {
-            context = context.taking_over(failed.clone());
+        let rules = self.rules(task, work.call.as_ref());
+        if rules.is_none() && meter.is_none() && span.is_disabled() {
+            // Nobody watches: what is left is the work itself.
+            return Either::Left(async move {
+                let outcome = work.run(&context, None).await;
+                attempt::checked(outcome, &context)
+            });
         }
-        let (plan, input) = (self.plan.clone(), task.input.clone());
-        let state = self.live.state.clone();
-        let node = task.node.unwrap_or_default();
-        let call = self.calls.work.get(&place).cloned();
-        let rules = self.rules(task, call.as_ref());
-        async move {
-            let attempt = |context, stand_in| {
+        let mut ending = Ending::of(&span);
+        let plan = self.plan.clone();
+        let watched = async move {
+            let attempt = |context: NodeContext, stand_in| {
                 let busy = meter.as_ref().map(|meter| meter.enter(Activity::Node));
-                let work = match &call {
-                    Some(call) => Either::Left(task::execute_call(call.clone(), input.clone(), context)),
-                    None => {
-                        let (plan, state) = (plan.clone(), state.clone());
-                        Either::Right(task::execute(plan, state, node, input.clone(), context, stand_in))
-                    }
-                };
+                let work = work.clone();
                 async move {
                     let _busy = busy;
-                    work.await
+                    work.run(&context, stand_in).await
                 }
             };
             let outcome = attempt::run(rules, context, attempt).await;
             ending.task(&outcome.end);
             ending.output(|| task::result_view(&plan, &outcome.writes), content_limit);
             outcome
+        };
+        Either::Right(Box::pin(watched.instrument(span)))
+    }
+
+    /// Answers that were given to the task: stored ones, then one that names its question by id.
+    fn answers_of(&self, task: &Task) -> Vec<Value> {
+        let by_id = self.shared.answers.by_id.get();
+        let by_id = by_id.filter(|answers| !answers.is_empty());
+        if self.given.is_empty() && by_id.is_none() {
+            return Vec::new();
         }
-        .instrument(span)
+        let mut given = self.given.get(task.id()).cloned().unwrap_or_default();
+        if let Some(by_id) = by_id {
+            // An answer by id goes to the task's next question; the id of its first question is accepted as well.
+            let ns = task.ns();
+            let own = interrupt_id(&ns, given.len());
+            let first = interrupt_id(&ns, 0);
+            if let Some(answer) = by_id.get(own.as_str()).or_else(|| by_id.get(first.as_str())) {
+                given.push(answer.clone());
+            }
+        }
+        given
     }
 
     /// How the task is tried; None when there is nothing to it but the work.
     fn rules(&self, task: &Task, call: Option<&TaskFn>) -> Option<Rules> {
-        let (mut rules, kind) = match (task.node, call) {
+        let (rules, kind) = match (task.node, call) {
             (Some(node), _) => {
                 let spec = self.plan.node(node);
-                (spec.rules.clone(), spec.kind.as_ref())
+                (Cow::Borrowed(&spec.rules), spec.kind.as_ref())
             }
             (None, Some(call)) => {
                 let rules = Rules {
@@ -450,16 +357,21 @@ impl Loop {
                     timeout: call.options.timeout,
                     ..Rules::default()
                 };
-                (rules, call.options.kind.as_ref())
+                (Cow::Owned(rules), call.options.kind.as_ref())
             }
             (None, None) => return None,
         };
-        if let Origin::Packet(place) = task.origin {
-            let packets = self.live.packets();
-            let own = packets.get(place).and_then(|packet| packet.get("timeout"));
-            rules.timeout = own.map(Timeout::from_json).or(rules.timeout);
+        let own = match task.origin {
+            Origin::Packet(place) => self.live.packet(place).and_then(|packet| packet.get("timeout")),
+            _ => None,
+        };
+        let gate = kind.and_then(|kind| self.limits.gate(kind, &self.shared.run_id));
+        if rules.is_plain() && own.is_none() && gate.is_none() {
+            return None;
         }
-        rules.gate = kind.and_then(|kind| self.limits.gate(kind, &self.shared.run_id));
+        let mut rules = rules.into_owned();
+        rules.timeout = own.map(Timeout::from_json).or(rules.timeout);
+        rules.gate = gate;
         (!rules.is_plain()).then_some(rules)
     }
 
@@ -471,24 +383,21 @@ impl Loop {
         others: usize,
         ended: &mut Ended,
     ) -> Result<Option<usize>, RunError> {
-        let task = Task {
-            input: self.tasks[place].input.clone(),
-            ..self.tasks[place].outline()
-        };
+        let head = self.tasks[place].head.clone();
         let keeps = self.persister.is_some();
         let Outcome {
             mut writes,
             end,
             answers,
         } = outcome;
-        let quiet = ended.failure.is_some() || task.is_start(&self.plan);
+        let quiet = ended.failure.is_some() || head.is_start();
         let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
-        let mut stored: Writes = resume.into_iter().collect();
-        let mut leaves_something = false;
+        let mut said: Writes = resume.into_iter().collect();
+        let mut done = false;
         let mut interrupts = Vec::new();
         let mut error = None;
         let mut handled = None;
-        if !task.is_start(&self.plan) {
+        if !head.is_start() {
             let written = task::count_state_writes(&self.plan, &writes);
             self.count(0, 1, written);
         }
@@ -497,48 +406,47 @@ impl Loop {
                 if writes.is_empty() {
                     writes.push((Channel::Named(reserved::NO_WRITES.into()), Value::Null));
                 }
-                self.keep_result(place, &writes).await;
-                leaves_something = true;
-                if keeps {
-                    stored.extend(writes.iter().cloned());
+                if self.cache.is_some() {
+                    self.keep_result(place, &writes).await;
                 }
-                Ok(task::return_of(&writes).cloned().unwrap_or_default())
+                done = true;
+                Ok(())
             }
             End::Interrupted(asked) => {
                 interrupts = match asked {
                     Interrupted::Question { question, index } => vec![Interrupt {
-                        id: interrupt_id(&task.ns(&self.shared.ns), index),
+                        id: interrupt_id(&head.ns(), index),
                         value: question,
                     }],
                     Interrupted::Nested(interrupts) => interrupts,
                 };
                 if !interrupts.is_empty() {
                     let list: List = interrupts.iter().map(Interrupt::to_json).collect();
-                    stored.push((Channel::Named(reserved::INTERRUPT.into()), Value::Array(list)));
+                    said.push((Channel::Named(reserved::INTERRUPT.into()), Value::Array(list)));
                 }
                 ended.asked = true;
                 Err(NodeError::Interrupt(Interrupted::Nested(interrupts.clone())))
             }
             End::Failed(reason) => {
                 let shown = task::repr(&reason);
-                stored.push((Channel::Named(reserved::ERROR.into()), shown.as_str().into()));
+                said.push((Channel::Named(reserved::ERROR.into()), shown.as_str().into()));
                 // A router that fails comes after its node's own writes, which are kept.
-                stored.extend(writes.iter().cloned());
+                said.extend(writes.iter().cloned());
                 error = Some(shown);
                 let answer = Err(NodeError::Failed(reason.clone()));
-                if let Some(handler) = self.handler_of(&task) {
-                    let name = Value::String(task.name.clone());
-                    stored.push((Channel::Named(reserved::ERROR_SOURCE.into()), name));
+                if let Some(handler) = self.handler_of(&head) {
+                    let name = Value::String(head.name.clone());
+                    said.push((Channel::Named(reserved::ERROR_SOURCE.into()), name));
                     handled = Some((handler, reason));
-                } else if !task.is_call() {
+                } else if !head.is_call() {
                     // Who called decides what the failure of a call means.
                     ended.failure.get_or_insert(match &*reason.class {
                         "InvalidUpdateError" => RunError::InvalidUpdate {
-                            message: format!("{}\nReturned by node {:?}.", reason.message, &*task.name),
+                            message: format!("{}\nReturned by node {:?}.", reason.message, &*head.name),
                         },
                         _ => RunError::Node {
-                            node: task.name.clone(),
-                            task_id: task.id.clone(),
+                            node: head.name.clone(),
+                            task_id: head.id().clone(),
                             failure: reason,
                         },
                     });
@@ -546,7 +454,6 @@ impl Loop {
                 answer
             }
             End::Parent(command) => {
-                let command = Box::new(command);
                 ended.failure.get_or_insert(RunError::ParentCommand { command });
                 return Ok(None);
             }
@@ -559,11 +466,18 @@ impl Loop {
                 return Ok(None);
             }
         };
-        leaves_something |= !stored.is_empty();
-        if keeps && !stored.is_empty() {
+        let leaves_something = done || !said.is_empty();
+        if keeps && leaves_something {
+            let stored = match said.is_empty() {
+                true => Cow::Borrowed(&writes),
+                false => {
+                    said.extend(writes.iter().filter(|_| done).cloned());
+                    Cow::Owned(said)
+                }
+            };
             // When the last task of a step is done the step closes, and nobody asks for its pending writes.
             let open = others > 0 || ended.asked || ended.failure.is_some() || handled.is_some();
-            let record = self.record(task.id.clone(), &task.path_text, &stored, open);
+            let record = self.record(&head, &stored, open);
             if let Some(persister) = &mut self.persister
                 && !record.writes.is_empty()
             {
@@ -572,46 +486,32 @@ impl Loop {
             }
         }
         // A question asked in a call is shown as its caller's.
-        let shown_by_caller = task.is_call() && !interrupts.is_empty();
+        let shown_by_caller = head.is_call() && !interrupts.is_empty();
         // A nested graph that stopped at a breakpoint leaves nothing to tell.
         if !quiet && !shown_by_caller && leaves_something {
-            self.emit_outcome(&task, &writes, &interrupts, error).await;
+            self.emit_outcome(place, &writes, &interrupts, error).await;
         }
-        if !task.is_call() {
+        if head.is_call() {
+            for reply in self.calls.waiting.remove(&place).into_iter().flatten() {
+                let value = || task::return_of(&writes).cloned().unwrap_or_default();
+                let _ = reply.send(answer.clone().map(|()| value()));
+            }
+        } else {
             self.interrupts.extend(interrupts);
         }
         self.tasks[place].writes = writes;
-        for reply in self.calls.waiting.remove(&place).into_iter().flatten() {
-            let _ = reply.send(answer.clone());
-        }
         Ok(handled.map(|(handler, reason)| self.take_over(place, handler, reason)))
     }
 
-    fn standing(&self, task: &Task) -> Standing {
-        Standing {
-            plan: self.plan.clone(),
-            task: task.outline(),
-            checkpoint: self.current.clone(),
-            step: self.step,
-            attempt: 1,
-            first_attempt_ms: self.shared.clock.now_ms(),
-        }
-    }
-
+    /// What messages that a task returned are accompanied by.
     pub(super) fn info(&self, task: &Task) -> TaskInfo {
-        self.standing(task).info(&self.shared)
+        task.info(&self.shared, self.shared.clock.now_ms())
     }
 
     /// A task's writes as they are stored; also kept as pending writes of the open step, if it stays open.
-    pub(super) fn record(
-        &mut self,
-        task_id: TaskId,
-        task_path: &str,
-        writes: &Writes,
-        pending: bool,
-    ) -> TaskWrites {
+    pub(super) fn record(&mut self, task: &Head, writes: &Writes, pending: bool) -> TaskWrites {
         let writes = stored_writes(&self.plan, 0, writes);
-        let task_path = task_path.to_owned();
+        let (task_id, task_path) = (task.id().clone(), task.path_text().to_string());
         for write in writes.iter().filter(|_| pending) {
             // Only a task that was tried before has something to replace; a wide step is not searched for each write.
             if write.idx < 0 {
