@@ -105,7 +105,7 @@ impl Compiler {
             let message = format!("Node `{name}` already present.");
             return self.problem("duplicate-node", place, message, "Give each node its own name.");
         }
-        let options = decl.options;
+        let options = decl.options.map(|options| *options).unwrap_or_default();
         let reader = || format!("Node `{name}` reads");
         let input = self.keys(options.input, self.plan.readable_keys, reader, &place);
         let writer = || format!("Node `{name}` writes");
@@ -241,9 +241,6 @@ impl Compiler {
     }
 
     fn edges(&mut self, edges: Vec<(Name, Name)>) {
-        // An edge to END has no target.
-        let mut seen: HashSet<(NodeIx, Option<NodeIx>), foldhash::fast::RandomState> = HashSet::default();
-        seen.reserve(edges.len());
         for (from, to) in edges {
             let place = || GraphPlace::Edge(from.clone(), to.clone());
             if &*from == END {
@@ -266,9 +263,8 @@ impl Compiler {
                 let message = format!("Found edge ending at unknown node `{to}`");
                 self.problem("unknown-target", place(), message, POINT_ELSEWHERE);
             }
-            if let Some(source) = source
-                && seen.insert((source, target))
-            {
+            // An edge to END has no target. The same edge again says nothing new: `finish` drops it.
+            if let Some(source) = source {
                 match target {
                     Some(target) => {
                         let channel = self.plan.nodes[target as usize].branch_channel;

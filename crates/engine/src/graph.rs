@@ -32,7 +32,8 @@ pub struct StateGraph {
 pub(crate) struct NodeDecl {
     pub(crate) name: Name,
     pub(crate) node: Arc<dyn Node>,
-    pub(crate) options: NodeOptions,
+    /// None for the defaults, which most nodes have: a large graph is built out of these.
+    pub(crate) options: Option<Box<NodeOptions>>,
 }
 
 /// A conditional edge: a router, and what its labels mean.
@@ -121,15 +122,20 @@ impl StateGraph {
         self.node_arc(name, Arc::new(node))
     }
     /// Adds a node that is already shared.
-    pub fn node_arc(self, name: impl Into<Name>, node: Arc<dyn Node>) -> Self {
-        self.node_with(name, node, NodeOptions::default())
+    pub fn node_arc(mut self, name: impl Into<Name>, node: Arc<dyn Node>) -> Self {
+        self.nodes.push(NodeDecl {
+            name: name.into(),
+            node,
+            options: None,
+        });
+        self
     }
     /// Adds a node with options of its own.
     pub fn node_with(mut self, name: impl Into<Name>, node: Arc<dyn Node>, options: NodeOptions) -> Self {
         self.nodes.push(NodeDecl {
             name: name.into(),
             node,
-            options,
+            options: Some(Box::new(options)),
         });
         self
     }

@@ -1,8 +1,9 @@
 //! The `add_messages` reducer: a list of messages joined by id.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use crate::value::{List, Object, Value};
+use crate::value::{Ids, List, Object, Value};
 
 /// Marker id that removes everything before it.
 pub const REMOVE_ALL: &str = "__remove_all__";
@@ -10,27 +11,79 @@ pub const REMOVE_ALL: &str = "__remove_all__";
 /// Joins `right` into `left`: known ids replace in place, removals take effect, the rest is appended. Messages
 /// without an id get one, so that later updates can name them.
 pub fn add_messages(left: &List, right: &Value) -> Result<Value, String> {
+    join(left, right).map(|joined| Value::Array(joined.list))
+}
+
+/// A conversation that was joined with an update.
+pub(crate) struct Joined {
+    pub(crate) list: List,
+    /// Is what was there before still there, at its place?
+    pub(crate) kept: bool,
+}
+
+/// Where the ids are that an update names.
+enum Places {
+    /// The list knows all of its ids.
+    Known(Ids),
+    /// It was looked through for these.
+    Found(HashMap<Arc<str>, usize, foldhash::fast::RandomState>),
+}
+
+impl Places {
+    fn of(left: &List, incoming: &[Value]) -> Self {
+        if let Some(ids) = left.ids() {
+            return Places::Known(ids.clone());
+        }
+        let named: HashSet<&str, foldhash::fast::RandomState> = incoming.iter().filter_map(id_of).collect();
+        let found = left.iter().enumerate().filter_map(|(place, message)| {
+            let id = message.get("id")?;
+            named.contains(id.as_str()?).then(|| (text_of(id), place))
+        });
+        Places::Found(found.collect())
+    }
+
+    fn get(&self, id: &str) -> Option<usize> {
+        match self {
+            Places::Known(ids) => ids.get(id).copied(),
+            Places::Found(ids) => ids.get(id).copied(),
+        }
+    }
+
+    fn insert(&mut self, id: Arc<str>, place: usize) {
+        match self {
+            Places::Known(ids) => ids.insert(id, place),
+            Places::Found(ids) => ids.insert(id, place),
+        };
+    }
+}
+
+fn text_of(id: &Value) -> Arc<str> {
+    match id {
+        Value::String(id) => id.clone(),
+        _ => "".into(),
+    }
+}
+
+/// What [`add_messages`] does. In a run it costs the messages of the update, however long the conversation is: a list
+/// that was joined before knows where its ids are.
+pub(crate) fn join(left: &List, right: &Value) -> Result<Joined, String> {
     let incoming = coerce_all(right)?;
     if let Some(marker) = incoming
         .iter()
         .rposition(|m| is_removal(m) && id_of(m) == Some(REMOVE_ALL))
     {
-        return Ok(Value::Array(incoming.into_iter().skip(marker + 1).collect()));
+        return Ok(Joined {
+            list: incoming.into_iter().skip(marker + 1).collect(),
+            kept: false,
+        });
     }
     let mut merged: List = left.clone();
-    // Where the ids of the update are. Only those are looked for: a long conversation is read, and nothing is made of it.
-    let ids = incoming.iter().filter_map(id_of);
-    let mut place: HashMap<String, Option<usize>, foldhash::fast::RandomState> =
-        ids.map(|id| (id.to_owned(), None)).collect();
-    for (index, message) in left.iter().enumerate() {
-        if let Some(found) = id_of(message).and_then(|id| place.get_mut(id)) {
-            *found = Some(index);
-        }
-    }
+    let mut places = Places::of(left, &incoming);
+    let mut kept = true;
     let mut removed: Vec<usize> = Vec::new();
     for message in incoming {
-        let id = id_of(&message).unwrap_or_default().to_owned();
-        match (place.get(&id).copied().flatten(), is_removal(&message)) {
+        let id = message.get("id").map(text_of).unwrap_or_default();
+        match (places.get(&id), is_removal(&message)) {
             (Some(index), true) => removed.push(index),
             (None, true) => {
                 return Err(format!(
@@ -39,23 +92,29 @@ pub fn add_messages(left: &List, right: &Value) -> Result<Value, String> {
             }
             (Some(index), false) => {
                 removed.retain(|gone| *gone != index);
+                kept &= index >= left.len();
                 merged.set(index, message);
             }
             (None, false) => {
-                place.insert(id, Some(merged.len()));
+                places.insert(id, merged.len());
                 merged.push(message);
             }
         }
     }
     if removed.is_empty() {
-        return Ok(Value::Array(merged));
+        return Ok(Joined {
+            list: merged.joined(match places {
+                Places::Known(ids) => Some(ids),
+                Places::Found(_) => None,
+            }),
+            kept,
+        });
     }
-    let kept = merged
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !removed.contains(index))
-        .map(|(_, m)| m.clone());
-    Ok(Value::Array(kept.collect()))
+    let is_left = |(index, message): (usize, &Value)| (!removed.contains(&index)).then(|| message.clone());
+    Ok(Joined {
+        list: merged.iter().enumerate().filter_map(is_left).collect(),
+        kept: kept && removed.iter().all(|index| *index >= left.len()),
+    })
 }
 
 fn id_of(message: &Value) -> Option<&str> {

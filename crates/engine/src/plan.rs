@@ -3,7 +3,7 @@
 //! A super-step touches only what its tasks wrote and what those channels trigger, so its cost does not depend on
 //! how many nodes the graph has.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -184,6 +184,7 @@ impl Plan {
     pub(crate) fn finish(mut self) -> Self {
         for node in &mut self.nodes {
             let channels = &self.channels;
+            once(&mut node.edges);
             if node.triggers.len() > 1 {
                 node.triggers
                     .sort_by(|a, b| channels[*a as usize].name.cmp(&channels[*b as usize].name));
@@ -232,6 +233,26 @@ impl Plan {
         packet.insert("arg", kept);
         Value::Object(packet)
     }
+}
+
+/// Keeps the first of equal channels.
+fn once(channels: &mut Vec<ChannelIx>) {
+    // Nearly every node has a few edges, which are looked through sooner than hashed.
+    const FEW: usize = 8;
+    if channels.len() > FEW {
+        let mut seen: HashSet<ChannelIx, foldhash::fast::RandomState> = HashSet::default();
+        channels.retain(|channel| seen.insert(*channel));
+        return;
+    }
+    let mut kept = 0;
+    for index in 0..channels.len() {
+        let channel = channels[index];
+        if !channels[..kept].contains(&channel) {
+            channels[kept] = channel;
+            kept += 1;
+        }
+    }
+    channels.truncate(kept);
 }
 
 /// The plan as text: one line per node with what triggers it and where it leads.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::channel::{BinaryOp, Managed};
 use crate::ids::Name;
-use crate::messages::add_messages;
+use crate::messages::{self, add_messages};
 use crate::value::{List, Value};
 
 #[derive(Clone, Debug)]
@@ -293,13 +293,27 @@ impl Kind {
             *value = Some(Value::Array(list));
             return Ok(Effect::Appended(kept));
         }
+        if let Kind::Messages = self {
+            let mut list = value
+                .as_ref()
+                .and_then(Value::as_array)
+                .cloned()
+                .unwrap_or_default();
+            let (before, mut kept) = (list.len(), matches!(value, Some(Value::Array(_))));
+            for write in writes {
+                let joined = messages::join(&list, write)?;
+                kept &= joined.kept;
+                list = joined.list;
+            }
+            *value = Some(Value::Array(list));
+            return Ok(match kept {
+                true => Effect::Appended(before),
+                false => Effect::Replaced,
+            });
+        }
         let mut next = value.clone();
         for write in writes {
             next = Some(match (&next, self) {
-                (old, Kind::Messages) => {
-                    let empty = List::new();
-                    add_messages(old.as_ref().and_then(Value::as_array).unwrap_or(&empty), write)?
-                }
                 (Some(old), Kind::Binary(op)) => op.apply(old, write)?,
                 // Without a default, the first write is the value.
                 _ => (*write).clone(),
@@ -454,29 +468,14 @@ fn queue(value: &mut Option<Value>, accumulate: bool, writes: &[&Value]) -> Effe
     }
 }
 
-/// Tells storage that a list only grew, so that it can store what is new. The message reducer may replace messages
-/// in place; those it kept are the very same objects, so pointers tell.
+/// Tells storage that a list only grew, so that it can store what is new.
 fn grown(old: Option<&Value>, new: Option<&Value>, kind: &Kind) -> Effect {
-    let (Some(Value::Array(old)), Some(Value::Array(new))) = (old, new) else {
-        return Effect::Replaced;
-    };
-    let keeps_prefix = match kind {
-        Kind::Binary(BinaryOp::Append | BinaryOp::Add | BinaryOp::Union) => true,
-        Kind::Messages => {
-            new.len() >= old.len() && old.iter().zip(new.iter()).all(|(a, b)| same_object(a, b))
-        }
-        _ => false,
-    };
-    if keeps_prefix {
-        Effect::Appended(old.len())
-    } else {
-        Effect::Replaced
-    }
-}
-
-fn same_object(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Object(a), Value::Object(b)) => a.same(b),
-        _ => a == b,
+    match (old, new, kind) {
+        (
+            Some(Value::Array(old)),
+            Some(Value::Array(_)),
+            Kind::Binary(BinaryOp::Append | BinaryOp::Add | BinaryOp::Union),
+        ) => Effect::Appended(old.len()),
+        _ => Effect::Replaced,
     }
 }
