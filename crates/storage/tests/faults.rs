@@ -104,10 +104,9 @@ async fn urls_choose_the_backend() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn damage_is_named_and_stays_where_it_is() {
-    let (_folder, file) = folder();
-    let saver = SqliteSaver::open(&file).expect("a new database");
+/// Two threads of two checkpoints, of which the second has a write and a long value of its own.
+async fn sick_and_well(file: &Path) {
+    let saver = SqliteSaver::open(file).expect("a new database");
     for thread in ["sick", "well"] {
         let first = Draft::root(id(1))
             .set("x", "first")
@@ -117,6 +116,7 @@ async fn damage_is_named_and_stays_where_it_is() {
             .expect("stores");
         let second = Draft::after(&first, id(2))
             .set("x", thread)
+            .set("own", format!("{thread} ").repeat(200))
             .store(&saver, thread, "")
             .await
             .expect("stores");
@@ -140,9 +140,12 @@ async fn damage_is_named_and_stays_where_it_is() {
             .await
             .expect("stores");
     }
-    drop(saver);
+}
+
+/// What is done to the thread `sick`: its name, the statement, and what the error speaks of.
+fn damages() -> Vec<(&'static str, String, &'static str)> {
     let newest = "(SELECT max(c.seq) FROM checkpoints c JOIN spaces s ON s.id = c.space JOIN threads t ON t.id = s.thread WHERE t.name = 'sick')";
-    let damages = [
+    vec![
         (
             "items data",
             "UPDATE items SET data = CAST('{not json' AS BLOB) WHERE data = CAST('\"sick\"' AS BLOB)"
@@ -189,8 +192,24 @@ async fn damage_is_named_and_stays_where_it_is() {
             format!("UPDATE checkpoints SET id = x'ff' WHERE seq = {newest}"),
             "checkpoint",
         ),
-    ];
-    for (name, damage, place) in damages {
+        (
+            "a part",
+            "UPDATE parts SET data = x'2278797a22' WHERE id = 1".to_owned(),
+            "Channel own",
+        ),
+        (
+            "a part gone",
+            "DELETE FROM parts WHERE id = 1".to_owned(),
+            "Channel own",
+        ),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damage_is_named_and_stays_where_it_is() {
+    let (_folder, file) = folder();
+    sick_and_well(&file).await;
+    for (name, damage, place) in damages() {
         let copy = file.with_file_name(format!("{name}.db"));
         std::fs::copy(&file, &copy).expect("copies");
         sql(&copy, &damage);
@@ -249,6 +268,75 @@ async fn damage_is_named_and_stays_where_it_is() {
             1,
             "{name}"
         );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_damaged_is_found_and_repaired() {
+    let (_folder, file) = folder();
+    sick_and_well(&file).await;
+    let others = [
+        ("counts", "INSERT INTO shares VALUES (1, 5)".to_owned(), "counted wrong"),
+        (
+            "strays",
+            "INSERT INTO items (level, run, data) VALUES (0, 0, x'31'); INSERT INTO metas (json) VALUES ('[]')".to_owned(),
+            "belong to no checkpoint",
+        ),
+        (
+            "an index",
+            "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'WHERE status > 0', '')
+             WHERE name = 'writes_open'; PRAGMA writable_schema = RESET"
+                .to_owned(),
+            "index writes_open",
+        ),
+    ];
+    for (name, damage, place) in damages().into_iter().chain(others) {
+        let copy = file.with_file_name(format!("{name}.db"));
+        std::fs::copy(&file, &copy).expect("copies");
+        sql(&copy, &damage);
+        let saver = SqliteSaver::open(&copy).expect("opens");
+        let found = saver.verify(false).await.expect("checks");
+        assert!(!found.is_sound() && !found.repaired, "{name}: {found:?}");
+        let told = found
+            .damage
+            .iter()
+            .find(|damage| damage.what.contains(place))
+            .unwrap_or_else(|| panic!("{name}: {found:?}"));
+        assert!(told.repair.is_some(), "{name}: {told:?}");
+        let of_a_thread = told.what.contains("thread sick");
+        let named = told.thread.as_ref().map(superstep::ThreadId::as_str);
+        assert_eq!(named, of_a_thread.then_some("sick"), "{name}");
+        assert!(saver.verify(true).await.expect("repairs").repaired, "{name}");
+        let again = saver.verify(true).await.expect("checks again");
+        assert!(again.is_sound() && !again.repaired, "{name}: {again:?}");
+        let query = |thread: &str| ListQuery {
+            thread: Some(thread.into()),
+            ..ListQuery::default()
+        };
+        let well = saver.list(&query("well")).await.expect("reads");
+        assert_eq!(well.len(), 2, "{name}");
+        assert_eq!(well[0].pending_writes.len(), 1, "{name}");
+        let sick = saver.list(&query("sick")).await.expect("reads again");
+        // Both checkpoints have the same metadata; without it neither can be read.
+        let left = match name {
+            "metadata" => 0,
+            "writes" | "counts" | "strays" | "an index" => 2,
+            _ => 1,
+        };
+        assert_eq!(sick.len(), left, "{name}");
+        assert!(name != "writes" || sick[0].pending_writes.is_empty());
+        // What was repaired is an ordinary thread again.
+        if let Some(last) = sick.first() {
+            let draft = Draft::after(&last.checkpoint, id(9)).set("own", "sick ".repeat(200));
+            let next = draft.store(&saver, "sick", "").await.expect("goes on");
+            let read = saver
+                .get(&"sick".into(), "", None)
+                .await
+                .expect("reads")
+                .expect("there");
+            assert_eq!(read.checkpoint, next, "{name}");
+        }
+        assert!(saver.verify(false).await.expect("checks").is_sound(), "{name}");
     }
 }
 

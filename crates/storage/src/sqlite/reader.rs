@@ -229,11 +229,10 @@ impl View<'_> {
 
     /// The value of a channel.
     pub(super) fn channel(&mut self, channel: &Name, row: i64, place: &str) -> Result<Value, Fault> {
+        let named = || format!("Channel {channel} of {}", lower(place));
         self.value(row).map_err(|cause| match cause {
-            Unreadable::Fault(fault) => fault,
-            Unreadable::Damaged(cause) => {
-                Fault::corrupt(format!("Channel {channel} of {}", lower(place)), cause)
-            }
+            Unreadable::Fault(fault) => fault.at(named),
+            Unreadable::Damaged(cause) => Fault::corrupt(named(), cause),
         })
     }
 

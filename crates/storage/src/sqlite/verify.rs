@@ -115,7 +115,8 @@ impl View<'_> {
                 .get::<_, IdColumn>(1)
                 .map_err(Fault::from)
                 .map(|id| CheckpointId::new(id.0))
-                .and_then(|id| self.read_whole(space, seq, &id));
+                .and_then(|id| self.read_whole(space, seq, &id))
+                .map_err(|fault| fault.at(|| format!("A checkpoint of thread {}", space.thread)));
             let Some(what) = unreadable(read)? else { continue };
             let orphan: bool = row.get(2)?;
             if orphan && unreadable(self.state(seq, "A checkpoint").map(drop))?.is_none() {

@@ -123,7 +123,7 @@ impl Writer {
             return Ok(0);
         }
         self.wrote = true;
-        type Row = (i64, Option<i64>, i64, i64, Vec<u8>, IdColumn);
+        type Row = (i64, Option<i64>, i64, i64, Vec<u8>, Option<IdColumn>);
         let rows: Vec<Row> = self
             .conn
             .prepare_cached(
@@ -138,7 +138,8 @@ impl Writer {
                     row.get(2)?,
                     row.get(3)?,
                     row.get(4)?,
-                    row.get(5)?,
+                    // One that is damaged must not keep its checkpoint from being removed.
+                    row.get(5).ok(),
                 ))
             })?
             .collect::<Result<_, _>>()?;
@@ -156,7 +157,8 @@ impl Writer {
                 continue;
             }
             kept_metas.insert(meta);
-            let place = format!("Checkpoint {} of thread {thread}", id.0);
+            let id = id.map_or_else(|| format!("in row {seq}"), |id| id.0);
+            let place = format!("Checkpoint {id} of thread {thread}");
             let mut delta = decoded.map_err(|cause| Fault::corrupt(&place, cause))?;
             if let Some(parent) = parent.filter(|parent| gone.contains(parent)) {
                 if depth > 0 {
