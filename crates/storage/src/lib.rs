@@ -7,14 +7,16 @@
 mod codec;
 mod file;
 mod postgres;
+mod redis;
 pub mod retention;
 mod sqlite;
 pub mod transfer;
 
 use std::sync::Arc;
 
-pub use file::{FileOptions, FileSaver};
+pub use file::{FileOptions, FileSaver, FileStore};
 pub use postgres::{PostgresSaver, PostgresStore};
+pub use redis::{RedisLife, RedisOptions, RedisSaver, RedisStore};
 pub use sqlite::{SqliteOptions, SqliteSaver, SqliteStore, Synchronous};
 use superstep::{Checkpointer, Graph, MemorySaver, MemoryStore, StorageError, Store, StoreConfig};
 
@@ -38,8 +40,8 @@ impl Storage {
     }
 }
 
-/// Opens the backend that `url` names: `memory:`, `sqlite:PATH`, `file:FOLDER`, `postgres://…`, or
-/// a plain path (SQLite).
+/// Opens the backend that `url` names: `memory:`, `sqlite:PATH`, `file:FOLDER`, `postgres://…`,
+/// `redis://…`, or a plain path (SQLite).
 pub async fn open(url: &str) -> Result<Storage, StorageError> {
     open_with(url, StoreConfig::default()).await
 }
@@ -78,20 +80,30 @@ pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, Storag
             let store = saver.store(config);
             (Arc::new(saver), Arc::new(store))
         }
+        "file" if rest.is_empty() => {
+            return refused(
+                "it names no folder".to_owned(),
+                "Give a folder, as in file:threads",
+            );
+        }
         "file" => {
-            let folder = if rest.is_empty() { ".".to_owned() } else { rest };
-            let saver = blocking(move || FileSaver::open(folder)).await?;
-            (Arc::new(saver), Arc::new(MemoryStore::with_config(config)))
+            let open = move || FileSaver::open_with_store(rest, FileOptions::default(), config);
+            let (saver, store) = blocking(open).await?;
+            (Arc::new(saver), Arc::new(store))
         }
         "postgres" | "postgresql" => {
             let saver = PostgresSaver::open(url).await?;
             let store = saver.store(config);
             (Arc::new(saver), Arc::new(store))
         }
+        "redis" | "rediss" => (
+            Arc::new(RedisSaver::open(url).await?),
+            Arc::new(RedisStore::open(url, config).await?),
+        ),
         other => {
             return refused(
                 format!("no backend is called {other:?}"),
-                "Use memory:, sqlite:PATH, file:FOLDER, postgres://… or the path of a SQLite file",
+                "Use memory:, sqlite:PATH, file:FOLDER, postgres://…, redis://… or the path of a SQLite file",
             );
         }
     };

@@ -10,9 +10,10 @@ use async_trait::async_trait;
 use superstep::conformance::{self, Draft, id};
 use superstep::{
     Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery,
-    Pruning, Removal, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Write, json,
+    Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery, TaskId,
+    TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Write, json,
 };
-use superstep_storage::{FileOptions, FileSaver, Synchronous};
+use superstep_storage::{FileOptions, FileSaver, FileStore, Synchronous};
 
 fn accepted(report: &conformance::Report) {
     println!("{report}");
@@ -428,4 +429,86 @@ async fn the_deepest_value_that_is_taken_comes_back() {
     drop(saver);
     let saver = FileSaver::open(folder.path()).expect("opens");
     assert_eq!(newest(&saver, "t").await.expect("readable"), Some(list));
+}
+
+/// A store that is opened again for every batch.
+#[derive(Debug)]
+struct ReopenedStore(PathBuf, StoreConfig, tokio::sync::Mutex<()>);
+
+#[async_trait]
+impl Store for ReopenedStore {
+    async fn batch(&self, ops: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
+        let _turn = self.2.lock().await;
+        FileStore::open(&self.0, self.1.clone())?.batch(ops).await
+    }
+    async fn sweep(&self) -> Result<u64, StoreError> {
+        let _turn = self.2.lock().await;
+        FileStore::open(&self.0, self.1.clone())?.sweep().await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_suite_of_stores() {
+    let folders = Folders::new();
+    let kept = conformance::store::run(async |config| {
+        Arc::new(FileStore::open(folders.path(), config).expect("a new folder")) as Arc<dyn Store>
+    });
+    let kept = kept.await;
+    let reopened = conformance::store::run(async |config| {
+        Arc::new(ReopenedStore(
+            folders.path(),
+            config,
+            tokio::sync::Mutex::default(),
+        )) as Arc<dyn Store>
+    });
+    for report in [kept, reopened.await] {
+        println!("{report}");
+        assert!(report.is_ok() && report.passed.len() > 40, "{report}");
+    }
+}
+
+#[tokio::test]
+async fn items_survive_torn_lines_and_their_journal_stays_small() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let open = || FileSaver::open_with_store(folder.path(), FileOptions::default(), StoreConfig::default());
+    let (saver, store) = open().expect("opens");
+    assert!(
+        FileStore::open(folder.path(), StoreConfig::default()).is_err(),
+        "the folder has one user"
+    );
+    grown(&saver, "t", 2).await;
+    for n in 0..5000 {
+        store
+            .put(&["notes"], &format!("key {}", n % 7), json!({"n": n}))
+            .await
+            .expect("stores");
+    }
+    drop((saver, store));
+    let path = folder.path().join("store.jsonl");
+    let text = fs::read_to_string(&path).expect("a journal");
+    assert!(
+        text.lines().count() < 2500,
+        "{} lines for seven items",
+        text.lines().count()
+    );
+    fs::write(&path, format!("{text}0123456789abcdef {{\"batch\"")).expect("writable");
+    let (saver, store) = open().expect("opens");
+    let found = store
+        .search(StoreQuery::under(&["notes"]))
+        .await
+        .expect("searches");
+    let mut numbers: Vec<_> = found
+        .iter()
+        .filter_map(|item| item.value.get("n")?.as_i64())
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (4993..5000).collect::<Vec<_>>());
+    store
+        .put(&["notes"], "after", json!({"n": 1}))
+        .await
+        .expect("stores");
+    drop((saver, store));
+    let (saver, store) = open().expect("opens");
+    assert!(store.get(&["notes"], "after").await.expect("reads").is_some());
+    assert!(newest(&saver, "t").await.expect("readable").is_some());
 }

@@ -1,10 +1,11 @@
 //! A backend of a kind, and an empty place of it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use superstep::{Checkpointer, StorageError};
-use superstep_test_servers::Postgres;
+use superstep_test_servers::{Postgres, Redis};
 
 /// A kind of backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +18,19 @@ pub enum Backend {
     File,
     /// `postgres:`, a database of its own on a server of the test's own.
     Postgres,
+    /// `redis:`, keys of its own on a server of the test's own.
+    Redis,
 }
 
 impl Backend {
     /// Every kind.
-    pub const ALL: &[Backend] = &[Backend::Memory, Backend::Sqlite, Backend::File, Backend::Postgres];
+    pub const ALL: &[Backend] = &[
+        Backend::Memory,
+        Backend::Sqlite,
+        Backend::File,
+        Backend::Postgres,
+        Backend::Redis,
+    ];
 
     /// The kind whose URLs begin with this.
     pub fn named(scheme: &str) -> Option<Self> {
@@ -38,6 +47,7 @@ impl Backend {
             Backend::Sqlite => "sqlite",
             Backend::File => "file",
             Backend::Postgres => "postgres",
+            Backend::Redis => "redis",
         }
     }
 
@@ -55,6 +65,7 @@ impl Backend {
             Backend::Sqlite => format!("sqlite:{}", inside("threads.db")),
             Backend::File => format!("file:{}", inside("threads")),
             Backend::Postgres => postgres()?.database(),
+            Backend::Redis => keys_of_its_own(redis()?.url()),
         };
         Some(Place {
             backend: self,
@@ -100,4 +111,15 @@ pub(crate) async fn open(url: &str) -> Result<Arc<dyn Checkpointer>, StorageErro
 pub fn postgres() -> Option<&'static Postgres> {
     static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
     SERVER.get_or_init(Postgres::start).as_ref()
+}
+
+/// The server of this process, started when it is first wanted. Its watchdog ends it when the process does.
+fn redis() -> Option<&'static Redis> {
+    static SERVER: OnceLock<Option<Redis>> = OnceLock::new();
+    SERVER.get_or_init(Redis::start).as_ref()
+}
+
+fn keys_of_its_own(url: &str) -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    format!("{url}?prefix=place{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }

@@ -728,7 +728,7 @@ async fn batch_large(bench: &Bench) -> Outcome {
 
 async fn concurrent(bench: &Bench) -> Outcome {
     let write = async |n: u64| -> Outcome {
-        let namespace = ["shared", if n % 2 == 0 { "even" } else { "odd" }];
+        let namespace = ["shared", if n.is_multiple_of(2) { "even" } else { "odd" }];
         bench
             .store
             .put(&namespace, &n.to_string(), json!({"n": n}))

@@ -10,6 +10,7 @@ mod embed;
 mod error;
 mod filter;
 mod item;
+mod items;
 mod memory;
 mod ops;
 mod path;
@@ -27,6 +28,7 @@ pub use embed::{Embedding, HashedNgrams};
 pub use error::StoreError;
 pub use filter::{Comparison, Filter, Test};
 pub use item::Item;
+pub use items::{Items, Kept, Place};
 pub use memory::MemoryStore;
 pub use ops::{
     Index, NamespaceQuery, Ranking, StoreAnswer, StoreOp, StoreQuery, Ttl, check_namespace, namespace,

@@ -7,6 +7,7 @@
 mod folder;
 mod journal;
 mod line;
+mod store;
 mod writer;
 
 use std::fmt;
@@ -19,13 +20,15 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
+    Name, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery, ThreadSummary,
+    Usage,
 };
 use tokio::sync::oneshot;
 
 use crate::sqlite::Synchronous;
 use folder::Folder;
 use journal::Loaded;
+pub use store::FileStore;
 use writer::{AtHand, Job, Shared, Writer};
 
 /// How to open a folder.
@@ -61,6 +64,17 @@ impl FileSaver {
     pub fn open_with(path: impl AsRef<Path>, options: FileOptions) -> Result<Self, StorageError> {
         let folder = Arc::new(Folder::open(path.as_ref())?);
         Self::in_folder(folder, options)
+    }
+
+    /// Threads and long-term memory in one folder.
+    pub fn open_with_store(
+        path: impl AsRef<Path>,
+        options: FileOptions,
+        config: StoreConfig,
+    ) -> Result<(Self, FileStore), StorageError> {
+        let folder = Arc::new(Folder::open(path.as_ref())?);
+        let store = FileStore::in_folder(folder.clone(), options, config)?;
+        Ok((Self::in_folder(folder, options)?, store))
     }
 
     fn in_folder(folder: Arc<Folder>, options: FileOptions) -> Result<Self, StorageError> {

@@ -179,7 +179,13 @@ impl Writer {
         for (thread, path) in writer.folder.journals()? {
             let thread = match thread {
                 Some(thread) => thread,
-                None => Journal::named(&path)?,
+                None => match Journal::named(&path) {
+                    Ok(thread) => thread,
+                    Err(error) => {
+                        tracing::error!(%error, "a thread cannot be listed");
+                        continue;
+                    }
+                },
             };
             let size = fs::metadata(&path)
                 .map_err(|error| failed("reading", &path, &error))?
@@ -561,6 +567,9 @@ impl Writer {
 
     pub(super) fn usage(&mut self) -> Result<Usage, StorageError> {
         let mut usage = Usage::default();
+        for file in [self.list_path(), self.folder.path().join("store.jsonl")] {
+            usage.bytes += fs::metadata(&file).map_or(0, |file| file.len());
+        }
         for thread in self.shared.threads() {
             let journal = self.journal(&thread)?;
             usage.bytes += journal.bytes;
@@ -579,6 +588,7 @@ impl Writer {
     pub(super) fn verify(&mut self, repair: bool) -> Result<Integrity, StorageError> {
         let mut found = Integrity::default();
         let folder = self.folder.clone();
+        self.sync()?;
         for thread in self.shared.threads() {
             // What is on the disk counts, not what is in memory.
             self.forget(&thread);

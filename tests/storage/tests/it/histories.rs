@@ -64,3 +64,8 @@ fn file() {
 fn postgres() {
     hold(Backend::Postgres, 12);
 }
+
+#[test]
+fn redis() {
+    hold(Backend::Redis, 12);
+}

@@ -45,3 +45,8 @@ async fn file() {
 async fn postgres() {
     survive(Backend::Postgres, 15).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn redis() {
+    survive(Backend::Redis, 15).await;
+}

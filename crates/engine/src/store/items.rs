@@ -1,0 +1,216 @@
+//! Items in memory, and what is found among them: for the store in memory and for backends that only keep.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::item::Item;
+use super::ops::StoreAnswer;
+use super::prepare::{Order, Prepared, Read, Search, Written};
+use super::rank;
+use crate::value::Object;
+
+/// What is kept of an item.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// What was put.
+    pub value: Object,
+    /// When the key was first put, in milliseconds since the Unix epoch.
+    pub created_at: u64,
+    /// When the value was put, in milliseconds since the Unix epoch.
+    pub updated_at: u64,
+    /// How long it lives after it is put or read, in milliseconds; forever when none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u64>,
+    /// When it expires, in milliseconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<u64>,
+    /// The words that it is found by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// The vectors that it is found by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vectors: Vec<Vec<f32>>,
+}
+
+/// The place of an item: namespace and key.
+pub type Place = (Vec<String>, String);
+
+/// Items by namespace and key.
+#[derive(Clone, Debug, Default)]
+pub struct Items {
+    /// No namespace is without items.
+    namespaces: BTreeMap<Vec<String>, BTreeMap<String, Kept>>,
+}
+
+impl Items {
+    /// No items.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.namespaces.values().map(BTreeMap::len).sum()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.namespaces.is_empty()
+    }
+
+    /// What is kept at a place.
+    pub fn get(&self, namespace: &[String], key: &str) -> Option<&Kept> {
+        self.namespaces.get(namespace)?.get(key)
+    }
+
+    /// Every item, by namespace and key.
+    pub fn iter(&self) -> impl Iterator<Item = (&[String], &str, &Kept)> {
+        self.namespaces
+            .iter()
+            .flat_map(|(namespace, items)| items.iter().map(move |(key, kept)| (&**namespace, &**key, kept)))
+    }
+
+    /// Keeps an item in place of what is there.
+    pub fn insert(&mut self, (namespace, key): Place, kept: Kept) {
+        self.namespaces.entry(namespace).or_default().insert(key, kept);
+    }
+
+    /// Removes an item.
+    pub fn remove(&mut self, namespace: &[String], key: &str) {
+        if let Some(items) = self.namespaces.get_mut(namespace) {
+            items.remove(key);
+            if items.is_empty() {
+                self.namespaces.remove(namespace);
+            }
+        }
+    }
+
+    /// An item expires at another time.
+    pub fn refresh(&mut self, namespace: &[String], key: &str, expires_at: Option<u64>) {
+        if let Some(kept) = self
+            .namespaces
+            .get_mut(namespace)
+            .and_then(|items| items.get_mut(key))
+        {
+            kept.expires_at = expires_at;
+        }
+    }
+
+    /// What has expired at this time.
+    pub fn expired(&self, now: u64) -> Vec<Place> {
+        self.iter()
+            .filter(|(_, _, kept)| kept.expires_at.is_some_and(|at| at <= now))
+            .map(|(namespace, key, _)| (namespace.to_vec(), key.to_owned()))
+            .collect()
+    }
+
+    /// What a write puts at its place; none removes what is there.
+    pub fn written(&self, batch: &Prepared, write: Written) -> (Place, Option<Kept>) {
+        let before = self
+            .get(&write.namespace, &write.key)
+            .filter(|kept| batch.sees(kept.expires_at));
+        let created_at = before.map_or(batch.now, |kept| kept.created_at);
+        let kept = write.value.map(|value| Kept {
+            value,
+            created_at,
+            updated_at: batch.now,
+            ttl: write.ttl,
+            expires_at: batch.expires(write.ttl),
+            words: write.words,
+            vectors: write.vectors,
+        });
+        ((write.namespace, write.key), kept)
+    }
+
+    /// The answer to a read. Items that get their full time again by it, are added to `touched`, with when they expire.
+    pub fn answer(
+        &self,
+        batch: &Prepared,
+        read: Read,
+        touched: &mut Vec<(Place, Option<u64>)>,
+    ) -> StoreAnswer {
+        match read {
+            Read::Get {
+                namespace,
+                key,
+                refresh,
+            } => {
+                let kept = self
+                    .get(&namespace, &key)
+                    .filter(|kept| batch.sees(kept.expires_at));
+                let item = kept.map(|kept| {
+                    if refresh && kept.ttl.is_some() {
+                        touched.push(((namespace.clone(), key.clone()), batch.expires(kept.ttl)));
+                    }
+                    kept.item(&namespace, &key, None)
+                });
+                StoreAnswer::Item(item)
+            }
+            Read::Search(search) => StoreAnswer::Items(self.find(batch, &search, touched)),
+            Read::Namespaces(query) => {
+                let holding = self
+                    .namespaces
+                    .iter()
+                    .filter(|(_, items)| items.values().any(|kept| batch.sees(kept.expires_at)))
+                    .map(|(namespace, _)| namespace.clone());
+                StoreAnswer::Namespaces(query.select(holding))
+            }
+        }
+    }
+
+    fn find(&self, batch: &Prepared, search: &Search, touched: &mut Vec<(Place, Option<u64>)>) -> Vec<Item> {
+        // Namespaces that begin with the prefix are neighbours.
+        let mut found: Vec<(&Vec<String>, &String, &Kept)> = self
+            .namespaces
+            .range(search.prefix.clone()..)
+            .take_while(|(namespace, _)| namespace.starts_with(&search.prefix))
+            .flat_map(|(namespace, items)| items.iter().map(move |(key, kept)| (namespace, key, kept)))
+            .filter(|(_, _, kept)| batch.sees(kept.expires_at))
+            .collect();
+        // How rare a word is shows in everything that is searched, so the filter comes after the scores.
+        let scores: Vec<Option<f64>> = match &search.order {
+            Order::Newest => vec![None; found.len()],
+            Order::Words(words) => {
+                rank::by_words(words, found.iter().map(|(_, _, kept)| kept.words.as_slice()))
+            }
+            Order::Vector(query) => found
+                .iter()
+                .map(|(_, _, kept)| rank::by_vectors(query, &kept.vectors))
+                .collect(),
+        };
+        let mut ranked: Vec<_> = found
+            .drain(..)
+            .zip(scores)
+            .filter(|((_, _, kept), score)| {
+                (score.is_some() || search.order == Order::Newest) && search.filter.matches(&kept.value)
+            })
+            .collect();
+        ranked.sort_by(|((_, _, a), score_a), ((_, _, b), score_b)| {
+            let by_score = score_b.unwrap_or(0.0).total_cmp(&score_a.unwrap_or(0.0));
+            by_score.then_with(|| Reverse(a.updated_at).cmp(&Reverse(b.updated_at)))
+        });
+        let page = ranked.into_iter().skip(search.offset).take(search.limit);
+        page.map(|((namespace, key, kept), score)| {
+            if search.refresh && kept.ttl.is_some() {
+                touched.push(((namespace.clone(), key.clone()), batch.expires(kept.ttl)));
+            }
+            kept.item(namespace, key, score)
+        })
+        .collect()
+    }
+}
+
+impl Kept {
+    fn item(&self, namespace: &[String], key: &str, score: Option<f64>) -> Item {
+        Item {
+            namespace: namespace.to_vec(),
+            key: key.to_owned(),
+            value: self.value.clone(),
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            score,
+        }
+    }
+}

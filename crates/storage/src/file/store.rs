@@ -1,0 +1,312 @@
+//! Long-term memory in the folder: all items in memory, and a journal of what was done to them.
+//!
+//! A line of the journal is a batch, so a batch is there as a whole or not at all. Searching looks at every item under
+//! the prefix; that is what a folder can do.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use superstep::store::{Items, Kept, Place, Prepared};
+use superstep::{StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
+
+use super::FileOptions;
+use super::folder::{Folder, failed};
+use super::line::{lines, put_line, read_line};
+use crate::blocking;
+use crate::codec::plain::is_readable;
+use crate::sqlite::Synchronous;
+
+/// Layout of the journal.
+const SCHEMA: u32 = 1;
+/// Changes in the journal, beyond two for each item, before it is written anew.
+const SLACK: usize = 1000;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Record {
+    /// The first line.
+    Store { schema: u32 },
+    /// What a batch changed.
+    Batch(Box<Change>),
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Change {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    put: Vec<(Place, Kept)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    remove: Vec<Place>,
+    /// Items that live longer because they were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    refresh: Vec<(Place, Option<u64>)>,
+}
+
+impl Change {
+    fn len(&self) -> usize {
+        self.put.len() + self.remove.len() + self.refresh.len()
+    }
+
+    fn apply(self, items: &mut Items) {
+        for (place, kept) in self.put {
+            items.insert(place, kept);
+        }
+        for (namespace, key) in self.remove {
+            items.remove(&namespace, &key);
+        }
+        for ((namespace, key), expires_at) in self.refresh {
+            items.refresh(&namespace, &key, expires_at);
+        }
+    }
+}
+
+/// Keeps items in a folder, beside the threads there.
+pub struct FileStore {
+    config: StoreConfig,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    folder: Arc<Folder>,
+    path: PathBuf,
+    synchronous: Synchronous,
+    items: RwLock<Items>,
+    /// Whoever writes holds it, so that lines and items change in the same order.
+    journal: Mutex<Journal>,
+}
+
+struct Journal {
+    /// Opened for the first batch.
+    file: Option<File>,
+    bytes: u64,
+    changes: usize,
+    /// A line could not be read: a copy is kept before the file is written anew.
+    damaged: bool,
+}
+
+impl fmt::Debug for FileStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileStore")
+            .field("file", &self.inner.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FileStore {
+    /// Opens or makes the folder; it is ours until this is dropped.
+    pub fn open(path: impl AsRef<Path>, config: StoreConfig) -> Result<Self, StorageError> {
+        let folder = Arc::new(Folder::open(path.as_ref())?);
+        Self::in_folder(folder, FileOptions::default(), config)
+    }
+
+    pub(super) fn in_folder(
+        folder: Arc<Folder>,
+        options: FileOptions,
+        config: StoreConfig,
+    ) -> Result<Self, StorageError> {
+        let path = folder.path().join("store.jsonl");
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(failed("reading", &path, &error)),
+        };
+        let mut items = Items::new();
+        let mut journal = Journal {
+            file: None,
+            bytes: 0,
+            changes: 0,
+            damaged: false,
+        };
+        let (lines, finished) = lines(&bytes);
+        for (number, line) in lines {
+            match read_line(line) {
+                Ok(Record::Batch(change)) => {
+                    journal.changes += change.len();
+                    change.apply(&mut items);
+                }
+                Ok(Record::Store { schema }) if schema > SCHEMA => {
+                    return Err(StorageError::NewerSchema {
+                        found: schema.into(),
+                        supported: SCHEMA.into(),
+                    });
+                }
+                Ok(Record::Store { .. }) => {}
+                Err(cause) => {
+                    tracing::error!(file = %path.display(), line = number, cause, "a batch of the store is lost");
+                    journal.damaged = true;
+                }
+            }
+        }
+        journal.bytes = finished as u64;
+        Ok(Self {
+            config,
+            inner: Arc::new(Inner {
+                folder,
+                path,
+                synchronous: options.synchronous,
+                items: RwLock::new(items),
+                journal: Mutex::new(journal),
+            }),
+        })
+    }
+}
+
+impl Inner {
+    fn write(&self, change: impl FnOnce(&Items) -> Change) -> Result<usize, StorageError> {
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let change = change(&self.items.read().unwrap_or_else(PoisonError::into_inner));
+        let count = change.len();
+        if count == 0 {
+            return Ok(0);
+        }
+        let record = Record::Batch(Box::new(change));
+        self.append(&mut journal, &record)?;
+        journal.changes += count;
+        if let Record::Batch(change) = record {
+            let mut items = self.items.write().unwrap_or_else(PoisonError::into_inner);
+            change.apply(&mut items);
+        }
+        let items = self.items.read().unwrap_or_else(PoisonError::into_inner);
+        if journal.changes > 2 * items.len() + SLACK
+            && let Err(error) = self.compact(&mut journal, &items)
+        {
+            // The batch is stored all the same.
+            tracing::warn!(%error, "the journal of the store could not be written anew");
+        }
+        Ok(count)
+    }
+
+    fn append(&self, journal: &mut Journal, record: &Record) -> Result<(), StorageError> {
+        let mut text = Vec::new();
+        if journal.bytes == 0 {
+            self.line(&mut text, &Record::Store { schema: SCHEMA })?;
+        }
+        self.line(&mut text, record)?;
+        let write = |journal: &mut Journal| {
+            let file = match journal.file.take() {
+                Some(file) => file,
+                None => {
+                    let file = OpenOptions::new().append(true).create(true).open(&self.path)?;
+                    if file.metadata()?.len() > journal.bytes {
+                        // An unfinished line was never acknowledged.
+                        file.set_len(journal.bytes)?;
+                    }
+                    file
+                }
+            };
+            let file = journal.file.insert(file);
+            file.write_all(&text)?;
+            match self.synchronous {
+                Synchronous::Normal => Ok(()),
+                Synchronous::Full => file.sync_data(),
+            }
+        };
+        if let Err(error) = write(journal) {
+            // Opened again, it is cut to what is sound.
+            journal.file = None;
+            return Err(failed("writing to", &self.path, &error));
+        }
+        journal.bytes += text.len() as u64;
+        Ok(())
+    }
+
+    fn line(&self, text: &mut Vec<u8>, record: &Record) -> Result<(), StorageError> {
+        put_line(text, record).map_err(|cause| StorageError::Backend {
+            what: format!("writing to {}", self.path.display()),
+            cause,
+            remedy: "Write a value that JSON can express".to_owned(),
+        })
+    }
+
+    /// Writes the journal anew, with the items that are there.
+    fn compact(&self, journal: &mut Journal, items: &Items) -> Result<(), StorageError> {
+        let mut text = Vec::new();
+        self.line(&mut text, &Record::Store { schema: SCHEMA })?;
+        for (namespace, key, kept) in items.iter() {
+            let change = Change {
+                put: vec![((namespace.to_vec(), key.to_owned()), kept.clone())],
+                ..Change::default()
+            };
+            self.line(&mut text, &Record::Batch(Box::new(change)))?;
+        }
+        if journal.damaged {
+            let copy = self.path.with_extension("damaged");
+            fs::copy(&self.path, &copy).map_err(|error| failed("copying to", &copy, &error))?;
+        }
+        journal.file = None;
+        self.folder.replace(&self.path, &text)?;
+        journal.bytes = text.len() as u64;
+        journal.changes = items.len();
+        journal.damaged = false;
+        Ok(())
+    }
+
+    fn store(&self, batch: Prepared, touched: Vec<(Place, Option<u64>)>) -> Result<usize, StorageError> {
+        self.write(move |items| {
+            let mut change = Change::default();
+            for ((namespace, key), expires_at) in touched {
+                if items.get(&namespace, &key).is_some() {
+                    change.refresh.push(((namespace, key), expires_at));
+                }
+            }
+            let mut batch = batch;
+            for write in std::mem::take(&mut batch.writes) {
+                match items.written(&batch, write) {
+                    (place, Some(kept)) => change.put.push((place, kept)),
+                    ((namespace, key), None) => {
+                        if items.get(&namespace, &key).is_some() {
+                            change.remove.push((namespace, key));
+                        }
+                    }
+                }
+            }
+            // What is put or removed in the same batch has its own time.
+            let gone = |place: &Place| {
+                change.remove.contains(place) || change.put.iter().any(|(put, _)| put == place)
+            };
+            let refresh = std::mem::take(&mut change.refresh);
+            change.refresh = refresh.into_iter().filter(|(place, _)| !gone(place)).collect();
+            change
+        })
+    }
+}
+
+#[async_trait]
+impl Store for FileStore {
+    async fn batch(&self, ops: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
+        let mut batch = self.config.prepare(ops).await?;
+        for write in &batch.writes {
+            if let Some(value) = &write.value {
+                is_readable(value, &format!("storing {:?}", write.key))?;
+            }
+        }
+        let mut touched = Vec::new();
+        {
+            let items = self.inner.items.read().unwrap_or_else(PoisonError::into_inner);
+            for (place, read) in std::mem::take(&mut batch.reads) {
+                batch.answers[place] = items.answer(&batch, read, &mut touched);
+            }
+        }
+        let answers = std::mem::take(&mut batch.answers);
+        if !touched.is_empty() || !batch.writes.is_empty() {
+            let inner = self.inner.clone();
+            blocking(move || inner.store(batch, touched)).await?;
+        }
+        Ok(answers)
+    }
+
+    async fn sweep(&self) -> Result<u64, StoreError> {
+        let (inner, now) = (self.inner.clone(), self.config.clock.now_ms());
+        let removed = blocking(move || {
+            inner.write(|items| Change {
+                remove: items.expired(now),
+                ..Change::default()
+            })
+        });
+        Ok(removed.await? as u64)
+    }
+}

@@ -1,0 +1,129 @@
+-- Stores commits of one thread, each as a whole or not at all.
+--
+-- KEYS: the thread's facts, index, heads, values, writes, open tasks; then places, threads, expiry.
+-- ARGV: thread, milliseconds to live (0: for ever), a new epoch, the epoch the caller relies on ('' for none), how many
+-- commits; then what each needs. The answer is the epoch and, for each commit, 'ok', 'there' (done, but the checkpoint was
+-- stored before), 'orphan N' (not done: its N-th task belongs to a checkpoint that is not stored) or 'stale' (not done: the
+-- caller relied on something that is gone). After any but 'ok' nothing more is done.
+local facts, index, heads, values, writes, open, places, threads, expiry = unpack(KEYS)
+local at = 0
+local function take()
+  at = at + 1
+  return ARGV[at]
+end
+
+local thread, ttl, new_epoch, relied_on, count = take(), tonumber(take()), take(), take(), tonumber(take())
+local epoch = redis.call('HGET', facts, 'epoch')
+if relied_on ~= '' and (epoch or new_epoch) ~= relied_on then
+  return {epoch or '', 'stale'}
+end
+
+local answers = {}
+local touched = false
+
+local function stored(key)
+  return redis.call('HEXISTS', heads, key) == 1
+end
+
+-- 1 finished, 2 asked, 4 failed: what a task's writes say together.
+local function note(key, task, flags, line)
+  local known = redis.call('HGET', open, key)
+  if flags >= 2 or known then
+    local tasks = known and cjson.decode(known) or {}
+    if tasks[task] or flags >= 2 then
+      local before = tasks[task]
+      if not before then
+        before = 0
+        for n = 1, line - 1 do
+          local old = redis.call('HGET', writes, key .. '\0' .. n)
+          local said, of = string.match(old, '^(%d)([^\n]*)\n')
+          if of == task then
+            before = bit.bor(before, tonumber(said))
+          end
+        end
+      end
+      tasks[task] = bit.bor(before, flags)
+      redis.call('HSET', open, key, cjson.encode(tasks))
+    end
+  end
+end
+
+for n = 1, count do
+  local ns = take()
+  local put, tasks = nil, {}
+  if take() == '1' then
+    put = {id = take(), relies = take(), base = take(), record = take(), place = take(), ts = take(), rows = {}}
+    for _ = 1, tonumber(take()) do
+      put.rows[#put.rows + 1] = {take(), take()}
+    end
+  end
+  for _ = 1, tonumber(take()) do
+    tasks[#tasks + 1] = {of = take(), task = take(), flags = take(), text = take()}
+  end
+
+  local answer = 'ok'
+  local new = put and ns .. '\0' .. put.id
+  if put and stored(new) then
+    put = nil
+    answer = 'there'
+  end
+  if put and put.relies == '1' and not stored(ns .. '\0' .. put.base) then
+    answer = 'stale'
+  end
+  for place, task in ipairs(tasks) do
+    local key = ns .. '\0' .. task.of
+    if (answer == 'ok' or answer == 'there') and key ~= new and not stored(key) then
+      answer = 'orphan ' .. place
+    end
+  end
+  answers[n] = answer
+  if (answer == 'ok' or answer == 'there') and (put or #tasks > 0) then
+    if not epoch then
+      epoch = new_epoch
+      redis.call('HSET', facts, 'epoch', epoch)
+      redis.call('HSET', threads, thread, '')
+    end
+    touched = true
+    redis.call('HINCRBY', facts, 'changes', 1)
+    if put then
+      redis.call('HSET', heads, new, put.record)
+      redis.call('ZADD', index, 0, new)
+      for _, row in ipairs(put.rows) do
+        redis.call('HSET', values, row[1], row[2])
+      end
+      if ns == '' then
+        redis.call('HINCRBY', facts, 'roots', 1)
+        if redis.call('ZRANGE', index, '(\1', '[\0', 'BYLEX', 'REV', 'LIMIT', 0, 1)[1] == new then
+          local before = redis.call('HGET', threads, thread)
+          if before and before ~= '' then
+            redis.call('ZREM', places, before)
+          end
+          redis.call('ZADD', places, 0, put.place)
+          redis.call('HSET', threads, thread, put.place)
+        end
+        if redis.call('ZRANGE', index, '[\0', '(\1', 'BYLEX', 'LIMIT', 0, 1)[1] == new then
+          redis.call('HSET', facts, 'created', put.ts)
+        end
+      end
+    end
+    for _, task in ipairs(tasks) do
+      local key = ns .. '\0' .. task.of
+      local line = redis.call('HINCRBY', writes, key, 1)
+      redis.call('HSET', writes, key .. '\0' .. line, task.flags .. task.task .. '\n' .. task.text)
+      note(key, task.task, tonumber(task.flags), line)
+    end
+  end
+  if answer ~= 'ok' then
+    break
+  end
+end
+
+if touched and ttl > 0 then
+  local now = redis.call('TIME')
+  for n = 1, 6 do
+    redis.call('PEXPIRE', KEYS[n], ttl)
+  end
+  redis.call('ZADD', expiry, now[1] * 1000 + math.floor(now[2] / 1000) + ttl, thread)
+end
+table.insert(answers, 1, epoch or '')
+return answers

@@ -1,0 +1,369 @@
+//! Checkpoints in Redis.
+//!
+//! Everything of a thread is in six keys, every change is one script call, and one task of this process writes. Reads
+//! need no lock: what is stored is never changed, only removed. `docs/storage.md` describes the keys and what survives
+//! which accident.
+
+mod reader;
+mod server;
+mod state;
+mod store;
+mod upkeep;
+mod writer;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use superstep::{
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
+    Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::shown;
+pub use server::Life as RedisLife;
+use server::Server;
+pub use store::RedisStore;
+use writer::{Job, Other, Outcome, Writer};
+
+/// How to use a server.
+#[derive(Clone, Debug)]
+pub struct RedisOptions {
+    /// What the names of our keys begin with.
+    pub prefix: String,
+    /// How long threads live; `None` is for ever.
+    pub life: Option<RedisLife>,
+}
+
+impl Default for RedisOptions {
+    fn default() -> Self {
+        Self {
+            prefix: "superstep".to_owned(),
+            life: None,
+        }
+    }
+}
+
+/// A connection with a thread and a runtime of its own: it lives in them, whatever runtime a caller is in or goes away
+/// with.
+struct Home {
+    shown: String,
+    server: Server,
+    runtime: tokio::runtime::Handle,
+    thread: Option<JoinHandle<()>>,
+}
+
+type Opened = Result<(Server, tokio::runtime::Handle), StorageError>;
+
+impl Home {
+    /// Connects; the connection lives until `main` is over.
+    async fn start<F: Future<Output = ()>>(
+        url: &str,
+        options: RedisOptions,
+        main: impl FnOnce(Server) -> F + Send + 'static,
+    ) -> Result<Self, StorageError> {
+        let (opened, ready) = oneshot::channel();
+        let (address, name) = (url.to_owned(), shown(url));
+        let thread = std::thread::Builder::new()
+            .name("superstep-redis".to_owned())
+            .spawn(move || serve(&address, &options, opened, main));
+        let stopped = |cause: String| StorageError::Backend {
+            what: format!("connecting to {}", shown(url)),
+            cause,
+            remedy: "Close other programs and try again".to_owned(),
+        };
+        let thread = thread.map_err(|error| stopped(error.to_string()))?;
+        let opened = ready.await;
+        let (server, runtime) = opened.unwrap_or_else(|_| Err(stopped("its thread has ended".to_owned())))?;
+        Ok(Self {
+            shown: name,
+            server,
+            runtime,
+            thread: Some(thread),
+        })
+    }
+
+    fn gone(&self) -> StorageError {
+        StorageError::Backend {
+            what: format!("working with {}", self.shown),
+            cause: "the connection has been closed".to_owned(),
+            remedy: "Open it again; what was acknowledged is stored".to_owned(),
+        }
+    }
+
+    /// Does something in the runtime in which the connection lives.
+    async fn read<T: Send + 'static, F: Future<Output = Result<T, StorageError>> + Send + 'static>(
+        &self,
+        work: impl FnOnce(Server) -> F,
+    ) -> Result<T, StorageError> {
+        let reading = self.runtime.spawn(work(self.server.clone()));
+        reading.await.unwrap_or_else(|_| Err(self.gone()))
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!(url = %self.shown, "the connection's thread ended in a panic");
+        }
+    }
+}
+
+fn serve<F: Future<Output = ()>>(
+    url: &str,
+    options: &RedisOptions,
+    opened: oneshot::Sender<Opened>,
+    main: impl FnOnce(Server) -> F,
+) {
+    let shown = shown(url);
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let _ = opened.send(Err(StorageError::Backend {
+                what: format!("connecting to {shown}"),
+                cause: error.to_string(),
+                remedy: "Close other programs and try again".to_owned(),
+            }));
+            return;
+        }
+    };
+    runtime.block_on(async move {
+        match Server::open(url, &shown, &options.prefix, options.life).await {
+            Ok(server) => {
+                let handle = tokio::runtime::Handle::current();
+                if opened.send(Ok((server.clone(), handle))).is_ok() {
+                    main(server).await;
+                }
+            }
+            Err(error) => drop(opened.send(Err(error))),
+        }
+    });
+}
+
+/// Keeps checkpoints in Redis.
+pub struct RedisSaver {
+    /// Dropped first: it ends the connection's thread when every job is done.
+    jobs: mpsc::UnboundedSender<Job>,
+    home: Home,
+}
+
+impl fmt::Debug for RedisSaver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisSaver")
+            .field("url", &self.home.shown)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RedisSaver {
+    /// Connects to the server that the URL names: `redis://[[user:]password@]host[:port][/database]`, `rediss://` for
+    /// TLS, and after a `?` `prefix=`, `ttl=` (seconds that a thread lives after its last commit) and `refresh=true`
+    /// (or after it was last read).
+    pub async fn open(url: &str) -> Result<Self, StorageError> {
+        let (url, options) = read_url(url)?;
+        Self::open_with(&url, options).await
+    }
+
+    /// Connects with options.
+    pub async fn open_with(url: &str, options: RedisOptions) -> Result<Self, StorageError> {
+        let (jobs, queue) = mpsc::unbounded_channel();
+        let home = Home::start(url, options, move |server| Writer::new(server).run(queue));
+        Ok(Self {
+            jobs,
+            home: home.await?,
+        })
+    }
+
+    /// The URL, without its password.
+    pub fn url(&self) -> &str {
+        &self.home.shown
+    }
+
+    /// Hands a job to the writer at once; the future only waits for its outcome. So the order of the calls is the
+    /// order of the commits, even when the futures are awaited later and in another order.
+    fn submit(
+        &self,
+        job: impl FnOnce(oneshot::Sender<Outcome>) -> Job,
+    ) -> impl Future<Output = Outcome> + Send + 'static {
+        let (answer, outcome) = oneshot::channel();
+        let sent = self.jobs.send(job(answer)).is_ok();
+        let gone = self.home.gone();
+        async move {
+            if !sent {
+                return Err(gone);
+            }
+            outcome.await.unwrap_or(Err(gone))
+        }
+    }
+
+    fn other(&self, work: Other) -> impl Future<Output = Outcome> + Send + 'static {
+        self.submit(|answer| Job::Other(work, answer))
+    }
+}
+
+/// The URL for the server, and what of it is for us.
+fn read_url(url: &str) -> Result<(String, RedisOptions), StorageError> {
+    let mut options = RedisOptions::default();
+    let Some((address, query)) = url.split_once('?') else {
+        return Ok((url.to_owned(), options));
+    };
+    let (mut rest, mut seconds, mut refresh) = (Vec::new(), None, false);
+    for pair in query.split('&') {
+        let unreadable = || StorageError::Backend {
+            what: format!("opening {}", shown(address)),
+            cause: format!("{pair:?} cannot be understood"),
+            remedy: "Give prefix=NAME, ttl=SECONDS or refresh=true after the question mark".to_owned(),
+        };
+        match pair.split_once('=') {
+            Some(("prefix", prefix)) if !prefix.is_empty() => options.prefix = prefix.to_owned(),
+            Some(("ttl", text)) => {
+                let given = text.parse::<u64>().ok().filter(|seconds| *seconds > 0);
+                seconds = Some(given.ok_or_else(unreadable)?);
+            }
+            Some(("refresh", text)) => refresh = text.parse().map_err(|_| unreadable())?,
+            Some(("protocol", _)) => rest.push(pair),
+            _ => return Err(unreadable()),
+        }
+    }
+    options.life = seconds.map(|seconds| RedisLife {
+        time: Duration::from_secs(seconds),
+        reading_counts: refresh,
+    });
+    let query = if rest.is_empty() {
+        String::new()
+    } else {
+        format!("?{}", rest.join("&"))
+    };
+    Ok((format!("{address}{query}"), options))
+}
+
+#[async_trait]
+impl Checkpointer for RedisSaver {
+    // Written out rather than `async fn`, because the job must be queued when this is called and not when the
+    // future is first polled.
+    fn commit<'life0, 'async_trait>(
+        &'life0 self,
+        commit: Commit,
+    ) -> Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        Self: 'async_trait,
+    {
+        let done = self.submit(|answer| Job::Commits(vec![commit], answer));
+        Box::pin(async move { done.await.map(drop) })
+    }
+
+    async fn commit_all(&self, commits: Vec<Commit>) -> Result<(), StorageError> {
+        self.submit(|answer| Job::Commits(commits, answer))
+            .await
+            .map(drop)
+    }
+
+    async fn get(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError> {
+        let (thread, ns, id) = (thread.clone(), ns.to_owned(), id.cloned());
+        self.home
+            .read(|server| async move {
+                let found = server.get(&thread, &ns, id.as_ref()).await?;
+                server.touch(&thread).await?;
+                Ok(found)
+            })
+            .await
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        let query = query.clone();
+        self.home
+            .read(|server| async move { server.list(&query).await })
+            .await
+    }
+
+    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
+        let query = query.clone();
+        self.home
+            .read(|server| async move { server.heads(&query).await })
+            .await
+    }
+
+    async fn values(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+        keys: &[Name],
+    ) -> Result<Option<ChannelValues>, StorageError> {
+        let (thread, ns, id, keys) = (thread.clone(), ns.to_owned(), id.cloned(), keys.to_vec());
+        self.home
+            .read(|server| async move {
+                let found = server.values(&thread, &ns, id.as_ref(), &keys).await?;
+                server.touch(&thread).await?;
+                Ok(found)
+            })
+            .await
+    }
+
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        let query = query.clone();
+        self.home
+            .read(|server| async move { server.threads(&query).await })
+            .await
+    }
+
+    async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
+        let query = query.clone();
+        self.home
+            .read(|server| async move { server.count_threads(&query).await })
+            .await
+    }
+
+    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        let thread = thread.clone();
+        let work: Other = Box::new(move |writer| Box::pin(async move { writer.delete(&thread).await }));
+        self.other(work).await.map(drop)
+    }
+
+    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
+        let (from, to) = (from.clone(), to.clone());
+        let work: Other = Box::new(move |writer| Box::pin(async move { writer.copy(&from, &to).await }));
+        self.other(work).await.map(drop)
+    }
+
+    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+        let pruning = pruning.clone();
+        let work: Other = Box::new(move |writer| Box::pin(async move { writer.prune(&pruning).await }));
+        self.other(work).await
+    }
+
+    async fn usage(&self) -> Result<Usage, StorageError> {
+        self.home.read(|server| async move { server.usage().await }).await
+    }
+
+    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        let thread = thread.clone();
+        self.home
+            .read(|server| async move { server.lens(&thread).await })
+            .await
+    }
+
+    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
+        let (answer, outcome) = oneshot::channel();
+        let work: Other = Box::new(move |writer| {
+            Box::pin(async move {
+                let _ = answer.send(writer.verify(repair).await);
+                Ok(Removal::default())
+            })
+        });
+        self.other(work).await?;
+        outcome.await.unwrap_or_else(|_| Err(self.home.gone()))
+    }
+}

@@ -1,0 +1,90 @@
+-- Removes checkpoints of a thread that is still as the caller read it, or the whole thread.
+--
+-- KEYS: as commit.lua. ARGV: thread, a new epoch, the epoch and the number of changes the caller read ('' and '': remove
+-- everything; 'gone' and '': everything, if it has run out of time); 'plan' or 'do'; then the new place and creation time
+-- of the thread, the number of its root checkpoints that stay, and three counted lists: checkpoints to remove, rows of
+-- values to remove, checkpoints with the records to write. The answer is the bytes that go, or -1 when the thread has changed.
+local facts, index, heads, values, writes, open, places, threads, expiry = unpack(KEYS)
+local at = 0
+local function take()
+  at = at + 1
+  return ARGV[at]
+end
+local thread, new_epoch, epoch, changes = take(), take(), take(), take()
+
+local function everything()
+  local place = redis.call('HGET', threads, thread)
+  if place and place ~= '' then
+    redis.call('ZREM', places, place)
+  end
+  redis.call('HDEL', threads, thread)
+  redis.call('ZREM', expiry, thread)
+  redis.call('UNLINK', facts, index, heads, values, writes, open)
+end
+
+if changes == '' then
+  if epoch == '' or redis.call('EXISTS', facts) == 0 then
+    everything()
+  end
+  return 0
+end
+if redis.call('HGET', facts, 'epoch') ~= epoch or redis.call('HGET', facts, 'changes') ~= changes then
+  return -1
+end
+
+local plan = take() == 'plan'
+local place, created, roots = take(), take(), take()
+local bytes = 0
+local function drop(hash, field)
+  local size = redis.call('HSTRLEN', hash, field)
+  if size > 0 then
+    bytes = bytes + size + #field
+    if not plan then
+      redis.call('HDEL', hash, field)
+    end
+  end
+end
+
+for _ = 1, tonumber(take()) do
+  local key = take()
+  drop(heads, key)
+  drop(open, key)
+  for n = 1, tonumber(redis.call('HGET', writes, key) or 0) do
+    drop(writes, key .. '\0' .. n)
+  end
+  drop(writes, key)
+  if not plan then
+    redis.call('ZREM', index, key)
+  end
+end
+for _ = 1, tonumber(take()) do
+  drop(values, take())
+end
+for _ = 1, tonumber(take()) do
+  local key, record = take(), take()
+  bytes = bytes - (#record - redis.call('HSTRLEN', heads, key))
+  if not plan then
+    redis.call('HSET', heads, key, record)
+  end
+end
+if plan then
+  return math.max(bytes, 0)
+end
+
+if redis.call('ZCARD', index) == 0 then
+  everything()
+  return math.max(bytes, 0)
+end
+local before = redis.call('HGET', threads, thread)
+if before ~= place then
+  if before and before ~= '' then
+    redis.call('ZREM', places, before)
+  end
+  if place ~= '' then
+    redis.call('ZADD', places, 0, place)
+  end
+  redis.call('HSET', threads, thread, place)
+end
+redis.call('HSET', facts, 'epoch', new_epoch, 'created', created, 'roots', roots)
+redis.call('HINCRBY', facts, 'changes', 1)
+return math.max(bytes, 0)

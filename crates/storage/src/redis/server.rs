@@ -1,0 +1,398 @@
+//! The connection to the server: its keys, its scripts, and what its errors mean.
+
+use std::fmt;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use redis::{Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value};
+use superstep::{CheckpointId, StorageError, ThreadId};
+
+/// Layout of the keys that this release knows.
+const SCHEMA: i64 = 1;
+/// Oldest server that has what the scripts use (COPY, ranges by text in reverse).
+const OLDEST: (u32, u32) = (6, 2);
+/// How often something is tried while the server comes back, with twice the pause each time.
+const TRIES: u32 = 7;
+const FIRST_PAUSE: Duration = Duration::from_millis(25);
+/// How long the server may take for one answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The scripts, each atomic.
+pub(super) static COMMIT: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("commit.lua")));
+pub(super) static READ: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("read.lua")));
+pub(super) static VALUES: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("values.lua")));
+pub(super) static REMOVE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("remove.lua")));
+pub(super) static COPY: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("copy.lua")));
+pub(super) static STORE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("store.lua")));
+pub(super) static TOUCH: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("touch.lua")));
+
+/// Names of keys. Everything of a thread is in six keys.
+#[derive(Clone, Debug)]
+pub(super) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    pub(super) fn new(prefix: &str) -> Self {
+        Self {
+            prefix: prefix.to_owned(),
+        }
+    }
+
+    /// A key of all threads together.
+    pub(super) fn of_all(&self, kind: &str) -> Vec<u8> {
+        format!("{}:{kind}", self.prefix).into_bytes()
+    }
+
+    /// A key of one thread: facts, index, heads, values, writes or open.
+    pub(super) fn of(&self, kind: &str, thread: &ThreadId) -> Vec<u8> {
+        format!("{}:{kind}:{thread}", self.prefix).into_bytes()
+    }
+
+    /// The six keys of a thread.
+    pub(super) fn thread(&self, thread: &ThreadId) -> Vec<Vec<u8>> {
+        ["facts", "index", "heads", "values", "writes", "open"]
+            .map(|kind| self.of(kind, thread))
+            .into()
+    }
+
+    /// The six keys of a thread and those that list threads.
+    pub(super) fn thread_and_lists(&self, thread: &ThreadId) -> Vec<Vec<u8>> {
+        let mut keys = self.thread(thread);
+        keys.extend(["places", "threads", "expiry"].map(|kind| self.of_all(kind)));
+        keys
+    }
+}
+
+/// Where a thread stands in the list of threads: sorts by head, and backwards by name, because the list is read from
+/// its end. Zero is below every byte of text, 0xff above every changed one.
+pub(super) fn place(head: &CheckpointId, thread: &ThreadId) -> Vec<u8> {
+    let mut place = head.as_str().as_bytes().to_vec();
+    place.push(0);
+    place.extend(thread.as_str().bytes().map(|byte| 0xfe - byte));
+    place.push(0xff);
+    place
+}
+
+/// What a place says.
+pub(super) fn placed(place: &[u8]) -> Option<(CheckpointId, ThreadId)> {
+    let end = place.iter().position(|byte| *byte == 0)?;
+    let (head, thread) = (&place[..end], place[end + 1..].strip_suffix(&[0xff])?);
+    let thread = thread.iter().map(|byte| 0xfe_u8.wrapping_sub(*byte)).collect();
+    let head = String::from_utf8(head.to_vec()).ok()?;
+    Some((head.into(), String::from_utf8(thread).ok()?.into()))
+}
+
+/// The server. A clone is the same connection.
+#[derive(Clone)]
+pub(super) struct Server {
+    manager: ConnectionManager,
+    pub(super) keys: Keys,
+    shown: String,
+    life: Option<Life>,
+}
+
+/// How long threads live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// A thread goes when nothing was stored in it for so long.
+    pub time: Duration,
+    /// Reading a checkpoint counts as well.
+    pub reading_counts: bool,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl Server {
+    /// Connects, and looks whether the server and what it holds can be used.
+    pub(super) async fn open(
+        url: &str,
+        shown: &str,
+        prefix: &str,
+        life: Option<Life>,
+    ) -> Result<Self, StorageError> {
+        let what = format!("connecting to {shown}");
+        let config = ConnectionManagerConfig::new()
+            .set_number_of_retries(3)
+            .set_min_delay(FIRST_PAUSE)
+            .set_max_delay(Duration::from_secs(1))
+            .set_connection_timeout(Some(Duration::from_secs(10)))
+            .set_response_timeout(Some(PATIENCE));
+        let client = redis::Client::open(url).map_err(|error| failed(&what, &error))?;
+        let manager = ConnectionManager::new_with_config(client, config)
+            .await
+            .map_err(|error| failed(&what, &error))?;
+        let server = Self {
+            manager,
+            keys: Keys::new(prefix),
+            shown: shown.to_owned(),
+            life,
+        };
+        server.check().await?;
+        Ok(server)
+    }
+
+    async fn check(&self) -> Result<(), StorageError> {
+        let mut info = redis::cmd("INFO");
+        info.arg("server");
+        let info = text(self.call(info, "looking at the server").await?);
+        let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
+        let mut numbers = version
+            .unwrap_or_default()
+            .split('.')
+            .map(|number| number.parse::<u32>().ok());
+        let found = (numbers.next().flatten(), numbers.next().flatten());
+        if let (Some(major), Some(minor)) = found
+            && (major, minor) < OLDEST
+        {
+            return Err(StorageError::Backend {
+                what: format!("using {}", self.shown),
+                cause: format!("it is Redis {major}.{minor}"),
+                remedy: format!("Use Redis {}.{} or newer", OLDEST.0, OLDEST.1),
+            });
+        }
+        let key = self.keys.of_all("schema");
+        let mut set = redis::cmd("SET");
+        set.arg(&key).arg(SCHEMA).arg("NX");
+        self.call(set, "looking at what is stored").await?;
+        let mut get = redis::cmd("GET");
+        get.arg(&key);
+        let found = text(self.call(get, "looking at what is stored").await?);
+        match found.parse::<i64>() {
+            Ok(SCHEMA) => Ok(()),
+            Ok(found) if found > SCHEMA => Err(StorageError::NewerSchema {
+                found,
+                supported: SCHEMA,
+            }),
+            _ => Err(StorageError::Backend {
+                what: format!("using {}", self.shown),
+                cause: "its keys with our prefix are not ours".to_owned(),
+                remedy: "Choose another prefix, as in redis://host/0?prefix=mine".to_owned(),
+            }),
+        }
+    }
+
+    /// Milliseconds that a thread lives after a commit; 0 is for ever.
+    pub(super) fn time_to_live(&self) -> u64 {
+        self.life.map_or(0, |life| {
+            u64::try_from(life.time.as_millis()).unwrap_or(u64::MAX >> 11)
+        })
+    }
+
+    /// A thread was read.
+    pub(super) async fn touch(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        if self.life.is_none_or(|life| !life.reading_counts) {
+            return Ok(());
+        }
+        let mut keys = self.keys.thread(thread);
+        keys.push(self.keys.of_all("expiry"));
+        let arguments = vec![
+            thread.as_str().as_bytes().to_vec(),
+            self.time_to_live().to_string().into_bytes(),
+        ];
+        self.run(&TOUCH, keys, arguments, "keeping a thread")
+            .await
+            .map(drop)
+    }
+
+    /// Takes threads whose time is over off the lists; their own keys the server has removed.
+    pub(super) async fn sweep(&self) -> Result<(), StorageError> {
+        let mut now = redis::cmd("TIME");
+        if self.life.is_none() {
+            // Another program may give threads a time to live; then this is not empty.
+            now = redis::cmd("EXISTS");
+            now.arg(self.keys.of_all("expiry"));
+            if number(self.call(now, "looking for threads whose time is over").await?) == 0 {
+                return Ok(());
+            }
+            now = redis::cmd("TIME");
+        }
+        let now = parts(self.call(now, "looking for threads whose time is over").await?);
+        let mut now = now.into_iter().map(number);
+        let now = now.next().unwrap_or(0) * 1000 + now.next().unwrap_or(0) / 1000;
+        let mut over = redis::cmd("ZRANGE");
+        over.arg(self.keys.of_all("expiry"))
+            .arg(0)
+            .arg(now)
+            .arg("BYSCORE");
+        for thread in parts(self.call(over, "looking for threads whose time is over").await?) {
+            let thread = ThreadId::from(text(thread));
+            self.remove_all(&thread, "gone").await?;
+        }
+        Ok(())
+    }
+
+    /// Removes everything of a thread; with `gone`, only if its time is over.
+    pub(super) async fn remove_all(&self, thread: &ThreadId, when: &str) -> Result<(), StorageError> {
+        let arguments = [thread.as_str(), "", when, ""].map(|text| text.as_bytes().to_vec());
+        let keys = self.keys.thread_and_lists(thread);
+        self.run(
+            &REMOVE,
+            keys,
+            arguments.into(),
+            &format!("deleting thread {thread}"),
+        )
+        .await
+        .map(drop)
+    }
+
+    /// Sends a command. What is sent may arrive twice when the connection breaks: all that we send may.
+    pub(super) async fn call(&self, command: Cmd, what: &str) -> Result<Value, StorageError> {
+        let mut pause = FIRST_PAUSE;
+        for attempt in 1.. {
+            match self.manager.clone().send_packed_command(&command).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) if attempt < TRIES && passes(&error) => {
+                    tokio::time::sleep(pause).await;
+                    pause *= 2;
+                }
+                Err(error) => return Err(failed(&format!("{what} ({})", self.shown), &error)),
+            }
+        }
+        Err(StorageError::Unsupported("an endless wait"))
+    }
+
+    /// Runs a script.
+    pub(super) async fn run(
+        &self,
+        script: &Script,
+        keys: Vec<Vec<u8>>,
+        arguments: Vec<Vec<u8>>,
+        what: &str,
+    ) -> Result<Value, StorageError> {
+        let mut pause = FIRST_PAUSE;
+        for attempt in 1.. {
+            let mut call = script.prepare_invoke();
+            for key in &keys {
+                call.key(key.as_slice());
+            }
+            for argument in &arguments {
+                call.arg(argument.as_slice());
+            }
+            match call.invoke_async(&mut self.manager.clone()).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) if attempt < TRIES && passes(&error) => {
+                    tokio::time::sleep(pause).await;
+                    pause *= 2;
+                }
+                Err(error) => return Err(failed(&format!("{what} ({})", self.shown), &error)),
+            }
+        }
+        Err(StorageError::Unsupported("an endless wait"))
+    }
+}
+
+/// True for what goes away by itself: a broken connection, a server that is starting.
+fn passes(error: &RedisError) -> bool {
+    match error.kind() {
+        ErrorKind::Server(kind) => matches!(
+            kind,
+            ServerErrorKind::BusyLoading | ServerErrorKind::TryAgain | ServerErrorKind::MasterDown
+        ),
+        // A server that does not answer in time is not asked to do it all again.
+        _ => (error.is_io_error() || error.is_connection_dropped()) && !error.is_timeout(),
+    }
+}
+
+/// What the server said, with what to do about it.
+fn failed(what: &str, error: &RedisError) -> StorageError {
+    let remedy = match (error.kind(), error.code()) {
+        (ErrorKind::AuthenticationFailed, _) | (_, Some("NOAUTH" | "WRONGPASS")) => {
+            "Give the user and the password in the URL, as in redis://user:password@host/0"
+        }
+        (_, Some("OOM")) => {
+            "The server has no memory left: give it more (maxmemory) or remove threads; what was stored before is \
+             untouched"
+        }
+        (_, Some("MISCONF")) => {
+            "The server cannot write to its disk: free some space there; what was stored before is untouched"
+        }
+        (_, Some("READONLY")) => "The server is a replica: connect to its master",
+        (_, Some("NOPERM")) => "Let the user run scripts and use all keys with our prefix",
+        (_, Some("LOADING")) => "The server is still reading its data: try again in a moment",
+        _ if error.is_timeout() => "The server did not answer in time: look at its load and try again",
+        _ if error.is_io_error() || error.is_connection_refusal() || error.is_connection_dropped() => {
+            "Check that the server runs and can be reached; what was acknowledged is as safe as the server keeps it"
+        }
+        (ErrorKind::InvalidClientConfig, _) => {
+            "Write the URL as redis://[[user:]password@]host[:port][/database]"
+        }
+        _ => "Try again; if it stays, report it with this message",
+    };
+    StorageError::Backend {
+        what: what.to_owned(),
+        cause: error.to_string(),
+        remedy: remedy.to_owned(),
+    }
+}
+
+/// The bytes of an answer; none for nothing.
+pub(super) fn bytes(value: Value) -> Vec<u8> {
+    match value {
+        Value::BulkString(bytes) => bytes,
+        Value::SimpleString(text) => text.into_bytes(),
+        Value::VerbatimString { text, .. } => text.into_bytes(),
+        Value::Int(number) => number.to_string().into_bytes(),
+        Value::Okay => b"OK".to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// The text of an answer.
+pub(super) fn text(value: Value) -> String {
+    String::from_utf8(bytes(value))
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// The parts of an answer.
+pub(super) fn parts(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(parts) | Value::Set(parts) => parts,
+        Value::Map(pairs) => pairs.into_iter().flat_map(|(key, value)| [key, value]).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The number in an answer; zero for nothing.
+pub(super) fn number(value: Value) -> i64 {
+    match value {
+        Value::Int(number) => number,
+        other => text(other).parse().unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_sort_as_the_list_of_threads_does() {
+        let sorted = [
+            ("2", "a"),
+            ("2", "ab"),
+            ("2", "b"),
+            ("2", "нить"),
+            ("10", "x"),
+            ("1", ""),
+            ("1", "\0"),
+            ("1", "z"),
+        ];
+        let places: Vec<Vec<u8>> = sorted
+            .iter()
+            .map(|(head, thread)| place(&(*head).into(), &(*thread).into()))
+            .collect();
+        assert!(
+            places.is_sorted_by(|a, b| a > b),
+            "newest head first, then by name"
+        );
+        for ((head, thread), place) in sorted.iter().zip(&places) {
+            assert_eq!(placed(place), Some(((*head).into(), (*thread).into())));
+        }
+        assert_eq!(placed(b"nonsense"), None);
+    }
+}

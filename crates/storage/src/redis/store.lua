@@ -1,0 +1,52 @@
+-- Changes items of the long-term memory, all or none.
+--
+-- KEYS: namespaces, expiry, then for each change the items of its namespace. ARGV: now in milliseconds, whether expired
+-- items are not seen ('1'), then for each change what it is, the namespace, the key and what it needs: 'put' when it
+-- expires (0: never) and its text; 'touch' when it expires; 'remove' nothing; 'sweep' nothing (removed if it has expired).
+-- The answer is how many items were removed.
+local namespaces, expiry = KEYS[1], KEYS[2]
+local at = 0
+local function take()
+  at = at + 1
+  return ARGV[at]
+end
+local now, unseen = tonumber(take()), take() == '1'
+local removed = 0
+
+for n = 3, #KEYS do
+  local items = KEYS[n]
+  local what, namespace, key = take(), take(), take()
+  local member = namespace .. '\0' .. key
+  local old = redis.call('HGET', items, key)
+  local created, expires, text
+  if old then
+    created, expires, text = string.match(old, '^(%d+) (%d+)\n(.*)$')
+  end
+  local over = expires and expires ~= '0' and tonumber(expires) <= now
+  if what == 'put' then
+    local new_expires, new_text = take(), take()
+    if not created or (over and unseen) then
+      created = string.format('%.0f', now)
+    end
+    redis.call('HSET', items, key, created .. ' ' .. new_expires .. '\n' .. new_text)
+    redis.call('ZADD', namespaces, 0, namespace)
+    if new_expires == '0' then
+      redis.call('ZREM', expiry, member)
+    else
+      redis.call('ZADD', expiry, new_expires, member)
+    end
+  elseif what == 'touch' then
+    local new_expires = take()
+    if old then
+      redis.call('HSET', items, key, created .. ' ' .. new_expires .. '\n' .. text)
+      redis.call('ZADD', expiry, new_expires, member)
+    end
+  elseif what == 'remove' or over or not old then
+    removed = removed + redis.call('HDEL', items, key)
+    redis.call('ZREM', expiry, member)
+    if redis.call('HLEN', items) == 0 then
+      redis.call('ZREM', namespaces, namespace)
+    end
+  end
+end
+return removed

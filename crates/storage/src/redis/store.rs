@@ -1,0 +1,311 @@
+//! Long-term memory in Redis: the items of a namespace in one hash, a sorted set of namespaces, one of what expires.
+//!
+//! A Redis without modules cannot search, so a search reads every item under its prefix and looks here. It reads no key
+//! that the sorted set of namespaces does not name.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use redis::Value;
+use superstep::store::{Items, Kept, Place, Prepared, Read};
+use superstep::{StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
+use tokio::sync::oneshot;
+
+use super::server::{STORE, Server, bytes, number, parts, text};
+use super::{Home, read_url};
+use crate::codec::plain::is_readable;
+
+/// Expired items removed in one go.
+const PAGE: usize = 500;
+
+/// Keeps items in Redis.
+pub struct RedisStore {
+    config: StoreConfig,
+    /// Dropped first: it ends the connection's thread.
+    _open: oneshot::Sender<()>,
+    home: Home,
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStore")
+            .field("url", &self.home.shown)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a batch changes.
+struct Change {
+    keys: Vec<Vec<u8>>,
+    arguments: Vec<Vec<u8>>,
+}
+
+impl Change {
+    fn new(server: &Server, now: u64, unseen: bool) -> Self {
+        let unseen: &[u8] = if unseen { b"1" } else { b"0" };
+        Self {
+            keys: vec![
+                server.keys.of_all("store:namespaces"),
+                server.keys.of_all("store:expiry"),
+            ],
+            arguments: vec![now.to_string().into_bytes(), unseen.to_vec()],
+        }
+    }
+
+    fn add(&mut self, server: &Server, what: &str, namespace: &str, key: &str, needs: Vec<Vec<u8>>) {
+        self.keys.push(items_key(server, namespace));
+        self.arguments
+            .extend([what, namespace, key].map(|word| word.as_bytes().to_vec()));
+        self.arguments.extend(needs);
+    }
+
+    async fn run(self, server: &Server) -> Result<u64, StorageError> {
+        if self.keys.len() == 2 {
+            return Ok(0);
+        }
+        let answer = server
+            .run(&STORE, self.keys, self.arguments, "storing items")
+            .await?;
+        Ok(number(answer) as u64)
+    }
+}
+
+fn items_key(server: &Server, namespace: &str) -> Vec<u8> {
+    server.keys.of_all(&format!("store:items:{namespace}"))
+}
+
+/// A namespace as one text: labels hold no periods.
+fn joined(namespace: &[String]) -> String {
+    namespace.join(".")
+}
+
+fn labels(namespace: &str) -> Vec<String> {
+    namespace.split('.').map(str::to_owned).collect()
+}
+
+impl RedisStore {
+    /// Connects to the server that the URL names, see [`RedisSaver::open`](super::RedisSaver::open). Items have a time
+    /// to live of their own, by the store's configuration.
+    pub async fn open(url: &str, config: StoreConfig) -> Result<Self, StorageError> {
+        let (url, options) = read_url(url)?;
+        let (open, closed) = oneshot::channel();
+        let home = Home::start(&url, options, move |_| async move {
+            // Nothing is ever sent: it ends when the store is dropped.
+            let _ = closed.await;
+        });
+        Ok(Self {
+            config,
+            _open: open,
+            home: home.await?,
+        })
+    }
+}
+
+#[async_trait]
+impl Store for RedisStore {
+    async fn batch(&self, ops: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
+        let batch = self.config.prepare(ops).await?;
+        for write in &batch.writes {
+            if let Some(value) = &write.value {
+                is_readable(value, &format!("storing {:?}", write.key))?;
+            }
+        }
+        let answers = self
+            .home
+            .read(|server| async move { server.items_batch(batch).await });
+        Ok(answers.await?)
+    }
+
+    async fn sweep(&self) -> Result<u64, StoreError> {
+        let now = self.config.clock.now_ms();
+        Ok(self
+            .home
+            .read(move |server| async move { server.sweep_items(now).await })
+            .await?)
+    }
+}
+
+impl Server {
+    async fn items_batch(&self, mut batch: Prepared) -> Result<Vec<StoreAnswer>, StorageError> {
+        let mut touched = Vec::new();
+        for (place, read) in std::mem::take(&mut batch.reads) {
+            batch.answers[place] = self.item_answer(&batch, read, &mut touched).await?;
+        }
+        let mut change = Change::new(self, batch.now, batch.unseen_until().is_some());
+        let expires = |at: Option<u64>| at.unwrap_or(0).to_string().into_bytes();
+        for ((namespace, key), at) in touched {
+            change.add(self, "touch", &joined(&namespace), &key, vec![expires(at)]);
+        }
+        // The script knows what is there; here every put is a first one.
+        let nothing = Items::new();
+        for write in std::mem::take(&mut batch.writes) {
+            let ((namespace, key), kept) = nothing.written(&batch, write);
+            let namespace = joined(&namespace);
+            match kept {
+                Some(kept) => {
+                    let text = serde_json::to_vec(&kept).map_err(|error| StorageError::Backend {
+                        what: format!("storing {key:?}"),
+                        cause: error.to_string(),
+                        remedy: "Write a value that JSON can express".to_owned(),
+                    })?;
+                    change.add(
+                        self,
+                        "put",
+                        &namespace,
+                        &key,
+                        vec![expires(kept.expires_at), text],
+                    );
+                }
+                None => change.add(self, "remove", &namespace, &key, Vec::new()),
+            }
+        }
+        change.run(self).await?;
+        Ok(batch.answers)
+    }
+
+    async fn item_answer(
+        &self,
+        batch: &Prepared,
+        read: Read,
+        touched: &mut Vec<(Place, Option<u64>)>,
+    ) -> Result<StoreAnswer, StorageError> {
+        let mut items = Items::new();
+        match &read {
+            Read::Get { namespace, key, .. } => {
+                let mut ask = redis::cmd("HGET");
+                ask.arg(items_key(self, &joined(namespace))).arg(key);
+                let found = self.call(ask, "reading an item").await?;
+                if found != Value::Nil {
+                    let place = (namespace.clone(), key.clone());
+                    items.insert(place.clone(), kept(&place, &bytes(found))?);
+                }
+            }
+            Read::Search(search) => {
+                for namespace in self.namespaces(&search.prefix).await? {
+                    let mut ask = redis::cmd("HGETALL");
+                    ask.arg(items_key(self, &namespace));
+                    let mut flat = parts(self.call(ask, "searching").await?).into_iter();
+                    while let (Some(key), Some(found)) = (flat.next(), flat.next()) {
+                        let place = (labels(&namespace), text(key));
+                        items.insert(place.clone(), kept(&place, &bytes(found))?);
+                    }
+                }
+            }
+            Read::Namespaces(query) => {
+                let literal = query.prefix.iter().take_while(|label| *label != "*").cloned();
+                let mut holding = self.namespaces(&literal.collect::<Vec<_>>()).await?;
+                if let Some(now) = batch.unseen_until() {
+                    holding = self.with_living_items(holding, now).await?;
+                }
+                let holding = holding.iter().map(|namespace| labels(namespace));
+                return Ok(StoreAnswer::Namespaces(query.select(holding)));
+            }
+        }
+        Ok(items.answer(batch, read, touched))
+    }
+
+    /// The namespaces at and below this one, joined.
+    async fn namespaces(&self, prefix: &[String]) -> Result<Vec<String>, StorageError> {
+        let range = async |from: String, to: String| {
+            let mut ask = redis::cmd("ZRANGE");
+            ask.arg(self.keys.of_all("store:namespaces"))
+                .arg(from)
+                .arg(to)
+                .arg("BYLEX");
+            let found = parts(self.call(ask, "listing namespaces").await?);
+            Ok::<_, StorageError>(found.into_iter().map(text).collect::<Vec<_>>())
+        };
+        if prefix.is_empty() {
+            return range("-".to_owned(), "+".to_owned()).await;
+        }
+        let own = joined(prefix);
+        let mut found = range(format!("[{own}"), format!("[{own}")).await?;
+        // The character after the period ends the range.
+        found.extend(range(format!("[{own}."), format!("({own}/")).await?);
+        Ok(found)
+    }
+
+    /// Those of these namespaces in which not everything has expired.
+    async fn with_living_items(
+        &self,
+        namespaces: Vec<String>,
+        now: u64,
+    ) -> Result<Vec<String>, StorageError> {
+        let mut expired = std::collections::HashMap::new();
+        for member in self.expired(now, None).await? {
+            if let Some((namespace, _)) = member.split_once('\0') {
+                *expired.entry(namespace.to_owned()).or_insert(0) += 1;
+            }
+        }
+        let mut living = Vec::with_capacity(namespaces.len());
+        for namespace in namespaces {
+            let alive = match expired.get(&namespace) {
+                None => true,
+                Some(expired) => {
+                    let mut ask = redis::cmd("HLEN");
+                    ask.arg(items_key(self, &namespace));
+                    number(self.call(ask, "listing namespaces").await?) > *expired
+                }
+            };
+            if alive {
+                living.push(namespace);
+            }
+        }
+        Ok(living)
+    }
+
+    async fn expired(&self, now: u64, most: Option<usize>) -> Result<Vec<String>, StorageError> {
+        let mut ask = redis::cmd("ZRANGE");
+        ask.arg(self.keys.of_all("store:expiry"))
+            .arg(0)
+            .arg(now)
+            .arg("BYSCORE");
+        if let Some(most) = most {
+            ask.arg("LIMIT").arg(0).arg(most);
+        }
+        let found = parts(self.call(ask, "looking for expired items").await?);
+        Ok(found.into_iter().map(text).collect())
+    }
+
+    async fn sweep_items(&self, now: u64) -> Result<u64, StorageError> {
+        let mut removed = 0;
+        loop {
+            let page = self.expired(now, Some(PAGE)).await?;
+            let mut change = Change::new(self, now, true);
+            for member in &page {
+                if let Some((namespace, key)) = member.split_once('\0') {
+                    change.add(self, "sweep", namespace, key, Vec::new());
+                }
+            }
+            removed += change.run(self).await?;
+            if page.len() < PAGE {
+                return Ok(removed);
+            }
+        }
+    }
+}
+
+/// An item as stored: when it was first put and when it expires, which scripts change, then the rest.
+fn kept(place: &Place, stored: &[u8]) -> Result<Kept, StorageError> {
+    let corrupt = |cause: String| StorageError::Corrupt {
+        place: format!("Item {:?} of namespace {:?}", place.1, place.0),
+        cause,
+    };
+    let end = stored
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .ok_or_else(|| corrupt("it has no first line".to_owned()))?;
+    let line = String::from_utf8_lossy(&stored[..end]);
+    let mut numbers = line.split(' ').map(str::parse::<u64>);
+    let (Some(Ok(created_at)), Some(Ok(expires_at)), None) = (numbers.next(), numbers.next(), numbers.next())
+    else {
+        return Err(corrupt(format!("its first line is {line:?}")));
+    };
+    let kept: Kept =
+        serde_json::from_slice(&stored[end + 1..]).map_err(|error| corrupt(error.to_string()))?;
+    Ok(Kept {
+        created_at,
+        expires_at: (expires_at > 0).then_some(expires_at),
+        ..kept
+    })
+}

@@ -1,0 +1,477 @@
+//! What a host asks for beside running graphs: copies, pruning, sizes, checks.
+//!
+//! What is to go is worked out here and removed by a script, which refuses when the thread has changed meanwhile; then
+//! it is worked out again.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use superstep::{
+    CheckpointHead, CheckpointId, CheckpointUsage, Commit, Damage, Integrity, KeyUsage, Link, ListQuery,
+    Name, Pruning, Put, Removal, Scope, StorageError, TaskWrites, ThreadId, ThreadLens, ThreadUsage, Usage,
+};
+
+use super::reader::corrupt;
+use super::server::{COPY, REMOVE, Server, bytes, number, parts, place};
+use super::state::{Held, Start, State, index_key, index_parts, read_record};
+use super::writer::{Writer, standing};
+use crate::codec::plain::Record;
+
+const ROUNDS: usize = 16;
+const PAGE: usize = 512;
+
+/// Everything of a thread but values and writes.
+struct Whole {
+    epoch: Vec<u8>,
+    changes: Vec<u8>,
+    /// By place in the index, which is by namespace and id.
+    records: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+fn busy(thread: &ThreadId, what: &str) -> StorageError {
+    StorageError::Backend {
+        what: format!("{what} thread {thread}"),
+        cause: "it is being written to all the time".to_owned(),
+        remedy: "Try again when its run has ended".to_owned(),
+    }
+}
+
+impl Server {
+    async fn facts(&self, thread: &ThreadId) -> Result<(Vec<u8>, Vec<u8>), StorageError> {
+        let mut ask = redis::cmd("HMGET");
+        ask.arg(self.keys.of("facts", thread)).arg("epoch").arg("changes");
+        let mut facts = parts(self.call(ask, "reading a thread").await?)
+            .into_iter()
+            .map(bytes);
+        Ok((facts.next().unwrap_or_default(), facts.next().unwrap_or_default()))
+    }
+
+    async fn index_of(&self, thread: &ThreadId) -> Result<Vec<Vec<u8>>, StorageError> {
+        let mut ask = redis::cmd("ZRANGE");
+        ask.arg(self.keys.of("index", thread)).arg(0).arg(-1);
+        Ok(parts(self.call(ask, "listing checkpoints").await?)
+            .into_iter()
+            .map(bytes)
+            .collect())
+    }
+
+    async fn whole(&self, thread: &ThreadId) -> Result<Whole, StorageError> {
+        let (epoch, changes) = self.facts(thread).await?;
+        let mut records = BTreeMap::new();
+        for page in self.index_of(thread).await?.chunks(PAGE) {
+            let mut ask = redis::cmd("HMGET");
+            ask.arg(self.keys.of("heads", thread)).arg(page);
+            let found = parts(self.call(ask, "reading a thread").await?);
+            records.extend(page.iter().cloned().zip(found.into_iter().map(bytes)));
+        }
+        Ok(Whole {
+            epoch,
+            changes,
+            records,
+        })
+    }
+
+    /// Removes checkpoints and the values that only they need. `None` when the thread has changed meanwhile.
+    async fn remove(
+        &self,
+        thread: &ThreadId,
+        whole: &Whole,
+        doomed: &HashSet<Vec<u8>>,
+        dry_run: bool,
+    ) -> Result<Option<u64>, StorageError> {
+        let texts: HashMap<Vec<u8>, Vec<u8>> = whole.records.clone().into_iter().collect();
+        let (mut kept_rows, mut all_rows) = (HashSet::new(), HashSet::new());
+        let (mut rewritten, mut roots) = (Vec::new(), Vec::new());
+        for (key, text) in &whole.records {
+            let stays = !doomed.contains(key);
+            let record = match (read_record(text), index_parts(key)) {
+                (Ok(record), Some((ns, id))) => (record, ns, id),
+                (Err(cause), Some((_, id))) if stays => return Err(corrupt(thread, &id, cause)),
+                _ => continue,
+            };
+            let (record, ns, id) = record;
+            all_rows.extend(rows_of(&record));
+            if !stays {
+                continue;
+            }
+            if ns.is_empty() {
+                roots.push((id.clone(), record.head.ts.clone()));
+            }
+            let base = record.continues.then_some(record.head.parent.as_ref()).flatten();
+            if base.is_some_and(|base| doomed.contains(&index_key(&ns, base))) {
+                let refuse = |cause| corrupt(thread, &id, cause);
+                let state = State::of(&ns, &id, &texts).map_err(refuse)?;
+                kept_rows.extend(state.rows.values().copied());
+                rewritten.push((key.clone(), standing(record, &state).map_err(refuse)?));
+            } else {
+                kept_rows.extend(rows_of(&record));
+            }
+        }
+        let starts = self.rows(thread, all_rows.iter().copied(), "starts").await?;
+        let bases = bases(&starts);
+        let kept_rows = with_bases(&kept_rows, &bases);
+        let garbage: Vec<u64> = with_bases(&all_rows, &bases)
+            .difference(&kept_rows)
+            .copied()
+            .collect();
+        roots.sort();
+        let new_place = roots.last().map(|(id, _)| place(id, thread)).unwrap_or_default();
+        let created = roots.first().map(|(_, ts)| ts.as_str()).unwrap_or_default();
+        let words = |word: &str| word.as_bytes().to_vec();
+        let mut arguments = vec![
+            words(thread.as_str()),
+            words(&uuid::Uuid::new_v4().simple().to_string()),
+            whole.epoch.clone(),
+            whole.changes.clone(),
+            words(if dry_run { "plan" } else { "do" }),
+            new_place,
+            words(created),
+            words(&roots.len().to_string()),
+            words(&doomed.len().to_string()),
+        ];
+        arguments.extend(doomed.iter().cloned());
+        arguments.push(words(&garbage.len().to_string()));
+        arguments.extend(garbage.iter().map(|row| words(&row.to_string())));
+        arguments.push(words(&rewritten.len().to_string()));
+        arguments.extend(rewritten.into_iter().flat_map(|(key, text)| [key, text]));
+        let keys = self.keys.thread_and_lists(thread);
+        let answer = self
+            .run(&REMOVE, keys, arguments, &format!("pruning thread {thread}"))
+            .await?;
+        Ok(u64::try_from(number(answer)).ok())
+    }
+
+    pub(super) async fn usage(&self) -> Result<Usage, StorageError> {
+        let mut usage = Usage::default();
+        for thread in self.all_threads().await? {
+            let mut bytes = 0;
+            for key in self.keys.thread(&thread) {
+                let mut ask = redis::cmd("MEMORY");
+                ask.arg("USAGE").arg(key);
+                bytes += number(self.call(ask, "measuring what is stored").await?) as u64;
+            }
+            let mut ask = redis::cmd("ZCARD");
+            ask.arg(self.keys.of("index", &thread));
+            let checkpoints = number(self.call(ask, "measuring what is stored").await?) as u64;
+            usage.bytes += bytes;
+            usage.threads.push(ThreadUsage {
+                thread,
+                checkpoints,
+                bytes,
+            });
+        }
+        usage
+            .threads
+            .sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.thread.cmp(&b.thread)));
+        Ok(usage)
+    }
+
+    pub(super) async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        let whole = self.whole(thread).await?;
+        let mut read = Vec::new();
+        for (key, text) in &whole.records {
+            if let (Ok(record), Some((ns, id))) = (read_record(text), index_parts(key)) {
+                read.push((id, ns, record, text.len() as u64));
+            }
+        }
+        read.sort_by(|a, b| a.0.cmp(&b.0));
+        let all = read.iter().flat_map(|(.., record, _)| rows_of(record));
+        let starts = self.rows(thread, all.collect::<HashSet<_>>(), "starts").await?;
+        let (bases, sizes) = (bases(&starts), sizes(&starts));
+        let mut lens = ThreadLens::default();
+        let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
+        let mut counted = HashSet::new();
+        for (id, ns, record, size) in read {
+            let mut bytes = size + self.size_of_writes(thread, &index_key(&ns, &id)).await?;
+            for (channel, held) in &record.channels {
+                let Some(Held::At(_, row)) = held else { continue };
+                // A record that stands by itself names old rows again.
+                if !counted.insert(*row) {
+                    continue;
+                }
+                let size = |row: &u64| sizes.get(row).copied().unwrap_or(0);
+                let whole: u64 = with_bases(&HashSet::from([*row]), &bases).iter().map(size).sum();
+                let usage = keys.entry(channel.clone()).or_insert_with(|| KeyUsage {
+                    key: channel.clone(),
+                    versions: 0,
+                    bytes: 0,
+                    whole: 0,
+                });
+                usage.versions += 1;
+                usage.bytes += size(row);
+                usage.whole += whole;
+                bytes += size(row);
+            }
+            lens.checkpoints.push(CheckpointUsage {
+                ns,
+                id,
+                step: record.head.step,
+                ts: record.head.ts,
+                bytes,
+            });
+        }
+        lens.keys = keys.into_values().collect();
+        lens.keys
+            .sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
+        Ok(lens)
+    }
+
+    async fn size_of_writes(&self, thread: &ThreadId, key: &[u8]) -> Result<u64, StorageError> {
+        let field = |n: i64| [key, &[0], n.to_string().as_bytes()].concat();
+        let mut ask = redis::cmd("HGET");
+        ask.arg(self.keys.of("writes", thread)).arg(key);
+        let lines = number(self.call(ask, "measuring writes").await?);
+        let sizes = (1..=lines).map(|n| {
+            let mut ask = redis::cmd("HSTRLEN");
+            ask.arg(self.keys.of("writes", thread)).arg(field(n));
+            self.call(ask, "measuring writes")
+        });
+        let sizes = futures::future::try_join_all(sizes).await?;
+        Ok(sizes.into_iter().map(|size| number(size) as u64).sum())
+    }
+}
+
+fn rows_of(record: &Record<Held>) -> impl Iterator<Item = u64> + '_ {
+    record.channels.values().filter_map(|held| match held {
+        Some(Held::At(_, row)) => Some(*row),
+        _ => None,
+    })
+}
+
+fn bases(starts: &HashMap<u64, Vec<u8>>) -> HashMap<u64, u64> {
+    let base = |(row, text): (&u64, &Vec<u8>)| Some((*row, Start::read(text).ok()?.0.base));
+    starts.iter().filter_map(base).collect()
+}
+
+fn sizes(starts: &HashMap<u64, Vec<u8>>) -> HashMap<u64, u64> {
+    let size = |(row, text): (&u64, &Vec<u8>)| {
+        let (_, size) = Start::read(text).ok()?;
+        Some((*row, std::str::from_utf8(size).ok()?.parse().ok()?))
+    };
+    starts.iter().filter_map(size).collect()
+}
+
+/// These rows and all that they continue.
+fn with_bases(rows: &HashSet<u64>, bases: &HashMap<u64, u64>) -> HashSet<u64> {
+    let mut all = HashSet::new();
+    for row in rows {
+        let mut at = *row;
+        while let Some(base) = bases.get(&at)
+            && all.insert(at)
+        {
+            at = *base;
+        }
+    }
+    all
+}
+
+impl Writer {
+    pub(super) async fn delete(&mut self, thread: &ThreadId) -> Result<Removal, StorageError> {
+        self.forget(thread);
+        self.server.remove_all(thread, "").await?;
+        Ok(Removal::default())
+    }
+
+    pub(super) async fn copy(&mut self, from: &ThreadId, to: &ThreadId) -> Result<Removal, StorageError> {
+        if from == to {
+            return Ok(Removal::default());
+        }
+        self.forget(to);
+        for _ in 0..ROUNDS {
+            let (epoch, changes) = self.server.facts(from).await?;
+            if epoch.is_empty() {
+                return Ok(Removal::default());
+            }
+            let query = ListQuery {
+                thread: Some(from.clone()),
+                ns: Some("".into()),
+                limit: Some(1),
+                ..ListQuery::default()
+            };
+            let head = self.server.heads(&query).await?.pop();
+            let words = |word: &str| word.as_bytes().to_vec();
+            let arguments = vec![
+                words(from.as_str()),
+                words(to.as_str()),
+                words(&uuid::Uuid::new_v4().simple().to_string()),
+                head.map(|head| place(&head.id, to)).unwrap_or_default(),
+                epoch,
+                changes,
+                words(&self.server.time_to_live().to_string()),
+            ];
+            let mut keys = self.server.keys.thread(from);
+            keys.extend(self.server.keys.thread_and_lists(to));
+            let what = format!("copying thread {from} to {to}");
+            match number(self.server.run(&COPY, keys, arguments, &what).await?) {
+                1 => return Ok(Removal::default()),
+                0 => return self.copy_into(from, to).await,
+                _ => {}
+            }
+        }
+        Err(busy(from, "copying"))
+    }
+
+    /// Copies what the target lacks.
+    async fn copy_into(&mut self, from: &ThreadId, to: &ThreadId) -> Result<Removal, StorageError> {
+        let there: HashSet<Vec<u8>> = self.server.index_of(to).await?.into_iter().collect();
+        let query = ListQuery {
+            thread: Some(from.clone()),
+            ..ListQuery::default()
+        };
+        let mut commits = Vec::new();
+        for tuple in self.server.list(&query).await?.into_iter().rev() {
+            if there.contains(&index_key(&tuple.ns, &tuple.checkpoint.id)) {
+                continue;
+            }
+            let id = tuple.checkpoint.id.clone();
+            let mut writes: Vec<TaskWrites> = Vec::new();
+            for row in tuple.pending_writes {
+                match writes.last_mut().filter(|task| task.task_id == row.task_id) {
+                    Some(task) => task.writes.push(row.write),
+                    None => writes.push(TaskWrites {
+                        checkpoint_id: id.clone(),
+                        task_id: row.task_id,
+                        task_path: row.task_path,
+                        writes: vec![row.write],
+                    }),
+                }
+            }
+            commits.push(Commit {
+                thread: to.clone(),
+                ns: tuple.ns,
+                writes,
+                put: Some(Put {
+                    checkpoint: tuple.checkpoint,
+                    changes: Vec::new(),
+                    seen: Vec::new(),
+                }),
+            });
+        }
+        self.commit_standing(commits).await?;
+        Ok(Removal::default())
+    }
+
+    pub(super) async fn prune(&mut self, pruning: &Pruning) -> Result<Removal, StorageError> {
+        let threads = match &pruning.scope {
+            Scope::Threads(threads, _) => {
+                let mut threads = threads.clone();
+                threads.sort();
+                threads.dedup();
+                threads
+            }
+            Scope::Runs(_) => self.server.all_threads().await?,
+        };
+        let mut removal = Removal {
+            bytes: Some(0),
+            ..Removal::default()
+        };
+        for thread in &threads {
+            if !pruning.dry_run {
+                self.forget(thread);
+            }
+            self.prune_thread(thread, pruning, &mut removal).await?;
+        }
+        Ok(removal)
+    }
+
+    async fn prune_thread(
+        &mut self,
+        thread: &ThreadId,
+        pruning: &Pruning,
+        removal: &mut Removal,
+    ) -> Result<(), StorageError> {
+        for _ in 0..ROUNDS {
+            let whole = self.server.whole(thread).await?;
+            let mut spaces: BTreeMap<Name, Vec<CheckpointHead>> = BTreeMap::new();
+            for (key, text) in &whole.records {
+                let Some((ns, id)) = index_parts(key) else {
+                    continue;
+                };
+                let head = read_record(text)
+                    .map_err(|cause| corrupt(thread, &id, cause))?
+                    .head;
+                spaces.entry(ns.clone()).or_default().push(CheckpointHead {
+                    ns,
+                    metadata: head.metadata(),
+                    id: head.id,
+                    parent: head.parent,
+                    ts: head.ts,
+                    next: head.next,
+                    updated_channels: head.updated,
+                    interrupted: 0,
+                    failed: 0,
+                });
+            }
+            let (mut doomed, mut branches) = (HashSet::new(), Vec::new());
+            for (ns, heads) in &spaces {
+                let links: Vec<Link<'_>> = heads
+                    .iter()
+                    .map(|head| Link::of(&head.id, head.parent.as_ref(), &head.metadata))
+                    .collect();
+                let gone = pruning.doomed(&links);
+                let lost = Pruning::lost_branches(&links, &gone);
+                branches.extend(
+                    lost.into_iter()
+                        .map(|id: &CheckpointId| (thread.clone(), id.clone())),
+                );
+                doomed.extend(gone.into_iter().map(|link| index_key(ns, link.id)));
+            }
+            if doomed.is_empty() {
+                return Ok(());
+            }
+            if let Some(bytes) = self
+                .server
+                .remove(thread, &whole, &doomed, pruning.dry_run)
+                .await?
+            {
+                removal.threads += u64::from(doomed.len() == whole.records.len());
+                removal.checkpoints += doomed.len() as u64;
+                removal.bytes = removal.bytes.map(|all| all + bytes);
+                removal.branches.extend(branches);
+                return Ok(());
+            }
+        }
+        Err(busy(thread, "pruning"))
+    }
+
+    pub(super) async fn verify(&mut self, repair: bool) -> Result<Integrity, StorageError> {
+        let mut found = Integrity::default();
+        for thread in self.server.all_threads().await? {
+            found.threads += 1;
+            for _ in 0..ROUNDS {
+                let whole = self.server.whole(&thread).await?;
+                let (mut doomed, mut damage) = (HashSet::new(), Vec::new());
+                for key in whole.records.keys() {
+                    let Some((ns, id)) = index_parts(key) else {
+                        continue;
+                    };
+                    if let Err(StorageError::Corrupt { place, cause }) =
+                        self.server.get(&thread, &ns, Some(&id)).await
+                    {
+                        doomed.insert(key.clone());
+                        damage.push(Damage {
+                            thread: Some(thread.clone()),
+                            what: format!("{place} cannot be read: {cause}"),
+                            repair: Some("The checkpoint is removed".to_owned()),
+                        });
+                    }
+                }
+                if repair && !doomed.is_empty() {
+                    self.forget(&thread);
+                    if self
+                        .server
+                        .remove(&thread, &whole, &doomed, false)
+                        .await?
+                        .is_none()
+                    {
+                        continue;
+                    }
+                    found.repaired = true;
+                }
+                found.checkpoints += whole.records.len() as u64;
+                found.damage.extend(damage);
+                break;
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,592 @@
+//! The one task that writes. It takes the jobs that have come, hands the commits of each thread to the server as one
+//! script call, and does so for several threads at once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, join_all};
+use imbl::OrdMap;
+use superstep::{CheckpointId, Commit, Name, Put, Removal, StorageError, ThreadId};
+use tokio::sync::{mpsc, oneshot};
+
+use super::reader::{corrupt, flags_of, state_at};
+use super::server::{COMMIT, Server, number, parts, place, text};
+use super::state::{Grown, Held, Start, State, record_text, row};
+use crate::codec::plain::{Record, Task, readable, seen_of};
+
+/// Jobs taken at a time.
+const GROUP: usize = 256;
+/// Numbers for rows of values, taken from the server so many at a time.
+const NUMBERS: u64 = 4096;
+/// States of stored checkpoints kept at hand.
+const KNOWN: usize = 1024;
+/// How often something is done again because somebody else changed the thread.
+const ROUNDS: usize = 16;
+/// Changes of state between two records that stand by themselves, unless the graph is wide.
+const CHANGES: usize = 64;
+
+/// The outcome of a job.
+pub(super) type Outcome = Result<Removal, StorageError>;
+
+/// Something that is not a commit.
+pub(super) type Other = Box<dyn for<'a> FnOnce(&'a mut Writer) -> BoxFuture<'a, Outcome> + Send>;
+
+/// Something for the writer to do, and where its outcome goes.
+pub(super) enum Job {
+    /// Of one caller, in order. After one that fails nothing later is stored.
+    Commits(Vec<Commit>, oneshot::Sender<Outcome>),
+    Other(Other, oneshot::Sender<Outcome>),
+}
+
+/// A stored checkpoint as the next commit needs it.
+#[derive(Clone, Debug)]
+struct Known {
+    state: State,
+    /// Of the rows of lists, as far as they were needed.
+    grown: OrdMap<Name, (u64, Grown)>,
+}
+
+/// What is known of a thread.
+#[derive(Debug, Default)]
+struct Thread {
+    epoch: Vec<u8>,
+    checkpoints: HashMap<(Name, CheckpointId), Arc<Known>>,
+}
+
+pub(super) struct Writer {
+    pub(super) server: Server,
+    threads: HashMap<ThreadId, Thread>,
+    known: usize,
+    numbers: Range<u64>,
+    /// Two parents of a batch were read before and after somebody deleted or pruned the thread.
+    mixed: bool,
+    /// Checkpoints are written so that they stand by themselves, whatever their parent is.
+    standing: bool,
+}
+
+/// The commits of one thread that are on their way, each with the job it belongs to.
+struct Batch {
+    thread: ThreadId,
+    commits: Vec<(usize, Commit)>,
+    done: usize,
+    rounds: usize,
+}
+
+impl Writer {
+    pub(super) fn new(server: Server) -> Self {
+        Self {
+            server,
+            threads: HashMap::new(),
+            known: 0,
+            numbers: 0..0,
+            mixed: false,
+            standing: false,
+        }
+    }
+
+    /// Works until every sender is gone.
+    pub(super) async fn run(mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
+        let mut group = Vec::with_capacity(GROUP);
+        while jobs.recv_many(&mut group, GROUP).await > 0 {
+            let mut commits = Vec::new();
+            for job in group.drain(..) {
+                match job {
+                    Job::Commits(some, answer) => commits.push((some, answer)),
+                    Job::Other(other, answer) => {
+                        self.commit(std::mem::take(&mut commits)).await;
+                        // A caller that stopped waiting does not want to know.
+                        let _ = answer.send(other(&mut self).await);
+                    }
+                }
+            }
+            self.commit(commits).await;
+        }
+    }
+
+    /// Does the commits of several callers, those of each thread in their order.
+    async fn commit(&mut self, jobs: Vec<(Vec<Commit>, oneshot::Sender<Outcome>)>) {
+        let mut batches: Vec<Batch> = Vec::new();
+        let mut failed: HashMap<usize, StorageError> = HashMap::new();
+        for (job, (commits, _)) in jobs.iter().enumerate() {
+            let mixed = commits.windows(2).any(|pair| pair[0].thread != pair[1].thread);
+            if mixed {
+                // Its order holds across threads, so what came before it is finished first.
+                self.finish(std::mem::take(&mut batches), &mut failed).await;
+                for commit in commits {
+                    let batch = Batch::new(job, commit.clone());
+                    self.finish(vec![batch], &mut failed).await;
+                }
+                continue;
+            }
+            for commit in commits {
+                match batches.iter_mut().find(|batch| batch.thread == commit.thread) {
+                    Some(batch) => batch.commits.push((job, commit.clone())),
+                    None => batches.push(Batch::new(job, commit.clone())),
+                }
+            }
+        }
+        self.finish(batches, &mut failed).await;
+        for (job, (_, answer)) in jobs.into_iter().enumerate() {
+            let outcome = failed.remove(&job).map_or(Ok(Removal::default()), Err);
+            let _ = answer.send(outcome);
+        }
+    }
+
+    async fn finish(&mut self, mut batches: Vec<Batch>, failed: &mut HashMap<usize, StorageError>) {
+        loop {
+            let mut calls = Vec::new();
+            for batch in &mut batches {
+                batch.skip(failed);
+                if batch.done < batch.commits.len() {
+                    let prepared = self.prepare(batch).await;
+                    calls.push((batch, prepared));
+                }
+            }
+            if calls.is_empty() {
+                return;
+            }
+            let server = self.server.clone();
+            let sent = calls.into_iter().map(|(batch, prepared)| {
+                let server = &server;
+                async move {
+                    let answer = match prepared.calls {
+                        0 => Ok(redis::Value::Nil),
+                        _ => {
+                            let keys = server.keys.thread_and_lists(&batch.thread);
+                            let what = format!("storing a checkpoint of thread {}", batch.thread);
+                            server.run(&COMMIT, keys, prepared.arguments, &what).await
+                        }
+                    };
+                    (batch, prepared.calls, prepared.refused, answer)
+                }
+            });
+            for (batch, count, refused, answer) in join_all(sent).await {
+                match answer {
+                    Ok(answer) => self.take_in(batch, count, refused, answer, failed),
+                    Err(error) => {
+                        // Whether it arrived is not known; who repeats it changes nothing.
+                        self.forget(&batch.thread);
+                        for (job, _) in &batch.commits[batch.done..] {
+                            failed.entry(*job).or_insert_with(|| error.clone());
+                        }
+                        batch.done = batch.commits.len();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stores commits of one thread whose parents may differ from what is stored under their ids.
+    pub(super) async fn commit_standing(&mut self, commits: Vec<Commit>) -> Result<(), StorageError> {
+        let mut failed = HashMap::new();
+        let mut commits = commits.into_iter();
+        if let Some(first) = commits.next() {
+            let mut batch = Batch::new(0, first);
+            batch.commits.extend(commits.map(|commit| (0, commit)));
+            self.standing = true;
+            self.finish(vec![batch], &mut failed).await;
+            self.standing = false;
+        }
+        failed.remove(&0).map_or(Ok(()), Err)
+    }
+
+    /// Sorts out what the server says about a batch.
+    fn take_in(
+        &mut self,
+        batch: &mut Batch,
+        count: usize,
+        refused: Option<StorageError>,
+        answer: redis::Value,
+        failed: &mut HashMap<usize, StorageError>,
+    ) {
+        let mut answers = parts(answer).into_iter().map(text);
+        let epoch = answers.next().unwrap_or_default();
+        if let Some(thread) = self.threads.get_mut(&batch.thread) {
+            thread.epoch = epoch.into_bytes();
+        }
+        for answer in answers {
+            let (job, commit) = &batch.commits[batch.done];
+            match answer.split_once(' ').unwrap_or((&answer, "")) {
+                ("ok", _) => {
+                    batch.done += 1;
+                    batch.rounds = 0;
+                    continue;
+                }
+                // It was stored before, perhaps with another content than we remember.
+                ("there", _) => batch.done += 1,
+                ("orphan", task) => {
+                    let task = task
+                        .parse::<usize>()
+                        .ok()
+                        .and_then(|n| commit.writes.get(n.wrapping_sub(1)));
+                    let error = task.map(|task| StorageError::orphan(&batch.thread, task));
+                    failed
+                        .entry(*job)
+                        .or_insert(error.unwrap_or(StorageError::Unsupported("an answer of the server")));
+                    batch.done += 1;
+                }
+                _ => {
+                    batch.rounds += 1;
+                    if batch.rounds > ROUNDS {
+                        failed.entry(*job).or_insert(StorageError::Backend {
+                            what: format!("storing a checkpoint of thread {}", batch.thread),
+                            cause: "another program keeps deleting what it builds on".to_owned(),
+                            remedy: "Let one program at a time work on a thread".to_owned(),
+                        });
+                        batch.done += 1;
+                    }
+                }
+            }
+            // What was prepared after it built on what is not so.
+            self.forget(&batch.thread);
+            return;
+        }
+        if let Some(error) = refused {
+            let (job, _) = &batch.commits[batch.done];
+            failed.entry(*job).or_insert(error);
+            batch.done += 1;
+        } else if count == 0 {
+            batch.done = batch.commits.len();
+        }
+    }
+
+    pub(super) fn forget(&mut self, thread: &ThreadId) {
+        if let Some(thread) = self.threads.remove(thread) {
+            self.known = self.known.saturating_sub(thread.checkpoints.len());
+        }
+    }
+
+    /// Writes out the commits that come next, up to one that must be refused.
+    async fn prepare(&mut self, batch: &Batch) -> Prepared {
+        loop {
+            let prepared = self.prepare_once(batch).await;
+            if !std::mem::take(&mut self.mixed) {
+                return prepared;
+            }
+            self.forget(&batch.thread);
+        }
+    }
+
+    async fn prepare_once(&mut self, batch: &Batch) -> Prepared {
+        let new_epoch = uuid::Uuid::new_v4().simple().to_string();
+        let mut body = Vec::new();
+        let (mut calls, mut refused) = (0, None);
+        for (_, commit) in &batch.commits[batch.done..] {
+            match self.arguments(commit).await {
+                Ok(arguments) => {
+                    body.extend(arguments);
+                    calls += 1;
+                }
+                Err(error) => {
+                    refused = Some(error);
+                    break;
+                }
+            }
+        }
+        let thread = self.threads.entry(batch.thread.clone()).or_default();
+        let relied_on = thread.epoch.clone();
+        if thread.epoch.is_empty() {
+            thread.epoch = new_epoch.clone().into_bytes();
+        }
+        let mut arguments = vec![
+            batch.thread.as_str().as_bytes().to_vec(),
+            self.server.time_to_live().to_string().into_bytes(),
+            new_epoch.into_bytes(),
+            relied_on,
+            calls.to_string().into_bytes(),
+        ];
+        arguments.extend(body);
+        Prepared {
+            arguments,
+            calls,
+            refused,
+        }
+    }
+}
+
+/// A script call in the making.
+struct Prepared {
+    arguments: Vec<Vec<u8>>,
+    calls: usize,
+    /// Why the commit after them must not be stored.
+    refused: Option<StorageError>,
+}
+
+impl Batch {
+    fn new(job: usize, commit: Commit) -> Self {
+        Self {
+            thread: commit.thread.clone(),
+            commits: vec![(job, commit)],
+            done: 0,
+            rounds: 0,
+        }
+    }
+
+    /// Passes over what follows a failure in the same job.
+    fn skip(&mut self, failed: &HashMap<usize, StorageError>) {
+        while self
+            .commits
+            .get(self.done)
+            .is_some_and(|(job, _)| failed.contains_key(job))
+        {
+            self.done += 1;
+        }
+    }
+}
+
+impl Writer {
+    /// What the script needs for a commit.
+    async fn arguments(&mut self, commit: &Commit) -> Result<Vec<Vec<u8>>, StorageError> {
+        let Commit {
+            thread,
+            ns,
+            writes,
+            put,
+        } = commit;
+        let words = |word: &str| word.as_bytes().to_vec();
+        let mut arguments = vec![words(ns)];
+        let known = |put: &&Put| {
+            let thread = self.threads.get(thread);
+            let key = (ns.clone(), put.checkpoint.id.clone());
+            !thread.is_some_and(|thread| thread.checkpoints.contains_key(&key))
+        };
+        match put.as_ref().filter(known) {
+            Some(put) => {
+                arguments.push(words("1"));
+                self.put(thread, ns, put, &mut arguments).await?;
+            }
+            None => arguments.push(words("0")),
+        }
+        arguments.push(words(&writes.len().to_string()));
+        for task in writes {
+            readable(task.writes.iter().map(|write| &write.value), thread)?;
+            let flags = flags_of(task.writes.iter().map(|write| &*write.channel));
+            arguments.push(words(task.checkpoint_id.as_str()));
+            arguments.push(words(task.task_id.as_str()));
+            arguments.push(words(&flags.to_string()));
+            let text =
+                serde_json::to_vec(&Task::of(task)).map_err(|error| unwritable(thread, error.to_string()))?;
+            arguments.push(text);
+        }
+        Ok(arguments)
+    }
+
+    async fn put(
+        &mut self,
+        thread: &ThreadId,
+        ns: &Name,
+        put: &Put,
+        arguments: &mut Vec<Vec<u8>>,
+    ) -> Result<(), StorageError> {
+        let checkpoint = &put.checkpoint;
+        let parent = match &checkpoint.parent {
+            Some(id) if !self.standing => self.known(thread, ns, id).await?,
+            _ => None,
+        };
+        let grown = self.grown(thread, put, parent.as_deref()).await?;
+        self.reserve(checkpoint.channel_versions.len() + 1).await?;
+        let mut next = Known {
+            state: parent
+                .as_ref()
+                .map(|parent| parent.state.clone())
+                .unwrap_or_default(),
+            grown: parent
+                .as_ref()
+                .map(|parent| parent.grown.clone())
+                .unwrap_or_default(),
+        };
+        let mut rows = Vec::new();
+        let before = parent
+            .as_ref()
+            .map(|parent| (&parent.state.versions, &parent.state.seen));
+        let numbers = &mut self.numbers;
+        let record = Record::of(put, before, |channel, version, value, from| {
+            let Some(value) = value else {
+                return Ok(Held::Empty(version));
+            };
+            readable([value], thread)?;
+            let number = numbers.next().unwrap_or_default();
+            let from = from.and_then(|from| {
+                let (row, grown) = grown.get(channel)?;
+                Some((from, *row, *grown))
+            });
+            let (text, start) = row(number, value, from).map_err(|cause| unwritable(thread, cause))?;
+            rows.push((number, text));
+            match start.grown {
+                Some(grown) => next.grown.insert(channel.clone(), (number, grown)),
+                None => next.grown.remove(channel),
+            };
+            Ok::<_, StorageError>(Held::At(version, number))
+        })?;
+        record.head.readable(thread)?;
+        next.state.change(&record);
+        let mut text = record_text(&record).map_err(|cause| unwritable(thread, cause))?;
+        let mut continues = record.continues;
+        if continues {
+            next.state.changes += 1;
+            next.state.bytes += text.len();
+            let entries = next.state.versions.len() + next.state.seen.len();
+            // As many changes as a wide graph has, so that a record that stands by itself does not cost more than they.
+            if next.state.changes >= CHANGES.max(entries / 8) {
+                text = standing(record, &next.state).map_err(|cause| unwritable(thread, cause))?;
+                continues = false;
+            }
+        }
+        if !continues {
+            (next.state.changes, next.state.bytes) = (0, 0);
+        }
+        let base = continues.then_some(checkpoint.parent.as_ref()).flatten();
+        let words = |word: &str| word.as_bytes().to_vec();
+        arguments.extend([
+            words(checkpoint.id.as_str()),
+            words(if base.is_some() { "1" } else { "0" }),
+            words(base.map_or("", |base| base.as_str())),
+            text,
+            place(&checkpoint.id, thread),
+            words(&checkpoint.ts),
+            words(&rows.len().to_string()),
+        ]);
+        arguments.extend(
+            rows.into_iter()
+                .flat_map(|(number, text)| [number.to_string().into_bytes(), text]),
+        );
+        self.remember(thread, ns, &checkpoint.id, Arc::new(next));
+        Ok(())
+    }
+
+    /// A stored checkpoint, from memory or from the server.
+    async fn known(
+        &mut self,
+        thread: &ThreadId,
+        ns: &Name,
+        id: &CheckpointId,
+    ) -> Result<Option<Arc<Known>>, StorageError> {
+        let key = (ns.clone(), id.clone());
+        let at_hand = self
+            .threads
+            .get(thread)
+            .and_then(|thread| thread.checkpoints.get(&key));
+        if let Some(known) = at_hand {
+            return Ok(Some(known.clone()));
+        }
+        let read = self.server.fetch_one(thread, ns, Some(id)).await?;
+        let Some(key) = read.there.first() else {
+            return Ok(None);
+        };
+        let (.., state) = state_at(thread, key, &read)?;
+        let known = Arc::new(Known {
+            state,
+            grown: OrdMap::new(),
+        });
+        let epoch = self.threads.get(thread).map(|thread| &thread.epoch);
+        if epoch.is_some_and(|epoch| !epoch.is_empty() && *epoch != read.epoch) {
+            // Somebody has deleted or pruned the thread: what is known of it is no more.
+            self.mixed = true;
+            self.forget(thread);
+        }
+        self.threads.entry(thread.clone()).or_default().epoch = read.epoch;
+        self.remember(thread, ns, id, known.clone());
+        Ok(Some(known))
+    }
+
+    fn remember(&mut self, thread: &ThreadId, ns: &Name, id: &CheckpointId, known: Arc<Known>) {
+        if self.known >= KNOWN {
+            for thread in self.threads.values_mut() {
+                thread.checkpoints.clear();
+            }
+            self.threads.retain(|name, _| name == thread);
+            self.known = 0;
+        }
+        let entry = self.threads.entry(thread.clone()).or_default();
+        if entry
+            .checkpoints
+            .insert((ns.clone(), id.clone()), known)
+            .is_none()
+        {
+            self.known += 1;
+        }
+    }
+
+    /// How the lists that grow have grown so far.
+    async fn grown(
+        &self,
+        thread: &ThreadId,
+        put: &Put,
+        parent: Option<&Known>,
+    ) -> Result<HashMap<Name, (u64, Grown)>, StorageError> {
+        let Some(parent) = parent else {
+            return Ok(HashMap::new());
+        };
+        let (mut found, mut unknown) = (HashMap::new(), HashMap::new());
+        let growing = put.changes.iter().filter(|change| change.appended_from.is_some());
+        for channel in growing.map(|change| &change.channel) {
+            let Some(row) = parent.state.rows.get(channel) else {
+                continue;
+            };
+            match parent.grown.get(channel).filter(|(known, _)| known == row) {
+                Some(known) => {
+                    found.insert(channel.clone(), *known);
+                }
+                None => {
+                    unknown.insert(*row, channel.clone());
+                }
+            }
+        }
+        if !unknown.is_empty() {
+            for (row, text) in self.server.rows(thread, unknown.keys().copied(), "first").await? {
+                let (start, _) =
+                    Start::read(&text).map_err(|cause| corrupt(thread, &put.checkpoint.id, cause))?;
+                if let (Some(channel), Some(grown)) = (unknown.get(&row), start.grown) {
+                    found.insert(channel.clone(), (row, grown));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes sure that there are so many numbers for rows.
+    async fn reserve(&mut self, count: usize) -> Result<(), StorageError> {
+        if self.numbers.end - self.numbers.start >= count as u64 {
+            return Ok(());
+        }
+        let count = NUMBERS.max(count as u64);
+        let mut ask = redis::cmd("INCRBY");
+        ask.arg(self.server.keys.of_all("numbers")).arg(count);
+        let last = number(self.server.call(ask, "reserving numbers").await?) as u64;
+        self.numbers = last + 1 - count..last + 1;
+        Ok(())
+    }
+}
+
+/// All that a state holds.
+fn everything(state: &State) -> BTreeMap<Name, Option<Held>> {
+    let held = |(channel, version): (&Name, &u64)| {
+        let held = match state.rows.get(channel) {
+            Some(row) => Held::At(*version, *row),
+            None => Held::Empty(*version),
+        };
+        (channel.clone(), Some(held))
+    };
+    state.versions.iter().map(held).collect()
+}
+
+/// The record of a checkpoint that stands by itself.
+pub(super) fn standing(mut record: Record<Held>, state: &State) -> Result<Vec<u8>, String> {
+    record.continues = false;
+    record.channels = everything(state);
+    let seen = state
+        .seen
+        .iter()
+        .map(|(node, seen)| (node.clone(), Some(seen_of(seen))));
+    record.seen = seen.collect();
+    record_text(&record)
+}
+
+fn unwritable(thread: &ThreadId, cause: String) -> StorageError {
+    StorageError::Backend {
+        what: format!("storing a checkpoint of thread {thread}"),
+        cause,
+        remedy: "Write a value that JSON can express".to_owned(),
+    }
+}

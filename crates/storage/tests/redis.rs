@@ -1,0 +1,475 @@
+//! The Redis backend on a real server: the engine's suite, also with a new connection before each read, several programs
+//! on one server, and a server that goes away.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use superstep::conformance::{self, Draft, id};
+use superstep::{
+    Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery,
+    Pruning, Removal, StorageError, Store, StoreConfig, StoreOp, StoreQuery, TaskId, TaskWrites, ThreadId,
+    ThreadQuery, ThreadSummary, Ttl, Write, json,
+};
+use superstep_storage::{RedisSaver, RedisStore};
+use superstep_test_servers::Redis;
+
+fn accepted(report: &conformance::Report) {
+    println!("{report}");
+    assert!(report.is_ok(), "{report}");
+    assert!(
+        report.passed.len() > 50,
+        "the suite has shrunk: {} cases",
+        report.passed.len()
+    );
+}
+
+/// Gives each case keys of its own.
+struct Prefixes {
+    url: String,
+    next: AtomicUsize,
+}
+
+impl Prefixes {
+    fn new(server: &Redis) -> Self {
+        Self {
+            url: server.url().to_owned(),
+            next: AtomicUsize::new(0),
+        }
+    }
+
+    fn url(&self) -> String {
+        format!(
+            "{}?prefix=case{}",
+            self.url,
+            self.next.fetch_add(1, Ordering::Relaxed)
+        )
+    }
+}
+
+async fn open(url: &str) -> RedisSaver {
+    RedisSaver::open(url).await.expect("the server can be used")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_suite() {
+    let Some(server) = Redis::start() else { return };
+    let prefixes = Prefixes::new(&server);
+    let report = conformance::run(async || Arc::new(open(&prefixes.url()).await) as Arc<dyn Checkpointer>);
+    accepted(&report.await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_suite_with_two_programs() {
+    let Some(server) = Redis::start() else { return };
+    let prefixes = Prefixes::new(&server);
+    let report = conformance::run(async || {
+        let url = prefixes.url();
+        let both = [open(&url).await, open(&url).await];
+        Arc::new(Turns(both, AtomicUsize::new(0))) as Arc<dyn Checkpointer>
+    });
+    accepted(&report.await);
+}
+
+/// Writes with one program and reads with the other, which takes over the writing now and then.
+#[derive(Debug)]
+struct Turns([RedisSaver; 2], AtomicUsize);
+
+impl Turns {
+    fn writer(&self) -> &RedisSaver {
+        &self.0[usize::from(self.1.load(Ordering::Relaxed) % 7 > 3)]
+    }
+    fn reader(&self) -> &RedisSaver {
+        let turn = self.1.fetch_add(1, Ordering::Relaxed);
+        &self.0[usize::from(turn % 7 <= 3)]
+    }
+}
+
+#[async_trait]
+impl Checkpointer for Turns {
+    async fn commit(&self, commit: Commit) -> Result<(), StorageError> {
+        self.writer().commit(commit).await
+    }
+    async fn get(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError> {
+        self.reader().get(thread, ns, id).await
+    }
+    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        self.reader().list(query).await
+    }
+    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
+        self.reader().heads(query).await
+    }
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        self.reader().threads(query).await
+    }
+    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        self.writer().delete_thread(thread).await
+    }
+    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
+        self.writer().copy_thread(from, to).await
+    }
+    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+        self.writer().prune(pruning).await
+    }
+}
+
+async fn grown(saver: &dyn Checkpointer, thread: &str, count: u64) -> Vec<Checkpoint> {
+    let root = Draft::root(id(1))
+        .set("log", json!([]))
+        .store(saver, thread, "")
+        .await;
+    let mut made = vec![root.expect("stores")];
+    for n in 2..=count {
+        let last = &made[made.len() - 1];
+        let draft = Draft::after(last, id(n))
+            .append("log", vec![json!(n)])
+            .set("n", n);
+        made.push(draft.store(saver, thread, "").await.expect("stores"));
+    }
+    made
+}
+
+async fn newest(saver: &dyn Checkpointer, thread: &str) -> Option<Checkpoint> {
+    let found = saver.get(&thread.into(), "", None).await.expect("readable");
+    found.map(|tuple| tuple.checkpoint)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pruning_leaves_nothing_behind_and_says_what_goes() {
+    let Some(server) = Redis::start() else { return };
+    let saver = open(server.url()).await;
+    let made = grown(&saver, "t", 300).await;
+    let task = TaskWrites {
+        checkpoint_id: made[3].id.clone(),
+        task_id: TaskId::new("task"),
+        task_path: "p".into(),
+        writes: vec![Write {
+            idx: -3,
+            channel: "__interrupt__".into(),
+            value: json!(["q"]),
+        }],
+    };
+    let commit = Commit {
+        thread: "t".into(),
+        ns: "".into(),
+        writes: vec![task],
+        put: None,
+    };
+    saver.commit(commit).await.expect("stores");
+    let before = saver.usage().await.expect("measures").bytes;
+    let lens = saver.lens(&"t".into()).await.expect("measures");
+    assert_eq!(lens.checkpoints.len(), 300);
+    assert_eq!(
+        lens.keys.iter().map(|key| key.versions).collect::<Vec<_>>(),
+        [300, 299],
+        "{:?}",
+        lens.keys
+    );
+    let log = lens.keys.iter().find(|key| &*key.key == "log").expect("a key");
+    assert!(
+        log.whole > 5 * log.bytes,
+        "a list that grows is stored as what is new: {log:?}"
+    );
+    let pruning = Pruning::threads(["t".into()], Keep::Newest(2)).retain([made[10].id.clone()]);
+    let planned = saver.prune(&pruning.clone().dry_run()).await.expect("plans");
+    assert_eq!(
+        saver.heads(&ListQuery::default()).await.expect("readable").len(),
+        300,
+        "a dry run changes nothing"
+    );
+    let done = saver.prune(&pruning).await.expect("prunes");
+    assert_eq!(planned, done);
+    assert_eq!(done.checkpoints, 297);
+    assert!(done.bytes > Some(20_000), "{done:?}");
+    let after = saver.usage().await.expect("measures").bytes;
+    assert!(after * 3 < before, "{before} bytes before, {after} after");
+    for kept in [&made[10], &made[298], &made[299]] {
+        let tuple = saver
+            .get(&"t".into(), "", Some(&kept.id))
+            .await
+            .expect("readable")
+            .expect("there");
+        assert_eq!(&tuple.checkpoint, kept);
+    }
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    let next = Draft::after(&made[299], id(500)).append("log", vec![json!("more")]);
+    let next = next.store(&saver, "t", "").await.expect("goes on");
+    assert_eq!(newest(&saver, "t").await, Some(next));
+    saver
+        .prune(&Pruning::threads(["t".into()], Keep::Nothing))
+        .await
+        .expect("prunes");
+    assert_eq!(
+        keys(&server).await,
+        ["superstep:numbers", "superstep:schema"],
+        "nothing is left"
+    );
+}
+
+/// The names of all keys on the server.
+async fn keys(server: &Redis) -> Vec<String> {
+    let mut keys: Vec<String> = command(server, &["KEYS", "*"]).await;
+    keys.sort();
+    keys
+}
+
+async fn command<T: redis::FromRedisValue>(server: &Redis, words: &[&str]) -> T {
+    let client = redis::Client::open(server.url()).expect("a URL");
+    let mut connection = client.get_multiplexed_async_connection().await.expect("connects");
+    let mut command = redis::cmd(words[0]);
+    for word in &words[1..] {
+        command.arg(*word);
+    }
+    command.query_async(&mut connection).await.expect("works")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damage_is_named_and_repaired() {
+    let Some(server) = Redis::start() else { return };
+    let saver = open(server.url()).await;
+    let made = grown(&saver, "t", 100).await;
+    grown(&saver, "other", 3).await;
+    let field = format!("\0{}", made[50].id);
+    let _: i64 = command(
+        &server,
+        &["HSET", "superstep:heads:t", &field, "+nobody\n{not json"],
+    )
+    .await;
+    let error = saver
+        .get(&"t".into(), "", Some(&made[50].id))
+        .await
+        .expect_err("damaged")
+        .to_string();
+    assert!(
+        error.contains(made[50].id.as_str()) && error.contains("thread t"),
+        "{error}"
+    );
+    let early = saver
+        .get(&"t".into(), "", Some(&made[5].id))
+        .await
+        .expect("readable")
+        .expect("there");
+    assert_eq!(early.checkpoint, made[5]);
+    let found = saver.verify(false).await.expect("checks");
+    assert!(
+        !found.is_sound() && found.threads == 2 && !found.repaired,
+        "{found:?}"
+    );
+    assert!(
+        found
+            .damage
+            .iter()
+            .all(|damage| damage.thread == Some("t".into()))
+    );
+    let repaired = saver.verify(true).await.expect("repairs");
+    assert!(repaired.repaired);
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    // What stands by itself, and what follows it, is not lost.
+    assert_eq!(newest(&saver, "t").await, Some(made[99].clone()));
+    let next = Draft::after(&made[99], id(500))
+        .set("n", 1)
+        .store(&saver, "t", "")
+        .await;
+    next.expect("the thread goes on");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn threads_with_a_time_to_live_go_and_leave_the_lists() {
+    let Some(server) = Redis::start() else { return };
+    let saver = open(&format!("{}?ttl=1&refresh=true", server.url())).await;
+    grown(&saver, "idle", 3).await;
+    grown(&saver, "read", 3).await;
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_millis(1800) {
+        assert!(
+            newest(&saver, "read").await.is_some(),
+            "a thread that is read lives on"
+        );
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(newest(&saver, "idle").await, None);
+    let names = |threads: Vec<ThreadSummary>| {
+        threads
+            .into_iter()
+            .map(|t| t.thread.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names(saver.threads(&ThreadQuery::default()).await.expect("lists")),
+        ["read"]
+    );
+    assert_eq!(
+        saver
+            .count_threads(&ThreadQuery::default())
+            .await
+            .expect("counts"),
+        1
+    );
+    // The writer remembers the thread; the server does not.
+    let again = Draft::root(id(1))
+        .set("n", 0)
+        .store(&saver, "idle", "")
+        .await
+        .expect("stores");
+    assert_eq!(newest(&saver, "idle").await, Some(again));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_restarts_or_dies_loses_nothing_acknowledged() {
+    let Some(server) = Redis::start() else { return };
+    let saver = open(server.url()).await;
+    let mut last = Draft::root(id(1))
+        .set("n", 1)
+        .store(&saver, "t", "")
+        .await
+        .expect("stores");
+    for round in 0..3_u64 {
+        for n in 0..20 {
+            let draft = Draft::after(&last, id(2 + round * 20 + n))
+                .set("n", n)
+                .append("log", vec![json!(n)]);
+            last = draft.store(&saver, "t", "").await.expect("stores");
+        }
+        match round {
+            0 => server.restart(),
+            1 => {
+                server.kill();
+                server.restart();
+            }
+            _ => server.stop(),
+        }
+        if round < 2 {
+            assert_eq!(
+                newest(&saver, "t").await.as_ref(),
+                Some(&last),
+                "after round {round}"
+            );
+        }
+    }
+    let began = Instant::now();
+    let refused = Draft::after(&last, id(999)).store(&saver, "t", "").await;
+    let refused = refused.expect_err("there is no server").to_string();
+    assert!(
+        refused.contains("127.0.0.1") && refused.contains("Check that the server runs"),
+        "{refused}"
+    );
+    assert!(
+        !refused.contains(server.url().split('@').next().expect("a URL")),
+        "no password: {refused}"
+    );
+    println!("gave up after {:?}", began.elapsed());
+    server.restart();
+    assert_eq!(
+        newest(&saver, "t").await,
+        Some(last.clone()),
+        "all that was acknowledged"
+    );
+    let next = Draft::after(&last, id(1000))
+        .store(&saver, "t", "")
+        .await
+        .expect("goes on");
+    assert_eq!(newest(&saver, "t").await, Some(next));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_server_refuses_and_stays_readable() {
+    let Some(server) = Redis::start_with(&[("maxmemory", "3mb")]) else {
+        return;
+    };
+    let saver = open(server.url()).await;
+    let mut last = Draft::root(id(1))
+        .set("n", 1)
+        .store(&saver, "t", "")
+        .await
+        .expect("stores");
+    let error = loop {
+        let n = last.metadata.step.unsigned_abs() + 3;
+        assert!(n < 10_000, "the server never filled");
+        let draft = Draft::after(&last, id(n)).set("text", "x".repeat(20_000) + &n.to_string());
+        match draft.store(&saver, "t", "").await {
+            Ok(stored) => last = stored,
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(error.contains("no memory left"), "{error}");
+    assert_eq!(newest(&saver, "t").await.as_ref(), Some(&last));
+    saver.delete_thread(&"t".into()).await.expect("room is made");
+    Draft::root(id(1))
+        .set("n", 2)
+        .store(&saver, "t", "")
+        .await
+        .expect("there is room again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_used_is_refused() {
+    let Some(server) = Redis::start() else { return };
+    let wrong = server.url().replace("redis://:", "redis://:wrong");
+    let error = RedisSaver::open(&wrong)
+        .await
+        .expect_err("a wrong password")
+        .to_string();
+    assert!(error.contains("password"), "{error}");
+    for query in ["ttl=soon", "ttl=0", "prefix=", "colour=red"] {
+        let error = RedisSaver::open(&format!("{}?{query}", server.url()))
+            .await
+            .expect_err("nonsense")
+            .to_string();
+        assert!(error.contains(query), "{error}");
+    }
+    let _: String = command(&server, &["SET", "superstep:schema", "9"]).await;
+    let error = RedisSaver::open(server.url()).await.expect_err("newer");
+    assert!(
+        matches!(
+            error,
+            StorageError::NewerSchema {
+                found: 9,
+                supported: 1
+            }
+        ),
+        "{error}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_suite_of_stores() {
+    let Some(server) = Redis::start() else { return };
+    let prefixes = Prefixes::new(&server);
+    let report = conformance::store::run(async |config| {
+        let store = RedisStore::open(&prefixes.url(), config).await;
+        Arc::new(store.expect("the server can be used")) as Arc<dyn Store>
+    });
+    let report = report.await;
+    println!("{report}");
+    assert!(report.is_ok() && report.passed.len() > 40, "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_is_emptied_leaves_nothing_behind() {
+    let Some(server) = Redis::start() else { return };
+    let store = RedisStore::open(server.url(), StoreConfig::default())
+        .await
+        .expect("opens");
+    for n in 0..3 {
+        let minute = Ttl::For(Duration::from_secs(60));
+        let put = StoreOp::put(&["a", "b"], format!("key {n}"), json!({"n": n})).expect("an object");
+        store.batch(vec![put.living(minute)]).await.expect("stores");
+    }
+    server.kill();
+    server.restart();
+    let found = store.search(StoreQuery::under(&["a"])).await.expect("searches");
+    assert_eq!(found.len(), 3, "what was acknowledged is there");
+    for n in 0..3 {
+        store
+            .delete(&["a", "b"], &format!("key {n}"))
+            .await
+            .expect("deletes");
+    }
+    assert_eq!(keys(&server).await, ["superstep:schema"]);
+}
