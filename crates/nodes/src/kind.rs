@@ -67,6 +67,19 @@ pub fn schema_of<C: JsonSchema>() -> Json {
     schema
 }
 
+/// The schema of words as the plain list that forms show as a choice.
+pub(crate) fn words(schema: &mut schemars::Schema) {
+    let Some(variants) = schema.get("oneOf").and_then(Json::as_array) else {
+        return;
+    };
+    let words: Option<Vec<Json>> = variants.iter().map(|one| one.get("const").cloned()).collect();
+    if let Some(words) = words {
+        schema.remove("oneOf");
+        schema.insert("type".into(), "string".into());
+        schema.insert("enum".into(), words.into());
+    }
+}
+
 /// Reads a config.
 pub fn parse<C: DeserializeOwned>(config: &Map<String, Json>) -> Result<C, String> {
     serde_json::from_value(Json::Object(config.clone())).map_err(|e| e.to_string())

@@ -206,9 +206,9 @@ pub(crate) fn asking(
             )
         })?;
         let op = request.op()?;
-        let work = tokio::time::timeout(at_most, store.batch(vec![op]));
+        // The clock of a timeout is that of the runtime it begins in.
         let answers = runtime
-            .block_on(async { work.await })
+            .block_on(async { tokio::time::timeout(at_most, store.batch(vec![op])).await })
             .map_err(|_| "the store did not answer within the time limit.".to_owned())?
             .map_err(|error| error.to_string())?;
         Ok(answers.into_iter().next().map_or(Value::Null, shown).to_string())

@@ -61,6 +61,7 @@ pub(crate) fn no_arguments() -> Json {
 /// May a model answer without a call?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(transform = crate::kind::words)]
 pub enum ToolChoice {
     /// It decides.
     #[default]
@@ -74,6 +75,7 @@ pub enum ToolChoice {
 /// How much a model thinks before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(transform = crate::kind::words)]
 pub enum Reasoning {
     /// Not at all.
     None,

@@ -476,6 +476,10 @@ fn kinds_describe_themselves() {
                 "forms read schemas without references: {property}"
             );
         }
+        // A choice of words is a list of them, which forms show as a menu.
+        if let Some(choice) = properties.get("tool_choice") {
+            assert_eq!(choice["enum"], json!(["auto", "required", "none"]));
+        }
         assert!(kind.card.len() <= 3);
         for pointer in kind.card {
             assert!(

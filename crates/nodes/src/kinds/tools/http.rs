@@ -51,6 +51,7 @@ pub struct HttpRequest {
 /// Method of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schemars(transform = crate::kind::words)]
 pub enum HttpMethod {
     /// Reads.
     #[default]
