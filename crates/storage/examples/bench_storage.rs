@@ -4,6 +4,9 @@
 //! shared machine say little. Run it with `cargo run --release -p superstep-storage --example bench_storage`.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop")]
 
+#[path = "../../engine/examples/workloads/mod.rs"]
+mod workloads;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,7 +35,9 @@ fn main() {
         }
         super_steps(folder.path()).await;
         conversation(folder.path()).await;
+        space(folder.path()).await;
         reading(folder.path()).await;
+        threads(folder.path()).await;
         wide(folder.path()).await;
     });
 }
@@ -429,4 +434,118 @@ async fn wide(folder: &Path) {
         Some(costs[0].0),
     );
     report("wide state", params, costs[1].1, "bytes/commit", Some(costs[0].1));
+}
+
+/// What whole workloads of the engine leave on the disk, against the most that is aimed at.
+async fn space(folder: &Path) {
+    let cases = [
+        ("wide", "25x300", 1, 1_000_000.0),
+        ("wide", "9x1200", 1, 1_000_000.0),
+        ("react", "100", 1, 6_000_000.0),
+        ("talk", "", TURNS, TURNS as f64 * 2_200.0),
+    ];
+    for (name, size_of, runs, limit) in cases {
+        let file = folder.join(format!("space-{name}-{size_of}.db"));
+        let work = match name {
+            "talk" => workloads::talk(),
+            _ => workloads::workload(name, size_of),
+        };
+        let saver = SqliteSaver::open(&file).unwrap();
+        let graph = work.graph.with_checkpointer(Arc::new(saver));
+        let began = Instant::now();
+        for run in 0..runs {
+            let input = match name {
+                "talk" => workloads::turn(run as usize),
+                _ => work.input.clone(),
+            };
+            let config = RunConfig {
+                recursion_limit: u32::MAX,
+                ..RunConfig::on("t")
+            };
+            graph.invoke(Input::Value(input), config).await.unwrap();
+        }
+        let took = began.elapsed().as_secs_f64() * 1e3;
+        drop(graph);
+        let params =
+            |what: &str| serde_json::json!({"workload": name, "size": size_of, "runs": runs, "what": what});
+        report(
+            "space",
+            params("file, against the goal"),
+            size(&file) as f64,
+            "bytes",
+            Some(limit),
+        );
+        report("space", params("time of the runs"), took, "ms", None);
+    }
+}
+
+/// Lists among 10,000 threads, against reading the newest checkpoint of one.
+async fn threads(folder: &Path) {
+    const THREADS: u64 = 10_000;
+    let saver = SqliteSaver::open(folder.join("threads.db")).unwrap();
+    let text = "the same long greeting, ".repeat(100);
+    let made = (0..THREADS).map(|n| {
+        let put = Draft::root(id(n)).set("messages", vec![json!(text)]).put();
+        saver.commit(Commit {
+            thread: format!("customer {n}").into(),
+            ns: "".into(),
+            writes: Vec::new(),
+            put: Some(put),
+        })
+    });
+    for outcome in join_all(made).await {
+        outcome.unwrap();
+    }
+    let began = Instant::now();
+    saver.get(&"customer 77".into(), "", None).await.unwrap().unwrap();
+    let one = began.elapsed().as_secs_f64() * 1e3;
+    let page = superstep::ThreadQuery {
+        limit: Some(50),
+        ..Default::default()
+    };
+    let found = superstep::ThreadQuery {
+        search: Some("CUSTOMER 777".to_owned()),
+        ..page.clone()
+    };
+    let waiting = superstep::ThreadQuery {
+        status: Some(superstep::ThreadStatus::Interrupted),
+        ..page.clone()
+    };
+    for (what, query, count) in [
+        ("the first 50", &page, 50),
+        ("a search", &found, 11),
+        ("none of a status", &waiting, 0),
+    ] {
+        let began = Instant::now();
+        assert_eq!(saver.threads(query).await.unwrap().len(), count);
+        let took = began.elapsed().as_secs_f64() * 1e3;
+        let params = serde_json::json!({"threads": THREADS, "what": what, "against": "one checkpoint"});
+        report("threads", params, took, "ms", Some(one));
+    }
+    let began = Instant::now();
+    let usage = saver.usage().await.unwrap();
+    let params = |what: &str| serde_json::json!({"threads": THREADS, "what": what});
+    report(
+        "threads",
+        params("usage of all"),
+        began.elapsed().as_secs_f64() * 1e3,
+        "ms",
+        None,
+    );
+    report(
+        "threads",
+        params("saved by sharing"),
+        usage.shared as f64,
+        "bytes",
+        None,
+    );
+    let began = Instant::now();
+    assert!(saver.verify(false).await.unwrap().is_sound());
+    report(
+        "threads",
+        params("check everything"),
+        began.elapsed().as_secs_f64() * 1e3,
+        "ms",
+        None,
+    );
 }
