@@ -20,7 +20,7 @@ use superstep::{
 };
 
 use making::{apply, put_of};
-use names::{RUNS, TASK_CHANNELS, THREADS, channel, run_name, space, thread};
+use names::{RUNS, TASK_CHANNELS, channel, run_name, space, thread};
 pub use operations::{Change, Edit, Look, Made, Operation, Task, Way, histories};
 pub use values::{any_json, any_value};
 
@@ -499,13 +499,4 @@ impl Run<'_> {
             &Vec::new(),
         )
     }
-}
-
-/// Empties a place after a history that failed in the middle.
-pub async fn clear(place: &Place) -> Result<(), String> {
-    let saver = place.open().await.map_err(said)?;
-    for n in 0..THREADS.len() as u8 {
-        saver.delete_thread(&thread(n)).await.map_err(said)?;
-    }
-    Ok(())
 }

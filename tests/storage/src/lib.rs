@@ -19,5 +19,5 @@ mod random;
 pub mod witness;
 pub mod workload;
 
-pub use place::{Backend, Place, postgres};
+pub use place::{Backend, Place, open};
 pub use random::Random;

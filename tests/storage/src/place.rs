@@ -103,12 +103,12 @@ impl Place {
 }
 
 /// The checkpointer at a URL.
-pub(crate) async fn open(url: &str) -> Result<Arc<dyn Checkpointer>, StorageError> {
+pub async fn open(url: &str) -> Result<Arc<dyn Checkpointer>, StorageError> {
     Ok(superstep_storage::open(url).await?.checkpointer)
 }
 
 /// The server of this process, started when it is first wanted. Its watchdog ends it when the process does.
-pub fn postgres() -> Option<&'static Postgres> {
+fn postgres() -> Option<&'static Postgres> {
     static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
     SERVER.get_or_init(Postgres::start).as_ref()
 }

@@ -3,7 +3,7 @@
 use superstep::{Name, ThreadId, reserved};
 
 /// Thread ids that a backend may stumble over: wildcards, separators, places in a file system, length.
-pub(super) const THREADS: [&str; 5] = ["t", "T%_\u{e4}\u{1f600}", "../a/b:c|d \\ \"'", "nul.", "long"];
+const THREADS: [&str; 5] = ["t", "T%_\u{e4}\u{1f600}", "../a/b:c|d \\ \"'", "nul.", "long"];
 const SPACES: [&str; 3] = ["", "node:0190a000", "a:1|b%:2"];
 const CHANNELS: [&str; 5] = ["log", "x", "\u{43a}.y z", "__pregel_tasks", "branch:to:n"];
 const NODES: [&str; 3] = ["n", "m", "__start__"];

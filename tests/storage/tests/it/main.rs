@@ -1,5 +1,7 @@
 //! Every backend, put through everything.
 
+mod damage;
 mod faults;
 mod histories;
 mod kills;
+mod network;
