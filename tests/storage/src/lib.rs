@@ -6,6 +6,7 @@
 //! - [`crash`] kills a process that runs graphs ([`workload`]) at random moments. [`witness`] notes what the backend
 //!   acknowledged and what tasks began; [`oracle`] says whether all of it is there and nothing was done twice.
 //! - [`probe`] is another process that uses the backend, as another app, another user, or on another disk.
+//! - [`scale`] measures large threads and many of them.
 //!
 //! The engine's conformance suite says what a backend must do; this says that it keeps doing so when things go wrong.
 
@@ -16,6 +17,7 @@ pub mod oracle;
 mod place;
 pub mod probe;
 mod random;
+pub mod scale;
 pub mod witness;
 pub mod workload;
 

@@ -1,31 +1,54 @@
-//! `superstep-crash`: kills a working process many times, on every backend that is named, and prints what came of it.
+//! `storage-trials`: puts backends through what takes longer than a test may.
+//!
+//! `crash` kills a working process many times and says what came of it; `scale` measures large threads and many of
+//! them. `victim` and `probe` are the other processes of both and of the tests.
 
 use std::time::{Duration, Instant};
 
-use superstep_storage_tests::{Backend, crash, probe};
+use superstep_storage_tests::{Backend, crash, probe, scale};
 
-const USAGE: &str =
-    "superstep-crash [KILLS] [BACKEND ...]   (1000 kills on every durable backend unless said)";
+const USAGE: &str = "storage-trials crash [KILLS] [BACKEND ...]    1000 kills on every durable backend unless said
+storage-trials scale [PERCENT] [BACKEND ...]  100 percent is 100,000 checkpoints, 10,000 threads, 10,000 turns";
 
 #[tokio::main]
 async fn main() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments
+    let words = arguments
         .split_first()
-        .map(|(first, rest)| (first.as_str(), rest))
-    {
-        Some(("victim", rest)) => return crash::victim(rest).await,
-        Some(("probe", rest)) => return probe::obey(rest).await,
-        _ => {}
+        .map(|(first, rest)| (first.as_str(), rest));
+    match words {
+        Some(("victim", rest)) => crash::victim(rest).await,
+        Some(("probe", rest)) => probe::obey(rest).await,
+        Some(("crash", rest)) => {
+            let (kills, backends) = chosen(rest)?;
+            for backend in backends {
+                kill(backend, kills.unwrap_or(1000)).await?;
+            }
+            Ok(())
+        }
+        Some(("scale", rest)) => {
+            let (percent, backends) = chosen(rest)?;
+            let part = |whole: u64| (whole * percent.unwrap_or(100) / 100).max(100);
+            for backend in backends {
+                let measured = scale::measure(backend, part(100_000), part(10_000), part(10_000)).await;
+                measured.map_err(|error| error.to_string())?;
+            }
+            Ok(())
+        }
+        _ => Err(USAGE.to_owned()),
     }
-    let (mut kills, mut backends) = (1000, Vec::new());
-    for argument in &arguments {
+}
+
+/// A number, if one is given, and the backends that are named, or all that outlive their process.
+fn chosen(arguments: &[String]) -> Result<(Option<u64>, Vec<Backend>), String> {
+    let (mut number, mut backends) = (None, Vec::new());
+    for argument in arguments {
         match (argument.parse(), Backend::named(argument)) {
-            (Ok(number), _) => kills = number,
+            (Ok(given), _) => number = Some(given),
             (_, Some(backend)) if backend.is_durable() => backends.push(backend),
             _ => {
                 return Err(format!(
-                    "{argument} is neither a number nor a backend that outlives its process.\n{USAGE}"
+                    "{argument} is neither a number nor a backend that lasts.\n{USAGE}"
                 ));
             }
         }
@@ -38,39 +61,44 @@ async fn main() -> Result<(), String> {
                 .filter(|backend| backend.is_durable()),
         );
     }
-    for backend in backends {
-        let Some(place) = backend.place() else { continue };
-        let began = Instant::now();
-        let trial = crash::Trial {
-            program: std::env::current_exe().map_err(|error| error.to_string())?,
-            kills,
-            seed: std::process::id().into(),
-            lines: 4,
-            within: 250,
-            time: Duration::MAX,
-        };
-        let report = match crash::run(&place, &trial).await {
-            Ok(report) => report,
-            Err(what) => {
-                return Err(format!(
-                    "{what}\nWhat was stored, and the journal, stay in {}",
-                    place.keep().display()
-                ));
-            }
-        };
-        let count = report.count;
-        println!(
-            "{}: {} kills in {:.0?}. Nothing lost, repeated or damaged among {} acknowledged checkpoints, {} acknowledged \
-             writes of tasks, {} tasks begun, {} turns with the right state, {} prunings, copies and deletions.",
-            backend.scheme(),
-            report.kills,
-            began.elapsed(),
-            count.checkpoints,
-            count.writes,
-            count.tasks,
-            count.turns,
-            count.upkeep,
-        );
-    }
+    Ok((number, backends))
+}
+
+async fn kill(backend: Backend, kills: u64) -> Result<(), String> {
+    let Some(place) = backend.place() else {
+        return Ok(());
+    };
+    let began = Instant::now();
+    let trial = crash::Trial {
+        program: std::env::current_exe().map_err(|error| error.to_string())?,
+        kills,
+        seed: std::process::id().into(),
+        lines: 4,
+        within: 250,
+        time: Duration::MAX,
+    };
+    let report = match crash::run(&place, &trial).await {
+        Ok(report) => report,
+        Err(what) => {
+            let folder = place.keep();
+            return Err(format!(
+                "{what}\nWhat was stored, and the journal, stay in {}",
+                folder.display()
+            ));
+        }
+    };
+    let count = report.count;
+    println!(
+        "{}: {} kills in {:.0?}. Nothing lost, repeated or damaged among {} acknowledged checkpoints, {} acknowledged \
+         writes of tasks, {} tasks begun, {} turns with the right state, {} prunings, copies and deletions.",
+        backend.scheme(),
+        report.kills,
+        began.elapsed(),
+        count.checkpoints,
+        count.writes,
+        count.tasks,
+        count.turns,
+        count.upkeep,
+    );
     Ok(())
 }

@@ -15,7 +15,7 @@ use superstep::{
 use superstep_storage_tests::probe::{Probe, read, store};
 use superstep_storage_tests::{Backend, Place};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_superstep-crash");
+const PROGRAM: &str = env!("CARGO_BIN_EXE_storage-trials");
 /// The user `nobody` of every system.
 const NOBODY: u32 = 65534;
 

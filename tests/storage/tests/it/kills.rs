@@ -8,7 +8,7 @@ use superstep_storage_tests::{Backend, crash};
 async fn survive(backend: Backend, kills: u64) {
     let Some(place) = backend.place() else { return };
     let trial = crash::Trial {
-        program: env!("CARGO_BIN_EXE_superstep-crash").into(),
+        program: env!("CARGO_BIN_EXE_storage-trials").into(),
         kills,
         seed: RandomState::new().hash_one(kills),
         lines: 3,

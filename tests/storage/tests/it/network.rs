@@ -83,7 +83,8 @@ async fn cut(backend: Backend) {
     let beside = place.open().await.expect("opens");
     let mut random = Random::new(3);
     let (mut last, mut cuts) = (store(&*saver, "t", 100).await.expect("stores"), 0);
-    let cut = || budget.up.load(Ordering::SeqCst) > PLENTY / 2 && budget.down.load(Ordering::SeqCst) > PLENTY / 2;
+    let cut =
+        || budget.up.load(Ordering::SeqCst) > PLENTY / 2 && budget.down.load(Ordering::SeqCst) > PLENTY / 2;
     for round in 0..40 {
         // The bytes of a commit are a few thousand, so that cuts fall before, into and after it.
         let bytes = random.below(if round % 2 == 0 { 400 } else { 6000 }) as i64;
@@ -139,14 +140,19 @@ async fn while_it_works(url: &str, server_goes: impl FnOnce() + Send + 'static) 
     });
     let lines: Vec<_> = lines.collect();
     tokio::time::sleep(Duration::from_millis(300)).await;
-    tokio::task::spawn_blocking(server_goes).await.expect("the server goes and comes");
+    tokio::task::spawn_blocking(server_goes)
+        .await
+        .expect("the server goes and comes");
     tokio::time::sleep(Duration::from_millis(300)).await;
     enough.store(true, Ordering::SeqCst);
     for line in lines {
         let (thread, newest) = line.await.expect("a line comes to its end");
         let there = read(&*saver, &thread).await.expect("the same handle reads");
         let newest = newest.expect("some were acknowledged");
-        assert!(there >= newest, "{thread}: {newest} was acknowledged and {there} is the newest");
+        assert!(
+            there >= newest,
+            "{thread}: {newest} was acknowledged and {there} is the newest"
+        );
         assert_eq!(store(&*saver, &thread, 10).await.expect("goes on"), there + 1);
     }
     let checked = saver.verify(false).await.expect("checks");
