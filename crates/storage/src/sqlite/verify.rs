@@ -25,6 +25,8 @@ pub(super) struct Findings {
     pub(super) writes: Vec<i64>,
     /// Checkpoints whose parent is gone and which do not need it.
     pub(super) parentless: Vec<i64>,
+    /// Numbers of threads whose name is lost.
+    pub(super) nameless: Vec<i64>,
     /// An index does not fit its table.
     pub(super) indices: bool,
     /// Counts of references or rows that belong to nothing.
@@ -67,6 +69,7 @@ impl View<'_> {
             }
         }
         self.memo = Memo::default();
+        self.check_names(&mut findings)?;
         self.check_counts(&mut findings)?;
         Ok(findings)
     }
@@ -97,6 +100,21 @@ impl View<'_> {
                 // The pages themselves: only a copy from before, or SQLite's own recovery, brings them back.
                 findings.damage(None, format!("The file: {message}"), None);
             }
+        }
+        Ok(())
+    }
+
+    /// A thread without a name cannot be asked for, and a new one would be given its number and its past.
+    fn check_names(&mut self, findings: &mut Findings) -> Result<(), Fault> {
+        let mut statement = self.conn.prepare(
+            "SELECT DISTINCT thread FROM spaces WHERE thread NOT IN (SELECT id FROM threads) ORDER BY thread",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let thread: i64 = row.get(0)?;
+            findings.nameless.push(thread);
+            let what = format!("The name of thread number {thread} is lost");
+            findings.damage(None, what, Some("it is called `recovered` and its number"));
         }
         Ok(())
     }

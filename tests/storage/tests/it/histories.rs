@@ -28,15 +28,14 @@ fn hold(backend: Backend, short: u32) {
     });
     let place = RefCell::new(place);
     let outcome = runner.run(&history::histories(40), |operations| {
-        runtime
-            .block_on(history::run(&place.borrow(), &operations))
-            .map_err(|what| {
-                // What a failure leaves must not make the next history fail.
-                if let Some(fresh) = backend.place() {
-                    place.replace(fresh);
-                }
-                TestCaseError::fail(what)
-            })
+        let compared = runtime.block_on(history::run(&place.borrow(), &operations));
+        compared.map_err(|what| {
+            // What a failure leaves must not make the next history fail.
+            if let Some(fresh) = backend.place() {
+                place.replace(fresh);
+            }
+            TestCaseError::fail(what)
+        })
     });
     match outcome {
         Ok(()) => {}

@@ -14,6 +14,11 @@ impl Writer {
         if findings.indices {
             self.conn.execute_batch("REINDEX")?;
         }
+        for thread in &findings.nameless {
+            self.conn
+                .prepare_cached("INSERT INTO threads (id, name) VALUES (?1, 'recovered ' || ?1)")?
+                .execute([thread])?;
+        }
         for seq in &findings.parentless {
             self.conn
                 .prepare_cached("UPDATE checkpoints SET parent = NULL WHERE seq = ?1")?
