@@ -185,6 +185,8 @@ pub struct Failure {
     pub message: String,
     /// How long to wait before another attempt makes sense, when whoever refused the last one said so.
     pub retry_after: Option<Duration>,
+    /// The HTTP status, when a server's answer is the failure.
+    pub status: Option<u16>,
 }
 
 impl Failure {
@@ -194,6 +196,7 @@ impl Failure {
             class: class.into(),
             message: message.into(),
             retry_after: None,
+            status: None,
         }
     }
 }
@@ -216,6 +219,14 @@ impl NodeError {
             }
         }
         asked.map(|all| NodeError::Interrupt(Interrupted::Nested(all)))
+    }
+
+    /// The same failure, as the answer of an HTTP server: by default it is tried again when the server is at fault.
+    pub fn status(mut self, status: u16) -> Self {
+        if let NodeError::Failed(failure) = &mut self {
+            failure.status = Some(status);
+        }
+        self
     }
 
     /// The same failure, not to be tried again before so much time has passed; retry policies keep to it.

@@ -123,7 +123,11 @@ impl RetryOn {
     /// Is this failure worth another attempt?
     pub fn wants(&self, failure: &Failure) -> bool {
         match self {
-            RetryOn::Default => is_retryable(&failure.class),
+            // A server that is at fault may recover; one that refuses a request refuses it again.
+            RetryOn::Default => match failure.status {
+                Some(status) => status >= 500,
+                None => is_retryable(&failure.class),
+            },
             RetryOn::Classes(classes) => classes.iter().any(|class| is_a(&failure.class, class)),
             RetryOn::Predicate(wanted) => wanted(failure),
         }
@@ -252,6 +256,32 @@ mod tests {
                 .retry_on
                 .wants(&failure("Whatever"))
         );
+    }
+
+    #[test]
+    fn the_answer_of_a_server_counts_by_its_status() {
+        let answered = |class, status| Failure {
+            status,
+            ..Failure::new(class, "")
+        };
+        let cases = [
+            ("HTTPError", Some(503), true),
+            ("HTTPError", Some(500), true),
+            ("HTTPError", Some(499), false),
+            ("HTTPError", Some(404), false),
+            ("ValueError", Some(502), true),
+            ("HTTPError", None, true),
+            ("ValueError", None, false),
+        ];
+        for (class, status, wanted) in cases {
+            let failure = answered(class, status);
+            assert_eq!(RetryOn::Default.wants(&failure), wanted, "{class} {status:?}");
+            let by_class = RetryOn::Classes(vec![class.into()]);
+            assert!(
+                by_class.wants(&failure),
+                "a policy of one's own goes by the class"
+            );
+        }
     }
 
     #[test]
