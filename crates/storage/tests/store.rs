@@ -141,7 +141,7 @@ async fn nothing_is_left_of_what_was_deleted() {
     let files = Files::new();
     let path = files.path();
     let config = StoreConfig {
-        index: Some(VectorIndex::new(Arc::new(HashedNgrams::default()))),
+        index: Some(VectorIndex::default()),
         ..StoreConfig::default()
     };
     let store = open(&path, config);

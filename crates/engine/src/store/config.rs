@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::embed::Embedding;
+use super::embed::{Embedding, HashedNgrams};
 use crate::clock::{Clock, SystemClock};
 
 /// How a store works, whatever backend keeps it.
@@ -61,6 +61,13 @@ pub struct VectorIndex {
     pub fields: Vec<String>,
     /// Turns texts into vectors.
     pub embed: Arc<dyn Embedding>,
+}
+
+/// Whole values, by the embedding that needs neither model nor network: it compares spelling, not meaning.
+impl Default for VectorIndex {
+    fn default() -> Self {
+        Self::new(Arc::new(HashedNgrams::default()))
+    }
 }
 
 impl VectorIndex {

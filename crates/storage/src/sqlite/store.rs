@@ -177,10 +177,11 @@ fn find(
     scope.alive(batch);
     sql.push_str(&scope.clauses);
     sql.push_str(match &search.order {
-        Order::Newest => " ORDER BY i.updated_at DESC, i.namespace, i.key",
-        Order::Words(_) => " ORDER BY score DESC, i.updated_at DESC, i.namespace, i.key",
-        Order::Vector(_) => " GROUP BY i.id ORDER BY score DESC, i.updated_at DESC, i.namespace, i.key",
+        Order::Newest => " ORDER BY ",
+        Order::Words(_) => " ORDER BY score DESC, ",
+        Order::Vector(_) => " GROUP BY i.id ORDER BY score DESC, ",
     });
+    sql.push_str(NEWEST);
     // Values are read one by one, until the page is full: sorting them with their scores would copy all of them.
     let mut ranked = conn.prepare_cached(&sql)?;
     let mut ranked = ranked.query(params_from_iter(scope.values))?;
@@ -210,6 +211,9 @@ fn find(
     }
     Ok(found)
 }
+
+/// Namespaces are ordered label by label, so their end comes before any character of a label.
+const NEWEST: &str = "i.updated_at DESC, replace(i.namespace, '.', char(0)), i.key";
 
 /// The conditions of a search and their values.
 #[derive(Default)]
