@@ -41,17 +41,83 @@ impl Postgres {
         if crate::unwanted("PostgreSQL") {
             return None;
         }
-        let programs = programs().unwrap_or_else(|| {
+        let Some(programs) = programs().into_iter().next() else {
             panic!(
                 "PostgreSQL is not installed. Run `apt-get install postgresql` (`./dev test` does), or set \
                  SUPERSTEP_WITHOUT_SERVERS=1 to skip the tests that need it."
             )
-        });
+        };
+        Some(Self::start_from(&programs, settings))
+    }
+
+    /// Starts a server that offers TLS, and gives the file of its certificate, which is its own authority.
+    ///
+    /// # Panics
+    /// When `openssl` is missing, and as [`Postgres::start`].
+    pub fn start_with_tls() -> Option<(Self, PathBuf)> {
+        let server = Self::start()?;
+        server.stop();
+        {
+            let place = server.place();
+            let made = place
+                .command("openssl")
+                .args([
+                    "req",
+                    "-x509",
+                    "-newkey",
+                    "ec",
+                    "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1",
+                    "-nodes",
+                ])
+                .args([
+                    "-keyout",
+                    "data/server.key",
+                    "-out",
+                    "data/server.crt",
+                    "-days",
+                    "2",
+                ])
+                .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"])
+                .args(["-addext", "basicConstraints=critical,CA:FALSE"])
+                .output();
+            match made {
+                Ok(made) if made.status.success() => {}
+                other => panic!("openssl makes no certificate (apt-get install openssl): {other:?}"),
+            }
+            let settings = place.folder.join("data/postgresql.conf");
+            let mut text = fs::read_to_string(&settings).expect("the settings can be read");
+            text.push_str("\nssl = on\n");
+            fs::write(settings, text).expect("the settings can be written");
+        }
+        server.restart();
+        let certificate = server.place().folder.join("data/server.crt");
+        Some((server, certificate))
+    }
+
+    /// Starts a server that offers an extension, as in `vector`, or says that none here does.
+    ///
+    /// # Panics
+    /// When it does not start, with what it says.
+    pub fn start_with_extension(extension: &str) -> Option<Self> {
+        if crate::unwanted("PostgreSQL") {
+            return None;
+        }
+        let offering = programs()
+            .into_iter()
+            .find(|programs| offers(programs, extension));
+        if offering.is_none() {
+            println!("skipped: no PostgreSQL here has the extension {extension}");
+        }
+        Some(Self::start_from(&offering?, &[]))
+    }
+
+    fn start_from(programs: &Path, settings: &[(&str, &str)]) -> Self {
         let mut said = String::new();
         // Somebody may take the port between our looking and the server's binding it.
         for _ in 0..TRIES {
-            match Self::try_start(&programs, settings) {
-                Ok(postgres) => return Some(postgres),
+            match Self::try_start(programs, settings) {
+                Ok(postgres) => return postgres,
                 Err(words) => said = words,
             }
         }
@@ -189,38 +255,27 @@ impl Postgres {
         }
         panic!("the PostgreSQL server did not start again:\n{said}");
     }
-
-    /// True when this server offers the extension, as in `vector`.
-    pub fn offers(&self, extension: &str) -> bool {
-        let shared = self
-            .place()
-            .command(self.programs.join("pg_config"))
-            .arg("--sharedir")
-            .output();
-        let from_config = shared
-            .ok()
-            .map(|told| String::from_utf8_lossy(&told.stdout).trim().to_owned());
-        // Debian has pg_config for development only, and a fixed place for the files.
-        let version = self
-            .programs
-            .parent()
-            .and_then(Path::file_name)
-            .unwrap_or_default();
-        let places = [
-            from_config.map(PathBuf::from),
-            Some(Path::new("/usr/share/postgresql").join(version)),
-        ];
-        places.into_iter().flatten().any(|place| {
-            place
-                .join("extension")
-                .join(format!("{extension}.control"))
-                .is_file()
-        })
-    }
 }
 
-/// The folder of the newest server programs.
-fn programs() -> Option<PathBuf> {
+/// True when the server with these programs offers the extension.
+fn offers(programs: &Path, extension: &str) -> bool {
+    let version = programs.parent().and_then(Path::file_name).unwrap_or_default();
+    // Debian keeps what belongs to a version apart from its programs.
+    let places = [
+        programs.join("../share/postgresql"),
+        Path::new("/usr/share/postgresql").join(version),
+    ];
+    places.into_iter().any(|place| {
+        place
+            .join("extension")
+            .join(format!("{extension}.control"))
+            .is_file()
+    })
+}
+
+/// The folders of server programs, the preferred one first: the newest of the distribution, what is on the path, and
+/// what `SUPERSTEP_POSTGRES` names.
+fn programs() -> Vec<PathBuf> {
     let complete = |folder: &PathBuf| {
         ["postgres", "initdb", "createdb"]
             .iter()
@@ -237,12 +292,16 @@ fn programs() -> Option<PathBuf> {
                 entry.path().join("bin"),
             ))
         })
-        .filter(|(_, folder)| complete(folder))
         .collect();
     versions.sort();
-    let on_path = || {
-        let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path).find(complete)
-    };
-    versions.pop().map(|(_, folder)| folder).or_else(on_path)
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let named = std::env::var_os("SUPERSTEP_POSTGRES").map(PathBuf::from);
+    versions
+        .into_iter()
+        .rev()
+        .map(|(_, folder)| folder)
+        .chain(std::env::split_paths(&path))
+        .chain(named)
+        .filter(complete)
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! The rows of some commits, and the one statement that stores them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio_postgres::types::ToSql;
 
@@ -34,6 +34,7 @@ pub(super) struct ItemRow {
     pub(super) level: i64,
     pub(super) run: i64,
     pub(super) size: i64,
+    pub(super) whole: i64,
 }
 
 /// A row of `writes` beside its key.
@@ -63,8 +64,8 @@ pub(super) struct Batch {
     items: Vec<(ItemRow, Stored)>,
     /// By checkpoint, task and index.
     pub(super) writes: BTreeMap<(i64, String, i32), (WriteRow, Stored)>,
-    /// How many of the rows name a part.
-    parts: BTreeMap<i64, i64>,
+    /// The parts that rows name.
+    parts: BTreeSet<i64>,
 }
 
 impl Batch {
@@ -100,9 +101,7 @@ impl Batch {
     }
 
     fn name(&mut self, parts: &[i64]) {
-        for part in parts {
-            *self.parts.entry(*part).or_default() += 1;
-        }
+        self.parts.extend(parts);
     }
 
     /// Adds what comes after.
@@ -117,14 +116,12 @@ impl Batch {
         self.checkpoints.extend(other.checkpoints);
         self.items.extend(other.items);
         self.writes.extend(other.writes);
-        for (part, count) in other.parts {
-            *self.parts.entry(part).or_default() += count;
-        }
+        self.parts.extend(other.parts);
     }
 
     /// The statement that stores everything or nothing, with only the parts that are needed.
     pub(super) fn statement(self, shelves: &Shelves) -> (String, Vec<Box<dyn ToSql + Sync + Send>>) {
-        let mut parts = Parts::default();
+        let (mut parts, mut naming) = (Parts::default(), Vec::new());
         let new: Vec<i64> = self.spaces.iter().map(|(id, ..)| *id).collect();
         let (mut grown, mut held) = (Vec::new(), Vec::new());
         let mut heads = BTreeMap::new();
@@ -189,7 +186,6 @@ impl Batch {
                 ],
             );
         }
-        add_parts(&mut parts, self.parts, shelves);
         if !self.metas.is_empty() {
             let (spaces, ids, runs, texts) = unzip4(self.metas);
             parts.add(
@@ -200,6 +196,7 @@ impl Batch {
             );
         }
         if !self.items.is_empty() {
+            naming.push("item");
             let (rows, values): (Vec<ItemRow>, Vec<Stored>) = self.items.into_iter().unzip();
             let named: Vec<Option<String>> = values.iter().map(|value| array(&value.parts)).collect();
             let data: Vec<Vec<u8>> = values.into_iter().map(|value| value.data).collect();
@@ -208,10 +205,11 @@ impl Batch {
                 |of: fn(&ItemRow) -> Option<i64>| rows.iter().map(of).collect::<Vec<Option<i64>>>();
             parts.add(
                 "item",
-                "INSERT INTO items (space, id, base, len, level, run, size, parts, data)
-                 SELECT u.space, u.id, u.base, u.len, u.level, u.run, u.size, u.parts::bigint[], u.data
+                "INSERT INTO items (space, id, base, len, level, run, size, whole, parts, data)
+                 SELECT u.space, u.id, u.base, u.len, u.level, u.run, u.size, u.whole, u.parts::bigint[], u.data
                  FROM unnest({bigint[]}, {bigint[]}, {bigint[]}, {bigint[]}, {bigint[]}, {bigint[]}, {bigint[]},
-                             {text[]}, {bytea[]}) u (space, id, base, len, level, run, size, parts, data)",
+                             {bigint[]}, {text[]}, {bytea[]}) u (space, id, base, len, level, run, size, whole, parts, data)
+                 RETURNING parts",
                 vec![
                     Box::new(column(|row| row.space)),
                     Box::new(column(|row| row.id)),
@@ -220,6 +218,7 @@ impl Batch {
                     Box::new(column(|row| row.level)),
                     Box::new(column(|row| row.run)),
                     Box::new(column(|row| row.size)),
+                    Box::new(column(|row| row.whole)),
                     Box::new(named),
                     Box::new(data),
                 ],
@@ -236,6 +235,7 @@ impl Batch {
             );
         }
         if !self.writes.is_empty() {
+            naming.push("write");
             let (mut seqs, mut tasks, mut indexes) = (Vec::new(), Vec::new(), Vec::new());
             let (mut paths, mut channels, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
             let (mut named, mut data) = (Vec::new(), Vec::new());
@@ -261,7 +261,7 @@ impl Batch {
                       u (checkpoint, task, idx, path, channel, kind, parts, data)
                  ON CONFLICT (checkpoint, task, idx) DO UPDATE
                  SET channel = excluded.channel, kind = excluded.kind, data = excluded.data
-                 WHERE excluded.idx < 0",
+                 WHERE excluded.idx < 0 RETURNING parts",
                 vec![
                     Box::new(seqs),
                     Box::new(tasks),
@@ -274,61 +274,78 @@ impl Batch {
                 ],
             );
         }
+        add_parts(&mut parts, self.parts, &naming, shelves);
         parts.finish()
     }
 }
 
 type Params = Vec<Box<dyn ToSql + Sync + Send>>;
 
-/// Stores parts that are new and counts those that are there. In the order of their numbers, so that two programs
-/// cannot wait for each other.
-fn add_parts(parts: &mut Parts, counts: BTreeMap<i64, i64>, shelves: &Shelves) {
-    let (mut ids, mut hashes, mut refs) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut below, mut data) = (Vec::new(), Vec::new());
-    let (mut known, mut known_hashes, mut known_refs) = (Vec::new(), Vec::new(), Vec::new());
-    for (id, count) in counts {
+/// Stores parts that are new, and counts for each how many of the rows that were stored just now name it. In the order
+/// of their numbers, so that two programs cannot wait for each other.
+fn add_parts(parts: &mut Parts, all: BTreeSet<i64>, naming: &[&str], shelves: &Shelves) {
+    let (mut ids, mut hashes, mut below, mut data) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut known, mut known_hashes) = (Vec::new(), Vec::new());
+    for id in all {
         // Every part that a row names was packed together with it.
         let Some(part) = shelves.part(id) else { continue };
         match part.data {
             Some(bytes) => {
                 ids.push(id);
                 hashes.push(part.hash);
-                refs.push(count);
                 below.push(array(&part.below));
                 data.push(bytes);
             }
             None => {
                 known.push(id);
                 known_hashes.push(part.hash);
-                known_refs.push(count);
             }
         }
     }
+    if ids.is_empty() && known.is_empty() {
+        return;
+    }
+    let rows: Vec<String> = naming
+        .iter()
+        .map(|name| format!("SELECT unnest(parts) AS id FROM {name}"))
+        .collect();
+    parts.add(
+        "named",
+        &format!(
+            "SELECT t.id, count(*) AS refs FROM ({}) t GROUP BY t.id",
+            rows.join(" UNION ALL ")
+        ),
+        Vec::new(),
+    );
+    let mut counted = Vec::new();
     if !ids.is_empty() {
-        let wanted = ids.len() as i64;
-        parts.check(
+        counted.push("(SELECT count(*) FROM part)");
+        parts.add(
             "part",
             "INSERT INTO parts AS p (id, hash, refs, below, data)
-             SELECT u.id, u.hash, u.refs, u.below::bigint[], u.data
-             FROM unnest({bigint[]}, {bytea[]}, {bigint[]}, {text[]}, {bytea[]}) u (id, hash, refs, below, data)
-             ORDER BY u.id
+             SELECT u.id, u.hash, n.refs, u.below::bigint[], u.data
+             FROM unnest({bigint[]}, {bytea[]}, {text[]}, {bytea[]}) u (id, hash, below, data)
+             JOIN named n ON n.id = u.id ORDER BY u.id
              ON CONFLICT (id) DO UPDATE SET refs = p.refs + excluded.refs WHERE p.hash = excluded.hash
              RETURNING p.id",
-            vec![Box::new(ids), Box::new(hashes), Box::new(refs), Box::new(below), Box::new(data)],
-            wanted,
+            vec![Box::new(ids), Box::new(hashes), Box::new(below), Box::new(data)],
         );
     }
     if !known.is_empty() {
-        let wanted = known.len() as i64;
-        parts.check(
+        counted.push("(SELECT count(*) FROM known)");
+        parts.add(
             "known",
             "UPDATE parts p SET refs = p.refs + u.refs
-             FROM (SELECT * FROM unnest({bigint[]}, {bytea[]}, {bigint[]}) v (id, hash, refs) ORDER BY v.id) u
+             FROM (SELECT v.id, v.hash, n.refs FROM unnest({bigint[]}, {bytea[]}) v (id, hash)
+                   JOIN named n ON n.id = v.id ORDER BY v.id) u
              WHERE p.id = u.id AND p.hash = u.hash RETURNING p.id",
-            vec![Box::new(known), Box::new(known_hashes), Box::new(known_refs)],
-            wanted,
+            vec![Box::new(known), Box::new(known_hashes)],
         );
     }
+    parts.checks.push(format!(
+        "expect({}, (SELECT count(*) FROM named))",
+        counted.join(" + ")
+    ));
 }
 
 /// Numbers as the text of an array; nothing when there are none.

@@ -60,17 +60,17 @@ impl Names {
             )
             .await?;
         for row in found {
-            self.keep(row.try_get(0)?, &row.try_get::<_, &str>(1)?.into());
+            self.keep(row.try_get(0)?, &plain(row.try_get(1)?));
         }
         Ok(())
     }
 
     /// Makes the names that are new. That is harmless by itself: nothing refers to them yet.
     pub(super) async fn make(&self, session: &mut Session, names: HashSet<Name>) -> Result<(), Fault> {
-        let missing: Vec<&str> = names
+        let missing: Vec<String> = names
             .iter()
             .filter(|name| self.row(name).is_none())
-            .map(|name| &**name)
+            .map(|name| escaped(name))
             .collect();
         if missing.is_empty() {
             return Ok(());
@@ -89,8 +89,61 @@ impl Names {
             )
             .await?;
         for row in found {
-            self.keep(row.try_get(0)?, &row.try_get::<_, &str>(1)?.into());
+            self.keep(row.try_get(0)?, &plain(row.try_get(1)?));
         }
         Ok(())
+    }
+}
+
+/// A name as PostgreSQL can hold it, whose text cannot have U+0000: that is two times U+0001, and U+0001 is followed by
+/// U+0002.
+fn escaped(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '\0' => text.push_str("\u{1}\u{1}"),
+            '\u{1}' => text.push_str("\u{1}\u{2}"),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+fn plain(text: &str) -> Name {
+    if !text.contains('\u{1}') {
+        return text.into();
+    }
+    let (mut name, mut chars) = (String::with_capacity(text.len()), text.chars());
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1}' => name.push(if chars.next() == Some('\u{1}') {
+                '\0'
+            } else {
+                '\u{1}'
+            }),
+            c => name.push(c),
+        }
+    }
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_comes_back() {
+        for name in [
+            "",
+            "messages",
+            "\0",
+            "\u{1}",
+            "a\0\u{1}\0b\u{2}",
+            "\u{1}\u{1}\u{2}",
+        ] {
+            let text = escaped(name);
+            assert!(!text.contains('\0'), "{text:?}");
+            assert_eq!(&*plain(&text), name);
+        }
     }
 }

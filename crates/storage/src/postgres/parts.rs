@@ -37,6 +37,8 @@ pub(super) struct Stored {
     pub(super) data: Vec<u8>,
     /// Every part that it needs.
     pub(super) parts: Vec<i64>,
+    /// Length of the JSON of all of it.
+    pub(super) size: i64,
 }
 
 /// Packs values of the commits of one statement.
@@ -123,9 +125,11 @@ impl Shelves {
         what: &str,
         thread: &ThreadId,
     ) -> Result<Stored, StorageError> {
+        let text = json(value, what, thread)?;
         Ok(Stored {
-            data: self.shelf.press.data(&json(value, what, thread)?, false),
+            data: self.shelf.press.data(&text, false),
             parts: Vec::new(),
+            size: text.len() as i64,
         })
     }
 }
@@ -140,6 +144,7 @@ impl Desk {
         match packed {
             Ok(packed) => Ok(Stored {
                 parts: self.all(&packed.refs),
+                size: i64::try_from(packed.size).unwrap_or(i64::MAX),
                 data: packed.data,
             }),
             Err(Unpackable::TooDeep) => Err(nested(what, thread)),

@@ -176,7 +176,8 @@ impl Server {
             }
         });
         client
-            .batch_execute(&format!("SET search_path = \"{}\"", self.schema))
+            // `public` is where extensions usually are.
+            .batch_execute(&format!("SET search_path = \"{}\", public", self.schema))
             .await?;
         Ok(Session {
             client,

@@ -75,7 +75,7 @@ impl View {
         let items = self
             .session
             .query(
-                "SELECT i.id, i.base, i.size + coalesce(p.bytes, 0)::bigint FROM spaces s
+                "SELECT i.id, i.size + coalesce(p.bytes, 0)::bigint, i.whole FROM spaces s
                  JOIN items i ON i.space = s.id
                  LEFT JOIN (
                      SELECT n.item, sum(length(p.data)) AS bytes FROM (
@@ -87,7 +87,7 @@ impl View {
                 &[&thread],
             )
             .await?;
-        let mut sizes: HashMap<i64, (Option<i64>, i64)> = HashMap::new();
+        let mut sizes: HashMap<i64, (i64, i64)> = HashMap::new();
         for row in items {
             sizes.insert(row.try_get(0)?, (row.try_get(1)?, row.try_get(2)?));
         }
@@ -120,7 +120,7 @@ impl View {
                     continue;
                 }
                 let Some(key) = known.name(channel) else { continue };
-                let own = sizes.get(&item).map_or(0, |(_, size)| *size);
+                let (own, whole) = sizes.get(&item).copied().unwrap_or_default();
                 bytes += own;
                 let usage = keys.entry(key.clone()).or_insert_with(|| KeyUsage {
                     key,
@@ -130,7 +130,7 @@ impl View {
                 });
                 usage.versions += 1;
                 usage.bytes += own.unsigned_abs();
-                usage.whole += whole(&sizes, item).unsigned_abs();
+                usage.whole += whole.unsigned_abs();
             }
             lens.checkpoints.push(CheckpointUsage {
                 ns: row.try_get::<_, &str>(0)?.into(),
@@ -256,18 +256,4 @@ impl View {
             Err(other) => Err(other),
         }
     }
-}
-
-/// Bytes of a value with everything it builds on.
-fn whole(sizes: &HashMap<i64, (Option<i64>, i64)>, item: i64) -> i64 {
-    let (mut bytes, mut at) = (0, Some(item));
-    // Every row at most once, so that rows which build on each other come to an end.
-    for _ in 0..sizes.len() {
-        let Some((base, size)) = at.and_then(|at| sizes.get(&at)) else {
-            break;
-        };
-        bytes += size;
-        at = *base;
-    }
-    bytes
 }

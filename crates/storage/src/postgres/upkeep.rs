@@ -358,15 +358,21 @@ impl Writer {
                 )
                 .await?;
         }
-        session
-            .execute(
-                "DELETE FROM items WHERE space = $1 AND id = ANY($2)",
-                &[&space, &lost],
+        // What really goes, parts included; the sums above are for a dry run.
+        bytes = deltas
+            + self
+                .let_go(
+                    "DELETE FROM items WHERE space = $1 AND id = ANY($2) RETURNING parts, length(data)",
+                    &[&space, &lost],
+                )
+                .await?;
+        bytes += self
+            .let_go(
+                "DELETE FROM writes WHERE checkpoint = ANY($1) RETURNING parts, length(data)",
+                &[&seqs],
             )
             .await?;
-        session
-            .execute("DELETE FROM writes WHERE checkpoint = ANY($1)", &[&seqs])
-            .await?;
+        let session = self.session().await?;
         session
             .execute(
                 "DELETE FROM checkpoints WHERE space = $1 AND id = ANY($2)",
@@ -568,8 +574,8 @@ impl Writer {
         let session = self.session().await?;
         session
             .execute(
-                "INSERT INTO items (space, id, base, len, level, run, size, parts, data)
-                 SELECT $2, u.new, b.new, i.len, i.level, i.run, i.size, i.parts, i.data
+                "INSERT INTO items (space, id, base, len, level, run, size, whole, parts, data)
+                 SELECT $2, u.new, b.new, i.len, i.level, i.run, i.size, i.whole, i.parts, i.data
                  FROM unnest($3::bigint[], $4::bigint[]) u (old, new)
                  JOIN items i ON i.space = $1 AND i.id = u.old
                  LEFT JOIN unnest($3::bigint[], $4::bigint[]) b (old, new) ON b.old = i.base",

@@ -111,6 +111,8 @@ struct Link {
     run: i64,
     /// Bytes of its run up to it.
     bytes: i64,
+    /// Length of the JSON of the list.
+    whole: i64,
     /// The row before its run.
     before: Option<Arc<Link>>,
 }
@@ -405,7 +407,7 @@ impl Writer {
         }
         for task in writes {
             if let Some(seq) = owners.get(&task.checkpoint_id) {
-                self.write(*seq, thread, task, earlier, batch, careful).await?;
+                self.write(*seq, thread, task, earlier, batch)?;
             }
         }
         Ok(())
@@ -680,6 +682,7 @@ impl Writer {
             level: 0,
             run: 0,
             size: 0,
+            whole: 0,
         };
         let (data, link) = match (appended, value) {
             (Some((from, Slot { list: Some(link), .. })), Value::Array(list))
@@ -689,6 +692,8 @@ impl Writer {
                 let (base, level, run) = place_in_chain(&link);
                 let data = self.shelves.items(list.iter().skip(base.len), &what, thread)?;
                 (item.base, item.level, item.run) = (Some(base.row), level, run);
+                // Two lists in a row are one with a comma and two brackets less.
+                item.whole = base.whole + data.size - 1;
                 let (before, bytes) = match run {
                     1 => (Some(base), 0),
                     _ => (base.before.clone(), base.bytes),
@@ -699,6 +704,7 @@ impl Writer {
                     level,
                     run,
                     bytes: bytes + data.data.len() as i64,
+                    whole: item.whole,
                     before,
                 };
                 (data, Some(link))
@@ -708,12 +714,14 @@ impl Writer {
                     Value::Array(list) => self.shelves.items(list.iter(), &what, thread)?,
                     other => self.shelves.value(other, &what, thread)?,
                 };
+                item.whole = data.size;
                 let link = value.as_array().map(|list| Link {
                     row,
                     len: list.len(),
                     level: 0,
                     run: 0,
                     bytes: data.data.len() as i64,
+                    whole: data.size,
                     before: None,
                 });
                 (data, link)
@@ -726,36 +734,19 @@ impl Writer {
         })
     }
 
-    async fn write(
+    fn write(
         &mut self,
         seq: i64,
         thread: &ThreadId,
         task: &TaskWrites,
         earlier: &Batch,
         batch: &mut Batch,
-        careful: bool,
     ) -> Result<(), Fault> {
         let what = format!("a write of task {}", task.task_id);
         let id = task.task_id.as_str();
-        let mut there = HashSet::new();
-        if careful {
-            let rows = self
-                .session()
-                .await?
-                .query(
-                    "SELECT idx FROM writes WHERE checkpoint = $1 AND task = $2",
-                    &[&seq, &id],
-                )
-                .await?;
-            for row in rows {
-                there.insert(row.try_get::<_, i32>(0)?);
-            }
-        }
         for write in &task.writes {
             let key = (seq, id.to_owned(), write.idx);
-            let known = there.contains(&write.idx)
-                || earlier.writes.contains_key(&key)
-                || batch.writes.contains_key(&key);
+            let known = earlier.writes.contains_key(&key) || batch.writes.contains_key(&key);
             // Special slots replace, the others are kept when already there.
             if known && write.idx >= 0 {
                 continue;
@@ -843,7 +834,7 @@ async fn links(
                  UNION
                  SELECT i.id, i.base FROM t JOIN items i ON i.space = $1 AND i.id = t.base
              )
-             SELECT i.id, i.base, i.len, i.level, i.run, i.size FROM t JOIN items i ON i.space = $1 AND i.id = t.id
+             SELECT i.id, i.base, i.len, i.level, i.run, i.size, i.whole FROM t JOIN items i ON i.space = $1 AND i.id = t.id
              ORDER BY i.len",
             &[&space, &items],
         )
@@ -880,6 +871,7 @@ async fn links(
                 level: row.try_get(3)?,
                 run,
                 bytes: bytes + size,
+                whole: row.try_get(6)?,
                 before: previous,
             };
             links.insert(id, Some(Arc::new(link)));

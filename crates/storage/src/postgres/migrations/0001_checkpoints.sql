@@ -65,6 +65,7 @@ CREATE TABLE items (
     level bigint NOT NULL,                          -- how often these items were folded into a longer row
     run   bigint NOT NULL,                          -- position in a run of rows of one level
     size  bigint NOT NULL,                          -- bytes of the data
+    whole bigint NOT NULL,                          -- length of the JSON of the whole value
     parts bigint[],                                 -- every part that the data needs
     data  bytea NOT NULL,
     PRIMARY KEY (space, id)
