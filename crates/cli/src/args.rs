@@ -65,7 +65,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Db {
     /// Where threads are kept: sqlite:PATH, file:FOLDER, postgres://…, redis://… or memory:
-    /// [default: threads.db in the data folder]
+    /// [default: the one chosen in the app, or threads.db in the data folder]
     #[arg(long, value_name = "URL")]
     pub(crate) db: Option<String>,
 }

@@ -41,10 +41,12 @@ impl Store {
                         dir.display()
                     ))
                 })?;
-                (
-                    format!("sqlite:{}", dir.join("threads.db").display()),
-                    String::new(),
-                )
+                // What was chosen in the app counts here too: a thread is found in both.
+                let url = superstep_workbench::database_url(&dir).map_err(|problem| {
+                    let remedy = problem.remedy.unwrap_or_default();
+                    Fault::failed(format!("{} {remedy}", problem.message))
+                })?;
+                (url, String::new())
             }
         };
         let storage = superstep_storage::open(&url).await?;

@@ -182,6 +182,11 @@ fn default_url(data_dir: &Path) -> String {
     format!("sqlite:{}", data_dir.join("threads.db").display())
 }
 
+/// The address of the database that a data folder's threads are in: the chosen one, or the file in the folder.
+pub fn database_url(data_dir: &Path) -> Result<String, Problem> {
+    Ok(choice(data_dir)?.unwrap_or_else(|| default_url(data_dir)))
+}
+
 fn choice(data_dir: &Path) -> Result<Option<String>, Problem> {
     let path = data_dir.join(FILE);
     let text = match fs::read_to_string(&path) {

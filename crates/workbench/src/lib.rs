@@ -35,6 +35,7 @@ use std::time::Duration;
 use superstep_document::Document;
 use superstep_nodes::{Environment, ModelSettings, Registry};
 
+pub use database::database_url;
 pub use folders::default_data_dir;
 pub use hub::Subscription;
 use wire::*;

@@ -42,7 +42,8 @@ export function fileNameOf(title: string): string {
     .replace(/[\\/:*?"<>|\p{Cc}]+/gu, " ")
     .replace(/\s+/g, " ")
     .trim()
-    .slice(0, 60);
+    .slice(0, 60)
+    .replace(/[. ]+$/, "");
   return `${name === "" ? "thread" : name}.jsonl`;
 }
 

@@ -53,6 +53,18 @@ describe("renaming a node", () => {
     ]);
   });
 
+  it("follows it in what other nodes do after a failure", () => {
+    const doc = documentOf(["a", "b", "c"], []);
+    const failing = (fallback: Json) => ({ kind: "code", config: {}, fallback });
+    doc.apply(edits.setRecord(doc, "node:a", failing({ value: { x: "a" } })));
+    doc.apply(edits.setRecord(doc, "node:b", failing({ node: "a" })));
+    doc.apply(edits.setRecord(doc, "node:c", failing({ to: "a", into: "why" })));
+    apply(doc, edits.renameNode(doc, "a", "start"));
+    expect(doc.get("node:start")).toMatchObject({ fallback: { value: { x: "a" } } });
+    expect(doc.get("node:b")).toMatchObject({ fallback: { node: "start" } });
+    expect(doc.get("node:c")).toMatchObject({ fallback: { to: "start", into: "why" } });
+  });
+
   it("refuses names that are taken, reserved or unreadable", () => {
     const doc = documentOf(["a", "b"], []);
     for (const name of ["b", "__x", "a:b", "a|b", " ", ""]) {

@@ -308,9 +308,9 @@ fn the_graph_is_found_from_the_thread_or_named() {
         answer,
     ];
     assert_eq!(user.expect(0, &args).json()["outcome"], "declined");
-    let refused = user.expect(1, &["threads", "--db", "postgres:x"]);
+    let refused = user.expect(1, &["threads", "--db", "mysql:x"]);
     assert!(
-        refused.err.contains("no backend is called \"postgres\"") && refused.err.contains("sqlite:PATH"),
+        refused.err.contains("no backend is called \"mysql\"") && refused.err.contains("sqlite:PATH"),
         "{}",
         refused.err
     );
@@ -460,5 +460,33 @@ fn the_past_of_threads_is_removed_when_asked_for() {
         user.expect(2, &["threads", "prune", "t", "--keep", "some"])
             .err
             .contains("say latest, branches, nothing")
+    );
+}
+
+#[test]
+fn a_database_that_was_chosen_in_the_app_counts_here() {
+    let user = User::new();
+    asking(&user);
+    let list = || {
+        user.expect(0, &["threads", "--json"])
+            .json()
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!(list(), 1);
+    let choice = user.dir.path().join("data/database.json");
+    let other = user.dir.path().join("other.db");
+    std::fs::write(
+        &choice,
+        json!({"url": format!("sqlite:{}", other.display())}).to_string(),
+    )
+    .unwrap();
+    assert_eq!(list(), 0);
+    std::fs::write(&choice, "{").unwrap();
+    assert!(
+        user.expect(1, &["threads"])
+            .err
+            .contains("database.json is broken")
     );
 }

@@ -24,5 +24,7 @@ describe("paths", () => {
     expect(isAbsolute("a/b")).toBe(false);
     expect(withEnding("a.JSON")).toBe("a.JSON");
     expect(withEnding("a")).toBe("a.json");
+    expect(withEnding("a", "jsonl")).toBe("a.jsonl");
+    expect(withEnding("a.JSONL", "jsonl")).toBe("a.JSONL");
   });
 });

@@ -20,6 +20,7 @@ describe("storage", () => {
 
   it("names files after threads", () => {
     expect(fileNameOf('Refund: "A/B"\n twice')).toBe("Refund A B twice.jsonl");
+    expect(fileNameOf("The end. ")).toBe("The end.jsonl");
     expect(fileNameOf("///")).toBe("thread.jsonl");
   });
 });

@@ -374,13 +374,13 @@ const ThreadRow = memo(function ThreadRow({
       {!renaming && (
         <>
           <span
-            className="tabular shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden"
+            className="tabular shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden group-has-[[data-popup-open]]:hidden"
             title={fullTime(thread.updatedAt)}
           >
             {since(thread.updatedAt, now)}
           </span>
           <span
-            className="hidden group-focus-within:inline-flex group-hover:inline-flex"
+            className="hidden group-focus-within:inline-flex group-hover:inline-flex has-[[data-popup-open]]:inline-flex"
             onClick={(event) => event.stopPropagation()}
           >
             <Menu
