@@ -1,12 +1,12 @@
 /** One line that says which moment is shown: step, what made it, what comes next. */
 import { History } from "lucide-react";
 import { CopyButton } from "../../debugger/CopyButton";
-import { fullTime, nodeList } from "../../debugger/format";
+import { count, fullTime, nodeList } from "../../debugger/format";
 import type { Loaded } from "../../debugger/snapshots";
 import { t } from "../../lib/texts";
 
 export function MomentLine({ loaded, past }: { loaded: Loaded; past: boolean }) {
-  const { checkpoint, previousTasks, next } = loaded.view;
+  const { checkpoint, previousTasks, next, counted } = loaded.view;
   if (!checkpoint) return null;
   const by = previousTasks.map((task) => task.node);
   const made =
@@ -34,6 +34,7 @@ export function MomentLine({ loaded, past }: { loaded: Loaded; past: boolean }) 
         {made !== "" && ` · ${made}`}
         {" · "}
         {next.length > 0 ? t("debug.next", { nodes: nodeList(next) }) : t("debug.nothingNext")}
+        {counted !== undefined && ` · ${t("debug.counted", { n: count(counted) })}`}
       </p>
       <span className="-my-1 shrink-0">
         <CopyButton text={checkpoint.id} label={t("debug.timeline.copyId")} />

@@ -42,6 +42,7 @@ export const debug = {
   "debug.afterNodes": "after {nodes}",
   "debug.stepN": "Step {n}",
   "debug.checkpointN": "Checkpoint of step {n}",
+  "debug.counted": "counts are of the last {n} steps",
   "debug.past": "Past · step {step}",
   "debug.now": "Now",
   "debug.backToNow": "Back to now",

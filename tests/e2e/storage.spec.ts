@@ -1,0 +1,49 @@
+/** Looking after threads: a copy, a bookmark, the past removed, another database and back. */
+import { expect, test } from "./superstep";
+
+test("copy a thread, bookmark a checkpoint, remove the past, change the database", async ({ app, page }) => {
+  await app.openExample("refund-desk");
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("asking");
+
+  const selected = page.locator('[data-testid="thread"][aria-selected="true"]');
+  const fromMenu = async (entry: string) => {
+    await selected.hover();
+    await selected.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: entry }).click();
+  };
+  await fromMenu("Make a copy");
+  await expect(selected).toContainText("Copy of");
+  await expect(app.id("thread")).toHaveCount(2);
+
+  await app.checkpoint(1).hover();
+  await app.checkpoint(1).locator('[data-testid="checkpoint-menu"]').click();
+  await page.getByRole("menuitem", { name: "Bookmark…" }).click();
+  await app.id("storage-bookmark").getByRole("textbox").fill("Before the draft");
+  await page.keyboard.press("Enter");
+  await expect(app.checkpoint(1)).toContainText("Before the draft");
+
+  // Nothing goes before it was said what goes; the bookmark stays, and the question still waits.
+  await fromMenu("Remove past…");
+  await expect(app.id("storage-plan")).toContainText("3 checkpoints would go.");
+  await expect(app.id("storage-plan")).toContainText("A bookmarked checkpoint stays.");
+  await app.id("confirm").click();
+  await expect(app.id("checkpoint")).toHaveCount(2);
+  await app.status("asking");
+
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("Storage");
+  await page.keyboard.press("Enter");
+  await page.getByRole("tab", { name: "Database" }).click();
+  await app.id("storage-path").fill("nowhere/other.db");
+  await app.id("storage-test").click();
+  await expect(app.id("storage")).toContainText("There is no folder");
+  await app.id("storage-path").fill("other.db");
+  await app.id("storage-use").click();
+  await expect(app.id("storage-in-use")).toContainText("other.db");
+  await expect(app.id("thread")).toHaveCount(0);
+  await app.id("storage-back").click();
+  await expect(app.id("storage-in-use")).toContainText("threads.db");
+  await expect(app.id("thread")).toHaveCount(2);
+});
