@@ -164,11 +164,14 @@ impl Library {
         for (_, spec) in nested.document.nodes().filter(|(_, spec)| spec.kind == GRAPH) {
             match spec.config.get("graph").and_then(|path| path.as_str()) {
                 None | Some("") => {}
-                Some(path) => match self.open(&inner, &above, path) {
-                    Err(error @ (NestedError::Cycle(_) | NestedError::TooDeep(_))) => return Err(error),
-                    // What else is wrong in there is that graph's own problem.
-                    _ => {}
-                },
+                // What else is wrong in there is that graph's own problem.
+                Some(path) => {
+                    if let Err(error @ (NestedError::Cycle(_) | NestedError::TooDeep(_))) =
+                        self.open(&inner, &above, path)
+                    {
+                        return Err(error);
+                    }
+                }
             }
         }
         Ok(nested)

@@ -50,7 +50,7 @@ pub async fn open(url: &str) -> Result<Storage, StorageError> {
 pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, StorageError> {
     let refused = |cause: String, remedy: &str| {
         Err(StorageError::Backend {
-            what: format!("opening storage {url:?}"),
+            what: format!("opening storage {:?}", shown(url)),
             cause,
             remedy: remedy.to_owned(),
         })

@@ -108,7 +108,15 @@ async fn summaries(saver: &dyn Checkpointer) -> Outcome {
         "metadata of the head",
         threads[0].head.metadata.user.get("graph"),
         Some(&json!("chat")),
-    )
+    )?;
+    for summary in threads {
+        let alone = saver.thread(&summary.thread).await?;
+        same("one of them", alone, Some(summary))?;
+    }
+    for nobody in ["nobody", "only inner", "A"] {
+        same(nobody, saver.thread(&nobody.into()).await?, None)?;
+    }
+    Ok(())
 }
 
 async fn order(saver: &dyn Checkpointer) -> Outcome {

@@ -294,6 +294,12 @@ impl Checkpointer for SqliteSaver {
         .await
     }
 
+    async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
+        let thread = thread.clone();
+        self.read("reading a thread", move |view| view.thread(&thread))
+            .await
+    }
+
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         let query = query.clone();
         self.read("counting threads", move |view| view.count_threads(&query))

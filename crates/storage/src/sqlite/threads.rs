@@ -2,7 +2,7 @@
 //! page goes.
 
 use rusqlite::types::{ToSqlOutput, Value as Sql, ValueRef};
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 use superstep::{
     CheckpointHead, CheckpointId, ListQuery, Metadata, Name, StorageError, ThreadId, ThreadQuery,
     ThreadSummary,
@@ -42,6 +42,26 @@ impl View<'_> {
             Ok(found.len() < limit)
         })?;
         Ok(found)
+    }
+
+    pub(super) fn thread(&mut self, thread: &ThreadId) -> Result<Option<ThreadSummary>, Fault> {
+        let found: Option<(i64, Option<IdColumn>)> = self
+            .conn
+            .prepare_cached(
+                "SELECT s.id, (SELECT max(c.id) FROM checkpoints c WHERE c.space = s.id)
+                 FROM threads t JOIN spaces s ON s.thread = t.id AND s.ns = '' WHERE t.name = ?1",
+            )?
+            .query_row([thread.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let Some((row, Some(head))) = found else {
+            return Ok(None);
+        };
+        let space = Space {
+            row,
+            thread: thread.clone(),
+            ns: "".into(),
+        };
+        self.summary(&space, CheckpointId::new(head.0)).map(Some)
     }
 
     pub(super) fn count_threads(&mut self, query: &ThreadQuery) -> Result<u64, Fault> {
