@@ -83,7 +83,7 @@ export const storage = {
   "storage.check.running": "Reading every record…",
   "storage.check.leave": "The check goes on when this is closed.",
   "storage.check.sound": "Everything is sound",
-  "storage.check.soundText": "{threads} threads with {checkpoints} checkpoints were read.",
+  "storage.check.soundText": "Read whole. Threads: {threads}, checkpoints: {checkpoints}.",
   "storage.check.damage": "{n} damaged places",
   "storage.check.damageOne": "A damaged place",
   "storage.check.repair": "Repair…",
