@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::ErrorKind;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -196,11 +196,6 @@ pub(crate) fn free_port() -> u16 {
         .and_then(|listener| listener.local_addr())
         .expect("a port on 127.0.0.1 can be had")
         .port()
-}
-
-/// True when somebody listens on the port.
-pub(crate) fn answers(port: u16) -> bool {
-    TcpStream::connect(("127.0.0.1", port)).is_ok()
 }
 
 /// A password nobody else knows.

@@ -1,12 +1,17 @@
 //! A Redis server of one's own.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::process::{Place, answers, free_port, password};
+use crate::process::{Place, free_port, password};
 
 const TRIES: usize = 5;
+/// How long a server that is there may take to answer.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
 /// A running Redis server. It writes every command to its append-only file before it answers, so that what was
 /// acknowledged outlives [`Redis::kill`].
@@ -15,6 +20,7 @@ pub struct Redis {
     place: Mutex<Place>,
     settings: Vec<String>,
     port: u16,
+    password: String,
     url: String,
 }
 
@@ -63,6 +69,7 @@ impl Redis {
             settings,
             port,
             url: format!("redis://:{password}@127.0.0.1:{port}/0"),
+            password,
         };
         redis.run()?;
         Ok(redis)
@@ -76,12 +83,22 @@ impl Redis {
         let mut place = self.place();
         let mut command = place.command("redis-server");
         command.args(&self.settings);
-        place.start(command, |_| answers(self.port)).map_err(|said| {
+        place.start(command, |_| self.is_ready().is_some()).map_err(|said| {
             format!(
                 "{said}\nIf redis-server is missing: apt-get install redis-server (`./dev test` does), or set \
                  SUPERSTEP_WITHOUT_SERVERS=1 to skip the tests that need it."
             )
         })
+    }
+
+    /// It listens before it has read its file; until then it refuses every command.
+    fn is_ready(&self) -> Option<()> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+        stream.set_read_timeout(Some(ANSWERS_WITHIN)).ok()?;
+        write!(stream, "AUTH {}\r\nPING\r\n", self.password).ok()?;
+        let mut lines = BufReader::new(stream).lines();
+        let said = [lines.next()?.ok()?, lines.next()?.ok()?];
+        (said == ["+OK", "+PONG"]).then_some(())
     }
 
     /// Where it is, password included.

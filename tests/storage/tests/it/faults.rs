@@ -288,7 +288,11 @@ fn counting(times: u64) -> Graph {
     };
     let again = move |_: NodeContext, state: Value| async move {
         let n = state.get("n").and_then(Value::as_u64).unwrap_or(0);
-        Ok(vec![Target::node(if n.is_multiple_of(times) { END } else { "count" })])
+        Ok(vec![Target::node(if n.is_multiple_of(times) {
+            END
+        } else {
+            "count"
+        })])
     };
     StateGraph::new()
         .channel("n", ChannelSpec::last_value())
