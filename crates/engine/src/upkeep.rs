@@ -144,6 +144,16 @@ pub enum Scope {
     Runs(Vec<String>),
 }
 
+impl Scope {
+    /// Each of the threads once, in order: one that is named twice goes, and counts, once.
+    pub fn distinct(threads: &[ThreadId]) -> Vec<ThreadId> {
+        let mut threads = threads.to_vec();
+        threads.sort();
+        threads.dedup();
+        threads
+    }
+}
+
 /// What to remove. What is kept reads as before; its parent may be gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pruning {

@@ -492,12 +492,7 @@ impl Writer {
 
     pub(super) fn prune(&mut self, pruning: &Pruning) -> Result<Removal, StorageError> {
         let threads = match &pruning.scope {
-            Scope::Threads(threads, _) => {
-                let mut threads = threads.clone();
-                threads.sort();
-                threads.dedup();
-                threads
-            }
+            Scope::Threads(threads, _) => Scope::distinct(threads),
             Scope::Runs(_) => self.shared.threads(),
         };
         let mut removal = Removal {

@@ -130,7 +130,7 @@ impl Writer {
 
     pub(super) async fn prune(&mut self, pruning: &Pruning) -> Result<Removal, Fault> {
         let threads = match &pruning.scope {
-            Scope::Threads(threads, _) => threads.clone(),
+            Scope::Threads(threads, _) => Scope::distinct(threads),
             Scope::Runs(runs) => self.threads_of(runs).await?,
         };
         let mut removal = Removal::default();

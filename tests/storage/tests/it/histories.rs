@@ -2,15 +2,17 @@
 
 use std::cell::RefCell;
 
-use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 use superstep_storage_tests::{Backend, history};
 
-/// How many histories; `SUPERSTEP_HISTORIES` asks for more.
-fn cases(short: u32) -> u32 {
-    std::env::var("SUPERSTEP_HISTORIES")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(short)
+/// How many histories, and which: the same ones in every run of the tests, new ones when `SUPERSTEP_HISTORIES` says how
+/// many.
+fn cases(short: u32) -> (u32, RngSeed) {
+    let asked = std::env::var("SUPERSTEP_HISTORIES").ok();
+    match asked.and_then(|text| text.parse().ok()) {
+        Some(many) => (many, RngSeed::Random),
+        None => (short, RngSeed::Fixed(20_261_121)),
+    }
 }
 
 fn hold(backend: Backend, short: u32) {
@@ -20,8 +22,10 @@ fn hold(backend: Backend, short: u32) {
         .enable_all()
         .build()
         .expect("a runtime");
+    let (cases, rng_seed) = cases(short);
     let mut runner = TestRunner::new(Config {
-        cases: cases(short),
+        cases,
+        rng_seed,
         max_shrink_iters: 600,
         failure_persistence: None,
         ..Config::default()

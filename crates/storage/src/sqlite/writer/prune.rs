@@ -16,11 +16,7 @@ struct Row {
 impl Writer {
     pub(super) fn prune(&mut self, pruning: &Pruning) -> Result<Removal, Fault> {
         let threads: Vec<ThreadId> = match &pruning.scope {
-            // A thread that is named twice goes, and counts, once.
-            Scope::Threads(threads, _) => {
-                let threads: BTreeSet<_> = threads.iter().cloned().collect();
-                threads.into_iter().collect()
-            }
+            Scope::Threads(threads, _) => Scope::distinct(threads),
             Scope::Runs(runs) => self.threads_of(runs)?,
         };
         let mut removal = Removal::default();
