@@ -14,6 +14,7 @@ use serde_json::{Map, Value as Json};
 use superstep::{Graph, Node, Persistence};
 use superstep_document::{Diagnostic, NodeSpec};
 
+use crate::access::{Access, Grants};
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
 use crate::nested::{self, Nested, NestedError, Runs};
 use crate::provider::{ModelSettings, Providers};
@@ -118,6 +119,8 @@ pub struct Site<'a> {
     pub problems: Vec<Diagnostic>,
     /// What is used.
     pub usage: Usage,
+    /// What is touched outside of the graph.
+    pub accesses: BTreeSet<Access>,
 }
 
 impl Site<'_> {
@@ -125,7 +128,8 @@ impl Site<'_> {
     pub(crate) fn graph(&mut self, pointer: &str, path: &str) -> Option<Arc<Nested>> {
         let (registry, environment, above) = self.looks?;
         match registry.nested(environment, above, path) {
-            Ok((nested, problems)) => {
+            Ok((nested, problems, accesses)) => {
+                self.accesses.extend(accesses);
                 if let Some(summary) = nested::summary(&problems) {
                     let error = NestedError::Broken(nested.path.clone(), summary);
                     self.error(error.code(), pointer, error.to_string(), error.remedy());
@@ -153,6 +157,11 @@ impl Site<'_> {
                 None
             }
         }
+    }
+
+    /// Notes that the node touches something outside of the graph, which its owner is to allow.
+    pub fn reaches(&mut self, access: Access) {
+        self.accesses.insert(access);
     }
 
     fn at(&self, diagnostic: Diagnostic, pointer: &str) -> Diagnostic {
@@ -403,6 +412,10 @@ impl BuildSite<'_> {
         runs.files.push((nested.path.clone(), nested.stamp.clone()));
         runs.files.extend(built.files);
         Ok((nested, graph))
+    }
+    /// What the graph may touch; nodes ask it while they run.
+    pub fn grants(&self) -> &Grants {
+        &self.environment.grants
     }
     /// The config as the kind's type.
     pub fn parse<C: DeserializeOwned>(&self) -> Result<C, Diagnostic> {

@@ -5,6 +5,7 @@
 //! and search. Hosts use [`Registry`]: it lists the kinds, checks a document and builds its graph.
 #![warn(missing_docs)]
 
+pub mod access;
 mod conduct;
 pub mod expression;
 pub mod kind;
@@ -21,6 +22,7 @@ mod suggest;
 mod view;
 mod web;
 
+pub use access::{Access, Grants};
 pub use kind::{KindInfo, NodeKind, Usage};
 pub use nested::{NestedError, Stamp};
 pub use provider::ModelSettings;

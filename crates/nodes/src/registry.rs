@@ -14,6 +14,7 @@ use serde_json::{Map, Value as Json};
 use superstep::{Graph, GraphPlace, MemoryCache, NodeOptions, StateGraph};
 use superstep_document::{Diagnostic, Document, Edge, Fallback, NodeSpec, Reducer};
 
+use crate::access::{Access, Grants};
 use crate::conduct;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, Usage};
 use crate::kinds::{
@@ -37,6 +38,8 @@ pub struct Environment {
     pub variables: Variables,
     /// Connections to model servers and prices, as the person set them up.
     pub models: Arc<ModelSettings>,
+    /// What its owner lets it touch; nothing, unless told otherwise.
+    pub grants: Grants,
 }
 
 impl Environment {
@@ -77,6 +80,11 @@ impl Environment {
         self.models = Arc::new(models);
         self
     }
+    /// What its owner lets it touch.
+    pub fn with_grants(mut self, grants: Grants) -> Self {
+        self.grants = grants;
+        self
+    }
 }
 
 impl Default for Environment {
@@ -86,6 +94,7 @@ impl Default for Environment {
             project: None,
             variables: Arc::new(|name| std::env::var(name).ok()),
             models: Arc::default(),
+            grants: Grants::none(),
         }
     }
 }
@@ -195,20 +204,31 @@ impl Registry {
         self.look_at(document, None, &[]).usage
     }
 
-    /// A graph file that a node names, and what is wrong in it.
+    /// What the nodes touch outside of the graph, by record id, with the graphs that they run; the disk is looked at.
+    pub fn accesses(
+        &self,
+        document: &Document,
+        environment: &Environment,
+    ) -> BTreeMap<String, BTreeSet<Access>> {
+        self.look_at(document, Some(environment), &[]).accesses
+    }
+
+    /// A graph file that a node names, what is wrong in it, and what it touches.
     pub(crate) fn nested(
         &self,
         environment: &Environment,
         above: &[PathBuf],
         path: &str,
-    ) -> Result<(Arc<Nested>, Vec<Diagnostic>), NestedError> {
+    ) -> Result<(Arc<Nested>, Vec<Diagnostic>, BTreeSet<Access>), NestedError> {
         let nested = self.library.open(environment, above, path)?;
         let inner = environment.at(&nested.path);
         let mut above = above.to_vec();
         above.push(nested.path.clone());
         let mut problems = nested.document.validate();
-        problems.extend(self.look_at(&nested.document, Some(&inner), &above).problems);
-        Ok((nested, problems))
+        let found = self.look_at(&nested.document, Some(&inner), &above);
+        problems.extend(found.problems);
+        let accesses = found.accesses.into_values().flatten().collect();
+        Ok((nested, problems, accesses))
     }
 
     /// The graph of a file that a node names.
@@ -369,6 +389,7 @@ impl Registry {
         let mut findings = Findings {
             problems,
             usage: BTreeMap::new(),
+            accesses: BTreeMap::new(),
         };
         let all: BTreeSet<String> = keys.names().map(str::to_owned).collect();
         let edges: Vec<(String, Edge)> = document.edges().map(|(id, edge)| (id.to_owned(), edge)).collect();
@@ -389,6 +410,7 @@ impl Registry {
                 nodes: &nodes,
                 problems: Vec::new(),
                 usage: Usage::default(),
+                accesses: BTreeSet::new(),
             };
             if config_problems(entry, &mut site) {
                 entry.kind.check(&mut site);
@@ -396,6 +418,9 @@ impl Registry {
             site.base = "";
             conduct::check(&mut site, &spec.conduct);
             findings.problems.extend(site.problems);
+            if !site.accesses.is_empty() {
+                findings.accesses.insert(site.record.clone(), site.accesses);
+            }
             findings.usage.insert(site.record, site.usage);
         }
         let nothing = Map::new();
@@ -412,6 +437,7 @@ impl Registry {
                 nodes: &nodes,
                 problems: Vec::new(),
                 usage: Usage::default(),
+                accesses: BTreeSet::new(),
             };
             match edge {
                 Edge::Plain { .. } | Edge::Join { .. } => continue,
@@ -451,6 +477,7 @@ impl Registry {
 struct Findings {
     problems: Vec<Diagnostic>,
     usage: BTreeMap<String, Usage>,
+    accesses: BTreeMap<String, BTreeSet<Access>>,
 }
 
 /// Holds a config against its kind's schema; true when it satisfies it.

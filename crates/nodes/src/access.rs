@@ -1,0 +1,176 @@
+//! What a graph reaches outside of itself, and what its owner lets it reach.
+//!
+//! Kinds say in their checks what a node would touch ([`Site::reaches`](crate::kind::Site::reaches)), so that a person is
+//! shown the list before anything runs; while they run they ask the [`Grants`] again, because an address may be made of
+//! state. Without a grant nothing is reached.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use superstep::NodeError;
+
+/// Something outside of a graph.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "what", content = "name", rename_all = "snake_case")]
+pub enum Access {
+    /// A server, as `HOST` or `HOST:PORT` in lower case; `*` is any public one, for addresses that are made of state.
+    Host(String),
+    /// A folder outside of the project, as an absolute path.
+    Folder(String),
+    /// A program that is started, such as the project's Python.
+    Program(String),
+    /// An MCP server, by its name in the project's configuration.
+    Mcp(String),
+    /// A connection to a model server, with the key that is sent there.
+    Connection(String),
+    /// An environment variable.
+    Variable(String),
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Access::Host(host) if host == "*" => f.write_str("any public server"),
+            Access::Host(host) => write!(f, "the server {host}"),
+            Access::Folder(path) => write!(f, "the folder {path}"),
+            Access::Program(program) => write!(f, "the program {program}"),
+            Access::Mcp(name) => write!(f, "the MCP server {name}"),
+            Access::Connection(name) => write!(f, "the model connection {name}"),
+            Access::Variable(name) => write!(f, "the environment variable {name}"),
+        }
+    }
+}
+
+impl Access {
+    /// A server by the parts of its address.
+    pub fn host(host: &str, port: Option<u16>) -> Self {
+        let host = host.to_lowercase();
+        Access::Host(match port {
+            Some(port) => format!("{host}:{port}"),
+            None => host,
+        })
+    }
+}
+
+/// What is allowed. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grants(Given);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Given {
+    All,
+    These(Arc<BTreeSet<Access>>),
+}
+
+impl Default for Given {
+    fn default() -> Self {
+        Given::These(Arc::default())
+    }
+}
+
+impl Grants {
+    /// Nothing.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Everything: for graphs of one's own.
+    pub fn all() -> Self {
+        Self(Given::All)
+    }
+
+    /// These and nothing else.
+    pub fn these(accesses: impl IntoIterator<Item = Access>) -> Self {
+        Self(Given::These(Arc::new(accesses.into_iter().collect())))
+    }
+
+    /// Is it allowed? A server that is allowed without a port is allowed on every port.
+    pub fn allow(&self, access: &Access) -> bool {
+        let Given::These(given) = &self.0 else {
+            return true;
+        };
+        if given.contains(access) {
+            return true;
+        }
+        match access {
+            Access::Host(host) => host
+                .rsplit_once(':')
+                .is_some_and(|(host, _)| given.contains(&Access::Host(host.to_owned()))),
+            _ => false,
+        }
+    }
+
+    /// Is exactly this server named? Only then is one inside the own network reached.
+    pub fn name(&self, host: &Access) -> bool {
+        matches!(&self.0, Given::These(_)) && self.allow(host)
+    }
+
+    /// What of `wanted` is not allowed.
+    pub fn missing<'a>(&self, wanted: impl IntoIterator<Item = &'a Access>) -> BTreeSet<Access> {
+        let missing = wanted.into_iter().filter(|access| !self.allow(access));
+        missing.cloned().collect()
+    }
+
+    /// Refuses what is not allowed.
+    pub fn require(&self, access: &Access) -> Result<(), Denied> {
+        if self.allow(access) {
+            Ok(())
+        } else {
+            Err(Denied(access.clone()))
+        }
+    }
+}
+
+/// The graph wanted what its owner has not allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the graph wants to use {0}, which is not allowed in this project. Allow it in the project's trust settings, if you know why it does"
+)]
+pub struct Denied(
+    /// What it wanted.
+    pub Access,
+);
+
+impl Denied {
+    /// Class name of the error in a run.
+    pub const CLASS: &'static str = "AccessDenied";
+}
+
+impl From<Denied> for NodeError {
+    fn from(denied: Denied) -> Self {
+        NodeError::new(Denied::CLASS, denied.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_allowed_unless_it_is_named() {
+        let host = Access::host("API.example.com", Some(443));
+        assert!(!Grants::none().allow(&host));
+        assert!(Grants::all().allow(&host));
+        let grants = Grants::these([Access::host("api.example.com", None)]);
+        assert!(grants.allow(&host));
+        assert!(!grants.allow(&Access::host("example.com", Some(443))));
+        assert!(!grants.allow(&Access::Program("python3".into())));
+        let only_port = Grants::these([host.clone()]);
+        assert!(only_port.allow(&host));
+        assert!(!only_port.allow(&Access::host("api.example.com", Some(80))));
+    }
+
+    #[test]
+    fn what_is_missing_is_said_in_full() {
+        let wanted = [Access::Mcp("files".into()), Access::Variable("KEY".into())];
+        let missing = Grants::these([Access::Mcp("files".into())]).missing(&wanted);
+        assert_eq!(missing, BTreeSet::from([Access::Variable("KEY".into())]));
+        let denied = Grants::none().require(&wanted[0]).unwrap_err();
+        assert!(denied.to_string().contains("the MCP server files"), "{denied}");
+        assert!(
+            matches!(NodeError::from(denied), NodeError::Failed(failed) if &*failed.class == Denied::CLASS)
+        );
+    }
+}
