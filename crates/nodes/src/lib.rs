@@ -14,6 +14,7 @@ mod memory;
 mod nested;
 pub mod provider;
 mod registry;
+pub mod request;
 mod route;
 pub mod sandbox;
 pub mod schema;

@@ -355,7 +355,7 @@ impl Refusal {
 }
 
 /// `retry-after-ms`, or `retry-after` with seconds or a date.
-fn wait_in_headers<'a>(
+pub(crate) fn wait_in_headers<'a>(
     header: impl Fn(&str) -> Option<&'a str>,
     now: impl Fn() -> SystemTime,
 ) -> Option<Duration> {

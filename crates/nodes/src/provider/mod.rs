@@ -23,6 +23,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::{Object, Value};
 
 pub use error::ModelError;
+pub(crate) use error::wait_in_headers;
 use error::{Asked, variable_of};
 pub(crate) use messages::message;
 pub use prices::{Price, Priced};

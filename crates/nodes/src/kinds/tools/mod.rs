@@ -5,7 +5,6 @@
 //! process died, calls that had finished are not made again.
 
 mod approval;
-mod http;
 mod script;
 
 use std::collections::BTreeMap;
@@ -21,10 +20,10 @@ use superstep_document::{Diagnostic, NodeSpec, Reducer};
 
 use crate::kind::{self, BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::provider::{ToolCall, ToolSpec, args_json, no_arguments};
+use crate::request::{HttpRequest, RequestError};
 use crate::suggest;
 use crate::web::Web;
 use approval::Decision;
-pub use http::{HttpMethod, HttpRequest};
 pub use script::Script;
 
 /// Name of the kind.
@@ -298,7 +297,13 @@ impl Tool {
         }
         match &self.work {
             Work::Script(script) => script.run(context, &self.name, args, state).await,
-            Work::Http(request, web) => request.send(context, web, &call.id, &args).await,
+            Work::Http(request, web) => {
+                let answer = request.send(context, web, &call.id, &args).await;
+                answer.map_err(|error| match error {
+                    RequestError::Cancelled => Unsaid::Stop(NodeError::Cancelled),
+                    other => Unsaid::Failed(other.to_string()),
+                })
+            }
         }
     }
 }

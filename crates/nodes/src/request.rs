@@ -1,21 +1,28 @@
-//! Tools that are HTTP requests, described by data: arguments stand as `{name}` in the address, headers and body. In an
-//! address they are encoded, so that an argument is never more than a value: it cannot change the host or the path.
+//! HTTP requests that are described by data, for tools and for the `http` kind.
+//!
+//! In a tool's request arguments stand as `{name}` in the address, query, headers and body. In an address they are
+//! encoded, so that an argument is never more than a value: it cannot change the host or the path. How a request is
+//! sent, within which limits, and how its answer is read is the same for both.
 
-use std::time::Duration;
+use std::fmt;
+use std::time::{Duration, SystemTime};
 
 use indexmap::IndexMap;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Url};
+use reqwest::{Method, Response, StatusCode, Url};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use superstep::{NodeContext, NodeError, Object, Value};
+use superstep::{NodeContext, Object, Value};
 
-use super::{Said, Unsaid};
+use crate::expression::{Expression, Scope};
 use crate::kind::Site;
-use crate::provider::args_json;
+use crate::provider::{args_json, wait_in_headers};
 use crate::suggest;
-use crate::web::{Call, Web, failure};
+use crate::web::{Call, Web, WebError, failure};
+
+/// What `take` calls the answer.
+pub(crate) const ANSWER: &str = "answer";
 
 /// Characters of a failed answer that the model is shown.
 const SHOWN_FAILURE: usize = 2000;
@@ -30,6 +37,10 @@ pub struct HttpRequest {
     /// Address; `{name}` stands for an argument and is encoded. The host is fixed.
     #[schemars(title = "URL", extend("examples" = ["https://api.example.org/weather/{city}?units={units}"]))]
     pub url: String,
+    /// Added to the address as `?name=value`; `{name}` stands for an argument. What comes out empty is left out.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(title = "Query", with = "std::collections::BTreeMap<String, String>")]
+    pub query: IndexMap<String, String>,
     /// Headers; `{name}` stands for an argument.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(title = "Headers", with = "std::collections::BTreeMap<String, String>")]
@@ -38,6 +49,10 @@ pub struct HttpRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Body", with = "Option<serde_json::Map<String, Json>>")]
     pub body: Option<Json>,
+    /// An expression: what of `answer` (its `status`, `headers` and `body`) the model is told. Without one, the text as it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Take", extend("x-editor" = "expression", "examples" = ["answer.body.results[:5]"]))]
+    pub take: Option<String>,
     /// Longest time for an answer, in seconds.
     #[serde(default = "default_timeout")]
     #[schemars(title = "Time limit (s)", range(min = 1, max = 3600))]
@@ -66,7 +81,7 @@ pub enum HttpMethod {
     Delete,
 }
 
-fn default_timeout() -> u64 {
+pub(crate) fn default_timeout() -> u64 {
     30
 }
 fn default_size() -> usize {
@@ -74,7 +89,7 @@ fn default_size() -> usize {
 }
 
 impl HttpMethod {
-    fn method(self) -> Method {
+    pub(crate) fn method(self) -> Method {
         match self {
             HttpMethod::Get => Method::GET,
             HttpMethod::Post => Method::POST,
@@ -83,7 +98,7 @@ impl HttpMethod {
             HttpMethod::Delete => Method::DELETE,
         }
     }
-    fn has_body(self) -> bool {
+    pub(crate) fn has_body(self) -> bool {
         matches!(self, HttpMethod::Post | HttpMethod::Put | HttpMethod::Patch)
     }
 }
@@ -148,7 +163,7 @@ fn filled(template: &str, args: &Object) -> String {
 }
 
 /// Everything but letters, digits and `-._~` as its bytes.
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -160,7 +175,7 @@ fn encoded(text: &str) -> String {
 }
 
 /// Scheme and host of an address.
-fn origin(url: &str) -> &str {
+pub(crate) fn origin(url: &str) -> &str {
     let start = url.find("://").map_or(0, |at| at + 3);
     let end = url[start..]
         .find(['/', '?', '#', '\\'])
@@ -169,7 +184,8 @@ fn origin(url: &str) -> &str {
 }
 
 impl HttpRequest {
-    pub(super) fn check(&self, site: &mut Site<'_>, pointer: &str, parameters: &Json) {
+    /// Says what is wrong with a tool's request.
+    pub(crate) fn check(&self, site: &mut Site<'_>, pointer: &str, parameters: &Json) {
         let at = |field: &str| format!("{pointer}/{field}");
         if arguments(origin(&self.url)).next().is_some() {
             site.error(
@@ -209,6 +225,13 @@ impl HttpRequest {
                 );
             }
             used.extend(arguments(value).map(|name| (pointer.clone(), name.to_owned())));
+        }
+        for (name, value) in &self.query {
+            let pointer = at(&format!("query/{}", superstep_document::escape_pointer(name)));
+            used.extend(arguments(value).map(|name| (pointer.clone(), name.to_owned())));
+        }
+        if let Some(take) = &self.take {
+            site.expression(&at("take"), take, Some(ANSWER));
         }
         if let Some(body) = &self.body {
             texts(body, &mut |text| {
@@ -263,7 +286,13 @@ impl HttpRequest {
             address.push('?');
             address.push_str(&fill(query, false)?);
         }
-        Url::parse(&address).map_err(|e| format!("{address:?} is no address ({e})"))
+        let mut url = Url::parse(&address).map_err(|e| format!("{address:?} is no address ({e})"))?;
+        let query = self
+            .query
+            .iter()
+            .map(|(name, value)| (name.as_str(), filled(value, args)));
+        add_query(&mut url, query);
+        Ok(url)
     }
 
     fn call(&self, id: &str, args: &Object) -> Result<Call, String> {
@@ -296,62 +325,222 @@ impl HttpRequest {
         })
     }
 
-    pub(super) async fn send(&self, context: &NodeContext, web: &Web, id: &str, args: &Object) -> Said {
-        let call = self.call(id, args).map_err(Unsaid::Failed)?;
-        let limit = Duration::from_secs(self.timeout_s);
-        let answer = tokio::time::timeout(limit, self.answer(web, call));
-        let answer = tokio::select! {
-            biased;
-            () = context.cancelled() => return Err(Unsaid::Stop(NodeError::Cancelled)),
-            answer = answer => answer,
+    /// Sends the request with these arguments and gives what the model is told. `id` is the call's.
+    pub(crate) async fn send(
+        &self,
+        context: &NodeContext,
+        web: &Web,
+        id: &str,
+        args: &Object,
+    ) -> Result<String, RequestError> {
+        let call = self.call(id, args).map_err(RequestError::Input)?;
+        let limits = Limits {
+            time: Duration::from_secs(self.timeout_s),
+            bytes: self.max_kb.saturating_mul(1024),
         };
-        let late = |_| Err(format!("there was no answer within {} s", self.timeout_s));
-        answer.unwrap_or_else(late).map_err(Unsaid::Failed)
+        let answer = send(context, web, call, limits).await?;
+        if !answer.status.is_success() {
+            return Err(answer.refused());
+        }
+        match &self.take {
+            None => {
+                let mut text = answer.text()?;
+                if answer.cut {
+                    text.push_str(&format!("… (cut after {} kB)", self.max_kb));
+                }
+                Ok(text)
+            }
+            Some(take) => {
+                let take = Expression::compile(take, "`take` of the request")
+                    .map_err(|e| RequestError::Input(e.to_string()))?;
+                let scope = Scope::new(&Value::Object(args.clone())).with(ANSWER, answer.value()?);
+                match take
+                    .eval(&scope)
+                    .map_err(|e| RequestError::Input(e.to_string()))?
+                {
+                    Value::String(text) => Ok(text.to_string()),
+                    other => Ok(other.to_string()),
+                }
+            }
+        }
+    }
+}
+
+/// How long an answer may take, and how large it may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) time: Duration,
+    pub(crate) bytes: usize,
+}
+
+/// Why a request has no answer that could be used.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum RequestError {
+    /// The run was cancelled meanwhile.
+    Cancelled,
+    /// The request could not be made of what it was given, or its answer not be read.
+    Input(String),
+    /// The answer is larger than it may be, in bytes.
+    TooLarge(usize),
+    /// No answer came in time.
+    Late(Duration),
+    /// The server was not reached.
+    Web(WebError),
+    /// It answered with a status that means failure, this text, and perhaps how long to wait.
+    Refused(StatusCode, String, Option<Duration>),
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RequestError::Cancelled => f.write_str("the run was cancelled"),
+            RequestError::Input(cause) => f.write_str(cause),
+            RequestError::TooLarge(bytes) => write!(f, "the answer is larger than {} kB", bytes / 1024),
+            RequestError::Late(limit) => write!(f, "there was no answer within {} s", limit.as_secs()),
+            RequestError::Web(error) => error.fmt(f),
+            RequestError::Refused(status, text, _) if text.is_empty() => {
+                write!(f, "it answered with status {status}")
+            }
+            RequestError::Refused(status, text, _) => write!(f, "it answered with status {status}: {text}"),
+        }
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+/// What a server answered, up to the limit.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+    /// There was more.
+    pub(crate) cut: bool,
+}
+
+/// Sends a request and reads its answer.
+pub(crate) async fn send(
+    context: &NodeContext,
+    web: &Web,
+    call: Call,
+    limits: Limits,
+) -> Result<Answer, RequestError> {
+    let answer = async {
+        let response = web.send(call).await.map_err(RequestError::Web)?;
+        read(response, limits.bytes).await
+    };
+    tokio::select! {
+        biased;
+        () = context.cancelled() => Err(RequestError::Cancelled),
+        answer = tokio::time::timeout(limits.time, answer) => {
+            answer.unwrap_or(Err(RequestError::Late(limits.time)))
+        }
+    }
+}
+
+async fn read(mut response: Response, limit: usize) -> Result<Answer, RequestError> {
+    let mut answer = Answer {
+        status: response.status(),
+        headers: std::mem::take(response.headers_mut()),
+        bytes: Vec::new(),
+        cut: false,
+    };
+    let broken = |e: reqwest::Error| RequestError::Web(failure(&e));
+    while let Some(chunk) = response.chunk().await.map_err(broken)? {
+        let space = limit - answer.bytes.len();
+        answer.bytes.extend_from_slice(&chunk[..chunk.len().min(space)]);
+        if chunk.len() > space {
+            answer.cut = true;
+            break;
+        }
+    }
+    Ok(answer)
+}
+
+impl Answer {
+    /// The body as text.
+    pub(crate) fn text(&self) -> Result<String, RequestError> {
+        match std::str::from_utf8(&self.bytes) {
+            Ok(text) => Ok(text.to_owned()),
+            // A letter that was cut in two is no reason to refuse the text before it.
+            Err(e) if self.cut && self.bytes.len() - e.valid_up_to() < 4 => {
+                Ok(String::from_utf8_lossy(&self.bytes[..e.valid_up_to()]).into_owned())
+            }
+            Err(_) => {
+                let ty = self.content_type();
+                let ty = if ty.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({ty})")
+                };
+                let size = self.bytes.len();
+                Err(RequestError::Input(format!(
+                    "it answered {size} bytes that are no text{ty}"
+                )))
+            }
+        }
     }
 
-    async fn answer(&self, web: &Web, call: Call) -> Result<String, String> {
-        let mut response = web.send(call).await.map_err(|e| e.to_string())?;
-        let status = response.status();
-        let limit = self.max_kb.saturating_mul(1024);
-        let mut bytes: Vec<u8> = Vec::new();
-        let mut cut = false;
-        while let Some(chunk) = response.chunk().await.map_err(|e| failure(&e).to_string())? {
-            let space = limit - bytes.len();
-            bytes.extend_from_slice(&chunk[..chunk.len().min(space)]);
-            if chunk.len() > space {
-                cut = true;
-                break;
+    fn content_type(&self) -> &str {
+        let ty = self.headers.get(CONTENT_TYPE);
+        ty.and_then(|ty| ty.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Does the server say that the body is JSON?
+    pub(crate) fn is_json(&self) -> bool {
+        let ty = self.content_type().split(';').next().unwrap_or_default().trim();
+        ty.eq_ignore_ascii_case("application/json") || ty.to_ascii_lowercase().ends_with("+json")
+    }
+
+    /// Status, headers and body, as expressions see them. JSON is read as what it says; anything else is text.
+    pub(crate) fn value(&self) -> Result<Value, RequestError> {
+        let text = self.text()?;
+        let body = match (serde_json::from_str::<Value>(&text), self.is_json()) {
+            (Ok(json), true) => json,
+            (_, true) if self.cut => return Err(RequestError::TooLarge(self.bytes.len())),
+            (Err(e), true) => {
+                return Err(RequestError::Input(format!(
+                    "its answer says that it is JSON, and is not: {e}"
+                )));
             }
-        }
-        let mut text = match String::from_utf8(bytes) {
-            Ok(text) => text,
-            // A letter that was cut in two is no reason to refuse the text before it.
-            Err(e) if cut && e.as_bytes().len() - e.utf8_error().valid_up_to() < 4 => {
-                String::from_utf8_lossy(&e.as_bytes()[..e.utf8_error().valid_up_to()]).into_owned()
-            }
-            Err(e) => {
-                let ty = response
-                    .headers()
-                    .get(CONTENT_TYPE)
-                    .and_then(|ty| ty.to_str().ok());
-                let ty = ty.map_or_else(String::new, |ty| format!(" ({ty})"));
-                return Err(format!(
-                    "it answered {} bytes that are no text{ty}",
-                    e.as_bytes().len()
-                ));
-            }
+            (Ok(json @ (Value::Object(_) | Value::Array(_))), false) => json,
+            _ => text.into(),
         };
-        if cut {
-            text.push_str(&format!("… (cut after {} kB)", self.max_kb));
-        }
-        if status.is_success() {
-            return Ok(text);
-        }
-        let shown: String = text.trim().chars().take(SHOWN_FAILURE).collect();
-        Err(match shown.is_empty() {
-            true => format!("it answered with status {status}"),
-            false => format!("it answered with status {status}: {shown}"),
-        })
+        let headers: Object = self
+            .headers
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str(), Value::from(value.to_str().ok()?))))
+            .collect();
+        let mut answer = Object::new();
+        answer.insert("status", i64::from(self.status.as_u16()));
+        answer.insert("headers", headers);
+        answer.insert("body", body);
+        Ok(Value::Object(answer))
+    }
+
+    /// What a status that means failure comes to.
+    pub(crate) fn refused(&self) -> RequestError {
+        let text = self.text().unwrap_or_default();
+        RequestError::Refused(self.status, shown(&text), self.retry_after())
+    }
+
+    /// How long the server asks to wait before the next request.
+    fn retry_after(&self) -> Option<Duration> {
+        let header = |name: &str| self.headers.get(name)?.to_str().ok();
+        wait_in_headers(header, SystemTime::now)
+    }
+}
+
+/// The beginning of a failed answer.
+fn shown(text: &str) -> String {
+    text.trim().chars().take(SHOWN_FAILURE).collect()
+}
+
+/// Adds what is not empty to the query of an address.
+pub(crate) fn add_query<'a>(url: &mut Url, query: impl Iterator<Item = (&'a str, String)>) {
+    let given: Vec<(&str, String)> = query.filter(|(_, value)| !value.is_empty()).collect();
+    if !given.is_empty() {
+        url.query_pairs_mut().extend_pairs(given);
     }
 }
 
