@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use superstep::{Graph, Object};
 use superstep_document::{Diagnostic, Document};
-use superstep_nodes::{Environment, ModelSettings, Registry};
+use superstep_nodes::{Environment, Grants, ModelSettings, Registry};
 
 use crate::fault::Fault;
 use crate::out;
@@ -57,7 +57,7 @@ impl GraphFile {
     }
 
     fn environment(&self) -> Environment {
-        let environment = Environment::new(self.path.parent().map(Path::to_owned));
+        let environment = Environment::new(self.path.parent().map(Path::to_owned)).with_grants(Grants::all());
         match superstep_workbench::default_data_dir() {
             Some(folder) => environment.with_models(ModelSettings::load(&folder.join(ModelSettings::FILE))),
             None => environment,

@@ -6,8 +6,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use superstep::NodeError;
 
@@ -51,6 +53,61 @@ impl Access {
             Some(port) => format!("{host}:{port}"),
             None => host,
         })
+    }
+
+    /// The server of an address. The port is part of it when it is not the usual one, and always inside the own
+    /// network, where one machine has many services.
+    pub fn of_url(url: &Url) -> Self {
+        let host = url.host_str().unwrap_or_default();
+        match is_inside(host) {
+            true => Self::host(host, url.port_or_known_default()),
+            false => Self::host(host, url.port()),
+        }
+    }
+
+    /// Is it a server inside the own network, as far as its name tells?
+    pub fn inside(&self) -> bool {
+        match self {
+            Access::Host(host) => is_inside(name_of(host)),
+            _ => false,
+        }
+    }
+}
+
+/// `HOST` of `HOST:PORT`; an IPv6 address keeps its brackets.
+fn name_of(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.chars().all(|c| c.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+/// Endings of names that are only known inside a network.
+const INSIDE: [&str; 9] = [
+    "localhost",
+    "local",
+    "localdomain",
+    "internal",
+    "intranet",
+    "lan",
+    "home",
+    "corp",
+    "arpa",
+];
+
+/// Does the name itself say that it is inside the own network? A public name may still lead there: that is looked at
+/// when it is resolved.
+fn is_inside(host: &str) -> bool {
+    let host = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .trim_end_matches('.');
+    if let Ok(ip) = host.parse::<IpAddr>() {
+        return !crate::web::is_public(ip);
+    }
+    match host.rsplit_once('.') {
+        Some((_, last)) => INSIDE.contains(&last.to_lowercase().as_str()),
+        None => host != "*",
     }
 }
 
@@ -102,9 +159,15 @@ impl Grants {
         }
     }
 
-    /// Is exactly this server named? Only then is one inside the own network reached.
+    /// Is exactly this server named, by a name that says where it is? Only then is one inside the own network reached:
+    /// who allows `api.example.com` means a public server, wherever its name leads.
     pub fn name(&self, host: &Access) -> bool {
-        matches!(&self.0, Given::These(_)) && self.allow(host)
+        matches!(&self.0, Given::These(_)) && host.inside() && self.allow(host)
+    }
+
+    /// May this server be asked, because it or every public one is allowed?
+    pub fn reach(&self, host: &Access) -> bool {
+        self.allow(host) || (!host.inside() && self.allow(&Access::Host("*".into())))
     }
 
     /// What of `wanted` is not allowed.
@@ -160,6 +223,36 @@ mod tests {
         let only_port = Grants::these([host.clone()]);
         assert!(only_port.allow(&host));
         assert!(!only_port.allow(&Access::host("api.example.com", Some(80))));
+    }
+
+    #[test]
+    fn servers_are_named_by_their_addresses() {
+        for (url, host, inside) in [
+            ("https://API.example.com/v1", "api.example.com", false),
+            ("https://example.com:8443/", "example.com:8443", false),
+            ("http://93.184.216.34/", "93.184.216.34", false),
+            ("http://127.0.0.1/", "127.0.0.1:80", true),
+            ("http://0x7f000001:99/", "127.0.0.1:99", true),
+            ("https://localhost/", "localhost:443", true),
+            ("http://[::1]:8080/", "[::1]:8080", true),
+            ("http://[fd00::1]/", "[fd00::1]:80", true),
+            ("http://router/", "router:80", true),
+            ("http://db.internal./", "db.internal.:80", true),
+        ] {
+            let access = Access::of_url(&url.parse().unwrap());
+            assert_eq!(access, Access::Host(host.into()), "{url}");
+            assert_eq!(access.inside(), inside, "{url}");
+            let grants = Grants::these([access.clone()]);
+            assert_eq!(
+                grants.name(&access),
+                inside,
+                "{url}: a public name never opens the own network"
+            );
+            assert!(grants.reach(&access));
+            assert!(!Grants::all().name(&access), "{url}: everything names nothing");
+            let public = Grants::these([Access::Host("*".into())]);
+            assert_eq!(public.reach(&access), !inside, "{url}");
+        }
     }
 
     #[test]

@@ -164,6 +164,13 @@ impl Site<'_> {
         self.accesses.insert(access);
     }
 
+    /// Notes that the node asks a model.
+    pub(crate) fn reaches_model(&mut self, model: &str) {
+        if let Some((_, environment, _)) = self.looks {
+            self.accesses.extend(environment.providers().accesses(model));
+        }
+    }
+
     fn at(&self, diagnostic: Diagnostic, pointer: &str) -> Diagnostic {
         let pointer = format!("{}{pointer}", self.base);
         if pointer.is_empty() {

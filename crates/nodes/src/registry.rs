@@ -75,6 +75,10 @@ impl Environment {
         self.variables = Arc::new(variables);
         self
     }
+    /// Model providers as a graph here has them.
+    pub(crate) fn providers(&self) -> Providers {
+        Providers::new(self.variables.clone(), self.models.clone()).with_grants(self.grants.clone())
+    }
     /// Connections to model servers and prices.
     pub fn with_models(mut self, models: ModelSettings) -> Self {
         self.models = Arc::new(models);
@@ -272,10 +276,7 @@ impl Registry {
         let keys = Keys::of(document);
         let (schema, _) = StateSchema::of(document);
         let schema = Arc::new(schema);
-        let providers = Arc::new(Providers::new(
-            environment.variables.clone(),
-            environment.models.clone(),
-        ));
+        let providers = Arc::new(environment.providers());
         let unknown = schema.clone();
         let mut graph = StateGraph::new().refuse_unknown_keys(move |key| unknown.no_key(key));
         for (name, key) in document.state_keys() {

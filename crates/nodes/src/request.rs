@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use superstep::{NodeContext, Object, Value};
 
+use crate::access::Access;
 use crate::expression::{Expression, Scope};
 use crate::kind::Site;
 use crate::provider::{args_json, wait_in_headers};
@@ -203,7 +204,9 @@ impl HttpRequest {
             })
             .collect();
         match Url::parse(&sample) {
-            Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {}
+            Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
+                site.reaches(Access::of_url(&url));
+            }
             _ => site.error(
                 "tool-url",
                 &at("url"),

@@ -1,5 +1,6 @@
-//! Requests on behalf of graphs. What lies inside the person's own network (routers, databases, cloud metadata) is not
-//! reached unless the person's settings name the host: addresses are looked at after names are resolved, at every hop.
+//! Requests on behalf of graphs. Every server needs a grant, at every hop of a redirect. What lies inside the person's own
+//! network (routers, databases, cloud metadata) is not reached unless a grant or the person's settings name exactly that
+//! host: addresses are looked at after names are resolved.
 
 use std::error::Error;
 use std::fmt;
@@ -11,6 +12,8 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Client, Method, Response, Url};
 
+use crate::access::{Access, Denied, Grants};
+
 /// Redirects that are followed.
 const MAX_HOPS: usize = 5;
 /// Longest wait for a connection.
@@ -19,6 +22,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WebError {
+    /// The graph may not ask this server.
+    Denied(Denied),
     /// The address is inside the own network.
     Private(String),
     /// The server could not be reached, or broke off.
@@ -28,9 +33,10 @@ pub(crate) enum WebError {
 impl fmt::Display for WebError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            WebError::Denied(denied) => denied.fmt(f),
             WebError::Private(host) => write!(
                 f,
-                "{host} is inside the own network, which graphs do not reach. To allow it, add it to `private_hosts` in the model settings"
+                "{host} is inside the own network, which graphs do not reach. To allow it, name exactly this server in the project's trust settings, or in `private_hosts` of the model settings"
             ),
             WebError::Failed(cause) => f.write_str(cause),
         }
@@ -51,16 +57,22 @@ pub(crate) struct Call {
 /// Two clients: one for hosts that the person allowed, one that refuses what is private.
 #[derive(Debug)]
 pub(crate) struct Web {
-    allowed: Vec<String>,
+    grants: Grants,
+    private_hosts: Vec<String>,
     open: OnceLock<Result<Client, String>>,
     guarded: OnceLock<Result<Client, String>>,
 }
 
 impl Web {
-    /// Reaches public addresses, and the hosts in `allowed` (`HOST` or `HOST:PORT`).
-    pub(crate) fn new(allowed: &[String]) -> Self {
+    /// Reaches what `grants` allow; inside the own network only what they name, or what they allow and `private_hosts`
+    /// (`HOST` or `HOST:PORT`) names.
+    pub(crate) fn new(grants: &Grants, private_hosts: &[String]) -> Self {
         Self {
-            allowed: allowed.iter().map(|host| host.trim().to_lowercase()).collect(),
+            grants: grants.clone(),
+            private_hosts: private_hosts
+                .iter()
+                .map(|host| host.trim().to_lowercase())
+                .collect(),
             open: OnceLock::new(),
             guarded: OnceLock::new(),
         }
@@ -106,12 +118,18 @@ impl Web {
             )));
         }
         let host = url.host_str().unwrap_or_default().to_lowercase();
-        let with_port = format!("{host}:{}", url.port_or_known_default().unwrap_or(0));
-        let allowed = self
-            .allowed
+        let access = Access::host(&host, url.port_or_known_default());
+        let Access::Host(with_port) = &access else {
+            return Err(WebError::Failed("it has no host".to_owned()));
+        };
+        let listed = self
+            .private_hosts
             .iter()
-            .any(|known| *known == host || *known == with_port);
-        let made = if allowed {
+            .any(|known| *known == host || known == with_port);
+        if !(self.grants.reach(&access) || listed && self.grants.allow(&Access::Host("*".into()))) {
+            return Err(WebError::Denied(Denied(Access::of_url(url))));
+        }
+        let made = if listed || self.grants.name(&access) {
             self.open.get_or_init(|| client(None))
         } else {
             // A host that is an address is never resolved.
@@ -120,7 +138,7 @@ impl Web {
                 .trim_end_matches(']')
                 .parse::<IpAddr>();
             if literal.is_ok_and(|ip| !is_public(ip)) {
-                return Err(WebError::Private(with_port));
+                return Err(WebError::Private(with_port.clone()));
             }
             self.guarded.get_or_init(|| client(Some(Arc::new(Guarded))))
         };
@@ -261,39 +279,83 @@ mod tests {
         }
     }
 
+    async fn get(web: &Web, url: &str) -> WebError {
+        let call = Call {
+            method: Method::GET,
+            url: url.parse().unwrap(),
+            headers: HeaderMap::new(),
+            body: None,
+        };
+        web.send(call).await.unwrap_err()
+    }
+
+    const INSIDE: [&str; 6] = [
+        "http://127.0.0.1:10/",
+        "http://[::1]/",
+        "http://0x7f000001/",
+        "http://2130706433/",
+        "http://localhost:10/",
+        "http://[::ffff:10.0.0.1]/",
+    ];
+
+    #[tokio::test]
+    async fn nothing_is_asked_without_a_grant() {
+        let web = Web::new(&Grants::none(), &["127.0.0.1:9".to_owned()]);
+        for url in INSIDE
+            .into_iter()
+            .chain(["https://example.org/", "http://127.0.0.1:9/"])
+        {
+            let error = get(&web, url).await;
+            assert!(matches!(error, WebError::Denied(_)), "{url}: {error}");
+        }
+        let other = Web::new(&Grants::these([Access::host("example.com", None)]), &[]);
+        assert!(matches!(
+            get(&other, "https://example.org/").await,
+            WebError::Denied(_)
+        ));
+    }
+
     #[tokio::test]
     async fn private_hosts_are_refused_by_address_and_by_name() {
-        let web = Web::new(&["127.0.0.1:9".to_owned()]);
-        let get = |url: &str| {
-            let call = Call {
-                method: Method::GET,
-                url: url.parse().unwrap(),
-                headers: HeaderMap::new(),
-                body: None,
-            };
-            web.send(call)
-        };
-        for url in [
-            "http://127.0.0.1:10/",
-            "http://[::1]/",
-            "http://0x7f000001/",
-            "http://2130706433/",
-            "http://localhost:10/",
-            "http://[::ffff:10.0.0.1]/",
-        ] {
-            let error = get(url).await.unwrap_err();
+        let web = Web::new(&Grants::all(), &["127.0.0.1:9".to_owned()]);
+        for url in INSIDE {
+            let error = get(&web, url).await;
             assert!(matches!(error, WebError::Private(_)), "{url}: {error}");
         }
         assert!(
-            matches!(get("http://127.0.0.1:9/").await.unwrap_err(), WebError::Failed(_)),
-            "allowed, and nobody is there"
+            matches!(get(&web, "http://127.0.0.1:9/").await, WebError::Failed(_)),
+            "listed, and nobody is there"
         );
+        assert!(get(&web, "ftp://example.org/").await.to_string().contains("ftp"));
+        let named = Web::new(&Grants::these([Access::host("127.0.0.1", Some(9))]), &[]);
         assert!(
-            get("ftp://example.org/")
-                .await
-                .unwrap_err()
-                .to_string()
-                .contains("ftp")
+            matches!(get(&named, "http://127.0.0.1:9/").await, WebError::Failed(_)),
+            "named, and nobody is there"
         );
+        assert!(matches!(
+            get(&named, "http://127.0.0.1:10/").await,
+            WebError::Denied(_)
+        ));
+        let public = Web::new(&Grants::these([Access::Host("*".into())]), &[]);
+        for url in INSIDE {
+            let error = get(&public, url).await;
+            assert!(
+                matches!(error, WebError::Denied(_)),
+                "{url}: any public server is none of these"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_public_name_does_not_lead_inside() {
+        // It is granted like any public server, and resolves to the own machine.
+        let name = "looks.public.example";
+        let web = Web::new(&Grants::these([Access::host(name, None)]), &[]);
+        let guarded = Guarded.resolve("localhost".parse().unwrap()).await;
+        assert!(guarded.is_err_and(|e| e.downcast_ref::<WebError>().is_some()));
+        let client = web
+            .client_for(&format!("http://{name}/").parse().unwrap())
+            .unwrap();
+        assert!(std::ptr::eq(client, web.guarded.get().unwrap().as_ref().unwrap()));
     }
 }

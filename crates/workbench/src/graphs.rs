@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use superstep::{Graph, Value};
 use superstep_document::Diagnostic;
 use superstep_nodes::schema::StateSchema;
-use superstep_nodes::{Environment, ModelSettings, Stamp};
+use superstep_nodes::{Environment, Grants, ModelSettings, Stamp};
 
 use crate::Workbench;
 use crate::documents::Source;
@@ -120,7 +120,9 @@ impl Workbench {
             .registry
             .build(
                 &source.document,
-                &Environment::new(folder).with_models(models.clone()),
+                &Environment::new(folder)
+                    .with_models(models.clone())
+                    .with_grants(Grants::all()),
             )
             .map_err(|errors| cannot_run(&source, &errors))?;
         let graph = made

@@ -7,9 +7,13 @@ use genai::adapter::AdapterKind;
 use serde_json::Value as Json;
 use superstep::NodeError;
 
+use crate::access::Denied;
+
 /// Why a model gave no answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelError {
+    /// The graph may not ask it.
+    Denied(Denied),
     /// The setting `model` names no provider and no connection.
     UnknownProvider {
         /// What it says.
@@ -104,6 +108,7 @@ impl ModelError {
     /// Error class, for retry policies and readers.
     pub fn class(&self) -> &'static str {
         match self {
+            ModelError::Denied(_) => Denied::CLASS,
             ModelError::UnknownProvider { .. }
             | ModelError::BadSettings { .. }
             | ModelError::MissingKey { .. } => "ModelSetupError",
@@ -139,6 +144,7 @@ impl fmt::Display for ModelError {
             None => String::new(),
         };
         match self {
+            ModelError::Denied(denied) => denied.fmt(f),
             ModelError::UnknownProvider { model, hint } => write!(
                 f,
                 "`{model}` names no model provider and no connection.{hint} Write `scripted`, or PROVIDER::NAME such as `openai::gpt-4o-mini`, `anthropic::claude-sonnet-4-5` or `ollama::llama3.2`, or CONNECTION::NAME with a connection from the file of model settings."

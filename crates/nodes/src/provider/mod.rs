@@ -9,7 +9,7 @@ mod settings;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use genai::adapter::AdapterKind;
 use genai::chat::{
     ChatFrameSink, ChatOptions, ChatRequest, ChatStream, ChatStreamEvent, ContentPart, FrameCtx, JsonSpec,
@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use superstep::{Object, Value};
 
+use crate::access::{Access, Grants};
 pub use error::ModelError;
 pub(crate) use error::wait_in_headers;
 use error::{Asked, variable_of};
@@ -325,6 +326,7 @@ impl Facts {
 pub struct Providers {
     variables: Variables,
     settings: Arc<ModelSettings>,
+    grants: Grants,
     client: OnceLock<Result<Client, String>>,
 }
 
@@ -335,13 +337,40 @@ impl fmt::Debug for Providers {
 }
 
 impl Providers {
-    /// Providers that find their keys with `variables`.
+    /// Providers that find their keys with `variables`. Nothing is asked without grants.
     pub fn new(variables: Variables, settings: Arc<ModelSettings>) -> Self {
         Self {
             variables,
             settings,
+            grants: Grants::none(),
             client: OnceLock::new(),
         }
+    }
+
+    /// What may be asked.
+    pub fn with_grants(mut self, grants: Grants) -> Self {
+        self.grants = grants;
+        self
+    }
+
+    /// What asking `model` touches: a connection that the person set up, with its key, or a provider's server and the
+    /// variable of its key.
+    pub fn accesses(&self, model: &str) -> Vec<Access> {
+        self.route(model)
+            .map_or_else(|_| Vec::new(), |route| Self::touched(&route))
+    }
+
+    fn touched(route: &Route) -> Vec<Access> {
+        if let Some(connection) = &route.connection {
+            return vec![Access::Connection(connection.clone())];
+        }
+        let server = match &route.base_url {
+            Some(url) => url.parse().ok(),
+            None => address_of(route.kind),
+        };
+        let server = server.map_or_else(|| Access::Host("*".into()), |url| Access::of_url(&url));
+        let key = route.variable.clone().map(Access::Variable);
+        [server].into_iter().chain(key).collect()
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -364,8 +393,8 @@ impl Providers {
         }
     }
 
-    /// The route with what the environment adds to it: another server for OpenAI, and the key.
-    fn target(&self, model: &str) -> Result<(Route, Option<String>), ModelError> {
+    /// The route with what the environment adds to it: another server for OpenAI.
+    fn route(&self, model: &str) -> Result<Route, ModelError> {
         let mut route = self.settings.route(model)?;
         if route.kind == AdapterKind::OpenAI
             && route.connection.is_none()
@@ -375,6 +404,15 @@ impl Providers {
                 cause: format!("the environment variable {OPENAI_BASE_URL} {cause}. Correct it."),
             })?;
             route.base_url = Some(url);
+        }
+        Ok(route)
+    }
+
+    /// The route and its key, when the graph may use both.
+    fn target(&self, model: &str) -> Result<(Route, Option<String>), ModelError> {
+        let route = self.route(model)?;
+        for access in Self::touched(&route) {
+            self.grants.require(&access).map_err(ModelError::Denied)?;
         }
         let key = route.variable.as_deref().and_then(|name| self.variable(name));
         // Local servers take any key, and a connection says whether it has one.
@@ -390,9 +428,7 @@ impl Providers {
     }
 
     fn client(&self) -> Result<&Client, String> {
-        let made = self
-            .client
-            .get_or_init(|| Client::builder().build().map_err(|e| e.to_string()));
+        let made = self.client.get_or_init(made_client);
         made.as_ref().map_err(Clone::clone)
     }
 
@@ -483,6 +519,28 @@ impl Providers {
             answer: Answer::default(),
         })
     }
+}
+
+/// A server that was chosen must not choose another one: a redirect would carry the prompt, and what it leads to was never
+/// allowed.
+fn made_client() -> Result<Client, String> {
+    let web = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    let web = web.build().map_err(|e| e.to_string())?;
+    Client::builder()
+        .with_reqwest(web)
+        .build()
+        .map_err(|e| e.to_string())
+}
+
+/// Where a provider is.
+fn address_of(kind: AdapterKind) -> Option<reqwest::Url> {
+    static CLIENT: OnceLock<Option<Client>> = OnceLock::new();
+    let client = CLIENT.get_or_init(|| made_client().ok()).as_ref()?;
+    // Only the address is wanted, and nothing on the way to it waits.
+    let target = client
+        .resolve_service_target(ModelIden::new(kind, ""))
+        .now_or_never()?;
+    target.ok()?.endpoint.base_url().parse().ok()
 }
 
 /// What stands in a stream and gets lost on its way through the provider layer: the model that answers, and tokens in
@@ -674,7 +732,7 @@ mod tests {
         let settings: ModelSettings = serde_json::from_value(json!({"connections": {
             "mine": {"provider": "openai", "base_url": "http://127.0.0.1:9/v1", "key_variable": "MINE"}}}))
         .unwrap();
-        let providers = Providers::new(Arc::new(|_| None), Arc::new(settings));
+        let providers = Providers::new(Arc::new(|_| None), Arc::new(settings)).with_grants(Grants::all());
         for (model, variable) in [
             ("openai::gpt-4o-mini", "OPENAI_API_KEY"),
             ("anthropic::claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
@@ -691,6 +749,46 @@ mod tests {
                     .contains(&format!("Set the environment variable {variable}")),
                 "{error}"
             );
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_model_touches_is_known_and_needs_a_grant() {
+        let settings: ModelSettings = serde_json::from_value(json!({"connections": {
+            "mine": {"provider": "openai", "base_url": "http://127.0.0.1:9/v1", "key_variable": "MINE"}}}))
+        .unwrap();
+        let elsewhere = |name: &str| (name == OPENAI_BASE_URL).then(|| "http://127.0.0.1:9/v1".to_owned());
+        let none: Variables = Arc::new(|_| None);
+        let host = |name: &str| Access::Host(name.into());
+        let variable = |name: &str| Access::Variable(name.into());
+        for (variables, model, touched) in [
+            (
+                &none,
+                "openai::gpt-4o-mini",
+                vec![host("api.openai.com"), variable("OPENAI_API_KEY")],
+            ),
+            (
+                &none,
+                "anthropic::claude-sonnet-4-5",
+                vec![host("api.anthropic.com"), variable("ANTHROPIC_API_KEY")],
+            ),
+            (&none, "ollama::llama3.2", vec![host("localhost:11434")]),
+            (&none, "mine::llama3", vec![Access::Connection("mine".into())]),
+            (&none, "nonsense", vec![]),
+            (
+                &(Arc::new(elsewhere) as Variables),
+                "openai::gpt-4o-mini",
+                vec![host("127.0.0.1:9"), variable("OPENAI_API_KEY")],
+            ),
+        ] {
+            let providers = Providers::new(variables.clone(), Arc::new(settings.clone()));
+            let accesses = providers.accesses(model);
+            assert_eq!(accesses, touched, "{model}");
+            if let Some(first) = accesses.first() {
+                let error = providers.ask(model, &Request::default()).await.err().unwrap();
+                assert_eq!(error, ModelError::Denied(crate::access::Denied(first.clone())));
+                assert_eq!(error.class(), "AccessDenied");
+            }
         }
     }
 

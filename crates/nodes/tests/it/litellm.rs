@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use superstep::{Input, StreamEvent, StreamMode};
-use superstep_nodes::{Environment, ModelSettings};
+use superstep_nodes::{Access, Environment, Grants, ModelSettings};
 
 use crate::exchange::Exchange;
 use crate::support::{build, one_node, run, tokens};
@@ -20,6 +20,9 @@ fn environment(exchange: &Exchange, key: &'static str) -> Environment {
     Environment::default()
         .with_variables(move |name| (name == "PROXY_KEY").then(|| key.to_owned()))
         .with_models(models)
+        .with_grants(Grants::these(
+            ["proxy", "claude"].map(|name| Access::Connection(name.into())),
+        ))
 }
 
 /// A model that may call a tool, and the tool; they take turns until the model makes no call.

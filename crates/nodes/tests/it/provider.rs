@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value as Json, json};
 use superstep::{Input, RunConfig, RunError, StreamMode};
-use superstep_nodes::{Environment, ModelSettings};
+use superstep_nodes::{Environment, Grants, ModelSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -77,11 +77,13 @@ impl Server {
 
     fn environment(&self) -> Environment {
         let url = self.url.clone();
-        Environment::default().with_variables(move |name| match name {
-            "OPENAI_BASE_URL" => Some(url.clone()),
-            "OPENAI_API_KEY" => Some("sk-test".into()),
-            _ => None,
-        })
+        Environment::default()
+            .with_variables(move |name| match name {
+                "OPENAI_BASE_URL" => Some(url.clone()),
+                "OPENAI_API_KEY" => Some("sk-test".into()),
+                _ => None,
+            })
+            .with_grants(Grants::all())
     }
 
     /// A connection `mine` to this server, beside a key that is not its own.
@@ -94,7 +96,10 @@ impl Server {
             serde_json::from_value(json!({"connections": {"mine": {"provider": provider, "base_url": url}}}))
                 .unwrap();
         let keys = |name: &str| name.ends_with("_API_KEY").then(|| "sk-secret".to_owned());
-        Environment::default().with_variables(keys).with_models(models)
+        Environment::default()
+            .with_variables(keys)
+            .with_models(models)
+            .with_grants(Grants::all())
     }
 
     fn bodies(&self) -> Vec<Json> {
@@ -336,8 +341,9 @@ async fn an_unreachable_server_is_an_error() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         format!("http://{}/v1/", listener.local_addr().unwrap())
     };
-    let environment =
-        Environment::default().with_variables(move |name| (name == "OPENAI_BASE_URL").then(|| url.clone()));
+    let environment = Environment::default()
+        .with_variables(move |name| (name == "OPENAI_BASE_URL").then(|| url.clone()))
+        .with_grants(Grants::all());
     let graph = build(&text_graph(json!({})), &environment);
     let (_, result) = run(&graph, Input::value(superstep::json!({"word": "x"})), &[]).await;
     let text = result.unwrap_err().to_string();
@@ -387,7 +393,8 @@ async fn cancelling_ends_the_request() {
 
 #[tokio::test]
 async fn without_a_key_the_variable_is_named() {
-    let graph = build(&text_graph(json!({})), &crate::support::no_keys());
+    let granted = crate::support::no_keys().with_grants(Grants::all());
+    let graph = build(&text_graph(json!({})), &granted);
     let (_, result) = run(&graph, Input::value(superstep::json!({"word": "x"})), &[]).await;
     let text = result.unwrap_err().to_string();
     assert!(

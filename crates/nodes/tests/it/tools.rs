@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use serde_json::{Value as Json, json};
 use superstep::{Input, RunConfig, RunError, RunStatus, Value};
-use superstep_nodes::{Environment, ModelSettings, Registry};
+use superstep_nodes::{Access, Environment, Grants, ModelSettings, Registry};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -173,8 +173,7 @@ impl Echo {
 
     /// The person has allowed this server.
     fn environment(&self) -> Environment {
-        let models: ModelSettings = serde_json::from_value(json!({"private_hosts": [self.address]})).unwrap();
-        no_keys().with_models(models)
+        no_keys().with_grants(Grants::these([Access::Host(self.address.clone())]))
     }
 
     fn tool(&self, name: &str, path: &str, extra: Json) -> Json {
@@ -244,14 +243,33 @@ async fn requests_are_made_and_their_answers_given() {
 }
 
 #[tokio::test]
-async fn private_hosts_are_not_reached_unless_the_person_allows_them() {
+async fn a_server_is_not_reached_unless_it_is_granted_and_a_private_one_unless_it_is_named() {
     let echo = Echo::start().await;
-    let document = graph(json!([echo.tool("get", "/", json!({}))]));
-    let calls = calling(json!([call("1", "get", json!({}))]));
-    let (_, result) = run(&build(&document, &no_keys()), Input::Value(calls), &[]).await;
-    let answers = answers(&result.unwrap().value);
-    assert!(answers[0].2.contains("private_hosts"), "{}", answers[0].2);
+    let tools = graph(json!([echo.tool("get", "/", json!({}))]));
+    let answer = async |environment: Environment| {
+        let calls = calling(json!([call("1", "get", json!({}))]));
+        let (_, result) = run(&build(&tools, &environment), Input::Value(calls), &[]).await;
+        answers(&result.unwrap().value).remove(0)
+    };
+    let (_, status, denied) = answer(no_keys()).await;
+    assert!(
+        status == "error" && denied.contains(&format!("wants to use the server {}", echo.address)),
+        "{denied}"
+    );
+    let (_, _, private) = answer(no_keys().with_grants(Grants::all())).await;
+    assert!(private.contains("private_hosts"), "{private}");
     assert!(echo.seen.lock().unwrap().is_empty(), "nothing was sent");
+
+    let models: ModelSettings = serde_json::from_value(json!({"private_hosts": [echo.address]})).unwrap();
+    let listed = no_keys().with_models(models).with_grants(Grants::all());
+    assert_eq!(answer(listed).await.1, "success");
+    assert_eq!(answer(echo.environment()).await.1, "success");
+    assert_eq!(echo.seen.lock().unwrap().len(), 2);
+    let wanted = Registry::standard().accesses(&document(&tools), &no_keys());
+    assert_eq!(
+        wanted.into_iter().collect::<Vec<_>>(),
+        [("node:n".to_owned(), [Access::Host(echo.address.clone())].into())]
+    );
 }
 
 #[tokio::test]

@@ -173,6 +173,8 @@ impl NodeKind for Model {
                 None => (text, "Correct the model, or the model settings.".to_owned()),
             };
             site.error("unknown-model", "/model", message, remedy);
+        } else if !scripted {
+            site.reaches_model(&config.model);
         }
         for (pointer, text) in [("/system", &config.system), ("/prompt", &config.prompt)] {
             if let Some(text) = text {

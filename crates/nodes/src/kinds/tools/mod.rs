@@ -207,7 +207,7 @@ impl NodeKind for Tools {
 
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
         let config: ToolsConfig = site.parse()?;
-        let web = Arc::new(Web::new(&site.environment.models.private_hosts));
+        let web = Arc::new(Web::new(site.grants(), &site.environment.models.private_hosts));
         let mut tools = BTreeMap::new();
         for (index, tool) in config.tools.into_iter().enumerate() {
             let parameters = site.schema(&format!("/tools/{index}/parameters"), &tool.parameters)?;
