@@ -11,7 +11,10 @@ use indexmap::IndexMap;
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
-use superstep::{Graph, GraphPlace, MemoryCache, NodeOptions, StateGraph};
+use superstep::{
+    BoxFuture, Graph, GraphPlace, MemoryCache, Node, NodeContext, NodeError, NodeOptions, NodeOutput, START,
+    StateGraph, Value,
+};
 use superstep_document::{Diagnostic, Document, Edge, Fallback, NodeSpec, Reducer};
 
 use crate::access::{Access, Grants};
@@ -245,7 +248,7 @@ impl Registry {
         let nested = self.library.open(environment, above, path)?;
         let mut above = above.to_vec();
         above.push(nested.path.clone());
-        match self.build_at(&nested.document, &environment.at(&nested.path), &above) {
+        match self.build_at(&nested.document, &environment.at(&nested.path), &above, None) {
             Ok(built) => Ok((nested, built)),
             Err(problems) => {
                 let cause = summary(&problems).unwrap_or_else(|| "it has no node.".to_owned());
@@ -256,7 +259,26 @@ impl Registry {
 
     /// The graph that a document means; every problem when it cannot be built.
     pub fn build(&self, document: &Document, environment: &Environment) -> Result<Built, Vec<Diagnostic>> {
-        self.build_at(document, environment, &[])
+        self.build_at(document, environment, &[], None)
+    }
+
+    /// A graph that runs one node of a document and does nothing where its edges lead, so that the node can be tried on
+    /// its own with any state; what is wrong elsewhere in the document does not matter. An unknown node is a problem.
+    pub fn build_trial(
+        &self,
+        document: &Document,
+        environment: &Environment,
+        node: &str,
+    ) -> Result<Built, Vec<Diagnostic>> {
+        if document.nodes().all(|(id, _)| id != node) {
+            return Err(vec![Diagnostic::error(
+                "unknown-node",
+                format!("node:{node}"),
+                format!("There is no node `{node}`."),
+                "Choose a node of the graph.",
+            )]);
+        }
+        self.build_at(document, environment, &[], Some(node))
     }
 
     fn build_at(
@@ -264,12 +286,27 @@ impl Registry {
         document: &Document,
         environment: &Environment,
         above: &[PathBuf],
+        trial: Option<&str>,
     ) -> Result<Built, Vec<Diagnostic>> {
+        let leaves = |edge: &Edge| trial.is_none_or(|node| edge.sources().contains(&node));
+        let own: HashSet<String> = trial
+            .into_iter()
+            .flat_map(|node| {
+                let edges = document.edges().filter(|(_, edge)| leaves(edge));
+                edges
+                    .map(|(id, _)| format!("edge:{id}"))
+                    .chain([format!("node:{node}")])
+            })
+            .collect();
+        let matters = |problem: &Diagnostic| {
+            problem.is_error()
+                && (trial.is_none() || problem.record.starts_with("key:") || own.contains(&problem.record))
+        };
         let problems = document
             .validate()
             .into_iter()
             .chain(self.look_at(document, Some(environment), above).problems);
-        let mut problems: Vec<Diagnostic> = problems.filter(Diagnostic::is_error).collect();
+        let mut problems: Vec<Diagnostic> = problems.filter(matters).collect();
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -305,6 +342,10 @@ impl Registry {
         };
         let mut files = Vec::new();
         for (&id, spec) in &specs {
+            if trial.is_some_and(|node| node != id) {
+                graph = graph.node(id, Idle);
+                continue;
+            }
             let Some(built) = node(id) else { continue };
             let stand_in = match &spec.conduct.fallback {
                 Some(Fallback::Node(other)) => node(other).transpose(),
@@ -338,7 +379,10 @@ impl Registry {
             return Err(problems);
         }
         let mut ids = HashMap::new();
-        for (id, edge) in document.edges() {
+        if let Some(node) = trial {
+            graph = graph.edge(START, node);
+        }
+        for (id, edge) in document.edges().filter(|(_, edge)| leaves(edge)) {
             graph = route::connect(graph, id, &edge).map_err(|e| {
                 vec![Diagnostic::error(
                     "expression-syntax",
@@ -354,14 +398,20 @@ impl Registry {
                 }
             }
         }
-        if let Some(input) = document.input_keys() {
-            graph = graph.input_keys(input);
-        }
-        if let Some(output) = document.output_keys() {
-            graph = graph.output_keys(output);
+        // A trial takes any state, and nothing is answered from the cache: it is to be seen what the node does.
+        if trial.is_none() {
+            if let Some(input) = document.input_keys() {
+                graph = graph.input_keys(input);
+            }
+            if let Some(output) = document.output_keys() {
+                graph = graph.output_keys(output);
+            }
         }
         let compiled = graph.compile().map(|graph| Built {
-            graph: graph.with_cache(self.cache.clone()),
+            graph: match trial {
+                None => graph.with_cache(self.cache.clone()),
+                Some(_) => graph,
+            },
             files,
         });
         compiled.map_err(|error| {
@@ -472,6 +522,15 @@ impl Registry {
                 .push(Diagnostic::error("unknown-kind", format!("node:{id}"), message, remedy).at("/kind"));
         }
         entry
+    }
+}
+
+/// Stands for the nodes around one that is tried.
+struct Idle;
+
+impl Node for Idle {
+    fn run(&self, _: NodeContext, _: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async { Ok(NodeOutput::none()) })
     }
 }
 

@@ -19,6 +19,7 @@ macro_rules! for_each_command {
             "graph.autosaves" => graph_autosaves(GraphRef) -> Autosaves,
             "graph.restore" => graph_restore(RestoreGraph) -> GraphView,
             "graph.export" => graph_export(GraphRef) -> Exported,
+            "node.test" => node_test(TestNode) -> NodeTested,
             "run.start" => run_start(StartRun) -> RunView,
             "run.stop" => run_stop(StopRun) -> Empty,
             "thread.list" => thread_list(ListThreads) -> ThreadList,

@@ -141,6 +141,17 @@ impl Workbench {
         Ok(built)
     }
 
+    /// A graph that runs one node of a document and nothing else.
+    pub(crate) fn build_trial(&self, source: &Source, node: &str) -> Result<Graph, Problem> {
+        let folder = source.path.as_deref().and_then(Path::parent);
+        let environment = Environment::new(folder.map(Path::to_path_buf)).with_models(self.models());
+        let made = self
+            .registry
+            .build_trial(&source.document, &environment, node)
+            .map_err(|errors| cannot_run(source, &errors))?;
+        Ok(made.graph.with_store(self.store()))
+    }
+
     /// The graph to read a thread with: the one of its document as it is, or else the last one that could be built.
     pub(crate) fn build_to_read(&self, key: &str) -> Option<Arc<Built>> {
         match self.source_by_key(key).and_then(|source| self.build(source)) {

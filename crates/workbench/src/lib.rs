@@ -23,6 +23,7 @@ mod runs;
 mod settings;
 mod snapshot;
 mod threads;
+mod trial;
 mod upkeep;
 mod values;
 pub mod wire;

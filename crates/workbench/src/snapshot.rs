@@ -226,6 +226,13 @@ impl Workbench {
         })
     }
 
+    /// The state keys of a checkpoint, or of the newest one.
+    pub(crate) async fn state_at(self: &Arc<Self>, at: &CheckpointRef) -> Result<Object, Problem> {
+        let built = self.reading_graph(&at.thread_id).await?;
+        let shown = self.shown(built.as_ref(), &at.thread_id, at.checkpoint_id.as_deref());
+        Ok(shown.await?.values)
+    }
+
     /// The graph of a thread, if there is any way to have it.
     async fn reading_graph(self: &Arc<Self>, thread_id: &str) -> Result<Option<Arc<Built>>, Problem> {
         let Ok(key) = self.key_of_thread(thread_id).await else {

@@ -49,6 +49,11 @@ impl Work<'_> {
         }
         !self.stop.is_cancelled()
     }
+
+    /// Cancelled when it is to stop.
+    pub(crate) fn stop(&self) -> &CancellationToken {
+        &self.stop
+    }
 }
 
 impl Drop for Work<'_> {

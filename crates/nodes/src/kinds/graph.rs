@@ -25,7 +25,7 @@ const RESULT: &str = "result";
 #[schemars(description = "Runs another graph.")]
 pub struct GraphConfig {
     /// The graph file, seen from this graph's folder.
-    #[schemars(title = "Graph", extend("x-editor" = "text"))]
+    #[schemars(title = "Graph", extend("x-editor" = "graph-file"))]
     pub graph: String,
     /// Keys of the nested graph and what they are given: text is an expression, any other JSON is taken as it is. Without it the nested graph is given the keys that both have.
     #[serde(default, skip_serializing_if = "Option::is_none")]

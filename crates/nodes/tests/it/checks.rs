@@ -449,6 +449,7 @@ fn kinds_describe_themselves() {
         "state-keys",
         "schema",
         "folder",
+        "graph-file",
         "text",
         "choices",
         "assignments",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Json, Problem};
+use super::{CheckpointRef, Json, Problem, TaskView};
 
 /// What a run does first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -111,4 +111,45 @@ pub struct RunView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<Problem>,
+}
+
+/// `node.test`: runs one node by itself. Nothing of it is kept, but what the node does outside of the graph it really does.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct TestNode {
+    /// An open document.
+    pub graph_id: String,
+    /// The node.
+    pub node: String,
+    /// Take the state of this checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub at: Option<CheckpointRef>,
+    /// State keys and their values; they take the place of the checkpoint's.
+    #[serde(default)]
+    #[ts(type = "Record<string, any>")]
+    pub state: BTreeMap<String, Json>,
+    /// Answers to the node's questions, in the order they are asked.
+    #[serde(default)]
+    #[ts(type = "any[]")]
+    pub answers: Vec<Json>,
+    /// A name by which `work.cancel` stops it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub work: Option<String>,
+}
+
+/// Answer of `node.test`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeTested {
+    /// What the node did: what it wrote, where it leads, what it asks or why it failed.
+    pub task: TaskView,
+    /// What models said on the way.
+    pub text: String,
+    /// What it logged and emitted, the first of it.
+    #[ts(type = "any[]")]
+    pub emitted: Vec<Json>,
+    /// What it emitted beyond that.
+    pub more: u32,
 }

@@ -5,5 +5,6 @@ mod boundaries;
 mod crash;
 mod documents;
 mod runs;
+mod trial;
 mod two_minutes;
 mod upkeep;

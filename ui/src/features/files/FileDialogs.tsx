@@ -16,7 +16,7 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useFileQuestion, type FileEnding, type FileQuestion } from "./dialogs";
 import { followUnsaved } from "./unsaved";
-import { crumbsOf, hasEnding, isAbsolute, joinPath, splitPath, withEnding } from "./path";
+import { crumbsOf, hasEnding, isAbsolute, joinPath, splitPath, withEnding } from "../../lib/path";
 import "./files.css";
 
 export function FileDialogs() {

@@ -1,5 +1,5 @@
 /** Editors for the `x-editor` hints of node kinds: key names, assignments, code, schemas, folders. */
-import { Plus, X } from "lucide-react";
+import { FolderOpen, Plus, X } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { Button } from "../../components/Button";
 import { Checkbox } from "../../components/Checkbox";
@@ -13,11 +13,13 @@ import { escapeToken } from "../../components/schema-form/schema";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
 import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/SchemaForm";
 import { Tabs } from "../../components/Tabs";
-import { edit, doc, useDocumentState } from "../../document/store";
+import { edit, doc, openGraph, useDocumentState } from "../../document/store";
 import { addKey } from "../../document/edits";
 import { isObject } from "../../document/types";
 import { rpc } from "../../ipc/client";
+import { hasEnding, joinPath, resolvePath, splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
+import { showProblem } from "../../state/toasts";
 
 /** A button that makes the key that was named; a name is often written before the key exists. */
 function MakeKey({ name, keys }: { name: string; keys: FieldEditorProps["stateKeys"] }) {
@@ -327,6 +329,80 @@ function FolderEditor({ value, onChange, readOnly }: FieldEditorProps) {
   );
 }
 
+/** A graph file of the project, seen from this graph's folder: written, chosen, or opened. */
+function GraphFileEditor({ value, onChange, readOnly }: FieldEditorProps) {
+  const path = useDocumentState((state) => state.path);
+  const [files, setFiles] = useState<string[]>([]);
+  const [busy, setBusy] = useState(false);
+  const named = typeof value === "string" ? value : "";
+  const dir = useMemo(() => (path === null ? null : splitPath(path).dir), [path]);
+  useEffect(() => {
+    if (dir === null) return;
+    const abort = new AbortController();
+    void graphFiles(dir, path, abort.signal).then(
+      (found) => setFiles(found),
+      () => {
+        // The name can still be written; whether it is a graph is said by the diagnostics.
+      },
+    );
+    return () => abort.abort();
+  }, [dir, path]);
+  const open = async () => {
+    if (dir === null) return;
+    setBusy(true);
+    try {
+      openGraph(await rpc("graph.open", { path: resolvePath(dir, named) }));
+    } catch (thrown) {
+      showProblem(thrown);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div className="ss-items">
+      <Combobox
+        mono
+        value={named}
+        disabled={readOnly}
+        onChange={(next) => onChange(next === "" ? undefined : next)}
+        items={files.map((file) => ({ value: file }))}
+        emptyText={dir === null ? t("forms.editor.saveFirst") : t("forms.editor.noGraphFile")}
+      />
+      {dir !== null && named !== "" && (
+        <div className="ss-none-row">
+          <Button
+            size="small"
+            icon={<FolderOpen size={13} aria-hidden />}
+            busy={busy}
+            onClick={() => void open()}
+          >
+            {t("forms.editor.openGraph")}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Files beside this graph and in the folders beside it. */
+async function graphFiles(dir: string, own: string | null, signal: AbortSignal): Promise<string[]> {
+  const json = (name: string) => hasEnding(name, "json") && !name.startsWith(".");
+  const here = await rpc("files.list", { dir }, signal);
+  const folders = here.entries.filter((entry) => entry.isDir).slice(0, 50);
+  const inside = await Promise.all(
+    folders.map(async (folder) => {
+      const listing = await rpc("files.list", { dir: joinPath(dir, folder.name) }, signal);
+      return listing.entries
+        .filter((entry) => !entry.isDir && json(entry.name))
+        .map((entry) => `${folder.name}/${entry.name}`);
+    }),
+  );
+  return [
+    ...here.entries.filter((entry) => !entry.isDir && json(entry.name)).map((entry) => entry.name),
+    ...inside.flat(),
+  ].filter((file) => joinPath(dir, file) !== own);
+}
+
 export const EDITORS: FormEditors = {
   "state-key": StateKeyEditor,
   "state-keys": StateKeysEditor,
@@ -334,6 +410,7 @@ export const EDITORS: FormEditors = {
   code: CodeFieldEditor,
   schema: SchemaEditor,
   folder: FolderEditor,
+  "graph-file": GraphFileEditor,
 };
 
 /** Names of the nodes that an edge may lead to. */

@@ -2,8 +2,7 @@
 import { useMemo } from "react";
 import { Switch } from "../../components/Switch";
 import { useBreakpoints } from "../../debugger/breakpoints";
-import { CopyButton } from "../../debugger/CopyButton";
-import { duration, nodeList, readableError } from "../../debugger/format";
+import { duration } from "../../debugger/format";
 import { useNodeOverlay } from "../../debugger/overlay";
 import { useRuns } from "../../debugger/runStore";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
@@ -11,6 +10,8 @@ import type { TaskView } from "../../ipc/bindings/TaskView";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { NodeTest } from "./NodeTest";
+import { TaskOutcome } from "./TaskOutcome";
 
 export function LastRun({ nodeId }: { nodeId: string }) {
   const threadId = useSession((session) => session.cursor.threadId);
@@ -53,36 +54,10 @@ export function LastRun({ nodeId }: { nodeId: string }) {
           </pre>
         )}
         {tasks.map((task) => (
-          <div key={task.id} className="mt-2">
-            {task.error !== undefined && (
-              <div className="rounded-sm bg-failed-soft px-2 py-1.5">
-                <div className="flex items-center justify-between text-xs font-semibold text-failed">
-                  {t("debug.tasks.error")}
-                  <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
-                </div>
-                <pre className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-                  {readableError(task.error)}
-                </pre>
-              </div>
-            )}
-            {task.result && (
-              <div>
-                <div className="text-xs text-text-2">{t("debug.tasks.wrote")}</div>
-                <pre className="selectable max-h-48 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-                  {task.result.value !== undefined
-                    ? JSON.stringify(task.result.value, null, 2)
-                    : `${task.result.head ?? ""}…`}
-                </pre>
-              </div>
-            )}
-            {task.targets.length > 0 && (
-              <p className="mt-1 text-xs text-text-2">
-                {t("debug.lastRun.ledTo", { nodes: nodeList(task.targets) })}
-              </p>
-            )}
-          </div>
+          <TaskOutcome key={task.id} task={task} />
         ))}
       </div>
+      <NodeTest key={nodeId} nodeId={nodeId} />
     </section>
   );
 }

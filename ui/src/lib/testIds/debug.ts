@@ -53,4 +53,7 @@ export const debugIds = {
   answerBanner: "answer-banner",
   runProblem: "run-problem",
   lastRun: "last-run",
+  nodeTest: "node-test",
+  nodeTestRun: "node-test-run",
+  nodeTestResult: "node-test-result",
 } as const;

@@ -295,4 +295,20 @@ export const debug = {
   "debug.lastRun.never": "It has not run on the way to this moment.",
   "debug.lastRun.next": "Runs next",
   "debug.lastRun.ledTo": "Led to {nodes}",
+
+  "debug.test": "Test this node",
+  "debug.test.help":
+    "Runs this node alone and keeps nothing of it. What it does outside of the graph, such as a request, it really does.",
+  "debug.test.fromCheckpoint": "With the state of the checkpoint shown",
+  "debug.test.state": "State",
+  "debug.test.instead": "Other values, instead of the checkpoint’s",
+  "debug.test.all": "Show {n} more keys",
+  "debug.test.run": "Run the test",
+  "debug.test.running": "The node is running…",
+  "debug.test.stop": "Stop",
+  "debug.test.said": "The model said",
+  "debug.test.emitted": "Log",
+  "debug.test.more": "… and {n} more",
+  "debug.test.asks": "It asks",
+  "debug.test.answer": "Answer, and run it again",
 } as const satisfies Record<string, string>;

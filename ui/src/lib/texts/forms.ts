@@ -39,6 +39,9 @@ export const forms = {
   "forms.conduct.fallback.other": "Node",
   "forms.conduct.fallback.into": "Write the failure to this key",
 
+  "forms.editor.noGraphFile": "No other graph file in this folder",
+  "forms.editor.openGraph": "Open this graph",
+
   "forms.code.unknownKey": "The state has no key “{key}”.",
   "forms.code.unclosed": "“{what}” has no partner.",
   "forms.code.badJson": "Not JSON: {detail}",

@@ -1,4 +1,4 @@
-/** Paths as the file dialogs need them. Knows both kinds of separators, because the host may run on either. */
+/** Paths as file dialogs and file settings need them. Knows both kinds of separators, because the host may run on either. */
 
 export function separatorOf(path: string): string {
   return path.includes("\\") && !path.includes("/") ? "\\" : "/";
@@ -40,4 +40,13 @@ export function hasEnding(name: string, ending: string): boolean {
 /** A file name with its ending. */
 export function withEnding(name: string, ending = "json"): string {
   return hasEnding(name, ending) ? name : `${name}.${ending}`;
+}
+
+/** Where a path leads that is seen from a folder: `.` and `..` are followed. */
+export function resolvePath(dir: string, path: string): string {
+  if (isAbsolute(path)) return path;
+  return path.split(/[\\/]/).reduce((at, name) => {
+    if (name === "" || name === ".") return at;
+    return name === ".." ? splitPath(at).dir || at : joinPath(at, name);
+  }, dir);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { crumbsOf, isAbsolute, joinPath, splitPath, withEnding } from "./path";
+import { crumbsOf, isAbsolute, joinPath, resolvePath, splitPath, withEnding } from "./path";
 
 describe("paths", () => {
   it("splits and joins with the separator of the path", () => {
@@ -26,5 +26,12 @@ describe("paths", () => {
     expect(withEnding("a")).toBe("a.json");
     expect(withEnding("a", "jsonl")).toBe("a.jsonl");
     expect(withEnding("a.JSONL", "jsonl")).toBe("a.JSONL");
+  });
+  it("follows a path from a folder", () => {
+    expect(resolvePath("/a/b", "c.json")).toBe("/a/b/c.json");
+    expect(resolvePath("/a/b", "../c/./d.json")).toBe("/a/c/d.json");
+    expect(resolvePath("/a", "../../../d.json")).toBe("/d.json");
+    expect(resolvePath("/a", "/x/d.json")).toBe("/x/d.json");
+    expect(resolvePath("C:\\a", "b/c.json")).toBe("C:\\a\\b\\c.json");
   });
 });

@@ -1,0 +1,219 @@
+/**
+ * Runs one node by itself, with the state of the checkpoint that is shown or with values that are typed here. Nothing of
+ * it is kept; what the node does outside of the graph it really does.
+ */
+import { FlaskConical, Square } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { Button } from "../../components/Button";
+import { JsonEditor } from "../../components/JsonEditor";
+import type { Json as FormJson, Schema } from "../../components/schema-form/schema";
+import { SchemaForm } from "../../components/SchemaForm";
+import { Spinner } from "../../components/Spinner";
+import { Switch } from "../../components/Switch";
+import { isObject } from "../../debugger/diff";
+import { duration } from "../../debugger/format";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { inputSchema } from "../../debugger/run-input";
+import { asProblem, type ShownProblem } from "../../debugger/runStore";
+import { StatusMark, statusText } from "../../debugger/StatusMark";
+import { doc, useDocumentVersion } from "../../document/store";
+import { nodeOf } from "../../document/types";
+import type { NodeTested } from "../../ipc/bindings/NodeTested";
+import { rpc } from "../../ipc/client";
+import { debugIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { mentioned, useTrials } from "./trials";
+import { TaskOutcome } from "./TaskOutcome";
+
+export function NodeTest({ nodeId }: { nodeId: string }) {
+  const graphId = useSession((session) => session.graphId);
+  const graphKey = useSession((session) => session.graphKey) ?? "";
+  const cursor = useSession((session) => session.cursor);
+  const version = useDocumentVersion();
+  const place = `${graphKey}\n${nodeId}`;
+  const state = useTrials((trials) => trials.states[place]);
+  const keep = useTrials((trials) => trials.keep);
+  const [fromCheckpoint, setFromCheckpoint] = useState(true);
+  const [all, setAll] = useState(false);
+  const [valid, setValid] = useState(true);
+  const [tested, setTested] = useState<NodeTested | null>(null);
+  const [problem, setProblem] = useState<ShownProblem | null>(null);
+  const [answers, setAnswers] = useState<readonly unknown[]>([]);
+  const [running, setRunning] = useState<string | null>(null);
+  const alive = useRef(true);
+  useEffect(() => {
+    alive.current = true;
+    return () => {
+      alive.current = false;
+    };
+  }, []);
+
+  const { schema, hidden } = useMemo(() => {
+    void version;
+    const keys = doc.names("key").map((name) => {
+      const value = doc.get(`key:${name}`);
+      return [name, isObject(value) ? value : {}] as const;
+    });
+    const names = keys.map(([name]) => name);
+    const uses = mentioned(nodeOf(doc.get(`node:${nodeId}`)).config, names);
+    const first = all || uses.length === 0 ? names : uses;
+    return { schema: inputSchema(keys, first), hidden: names.length - first.length };
+  }, [version, nodeId, all]);
+
+  if (graphId === null) return null;
+  const onThread = cursor.threadId !== null;
+  const test = async (given: readonly unknown[]) => {
+    const work = `test-${crypto.randomUUID()}`;
+    setRunning(work);
+    setProblem(null);
+    try {
+      const answer = await rpc("node.test", {
+        graphId,
+        node: nodeId,
+        state: state ?? {},
+        answers: [...given],
+        work,
+        ...(fromCheckpoint && cursor.threadId !== null
+          ? {
+              at: {
+                threadId: cursor.threadId,
+                ...(cursor.checkpointId === null ? {} : { checkpointId: cursor.checkpointId }),
+              },
+            }
+          : {}),
+      });
+      if (!alive.current) return;
+      setTested(answer);
+      setAnswers(given);
+    } catch (thrown) {
+      if (!alive.current) return;
+      setTested(null);
+      setProblem(asProblem(thrown));
+    } finally {
+      if (alive.current) setRunning(null);
+    }
+  };
+
+  return (
+    <details className="node-test" data-testid={debugIds.nodeTest}>
+      <summary className="cursor-pointer text-xs font-semibold text-text-2">{t("debug.test")}</summary>
+      <div className="mt-2 flex flex-col gap-2">
+        <p className="text-xs text-text-2">{t("debug.test.help")}</p>
+        {onThread && (
+          <label className="flex items-center justify-between gap-2 text-sm">
+            {t("debug.test.fromCheckpoint")}
+            <Switch
+              checked={fromCheckpoint}
+              onChange={setFromCheckpoint}
+              aria-label={t("debug.test.fromCheckpoint")}
+            />
+          </label>
+        )}
+        <SchemaForm
+          schema={schema as Schema}
+          value={(state ?? {}) as FormJson}
+          onChange={(next) => keep(place, isObject(next) ? next : {})}
+          onValidity={setValid}
+          title={onThread && fromCheckpoint ? t("debug.test.instead") : t("debug.test.state")}
+        />
+        {hidden > 0 && (
+          <Button size="small" variant="ghost" onClick={() => setAll(true)}>
+            {t("debug.test.all", { n: hidden })}
+          </Button>
+        )}
+        {running === null ? (
+          <Button
+            icon={<FlaskConical size={14} />}
+            disabled={!valid}
+            onClick={() => void test([])}
+            data-testid={debugIds.nodeTestRun}
+          >
+            {t("debug.test.run")}
+          </Button>
+        ) : (
+          <div className="flex items-center justify-between gap-2 text-sm">
+            <Spinner label={t("debug.test.running")} />
+            <Button
+              size="small"
+              icon={<Square size={12} />}
+              onClick={() => void rpc("work.cancel", { work: running })}
+            >
+              {t("debug.test.stop")}
+            </Button>
+          </div>
+        )}
+        {problem && <ProblemNote problem={problem} />}
+        {tested && (
+          <Outcome
+            tested={tested}
+            busy={running !== null}
+            onAnswer={(answer) => void test([...answers, answer])}
+          />
+        )}
+      </div>
+    </details>
+  );
+}
+
+function Outcome({
+  tested,
+  busy,
+  onAnswer,
+}: {
+  tested: NodeTested;
+  busy: boolean;
+  onAnswer(answer: unknown): void;
+}) {
+  const { task } = tested;
+  const asked = task.interrupts[0];
+  const [answer, setAnswer] = useState<unknown>(undefined);
+  return (
+    <div data-testid={debugIds.nodeTestResult} aria-live="polite">
+      <p className="tabular flex items-center gap-2 text-sm">
+        <StatusMark status={task.status} size={14} />
+        {statusText(task.status)}
+        {task.millis !== undefined && <span className="text-text-2">{duration(task.millis)}</span>}
+      </p>
+      {tested.text !== "" && (
+        <>
+          <div className="mt-2 text-xs text-text-2">{t("debug.test.said")}</div>
+          <pre className="selectable max-h-40 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+            {tested.text}
+          </pre>
+        </>
+      )}
+      {tested.emitted.length > 0 && (
+        <>
+          <div className="mt-2 text-xs text-text-2">{t("debug.test.emitted")}</div>
+          <pre className="selectable max-h-40 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+            {tested.emitted.map((value) => (isLog(value) ? value.log : JSON.stringify(value))).join("\n")}
+            {tested.more > 0 && `\n${t("debug.test.more", { n: tested.more })}`}
+          </pre>
+        </>
+      )}
+      <TaskOutcome task={task} />
+      {asked !== undefined && (
+        <div className="mt-2 flex flex-col gap-2">
+          <div className="text-xs text-text-2">{t("debug.test.asks")}</div>
+          <pre className="selectable max-h-40 overflow-y-auto rounded-sm bg-asking-soft px-2 py-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+            {JSON.stringify(asked.value, null, 2)}
+          </pre>
+          <JsonEditor
+            value={answer as FormJson}
+            onChange={setAnswer}
+            placeholder={t("debug.answer.jsonHint")}
+            aria-label={t("debug.answer.json")}
+          />
+          <Button disabled={busy || answer === undefined} onClick={() => onAnswer(answer)}>
+            {t("debug.test.answer")}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function isLog(value: unknown): value is { log: string } {
+  return isObject(value) && typeof value["log"] === "string";
+}
