@@ -1,0 +1,391 @@
+//! A connection to one MCP server: what it offers, and calls that report progress, can be cancelled and end in time.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt;
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::handler::client::progress::ProgressDispatcher;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities, ClientRequest,
+    Implementation, InitializeRequestParams, LoggingMessageNotificationParam, PaginatedRequestParams,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResult, Request, RequestId, Resource,
+    ResourceTemplate, ServerResult, Tool,
+};
+use rmcp::service::{NotificationContext, Peer, PeerRequestOptions, RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientHandler, RoleClient, ServiceExt};
+use superstep::NodeContext;
+
+use super::config::Launch;
+use super::error::McpError;
+use super::process::Process;
+use crate::provider::Variables;
+
+/// How long a server may take to come up; one that `npx` fetches first takes a while.
+const START: Duration = Duration::from_secs(90);
+/// How long it may take to say what it offers.
+const LIST: Duration = Duration::from_secs(30);
+/// Things of one sort that a server may offer.
+const MOST: usize = 2_000;
+
+/// What the server tells by itself.
+#[derive(Clone, Debug)]
+struct Ears {
+    server: Arc<str>,
+    progress: ProgressDispatcher,
+    /// Counts how often the tools have changed.
+    changes: Arc<AtomicU64>,
+}
+
+impl ClientHandler for Ears {
+    fn get_info(&self) -> InitializeRequestParams {
+        let us = Implementation::new("superstep", env!("CARGO_PKG_VERSION"));
+        InitializeRequestParams::new(ClientCapabilities::default(), us)
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.progress.handle_notification(params).await;
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+    }
+
+    async fn on_logging_message(
+        &self,
+        params: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        tracing::info!(target: "superstep::mcp", server = &*self.server, "{}", params.data);
+    }
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Client {
+    server: Arc<str>,
+    service: RunningService<RoleClient, Ears>,
+    process: Option<Process>,
+    launch: Launch,
+    /// The tools, as of which change.
+    tools: Mutex<Option<(u64, Arc<[Tool]>)>>,
+    /// Set by every use, taken by [`Client::was_used`].
+    used: AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Client {
+    /// Starts or reaches the server.
+    pub(super) async fn start(
+        server: &str,
+        launch: Launch,
+        root: &Path,
+        variables: &Variables,
+    ) -> Result<Self, McpError> {
+        let failed = |cause: String, said: String| McpError::Start {
+            server: server.to_owned(),
+            cause,
+            said,
+        };
+        let ears = Ears {
+            server: server.into(),
+            progress: ProgressDispatcher::new(),
+            changes: Arc::default(),
+        };
+        let (process, started) = match &launch {
+            Launch::Program { command, .. } => {
+                let (process, pipes) = Process::start(server, &launch, root, variables)
+                    .map_err(|error| failed(format!("the program {command:?}: {error}"), String::new()))?;
+                let started = tokio::time::timeout(START, ears.serve(pipes)).await;
+                (Some(process), started)
+            }
+            Launch::Address { url, headers } => {
+                let transport = transport(url, headers).map_err(|cause| failed(cause, String::new()))?;
+                (None, tokio::time::timeout(START, ears.serve(transport)).await)
+            }
+        };
+        let cause = match started {
+            Ok(Ok(service)) => {
+                return Ok(Self {
+                    server: server.into(),
+                    service,
+                    process,
+                    launch,
+                    tools: Mutex::default(),
+                    used: AtomicBool::new(true),
+                });
+            }
+            Ok(Err(error)) => chain(&error),
+            Err(_) => format!("it did not answer within {} s", START.as_secs()),
+        };
+        let said = match &process {
+            Some(process) => process.last_words().await,
+            None => String::new(),
+        };
+        Err(failed(cause, said))
+    }
+
+    /// Has it been used since this was last asked?
+    pub(super) fn was_used(&self) -> bool {
+        self.used.swap(false, Ordering::SeqCst)
+    }
+
+    /// Does it still run, the way it is to be run now? Who asks is about to use it.
+    pub(super) fn serves(&self, launch: &Launch) -> bool {
+        self.used.store(true, Ordering::SeqCst);
+        self.launch == *launch
+            && !self.service.is_closed()
+            && !self.service.is_transport_closed()
+            && self.process.as_ref().is_none_or(Process::runs)
+    }
+
+    /// What it can do, read again when it says that this has changed.
+    pub(crate) async fn tools(&self) -> Result<Arc<[Tool]>, McpError> {
+        let now = self.service.service().changes.load(Ordering::SeqCst);
+        if let Some((then, tools)) = &*lock(&self.tools)
+            && *then == now
+        {
+            return Ok(tools.clone());
+        }
+        let tools: Arc<[Tool]> = self
+            .listed(async |cursor| {
+                let page = self.service.list_tools(Some(page(cursor))).await?;
+                Ok((page.tools, page.next_cursor))
+            })
+            .await?
+            .into();
+        *lock(&self.tools) = Some((now, tools.clone()));
+        Ok(tools)
+    }
+
+    /// The resources that it names.
+    pub(crate) async fn resources(&self) -> Result<Vec<Resource>, McpError> {
+        self.listed(async |cursor| {
+            let page = self.service.list_resources(Some(page(cursor))).await?;
+            Ok((page.resources, page.next_cursor))
+        })
+        .await
+    }
+
+    /// The forms of addresses of resources that it does not name one by one.
+    pub(crate) async fn templates(&self) -> Result<Vec<ResourceTemplate>, McpError> {
+        self.listed(async |cursor| {
+            let page = self.service.list_resource_templates(Some(page(cursor))).await?;
+            Ok((page.resource_templates, page.next_cursor))
+        })
+        .await
+    }
+
+    /// All pages of something.
+    async fn listed<T>(
+        &self,
+        read: impl AsyncFn(Option<String>) -> Result<(Vec<T>, Option<String>), ServiceError>,
+    ) -> Result<Vec<T>, McpError> {
+        let whole = async {
+            let (mut all, mut cursor) = (Vec::new(), None);
+            loop {
+                let (more, next) = read(cursor).await?;
+                all.extend(more);
+                cursor = next;
+                if cursor.is_none() || all.len() >= MOST {
+                    all.truncate(MOST);
+                    return Ok(all);
+                }
+            }
+        };
+        match tokio::time::timeout(LIST, whole).await {
+            Ok(Ok(all)) => Ok(all),
+            Ok(Err(error)) => Err(self.failed(error).await),
+            Err(_) => Err(McpError::Timeout {
+                server: self.server.to_string(),
+                limit: LIST,
+            }),
+        }
+    }
+
+    /// Calls a tool. `limit` is the longest silence: progress starts it anew.
+    pub(crate) async fn call(
+        &self,
+        context: &NodeContext,
+        tool: &str,
+        args: serde_json::Map<String, serde_json::Value>,
+        limit: Duration,
+    ) -> Result<CallToolResult, McpError> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
+        let request = ClientRequest::CallToolRequest(Request::new(params));
+        match self.ask(context, Some(tool), request, limit).await? {
+            ServerResult::CallToolResult(result) => Ok(result),
+            other => Err(self.nonsense(&other)),
+        }
+    }
+
+    /// Reads a resource.
+    pub(crate) async fn read(
+        &self,
+        context: &NodeContext,
+        uri: &str,
+        limit: Duration,
+    ) -> Result<ReadResourceResult, McpError> {
+        let request = ClientRequest::ReadResourceRequest(Request::new(ReadResourceRequestParams::new(uri)));
+        match self.ask(context, None, request, limit).await? {
+            ServerResult::ReadResourceResult(result) => Ok(result),
+            other => Err(self.nonsense(&other)),
+        }
+    }
+
+    fn nonsense(&self, other: &ServerResult) -> McpError {
+        let mut cause = format!("{other:?}");
+        if let Some((end, _)) = cause.char_indices().nth(200) {
+            cause.truncate(end);
+        }
+        McpError::Nonsense {
+            server: self.server.to_string(),
+            cause,
+        }
+    }
+
+    /// Sends a request and waits. Whatever else ends the wait, the server is told that nobody does any more.
+    async fn ask(
+        &self,
+        context: &NodeContext,
+        tool: Option<&str>,
+        request: ClientRequest,
+        limit: Duration,
+    ) -> Result<ServerResult, McpError> {
+        let sent = self
+            .service
+            .send_cancellable_request(request, PeerRequestOptions::no_options());
+        let mut handle = match sent.await {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.failed(error).await),
+        };
+        let mut progress = self.service.service().progress.subscribe(handle.progress_token.clone()).await;
+        let mut waiting = Waiting {
+            peer: self.service.peer().clone(),
+            id: Some(handle.id.clone()),
+        };
+        let silence = tokio::time::sleep(limit);
+        tokio::pin!(silence);
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut handle.rx => {
+                    waiting.id = None;
+                    return match answer {
+                        Ok(Ok(result)) => Ok(result),
+                        Ok(Err(error)) => Err(self.failed(error).await),
+                        Err(_) => Err(self.failed(ServiceError::TransportClosed).await),
+                    };
+                }
+                Some(report) = progress.next() => {
+                    silence.as_mut().reset(tokio::time::Instant::now() + limit);
+                    context.heartbeat();
+                    context.emit(told(tool, &report)).await;
+                }
+                () = context.cancelled() => return Err(McpError::Cancelled),
+                () = &mut silence => {
+                    return Err(McpError::Timeout { server: self.server.to_string(), limit });
+                }
+            }
+        }
+    }
+
+    async fn failed(&self, error: ServiceError) -> McpError {
+        let server = self.server.to_string();
+        match error {
+            ServiceError::McpError(error) => McpError::Refused {
+                server,
+                cause: error.message.trim_end_matches('.').to_owned(),
+            },
+            ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+                let said = match (&self.process, &error) {
+                    (Some(process), _) => process.last_words().await,
+                    (None, ServiceError::TransportSend(cause)) => format!(" ({cause})"),
+                    (None, _) => String::new(),
+                };
+                McpError::Died { server, said }
+            }
+            other => McpError::Nonsense {
+                server,
+                cause: other.to_string(),
+            },
+        }
+    }
+}
+
+fn page(cursor: Option<String>) -> PaginatedRequestParams {
+    PaginatedRequestParams::default().with_cursor(cursor)
+}
+
+/// A report of progress as readers of the `custom` stream see it.
+fn told(tool: Option<&str>, report: &ProgressNotificationParam) -> superstep::Value {
+    superstep::json!({"tool": tool, "progress": {
+        "done": report.progress, "total": report.total, "message": report.message}})
+}
+
+/// Tells the server, when it is dropped with an id, that nobody waits for that answer any more.
+struct Waiting {
+    peer: Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let reason = "nobody waits for the answer any more".to_owned();
+            let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), Some(reason))).await;
+        });
+    }
+}
+
+fn transport(
+    url: &str,
+    headers: &std::collections::BTreeMap<String, String>,
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    let address = reqwest::Url::parse(url).map_err(|e| format!("{url:?} is no address: {e}"))?;
+    if !matches!(address.scheme(), "http" | "https") {
+        return Err(format!("`{}` addresses are not spoken to", address.scheme()));
+    }
+    let mut sent = HashMap::new();
+    for (name, value) in headers {
+        let name: HeaderName = name.parse().map_err(|_| format!("{name:?} cannot be the name of a header"))?;
+        let mut value: HeaderValue =
+            value.parse().map_err(|_| format!("the header {name} has characters that headers cannot have"))?;
+        value.set_sensitive(true);
+        sent.insert(name, value);
+    }
+    // Redirects would lead to servers that nobody has allowed, with these headers.
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(Duration::from_secs(10))
+        .build()
+        .map_err(|e| e.to_string())?;
+    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// An error with what caused it: transports hide what happened at the bottom.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,349 @@
+//! `.mcp.json`: which MCP servers a project has, in the form that other MCP clients read too.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::error::McpError;
+use crate::access::Access;
+use crate::registry::Environment;
+use crate::suggest;
+
+/// The file, in the project's folder.
+pub(crate) const FILE: &str = ".mcp.json";
+/// Largest file that is read.
+const MAX_FILE: u64 = 1024 * 1024;
+
+/// How a server is reached, as the file says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Declared {
+    /// A program that is started, and spoken to through its standard input and output.
+    Program {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, String>,
+        cwd: Option<String>,
+    },
+    /// A server at an address, by streamable HTTP.
+    Address {
+        url: String,
+        headers: BTreeMap<String, String>,
+    },
+}
+
+/// The same with variables filled in.
+pub(crate) type Launch = Declared;
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(rename = "mcpServers", default)]
+    servers: BTreeMap<String, serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    #[serde(rename = "type")]
+    ty: Option<String>,
+    command: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    cwd: Option<String>,
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+}
+
+/// Where a project's servers are declared.
+fn file(environment: &Environment) -> Result<(PathBuf, PathBuf), McpError> {
+    let root = environment.root().ok_or(McpError::NoProject)?;
+    Ok((root.to_owned(), root.join(FILE)))
+}
+
+fn read(path: &Path) -> Result<BTreeMap<String, serde_json::Value>, String> {
+    let size = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
+    if size > MAX_FILE {
+        return Err(format!("it is larger than {} KiB", MAX_FILE >> 10));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let file: File = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    Ok(file.servers)
+}
+
+/// The server of that name, as the file declares it.
+pub(crate) fn declared(environment: &Environment, name: &str) -> Result<(PathBuf, Declared), McpError> {
+    let (root, path) = file(environment)?;
+    if !path.is_file() {
+        return Err(McpError::NoFile {
+            server: name.to_owned(),
+            path,
+        });
+    }
+    let broken = |cause: String| McpError::Broken {
+        path: path.clone(),
+        cause,
+    };
+    let servers = read(&path).map_err(broken)?;
+    let Some(entry) = servers.get(name) else {
+        let names = || servers.keys().map(String::as_str);
+        return Err(McpError::Unknown {
+            server: name.to_owned(),
+            hint: suggest::did_you_mean(name, names()),
+            known: suggest::listing(names()),
+            path,
+        });
+    };
+    let declared = entry_of(name, entry).map_err(broken)?;
+    Ok((root, declared))
+}
+
+fn entry_of(name: &str, entry: &serde_json::Value) -> Result<Declared, String> {
+    let entry: Entry =
+        serde_json::from_value(entry.clone()).map_err(|e| format!("the server `{name}`: {e}"))?;
+    let http = match entry.ty.as_deref() {
+        None => entry.command.is_none() && entry.url.is_some(),
+        Some("stdio") => false,
+        Some("http" | "streamable-http" | "streamableHttp") => true,
+        Some("sse") => {
+            return Err(format!(
+                "the server `{name}` is of type sse, which MCP has replaced by `\"type\": \"http\"`; most servers answer at another address for it, such as /mcp"
+            ));
+        }
+        Some(other) => return Err(format!("the server `{name}` is of the unknown type {other:?}; types are stdio and http")),
+    };
+    match (http, entry.command, entry.url) {
+        (true, _, Some(url)) => Ok(Declared::Address {
+            url,
+            headers: entry.headers,
+        }),
+        (false, Some(command), _) if !command.trim().is_empty() => Ok(Declared::Program {
+            command,
+            args: entry.args,
+            env: entry.env,
+            cwd: entry.cwd,
+        }),
+        (true, ..) => Err(format!("the server `{name}` has no `url`")),
+        (false, ..) => Err(format!("the server `{name}` has no `command`, and no `url`")),
+    }
+}
+
+/// A piece of a text with variables.
+enum Piece<'a> {
+    Text(&'a str),
+    Variable { name: &'a str, default: Option<&'a str> },
+}
+
+/// Splits a text at its `${NAME}`, `${NAME:-default}` and `${env:NAME}`.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        let Some(length) = rest[start..].find('}') else { break };
+        let inside = &rest[start + 2..start + length];
+        let inside = inside.strip_prefix("env:").unwrap_or(inside);
+        let (name, default) = match inside.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inside, None),
+        };
+        pieces.push(Piece::Text(&rest[..start]));
+        pieces.push(match name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty() {
+            true => Piece::Variable { name, default },
+            // Not a variable's name: it stands for itself.
+            false => Piece::Text(&rest[start..=start + length]),
+        });
+        rest = &rest[start + length + 1..];
+    }
+    pieces.push(Piece::Text(rest));
+    pieces
+}
+
+impl Declared {
+    fn texts(&self) -> Vec<&str> {
+        match self {
+            Declared::Program {
+                command,
+                args,
+                env,
+                cwd,
+            } => [command]
+                .into_iter()
+                .chain(args)
+                .chain(env.values())
+                .chain(cwd)
+                .map(String::as_str)
+                .collect(),
+            Declared::Address { url, headers } => {
+                [url].into_iter().chain(headers.values()).map(String::as_str).collect()
+            }
+        }
+    }
+
+    /// What it touches, so that a person can allow it. A program counts with its arguments: who allows one `npx` has
+    /// not allowed all of them.
+    pub(crate) fn accesses(&self, name: &str, environment: &Environment) -> Vec<Access> {
+        let mut accesses = vec![Access::Mcp(name.to_owned())];
+        for text in self.texts() {
+            for piece in pieces(text) {
+                if let Piece::Variable { name, .. } = piece {
+                    accesses.push(Access::Variable(name.to_owned()));
+                }
+            }
+        }
+        accesses.push(match self {
+            Declared::Program { command, args, cwd, .. } => {
+                if let Some(cwd) = cwd
+                    && let Some(root) = environment.root()
+                    && let Some(outside) = outside(root, cwd)
+                {
+                    accesses.push(Access::Folder(outside));
+                }
+                let words: Vec<&str> = [command].into_iter().chain(args).map(String::as_str).collect();
+                Access::Program(words.join(" "))
+            }
+            Declared::Address { url, .. } => {
+                let filled = filled(name, url, environment).unwrap_or_else(|_| url.clone());
+                match reqwest::Url::parse(&filled) {
+                    Ok(url) => Access::host(url.host_str().unwrap_or("*"), url.port()),
+                    Err(_) => Access::Host("*".into()),
+                }
+            }
+        });
+        accesses
+    }
+
+    /// With its variables filled in.
+    pub(crate) fn launch(&self, name: &str, environment: &Environment) -> Result<Launch, McpError> {
+        let fill = |text: &String| filled(name, text, environment);
+        let all = |map: &BTreeMap<String, String>| {
+            map.iter()
+                .map(|(key, value)| Ok((key.clone(), fill(value)?)))
+                .collect::<Result<BTreeMap<_, _>, McpError>>()
+        };
+        Ok(match self {
+            Declared::Program {
+                command,
+                args,
+                env,
+                cwd,
+            } => Declared::Program {
+                command: fill(command)?,
+                args: args.iter().map(fill).collect::<Result<_, _>>()?,
+                env: all(env)?,
+                cwd: cwd.as_ref().map(fill).transpose()?,
+            },
+            Declared::Address { url, headers } => Declared::Address {
+                url: fill(url)?,
+                headers: all(headers)?,
+            },
+        })
+    }
+}
+
+fn filled(server: &str, text: &str, environment: &Environment) -> Result<String, McpError> {
+    let mut filled = String::new();
+    for piece in pieces(text) {
+        match piece {
+            Piece::Text(text) => filled.push_str(text),
+            Piece::Variable { name, default } => match ((environment.variables)(name), default) {
+                (Some(value), _) if !value.is_empty() => filled.push_str(&value),
+                (_, Some(default)) => filled.push_str(default),
+                (Some(_), None) => {}
+                (None, None) => {
+                    return Err(McpError::NoVariable {
+                        server: server.to_owned(),
+                        variable: name.to_owned(),
+                    });
+                }
+            },
+        }
+    }
+    Ok(filled)
+}
+
+/// The folder, when it is not inside the project.
+fn outside(root: &Path, folder: &str) -> Option<String> {
+    let wanted = root.join(folder);
+    let real = wanted.canonicalize().unwrap_or(wanted);
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    (!real.starts_with(root)).then(|| real.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(text: &str) -> (tempfile::TempDir, Environment) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FILE), text).unwrap();
+        let environment = Environment::new(Some(folder.path().to_owned()))
+            .with_variables(|name| (name == "KEY").then(|| "k-1".to_owned()));
+        (folder, environment)
+    }
+
+    #[test]
+    fn servers_are_read_as_other_clients_write_them() {
+        let (_folder, environment) = project(
+            r#"{"mcpServers": {
+                "files": {"command": "npx", "args": ["-y", "pkg", "${HOME_DIR:-/data}"], "env": {"TOKEN": "${KEY}"}, "cwd": "/"},
+                "far": {"type": "http", "url": "https://Example.org/mcp", "headers": {"Authorization": "Bearer ${KEY}"}},
+                "near": {"url": "http://127.0.0.1:99/mcp"},
+                "old": {"type": "sse", "url": "https://example.org/sse"},
+                "needs": {"command": "run", "args": ["${ABSENT}"]},
+                "literal": {"command": "run", "args": ["${not a name}", "$HOME", "${open"]}
+            }}"#,
+        );
+        let (_, files) = declared(&environment, "files").unwrap();
+        assert_eq!(
+            files.accesses("files", &environment),
+            [
+                Access::Mcp("files".into()),
+                Access::Variable("HOME_DIR".into()),
+                Access::Variable("KEY".into()),
+                Access::Folder("/".into()),
+                Access::Program("npx -y pkg ${HOME_DIR:-/data}".into()),
+            ]
+        );
+        let Declared::Program { args, env, .. } = files.launch("files", &environment).unwrap() else {
+            panic!("a program");
+        };
+        assert_eq!((args[2].as_str(), env["TOKEN"].as_str()), ("/data", "k-1"));
+        let (_, far) = declared(&environment, "far").unwrap();
+        assert!(far.accesses("far", &environment).contains(&Access::Host("example.org".into())));
+        let Declared::Address { headers, .. } = far.launch("far", &environment).unwrap() else {
+            panic!("an address");
+        };
+        assert_eq!(headers["Authorization"], "Bearer k-1");
+        let (_, near) = declared(&environment, "near").unwrap();
+        assert!(near.accesses("near", &environment).contains(&Access::Host("127.0.0.1:99".into())));
+        let (_, literal) = declared(&environment, "literal").unwrap();
+        assert_eq!(literal.launch("literal", &environment).unwrap(), literal);
+        let text = |name: &str| match declared(&environment, name) {
+            Ok((_, server)) => server.launch(name, &environment).unwrap_err().to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(text("old").contains("type sse"), "{}", text("old"));
+        assert!(text("needs").contains("ABSENT"), "{}", text("needs"));
+        assert!(text("file").contains("Did you mean `files`?"), "{}", text("file"));
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_file_is_said() {
+        assert!(matches!(declared(&Environment::new(None), "x"), Err(McpError::NoProject)));
+        let empty = tempfile::tempdir().unwrap();
+        let environment = Environment::new(Some(empty.path().to_owned()));
+        assert!(matches!(declared(&environment, "x"), Err(McpError::NoFile { .. })));
+        for (text, part) in [
+            ("{", "EOF"),
+            (r#"{"mcpServers": {"x": {}}}"#, "no `command`"),
+            (r#"{"mcpServers": {"x": {"type": "http"}}}"#, "no `url`"),
+            (r#"{"mcpServers": {"x": {"type": "pigeon"}}}"#, "pigeon"),
+            (r#"{"mcpServers": {"x": {"command": 1}}}"#, "expected a string"),
+        ] {
+            let (_folder, environment) = project(text);
+            let error = declared(&environment, "x").unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! MCP servers of a project: declared in its `.mcp.json`, one connection each, started when somebody needs it, started
+//! again when it has died, and stopped when nobody has needed it for a while. Nothing is started or reached without a
+//! grant.
+//!
+//! Nodes and tools get [`Mcp`], which is a project's view of the [`Hub`] that all projects share.
+
+mod client;
+mod config;
+mod content;
+mod error;
+mod process;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::access::Access;
+use crate::registry::Environment;
+pub(crate) use client::Client;
+pub(crate) use config::FILE;
+pub(crate) use content::{Content, of_call, of_resource};
+pub(crate) use error::McpError;
+
+/// How long a server that nobody needs is kept.
+const IDLE: Duration = Duration::from_secs(10 * 60);
+
+/// The connections of all projects.
+#[derive(Debug, Default)]
+pub struct Hub {
+    places: Mutex<HashMap<(PathBuf, String), Arc<Place>>>,
+}
+
+/// A server's place, whether it runs or not.
+#[derive(Debug, Default)]
+struct Place {
+    /// Held while the server starts, so that it is started once.
+    client: tokio::sync::Mutex<Option<Arc<Client>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a node uses: the hub, as its project may.
+#[derive(Clone, Debug)]
+pub(crate) struct Mcp {
+    hub: Arc<Hub>,
+    environment: Environment,
+}
+
+impl Mcp {
+    pub(crate) fn new(hub: Arc<Hub>, environment: Environment) -> Self {
+        Self { hub, environment }
+    }
+
+    /// The connection to a server, which is started if need be.
+    pub(crate) async fn client(&self, server: &str) -> Result<Arc<Client>, McpError> {
+        let (root, declared) = config::declared(&self.environment, server)?;
+        for access in declared.accesses(server, &self.environment) {
+            self.environment.grants.require(&access)?;
+        }
+        let launch = declared.launch(server, &self.environment)?;
+        let place = lock(&self.hub.places)
+            .entry((root.clone(), server.to_owned()))
+            .or_default()
+            .clone();
+        let mut held = place.client.lock().await;
+        if let Some(client) = &*held
+            && client.serves(&launch)
+        {
+            return Ok(client.clone());
+        }
+        // One that has died, or is declared otherwise by now.
+        *held = None;
+        let variables = &self.environment.variables;
+        let client = Arc::new(Client::start(server, launch, &root, variables).await?);
+        *held = Some(client.clone());
+        tokio::spawn(stop_when_idle(Arc::downgrade(&place), Arc::downgrade(&client)));
+        Ok(client)
+    }
+}
+
+/// Lets go of a connection that has not been used for a while. Whoever uses it holds it.
+async fn stop_when_idle(place: Weak<Place>, client: Weak<Client>) {
+    let mut since = Instant::now();
+    loop {
+        tokio::time::sleep(IDLE / 4).await;
+        let (Some(place), Some(client)) = (place.upgrade(), client.upgrade()) else {
+            return;
+        };
+        let mut held = place.client.lock().await;
+        let ours = held.as_ref().is_some_and(|held| Arc::ptr_eq(held, &client));
+        if !ours {
+            return;
+        }
+        // Held by the place, by this task, and by those who use it.
+        if Arc::strong_count(&client) > 2 || client.was_used() {
+            since = Instant::now();
+        } else if since.elapsed() >= IDLE {
+            *held = None;
+            return;
+        }
+    }
+}
+
+/// What a server touches, by the declaration of it.
+pub(crate) fn accesses(environment: &Environment, server: &str) -> Result<Vec<Access>, McpError> {
+    let (_, declared) = config::declared(environment, server)?;
+    Ok(declared.accesses(server, environment))
+}

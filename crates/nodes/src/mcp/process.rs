@@ -1,0 +1,263 @@
+//! A server's process: started with little of our environment, ended with everything that it started, and what it
+//! last said kept for the day it fails.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::{oneshot, watch};
+
+use super::config::Launch;
+use crate::provider::Variables;
+
+/// What servers are given of our environment: what programs need to start at all, and no keys. The rest is declared in
+/// the file.
+const PASSED_ON: [&str; 22] = [
+    "APPDATA",
+    "COMSPEC",
+    "HOME",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LANG",
+    "LC_ALL",
+    "LOCALAPPDATA",
+    "LOGNAME",
+    "PATH",
+    "PATHEXT",
+    "PROGRAMFILES",
+    "SHELL",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "USERNAME",
+    "USERPROFILE",
+];
+/// How long a server may take to end after its input has ended.
+const GRACE: Duration = Duration::from_secs(2);
+/// Longest message from a server; one that never ends would fill the memory.
+const LONGEST_MESSAGE: usize = 32 * 1024 * 1024;
+/// Lines of standard error that are kept, and their length.
+const KEPT_LINES: usize = 12;
+const LONGEST_LINE: usize = 2000;
+
+/// A running process. Dropped, it ends: first its input, then, if that does not help, by force.
+#[derive(Debug)]
+pub(super) struct Process {
+    ended: watch::Receiver<Option<String>>,
+    said: Said,
+    /// Dropped to end it.
+    _stop: oneshot::Sender<()>,
+}
+
+type Said = Arc<Mutex<VecDeque<String>>>;
+
+/// What a client speaks through.
+pub(super) type Pipes = (Bounded<ChildStdout>, ChildStdin);
+
+impl Process {
+    /// Starts the program of a launch in the project's folder `root`.
+    pub(super) fn start(
+        server: &str,
+        launch: &Launch,
+        root: &Path,
+        variables: &Variables,
+    ) -> io::Result<(Self, Pipes)> {
+        let Launch::Program {
+            command,
+            args,
+            env,
+            cwd,
+        } = launch
+        else {
+            return Err(io::Error::other("it is no program"));
+        };
+        let folder = cwd.as_ref().map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
+        // What a relative program is relative to differs from system to system.
+        let relative = command.contains('/') && Path::new(command).is_relative();
+        let program = match relative {
+            true => folder.join(command).into_os_string(),
+            false => command.into(),
+        };
+        let mut run = Command::new(program);
+        run.args(args).current_dir(folder).env_clear();
+        run.envs(PASSED_ON.iter().filter_map(|name| Some((name, variables(name)?))));
+        run.envs(env)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut run = CommandWrap::from(run);
+        run.wrap(KillOnDrop);
+        // Servers are often started by another program, such as npx, and have to end with it.
+        #[cfg(unix)]
+        run.wrap(process_wrap::tokio::ProcessGroup::leader());
+        #[cfg(windows)]
+        run.wrap(process_wrap::tokio::JobObject);
+        let mut child = run.spawn()?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin().take(), child.stdout().take(), child.stderr().take())
+        else {
+            return Err(io::Error::other("its standard streams are not there"));
+        };
+        let said = Said::default();
+        let listening = tokio::spawn(listen(server.to_owned(), stderr, said.clone()));
+        let (ended, when_ended) = watch::channel(None);
+        let (stop, stopped) = oneshot::channel();
+        let server = server.to_owned();
+        tokio::spawn(async move {
+            let status = watched(child, stopped).await;
+            // What it said last is read before anybody is told of its end.
+            let _ = tokio::time::timeout(GRACE, listening).await;
+            tracing::info!(target: "superstep::mcp", server, "ended: {status}");
+            ended.send_replace(Some(status));
+        });
+        let process = Self {
+            ended: when_ended,
+            said,
+            _stop: stop,
+        };
+        Ok((process, (Bounded::new(stdout), stdin)))
+    }
+
+    /// How it ended, if it has, and what it said last; for error messages.
+    pub(super) async fn last_words(&self) -> String {
+        let mut ended = self.ended.clone();
+        // A process that just closed its output has its end known in a moment.
+        let _ = tokio::time::timeout(GRACE, ended.wait_for(Option::is_some)).await;
+        let status = ended.borrow().clone();
+        let mut words = status.map_or_else(String::new, |status| format!(" ({status})"));
+        let said: Vec<String> = lock(&self.said).iter().cloned().collect();
+        if !said.is_empty() {
+            words.push_str(". It said: ");
+            words.push_str(&said.join("\n"));
+        }
+        words
+    }
+
+    /// Is it still there?
+    pub(super) fn runs(&self) -> bool {
+        self.ended.borrow().is_none()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for the end of a process, or brings it about.
+async fn watched(mut child: Box<dyn ChildWrapper>, stopped: oneshot::Receiver<()>) -> String {
+    let said = |status: io::Result<std::process::ExitStatus>| match status {
+        Ok(status) => status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    tokio::select! {
+        status = child.wait() => return said(status),
+        // Either it was told to stop, or nobody holds it any more.
+        _ = stopped => {}
+    }
+    if let Ok(status) = tokio::time::timeout(GRACE, child.wait()).await {
+        return said(status);
+    }
+    match Box::into_pin(child.kill()).await {
+        Ok(()) => "it did not end by itself and was killed".to_owned(),
+        Err(error) => format!("it could not be ended: {error}"),
+    }
+}
+
+/// Passes standard error on to the log, and keeps the end of it.
+async fn listen(server: String, mut stderr: ChildStderr, said: Said) {
+    let keep = |line: &[u8]| {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end();
+        if text.is_empty() {
+            return;
+        }
+        tracing::info!(target: "superstep::mcp", server, "{text}");
+        let mut said = lock(&said);
+        said.push_back(text.to_owned());
+        if said.len() > KEPT_LINES {
+            said.pop_front();
+        }
+    };
+    let (mut line, mut block) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = stderr.read(&mut block).await {
+        for &byte in &block[..count] {
+            if byte == b'\n' {
+                keep(&line);
+                line.clear();
+            } else if line.len() < LONGEST_LINE {
+                line.push(byte);
+            }
+        }
+    }
+    keep(&line);
+}
+
+/// A stream of lines, none of which may be endless.
+pub(super) struct Bounded<R> {
+    inner: R,
+    line: usize,
+}
+
+impl<R> Bounded<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, line: 0 }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.inner).poll_read(context, buffer);
+        let new = &buffer.filled()[before..];
+        self.line = match new.iter().rposition(|&byte| byte == b'\n') {
+            Some(end) => new.len() - end - 1,
+            None => self.line + new.len(),
+        };
+        if self.line > LONGEST_MESSAGE {
+            let message = format!("a message is longer than {} MiB", LONGEST_MESSAGE >> 20);
+            return Poll::Ready(Err(io::Error::other(message)));
+        }
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_endless_line_is_refused_and_many_short_ones_are_not() {
+        let mut read = vec![0; 1 << 20];
+        let lines = [b'x'; 1023].iter().chain(b"\n").copied().collect::<Vec<u8>>();
+        let many = lines.repeat(40 * 1024);
+        let mut bounded = Bounded::new(&many[..]);
+        let mut total = 0;
+        while let count @ 1.. = bounded.read(&mut read).await.unwrap() {
+            total += count;
+        }
+        assert_eq!(total, 40 << 20);
+        let mut bounded = Bounded::new(tokio::io::repeat(b'x'));
+        let error = loop {
+            if let Err(error) = bounded.read(&mut read).await {
+                break error;
+            }
+        };
+        assert!(error.to_string().contains("32 MiB"), "{error}");
+    }
+}
