@@ -13,9 +13,10 @@ use crate::expression::{Expression, Scope};
 use crate::kind::Site;
 
 /// Failures that come back in every attempt: somebody has to correct the graph or the machine first.
-const FUTILE: [&str; 10] = [
+const FUTILE: [&str; 11] = [
     "CodeError",
     "ExpressionError",
+    "McpSetupError",
     "ModelAuthError",
     "ModelInputError",
     "ModelNotFoundError",

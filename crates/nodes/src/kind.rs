@@ -16,6 +16,7 @@ use superstep_document::{Diagnostic, NodeSpec};
 
 use crate::access::{Access, Grants};
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
+use crate::mcp::{self, Hub, Mcp};
 use crate::nested::{self, Nested, NestedError, Runs};
 use crate::provider::{ModelSettings, Providers};
 use crate::registry::{Environment, Registry};
@@ -168,6 +169,21 @@ impl Site<'_> {
     pub(crate) fn reaches_model(&mut self, model: &str) {
         if let Some((_, environment, _)) = self.looks {
             self.accesses.extend(environment.providers().accesses(model));
+        }
+    }
+
+    /// Notes that the node uses an MCP server, and says what is wrong with its declaration.
+    pub(crate) fn reaches_server(&mut self, pointer: &str, server: &str) {
+        let Some((_, environment, _)) = self.looks else {
+            return;
+        };
+        match mcp::accesses(environment, server) {
+            Ok(accesses) => self.accesses.extend(accesses),
+            Err(error) => {
+                let text = capital(&error.to_string());
+                let (message, remedy) = text.rsplit_once(". ").unwrap_or((&text, "Correct .mcp.json"));
+                self.error(error.code(), pointer, format!("{message}."), format!("{remedy}."));
+            }
         }
     }
 
@@ -386,6 +402,7 @@ pub struct BuildSite<'a> {
     pub providers: Arc<Providers>,
     /// Search indexes.
     pub folders: Arc<Folders>,
+    pub(crate) servers: Arc<Hub>,
     pub(crate) registry: &'a Registry,
     pub(crate) environment: &'a Environment,
     /// Files of the graphs around this one, and its own.
@@ -419,6 +436,10 @@ impl BuildSite<'_> {
         runs.files.push((nested.path.clone(), nested.stamp.clone()));
         runs.files.extend(built.files);
         Ok((nested, graph))
+    }
+    /// The project's MCP servers.
+    pub(crate) fn mcp(&self) -> Mcp {
+        Mcp::new(self.servers.clone(), self.environment.clone())
     }
     /// What the graph may touch; nodes ask it while they run.
     pub fn grants(&self) -> &Grants {

@@ -10,6 +10,7 @@ mod conduct;
 pub mod expression;
 pub mod kind;
 pub mod kinds;
+pub mod mcp;
 mod memory;
 mod nested;
 pub mod provider;

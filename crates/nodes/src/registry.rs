@@ -23,6 +23,7 @@ use crate::kind::{BuildSite, KindInfo, NodeKind, Site, Usage};
 use crate::kinds::{
     ask::Ask, assign::Assign, code::Code, graph::GraphKind, model::Model, retrieve::Retrieve, tools::Tools,
 };
+use crate::mcp::Hub;
 use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
 use crate::provider::{ModelSettings, Providers, Variables};
 use crate::route;
@@ -124,6 +125,8 @@ struct Entry {
 pub struct Registry {
     kinds: IndexMap<&'static str, Entry>,
     folders: Arc<Folders>,
+    /// MCP servers, over all projects.
+    servers: Arc<Hub>,
     /// Results of nodes with a `cache`, over all graphs that are built here.
     cache: Arc<MemoryCache>,
     library: Library,
@@ -159,6 +162,7 @@ impl Registry {
         Self {
             kinds: IndexMap::new(),
             folders: Arc::default(),
+            servers: Arc::default(),
             cache: Arc::new(MemoryCache::new(CACHE_SIZE)),
             library: Library::default(),
         }
@@ -332,6 +336,7 @@ impl Registry {
                 nodes: &nodes,
                 providers: providers.clone(),
                 folders: self.folders.clone(),
+                servers: self.servers.clone(),
                 registry: self,
                 environment,
                 above,

@@ -18,7 +18,7 @@ use crate::schema::Keys;
 /// The kind's name.
 pub const GRAPH: &str = "graph";
 /// What `output` calls the nested graph's result.
-const RESULT: &str = "result";
+pub(crate) const RESULT: &str = "result";
 
 /// Settings of a `graph` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -90,7 +90,7 @@ impl NodeKind for GraphKind {
         match &config.input {
             Some(input) => {
                 for (key, value) in input {
-                    let pointer = pointer("input", key);
+                    let pointer = pointer_to("input", key);
                     if let Some(inner) = &inner {
                         known_inside(site, &pointer, key, inner);
                     }
@@ -108,7 +108,7 @@ impl NodeKind for GraphKind {
         match &config.output {
             Some(output) => {
                 for (key, value) in output {
-                    let pointer = pointer("output", key);
+                    let pointer = pointer_to("output", key);
                     site.write(&pointer, key);
                     if let Json::String(source) = value {
                         site.expression(&pointer, source, Some(RESULT));
@@ -146,22 +146,10 @@ impl NodeKind for GraphKind {
         let (nested, graph) = site.graph("/graph", &config.graph, config.remembers.into())?;
         let document = &nested.document;
         let inner = Keys::of(document);
-        let compile = |part: &str, map: Map<String, Json>| {
-            map.into_iter()
-                .map(|(key, value)| {
-                    let source = match value {
-                        Json::String(source) => {
-                            Source::Expression(site.expression(&pointer(part, &key), &source)?)
-                        }
-                        literal => Source::Literal(literal.into()),
-                    };
-                    Ok((Arc::from(key), source))
-                })
-                .collect::<Result<Mapping, Diagnostic>>()
-        };
+        let compile = |part: &str, map: Map<String, Json>| compiled(site, part, map);
         Ok(Arc::new(GraphNode {
-            input: config.input.map(|map| compile("input", map)).transpose()?,
-            output: config.output.map(|map| compile("output", map)).transpose()?,
+            input: config.input.map(|map| compile("/input", map)).transpose()?,
+            output: config.output.map(|map| compile("/output", map)).transpose()?,
             given: shared(Some(&inner), site.keys),
             taken: written(document, site.keys),
             graph,
@@ -169,11 +157,33 @@ impl NodeKind for GraphKind {
     }
 }
 
-fn pointer(part: &str, key: &str) -> String {
+/// The expressions of a mapping that stands at `part`.
+pub(crate) fn compiled(
+    site: &BuildSite<'_>,
+    part: &str,
+    map: Map<String, Json>,
+) -> Result<Mapping, Diagnostic> {
+    map.into_iter()
+        .map(|(key, value)| {
+            let source = match value {
+                Json::String(source) => {
+                    let pointer = format!("{part}/{}", superstep_document::escape_pointer(&key));
+                    Source::Expression(site.expression(&pointer, &source)?)
+                }
+                literal => Source::Literal(literal.into()),
+            };
+            Ok((Arc::from(key), source))
+        })
+        .collect()
+}
+
+/// Where a key of a mapping stands.
+pub(crate) fn pointer_to(part: &str, key: &str) -> String {
     format!("/{part}/{}", superstep_document::escape_pointer(key))
 }
 
-fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner: &Keys) {
+/// Says that the nested graph has no such key.
+pub(crate) fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner: &Keys) {
     if inner.get(key).is_none() {
         let message = format!(
             "The nested graph has no state key `{key}`.{}",
@@ -206,12 +216,14 @@ fn doubles(reducer: Reducer) -> bool {
     matches!(reducer, Reducer::Append | Reducer::Add | Reducer::Multiply)
 }
 
-enum Source {
+/// What a key of a mapping is given.
+pub(crate) enum Source {
     Expression(Expression),
     Literal(Value),
 }
 
-type Mapping = Vec<(Arc<str>, Source)>;
+/// Keys and what they are given.
+pub(crate) type Mapping = Vec<(Arc<str>, Source)>;
 
 struct GraphNode {
     graph: Graph,
@@ -223,7 +235,8 @@ struct GraphNode {
     taken: Vec<String>,
 }
 
-fn mapped(mapping: &Mapping, scope: &Scope) -> Result<Value, NodeError> {
+/// The values of a mapping.
+pub(crate) fn mapped(mapping: &Mapping, scope: &Scope) -> Result<Value, NodeError> {
     let mut values = Object::new();
     for (key, source) in mapping {
         let value = match source {

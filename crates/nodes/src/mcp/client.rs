@@ -11,15 +11,15 @@ use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::handler::client::progress::ProgressDispatcher;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities, ClientRequest,
-    Implementation, InitializeRequestParams, LoggingMessageNotificationParam, PaginatedRequestParams,
-    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResult, Request, RequestId, Resource,
-    ResourceTemplate, ServerResult, Tool,
+    Implementation, InitializeRequestParams, PaginatedRequestParams, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResult, Request, RequestId, Resource, ResourceTemplate,
+    ServerResult, Tool,
 };
 use rmcp::service::{NotificationContext, Peer, PeerRequestOptions, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, RoleClient, ServiceExt};
-use superstep::NodeContext;
+use superstep::{BoxFuture, NodeContext};
 
 use super::config::Launch;
 use super::error::McpError;
@@ -36,7 +36,6 @@ const MOST: usize = 2_000;
 /// What the server tells by itself.
 #[derive(Clone, Debug)]
 struct Ears {
-    server: Arc<str>,
     progress: ProgressDispatcher,
     /// Counts how often the tools have changed.
     changes: Arc<AtomicU64>,
@@ -55,15 +54,10 @@ impl ClientHandler for Ears {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.changes.fetch_add(1, Ordering::SeqCst);
     }
-
-    async fn on_logging_message(
-        &self,
-        params: LoggingMessageNotificationParam,
-        _: NotificationContext<RoleClient>,
-    ) {
-        tracing::info!(target: "superstep::mcp", server = &*self.server, "{}", params.data);
-    }
 }
+
+/// Some things of one sort, and where there are more.
+type Page<T> = Result<(Vec<T>, Option<String>), ServiceError>;
 
 /// A connection.
 #[derive(Debug)]
@@ -96,7 +90,6 @@ impl Client {
             said,
         };
         let ears = Ears {
-            server: server.into(),
             progress: ProgressDispatcher::new(),
             changes: Arc::default(),
         };
@@ -156,9 +149,11 @@ impl Client {
             return Ok(tools.clone());
         }
         let tools: Arc<[Tool]> = self
-            .listed(async |cursor| {
-                let page = self.service.list_tools(Some(page(cursor))).await?;
-                Ok((page.tools, page.next_cursor))
+            .listed(|cursor| {
+                Box::pin(async {
+                    let page = self.service.list_tools(Some(page(cursor))).await?;
+                    Ok((page.tools, page.next_cursor))
+                })
             })
             .await?
             .into();
@@ -168,26 +163,30 @@ impl Client {
 
     /// The resources that it names.
     pub(crate) async fn resources(&self) -> Result<Vec<Resource>, McpError> {
-        self.listed(async |cursor| {
-            let page = self.service.list_resources(Some(page(cursor))).await?;
-            Ok((page.resources, page.next_cursor))
+        self.listed(|cursor| {
+            Box::pin(async {
+                let page = self.service.list_resources(Some(page(cursor))).await?;
+                Ok((page.resources, page.next_cursor))
+            })
         })
         .await
     }
 
     /// The forms of addresses of resources that it does not name one by one.
     pub(crate) async fn templates(&self) -> Result<Vec<ResourceTemplate>, McpError> {
-        self.listed(async |cursor| {
-            let page = self.service.list_resource_templates(Some(page(cursor))).await?;
-            Ok((page.resource_templates, page.next_cursor))
+        self.listed(|cursor| {
+            Box::pin(async {
+                let page = self.service.list_resource_templates(Some(page(cursor))).await?;
+                Ok((page.resource_templates, page.next_cursor))
+            })
         })
         .await
     }
 
     /// All pages of something.
-    async fn listed<T>(
-        &self,
-        read: impl AsyncFn(Option<String>) -> Result<(Vec<T>, Option<String>), ServiceError>,
+    async fn listed<'a, T>(
+        &'a self,
+        read: impl Fn(Option<String>) -> BoxFuture<'a, Page<T>> + Send,
     ) -> Result<Vec<T>, McpError> {
         let whole = async {
             let (mut all, mut cursor) = (Vec::new(), None);
@@ -267,7 +266,12 @@ impl Client {
             Ok(handle) => handle,
             Err(error) => return Err(self.failed(error).await),
         };
-        let mut progress = self.service.service().progress.subscribe(handle.progress_token.clone()).await;
+        let mut progress = self
+            .service
+            .service()
+            .progress
+            .subscribe(handle.progress_token.clone())
+            .await;
         let mut waiting = Waiting {
             peer: self.service.peer().clone(),
             id: Some(handle.id.clone()),
@@ -345,7 +349,9 @@ impl Drop for Waiting {
         let peer = self.peer.clone();
         runtime.spawn(async move {
             let reason = "nobody waits for the answer any more".to_owned();
-            let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), Some(reason))).await;
+            let _ = peer
+                .notify_cancelled(CancelledNotificationParam::new(Some(id), Some(reason)))
+                .await;
         });
     }
 }
@@ -360,9 +366,12 @@ fn transport(
     }
     let mut sent = HashMap::new();
     for (name, value) in headers {
-        let name: HeaderName = name.parse().map_err(|_| format!("{name:?} cannot be the name of a header"))?;
-        let mut value: HeaderValue =
-            value.parse().map_err(|_| format!("the header {name} has characters that headers cannot have"))?;
+        let name: HeaderName = name
+            .parse()
+            .map_err(|_| format!("{name:?} cannot be the name of a header"))?;
+        let mut value: HeaderValue = value
+            .parse()
+            .map_err(|_| format!("the header {name} has characters that headers cannot have"))?;
         value.set_sensitive(true);
         sent.insert(name, value);
     }

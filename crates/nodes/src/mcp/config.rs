@@ -11,7 +11,7 @@ use crate::registry::Environment;
 use crate::suggest;
 
 /// The file, in the project's folder.
-pub(crate) const FILE: &str = ".mcp.json";
+const FILE: &str = ".mcp.json";
 /// Largest file that is read.
 const MAX_FILE: u64 = 1024 * 1024;
 
@@ -111,7 +111,11 @@ fn entry_of(name: &str, entry: &serde_json::Value) -> Result<Declared, String> {
                 "the server `{name}` is of type sse, which MCP has replaced by `\"type\": \"http\"`; most servers answer at another address for it, such as /mcp"
             ));
         }
-        Some(other) => return Err(format!("the server `{name}` is of the unknown type {other:?}; types are stdio and http")),
+        Some(other) => {
+            return Err(format!(
+                "the server `{name}` is of the unknown type {other:?}; types are stdio and http"
+            ));
+        }
     };
     match (http, entry.command, entry.url) {
         (true, _, Some(url)) => Ok(Declared::Address {
@@ -140,7 +144,9 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find("${") {
-        let Some(length) = rest[start..].find('}') else { break };
+        let Some(length) = rest[start..].find('}') else {
+            break;
+        };
         let inside = &rest[start + 2..start + length];
         let inside = inside.strip_prefix("env:").unwrap_or(inside);
         let (name, default) = match inside.split_once(":-") {
@@ -148,11 +154,13 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
             None => (inside, None),
         };
         pieces.push(Piece::Text(&rest[..start]));
-        pieces.push(match name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty() {
-            true => Piece::Variable { name, default },
-            // Not a variable's name: it stands for itself.
-            false => Piece::Text(&rest[start..=start + length]),
-        });
+        pieces.push(
+            match name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty() {
+                true => Piece::Variable { name, default },
+                // Not a variable's name: it stands for itself.
+                false => Piece::Text(&rest[start..=start + length]),
+            },
+        );
         rest = &rest[start + length + 1..];
     }
     pieces.push(Piece::Text(rest));
@@ -174,9 +182,11 @@ impl Declared {
                 .chain(cwd)
                 .map(String::as_str)
                 .collect(),
-            Declared::Address { url, headers } => {
-                [url].into_iter().chain(headers.values()).map(String::as_str).collect()
-            }
+            Declared::Address { url, headers } => [url]
+                .into_iter()
+                .chain(headers.values())
+                .map(String::as_str)
+                .collect(),
         }
     }
 
@@ -191,8 +201,10 @@ impl Declared {
                 }
             }
         }
-        accesses.push(match self {
-            Declared::Program { command, args, cwd, .. } => {
+        let last = match self {
+            Declared::Program {
+                command, args, cwd, ..
+            } => {
                 if let Some(cwd) = cwd
                     && let Some(root) = environment.root()
                     && let Some(outside) = outside(root, cwd)
@@ -209,7 +221,8 @@ impl Declared {
                     Err(_) => Access::Host("*".into()),
                 }
             }
-        });
+        };
+        accesses.push(last);
         accesses
     }
 
@@ -310,13 +323,19 @@ mod tests {
         };
         assert_eq!((args[2].as_str(), env["TOKEN"].as_str()), ("/data", "k-1"));
         let (_, far) = declared(&environment, "far").unwrap();
-        assert!(far.accesses("far", &environment).contains(&Access::Host("example.org".into())));
+        assert!(
+            far.accesses("far", &environment)
+                .contains(&Access::Host("example.org".into()))
+        );
         let Declared::Address { headers, .. } = far.launch("far", &environment).unwrap() else {
             panic!("an address");
         };
         assert_eq!(headers["Authorization"], "Bearer k-1");
         let (_, near) = declared(&environment, "near").unwrap();
-        assert!(near.accesses("near", &environment).contains(&Access::Host("127.0.0.1:99".into())));
+        assert!(
+            near.accesses("near", &environment)
+                .contains(&Access::Host("127.0.0.1:99".into()))
+        );
         let (_, literal) = declared(&environment, "literal").unwrap();
         assert_eq!(literal.launch("literal", &environment).unwrap(), literal);
         let text = |name: &str| match declared(&environment, name) {
@@ -330,10 +349,16 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_the_file_is_said() {
-        assert!(matches!(declared(&Environment::new(None), "x"), Err(McpError::NoProject)));
+        assert!(matches!(
+            declared(&Environment::new(None), "x"),
+            Err(McpError::NoProject)
+        ));
         let empty = tempfile::tempdir().unwrap();
         let environment = Environment::new(Some(empty.path().to_owned()));
-        assert!(matches!(declared(&environment, "x"), Err(McpError::NoFile { .. })));
+        assert!(matches!(
+            declared(&environment, "x"),
+            Err(McpError::NoFile { .. })
+        ));
         for (text, part) in [
             ("{", "EOF"),
             (r#"{"mcpServers": {"x": {}}}"#, "no `command`"),

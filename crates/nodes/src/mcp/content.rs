@@ -66,10 +66,14 @@ impl Parts {
             _ => "file",
         };
         if data.len() > LARGEST_DATA.min(self.data) {
-            self.text(&format!("[{mime} of {} KB is left out: it is too large]", data.len() / 4 * 3 / 1024));
+            self.text(&format!(
+                "[{mime} of {} KB is left out: it is too large]",
+                data.len() / 4 * 3 / 1024
+            ));
         } else if self.room() {
             self.data -= data.len();
-            self.parts.push(json!({"type": ty, "base64": data, "mime_type": mime}));
+            self.parts
+                .push(json!({"type": ty, "base64": data, "mime_type": mime}));
         }
     }
 
@@ -91,7 +95,10 @@ impl Parts {
             ContentBlock::Audio(audio) => self.data(&audio.data, &audio.mime_type),
             ContentBlock::Resource(embedded) => self.resource(&embedded.resource),
             ContentBlock::ResourceLink(link) => {
-                let about = link.description.as_ref().map_or_else(String::new, |text| format!(": {text}"));
+                let about = link
+                    .description
+                    .as_ref()
+                    .map_or_else(String::new, |text| format!(": {text}"));
                 self.text(&format!("[resource {} at {}{about}]", link.name, link.uri));
             }
             other => self.text(&format!("[{}]", serde_json::to_string(other).unwrap_or_default())),
@@ -118,7 +125,10 @@ pub(crate) fn of_call(result: &CallToolResult) -> Content {
     for block in &result.content {
         parts.block(block);
     }
-    let structured = result.structured_content.as_ref().filter(|value| !value.is_null());
+    let structured = result
+        .structured_content
+        .as_ref()
+        .filter(|value| !value.is_null());
     if let (true, Some(structured)) = (parts.parts.is_empty(), structured) {
         parts.text(&structured.to_string());
     }
@@ -156,7 +166,9 @@ mod tests {
 
     #[test]
     fn text_is_text_and_the_rest_are_parts() {
-        let text = content(serde_json::json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}));
+        let text = content(
+            serde_json::json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}),
+        );
         assert_eq!(text.content, json!("a\nb"));
         let mixed = content(serde_json::json!({"isError": true, "content": [
             {"type": "text", "text": "see"}, {"type": "image", "data": "QUJD", "mimeType": "image/jpeg"},
@@ -176,14 +188,32 @@ mod tests {
     #[test]
     fn giant_answers_are_cut_and_say_so() {
         let long = "ä".repeat(LONGEST_TEXT + 7);
-        let cut = content(serde_json::json!({"content": [{"type": "text", "text": long}, {"type": "text", "text": "more"}]}));
+        let cut = content(
+            serde_json::json!({"content": [{"type": "text", "text": long}, {"type": "text", "text": "more"}]}),
+        );
         let cut = cut.content.as_str().unwrap().to_owned();
-        assert!(cut.contains("(14 bytes more are left out)") && cut.len() < 600_000, "{}", cut.len());
+        assert!(
+            cut.contains("(14 bytes more are left out)") && cut.len() < 600_000,
+            "{}",
+            cut.len()
+        );
         let data = "A".repeat(LARGEST_DATA + 4);
-        let picture = content(serde_json::json!({"content": [{"type": "image", "data": data, "mimeType": "image/png"}]}));
-        assert_eq!(picture.content, json!("[image/png of 6144 KB is left out: it is too large]"));
-        let many: Vec<_> = (0..MOST_PARTS + 3).map(|_| serde_json::json!({"type": "text", "text": "x"})).collect();
+        let picture = content(
+            serde_json::json!({"content": [{"type": "image", "data": data, "mimeType": "image/png"}]}),
+        );
+        assert_eq!(
+            picture.content,
+            json!("[image/png of 6144 KB is left out: it is too large]")
+        );
+        let many: Vec<_> = (0..MOST_PARTS + 3)
+            .map(|_| serde_json::json!({"type": "text", "text": "x"}))
+            .collect();
         let many = content(serde_json::json!({ "content": many }));
-        assert!(many.content.as_str().unwrap().ends_with("(3 parts more are left out)"));
+        assert!(
+            many.content
+                .as_str()
+                .unwrap()
+                .ends_with("(3 parts more are left out)")
+        );
     }
 }

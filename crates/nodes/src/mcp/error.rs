@@ -28,11 +28,26 @@ pub(crate) enum McpError {
         path: PathBuf,
     },
     /// A variable of the declaration is not set.
-    #[error("the MCP server `{server}` needs the environment variable {variable}, which is not set. Set it, or give it a default in .mcp.json: ${{{variable}:-…}}")]
+    #[error(
+        "the MCP server `{server}` needs the environment variable {variable}, which is not set. Set it, or give it a default in .mcp.json: ${{{variable}:-…}}"
+    )]
     NoVariable { server: String, variable: String },
     /// Nobody has allowed it.
     #[error(transparent)]
     Denied(#[from] Denied),
+    /// It has no such tool, or no longer.
+    #[error("the MCP server `{server}` has no tool `{tool}`.{hint} It has {known}")]
+    NoTool {
+        server: String,
+        tool: String,
+        hint: String,
+        known: String,
+    },
+    /// Another tool has the name already.
+    #[error(
+        "two tools are called `{tool}`, and one of them is of the MCP server `{server}`. Give its tools a `prefix`"
+    )]
+    SameTool { server: String, tool: String },
     /// It did not come up.
     #[error("the MCP server `{server}` could not be started: {cause}{said}")]
     Start {
@@ -41,7 +56,9 @@ pub(crate) enum McpError {
         said: String,
     },
     /// It ended while it was at work.
-    #[error("the MCP server `{server}` stopped while it was at work{said}. It is started again with the next call")]
+    #[error(
+        "the MCP server `{server}` stopped while it was at work{said}. It is started again with the next call"
+    )]
     Died { server: String, said: String },
     /// It answered with an error.
     #[error("the MCP server `{server}` refused: {cause}")]
@@ -69,10 +86,17 @@ impl McpError {
 
     /// Is it something about the project's settings, which no further attempt mends?
     pub(crate) fn is_settings(&self) -> bool {
-        use McpError::{Broken, Denied, NoFile, NoProject, NoVariable, Unknown};
+        use McpError::{Broken, Denied, NoFile, NoProject, NoTool, NoVariable, SameTool, Unknown};
         matches!(
             self,
-            NoProject | NoFile { .. } | Broken { .. } | Unknown { .. } | NoVariable { .. } | Denied(_)
+            NoProject
+                | NoFile { .. }
+                | Broken { .. }
+                | Unknown { .. }
+                | NoVariable { .. }
+                | NoTool { .. }
+                | SameTool { .. }
+                | Denied(_)
         )
     }
 

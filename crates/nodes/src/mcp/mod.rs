@@ -20,7 +20,6 @@ use tokio::time::Instant;
 use crate::access::Access;
 use crate::registry::Environment;
 pub(crate) use client::Client;
-pub(crate) use config::FILE;
 pub(crate) use content::{Content, of_call, of_resource};
 pub(crate) use error::McpError;
 

@@ -17,6 +17,7 @@ use superstep_document::{Diagnostic, Reducer};
 use crate::expression::Template;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::kinds::tools;
+use crate::kinds::tools::mcp::Source;
 use crate::provider::{self, Reasoning, ToolChoice, ToolSpec};
 use node::{Line as ScriptLine, ModelNode, ScriptedCall};
 
@@ -61,6 +62,10 @@ pub struct ModelConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Tools of")]
     pub tools_of: Option<String>,
+    /// Resources of MCP servers that the model reads before the conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Resources")]
+    pub resources: Vec<Resource>,
     /// Whether the model may answer without calling a tool.
     #[serde(default)]
     #[schemars(title = "Tool choice")]
@@ -93,6 +98,17 @@ pub struct ModelConfig {
 
 fn default_pace() -> u64 {
     12
+}
+
+/// A resource of an MCP server.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Resource {
+    /// The server, by its name in the project's `.mcp.json`.
+    #[schemars(title = "Server")]
+    pub server: String,
+    /// Template of the resource's address.
+    #[schemars(title = "Address", extend("x-editor" = "template"))]
+    pub uri: String,
 }
 
 /// A line of the script.
@@ -219,7 +235,7 @@ impl NodeKind for Model {
         tools::check_specs(site, "/tools", &config.tools);
         if let Some(node) = &config.tools_of {
             match tools::of_node(site.nodes, node) {
-                Ok(more) => tools.extend(more),
+                Ok(offer) => tools.extend(offer.specs),
                 Err(problem) => site.error(
                     "unknown-tools",
                     "/tools_of",
@@ -227,6 +243,10 @@ impl NodeKind for Model {
                     "Choose a node of kind tools.",
                 ),
             }
+        }
+        for (index, resource) in config.resources.iter().enumerate() {
+            site.reaches_server(&format!("/resources/{index}/server"), &resource.server);
+            site.template(&format!("/resources/{index}/uri"), &resource.uri);
         }
         let called = tools.iter().map(|tool| tool.name.as_str());
         if let Some(twice) = tools::twice(called) {
@@ -350,9 +370,21 @@ impl NodeKind for Model {
             });
         }
         let mut tools = config.tools;
+        let mut servers = Vec::new();
         if let Some(node) = &config.tools_of {
-            tools.extend(tools::of_node(site.nodes, node).unwrap_or_default());
+            let offer = tools::of_node(site.nodes, node).unwrap_or_default();
+            tools.extend(offer.specs);
+            servers.extend(
+                offer
+                    .servers
+                    .into_iter()
+                    .map(|source| Source::new(source, site.mcp())),
+            );
         }
+        let resource = |(index, resource): (usize, &Resource)| {
+            let uri = site.template(&format!("/resources/{index}/uri"), &resource.uri)?;
+            Ok((resource.server.clone(), uri))
+        };
         let output = match config.output {
             Some(schema) => Some((site.schema("/output", &schema)?, schema)),
             None => None,
@@ -370,6 +402,14 @@ impl NodeKind for Model {
             output,
             repairs: config.repairs,
             tools,
+            servers,
+            resources: config
+                .resources
+                .iter()
+                .enumerate()
+                .map(resource)
+                .collect::<Result<_, Diagnostic>>()?,
+            mcp: site.mcp(),
             tool_choice: config.tool_choice,
             reasoning: config.reasoning,
             temperature: config.temperature,

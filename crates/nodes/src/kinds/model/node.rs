@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use jsonschema::Validator;
 use serde_json::Value as Json;
-use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, Value};
 
 use super::SCRIPTED;
 use super::output::{parsed, sent};
 use crate::expression::{Expression, Scope, Template};
+use crate::kinds::tools::mcp::{Source, specs_of};
+use crate::mcp::{self, Mcp};
 use crate::provider::{
     self, Answer, CallPiece, Facts, ModelError, Piece, Providers, Reasoning, Request, ToolCall, ToolChoice,
     ToolSpec,
@@ -28,6 +30,11 @@ pub(super) struct ModelNode {
     pub(super) output: Option<(Validator, Json)>,
     pub(super) repairs: u32,
     pub(super) tools: Vec<ToolSpec>,
+    /// Servers whose tools are asked for when the model is.
+    pub(super) servers: Vec<Source>,
+    /// Servers and addresses of what the model reads first.
+    pub(super) resources: Vec<(String, Template)>,
+    pub(super) mcp: Mcp,
     pub(super) tool_choice: ToolChoice,
     pub(super) reasoning: Option<Reasoning>,
     pub(super) temperature: Option<f64>,
@@ -114,11 +121,11 @@ impl ModelNode {
             };
         }
         let mut request = Request {
-            messages: self.conversation(&scope, input)?,
+            messages: self.conversation(context, &scope, input).await?,
             temperature: self.temperature,
             max_tokens: self.max_tokens,
             output: self.output.as_ref().map(|(_, schema)| sent(schema)),
-            tools: self.tools.clone(),
+            tools: self.all_tools().await?,
             tool_choice: self.tool_choice,
             reasoning: self.reasoning,
         };
@@ -246,11 +253,47 @@ impl ModelNode {
         ))
     }
 
-    fn conversation(&self, scope: &Scope, input: &Value) -> Result<Vec<Value>, NodeError> {
+    /// The tools, with those that servers have at the moment.
+    async fn all_tools(&self) -> Result<Vec<ToolSpec>, NodeError> {
+        let mut tools = self.tools.clone();
+        tools.extend(specs_of(&self.servers, &self.tools, &self.name).await?);
+        Ok(tools)
+    }
+
+    /// What a resource says, as a message.
+    async fn resource(&self, context: &NodeContext, server: &str, uri: String) -> Result<Value, NodeError> {
+        let read = async {
+            let client = self.mcp.client(server).await?;
+            client.read(context, &uri, self.timeout).await
+        };
+        let result = read.await.map_err(|error| error.of_node(&self.name))?;
+        let about = format!("The resource {uri}:");
+        Ok(match mcp::of_resource(&result) {
+            Value::String(text) => {
+                superstep::json!({"type": "human", "content": format!("{about}\n\n{text}")})
+            }
+            Value::Array(parts) => {
+                let about = superstep::json!({"type": "text", "text": about});
+                let parts: List = [about].into_iter().chain(parts.iter().cloned()).collect();
+                superstep::json!({"type": "human", "content": Value::Array(parts)})
+            }
+            other => other,
+        })
+    }
+
+    async fn conversation(
+        &self,
+        context: &NodeContext,
+        scope: &Scope,
+        input: &Value,
+    ) -> Result<Vec<Value>, NodeError> {
         let message = |kind: &str, text: String| superstep::json!({"type": kind, "content": text});
         let mut messages = Vec::new();
         if let Some(system) = &self.system {
             messages.push(message("system", system.render(scope)?));
+        }
+        for (server, uri) in &self.resources {
+            messages.push(self.resource(context, server, uri.render(scope)?).await?);
         }
         if let Some(key) = &self.messages {
             match input.get(key) {

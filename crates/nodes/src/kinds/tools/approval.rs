@@ -3,7 +3,7 @@
 
 use superstep::{NodeContext, NodeError, Object, Value};
 
-use super::Tool;
+use super::node::Tool;
 use crate::provider::args_json;
 
 /// What the person decided.

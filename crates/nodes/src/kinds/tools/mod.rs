@@ -5,31 +5,34 @@
 //! process died, calls that had finished are not made again.
 
 mod approval;
+mod graph;
+pub(crate) mod handoff;
+pub(crate) mod mcp;
+mod node;
 mod script;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use futures::future::join_all;
-use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, TaskFn, Value};
+use superstep::Node;
 use superstep_document::{Diagnostic, NodeSpec, Reducer};
 
 use crate::kind::{self, BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::provider::{ToolCall, ToolSpec, args_json, no_arguments};
-use crate::request::{HttpRequest, RequestError};
+use crate::provider::{ToolSpec, no_arguments};
+use crate::request::HttpRequest;
 use crate::suggest;
 use crate::web::Web;
-use approval::Decision;
+pub use graph::GraphTool;
+pub use handoff::HandOff;
+pub use mcp::{McpApproval, McpSource};
+use node::{Tool, ToolsNode, Work};
 pub use script::Script;
 
 /// Name of the kind.
 const KIND: &str = "tools";
-/// Longest answer that is given to a model, in characters.
-const LONGEST_ANSWER: usize = 256 * 1024;
 
 /// Settings of a `tools` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -40,7 +43,12 @@ pub struct ToolsConfig {
     pub messages: String,
     /// The tools. A `model` node is given them with `tools_of`.
     #[schemars(title = "Tools")]
+    #[serde(default)]
     pub tools: Vec<ToolConfig>,
+    /// Tools of MCP servers, which the project's `.mcp.json` declares.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "MCP servers")]
+    pub mcp: Vec<McpSource>,
 }
 
 /// A tool: what the model is told of it, and what it does.
@@ -68,6 +76,14 @@ pub struct ToolConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "HTTP request")]
     pub http: Option<HttpRequest>,
+    /// It is a graph of the project: an agent, or any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Graph")]
+    pub graph: Option<GraphTool>,
+    /// It lets another node go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Hand-off")]
+    pub handoff: Option<HandOff>,
 }
 
 impl ToolConfig {
@@ -75,13 +91,42 @@ impl ToolConfig {
         ToolSpec {
             name: self.name.clone(),
             description: self.description.clone(),
-            parameters: self.parameters.clone(),
+            parameters: self.parameters(),
         }
+    }
+
+    /// The parameters, for graphs without any the usual ones.
+    fn parameters(&self) -> Json {
+        match &self.graph {
+            Some(tool) if tool.input.is_none() && graph::undescribed(&self.parameters) => graph::parameters(),
+            _ => self.parameters.clone(),
+        }
+    }
+
+    /// What it does, by the names of the settings.
+    fn does(&self) -> Vec<&'static str> {
+        let all = [
+            ("javascript", self.javascript.is_some()),
+            ("http", self.http.is_some()),
+            ("graph", self.graph.is_some()),
+            ("handoff", self.handoff.is_some()),
+        ];
+        let set = all.into_iter().filter(|(_, set)| *set);
+        set.map(|(name, _)| name).collect()
     }
 }
 
+/// What a tools node has to offer.
+#[derive(Default)]
+pub(crate) struct Offer {
+    /// Tools that are known before the run.
+    pub(crate) specs: Vec<ToolSpec>,
+    /// Servers that say while it runs what they have.
+    pub(crate) servers: Vec<McpSource>,
+}
+
 /// What a model is told of the tools of node `id`.
-pub(crate) fn of_node(nodes: &BTreeMap<&str, NodeSpec>, id: &str) -> Result<Vec<ToolSpec>, String> {
+pub(crate) fn of_node(nodes: &BTreeMap<&str, NodeSpec>, id: &str) -> Result<Offer, String> {
     let of_kind = || {
         nodes
             .iter()
@@ -92,8 +137,10 @@ pub(crate) fn of_node(nodes: &BTreeMap<&str, NodeSpec>, id: &str) -> Result<Vec<
         Some(node) if node.kind == KIND => {
             // What is wrong with its settings is said there.
             let config = kind::parse::<ToolsConfig>(&node.config).ok();
-            let tools = config.map(|config| config.tools).unwrap_or_default();
-            Ok(tools.iter().map(ToolConfig::spec).collect())
+            Ok(config.map_or_else(Offer::default, |config| Offer {
+                specs: config.tools.iter().map(ToolConfig::spec).collect(),
+                servers: config.mcp,
+            }))
         }
         Some(node) => Err(format!("Node `{id}` is of kind {}, not tools.", node.kind)),
         None => Err(format!(
@@ -169,7 +216,7 @@ impl NodeKind for Tools {
             let remedy = "Choose a key with the reducer add_messages.";
             site.error("tools-into", "/messages", message, remedy);
         }
-        if config.tools.is_empty() {
+        if config.tools.is_empty() && config.mcp.is_empty() {
             let remedy = "Add a tool, or remove the node.";
             site.warning("no-tools", "/tools", "The node has no tools.", remedy);
         }
@@ -186,22 +233,45 @@ impl NodeKind for Tools {
         }
         for (index, tool) in config.tools.iter().enumerate() {
             let pointer = format!("/tools/{index}");
-            match (&tool.javascript, &tool.http) {
-                (Some(script), None) => script.check(site, &format!("{pointer}/javascript")),
-                (None, Some(request)) => request.check(site, &format!("{pointer}/http"), &tool.parameters),
-                (None, None) => site.error(
+            match tool.does().as_slice() {
+                [_] => {}
+                [] => site.error(
                     "tool-does",
                     &pointer,
                     format!("The tool `{}` does nothing.", tool.name),
-                    "Give it a JavaScript function or an HTTP request.",
+                    "Give it one of `javascript`, `http`, `graph` and `handoff`.",
                 ),
-                (Some(_), Some(_)) => site.error(
+                several => site.error(
                     "tool-does",
                     &pointer,
-                    format!("The tool `{}` is both a function and a request.", tool.name),
-                    "Remove one of them.",
+                    format!(
+                        "The tool `{}` does several things: {}.",
+                        tool.name,
+                        several.join(", ")
+                    ),
+                    "Keep one of them.",
                 ),
             }
+            if let Some(script) = &tool.javascript {
+                script.check(site, &format!("{pointer}/javascript"));
+            }
+            if let Some(request) = &tool.http {
+                request.check(site, &format!("{pointer}/http"), &tool.parameters);
+            }
+            if let Some(graph) = &tool.graph {
+                graph.check(site, &format!("{pointer}/graph"), &tool.parameters());
+            }
+            if let Some(hand_off) = &tool.handoff {
+                hand_off.check(site, &format!("{pointer}/handoff"));
+            }
+        }
+        for (index, source) in config.mcp.iter().enumerate() {
+            source.check(site, &format!("/mcp/{index}"));
+        }
+        let unnamed = config.mcp.iter().filter(|source| source.prefix.is_empty());
+        if let Some(server) = twice(unnamed.map(|source| source.server.as_str())) {
+            let message = format!("The MCP server `{server}` is there twice, so that its tools are.");
+            site.error("same-tool", "/mcp", message, "Remove one, or give one a prefix.");
         }
     }
 
@@ -210,16 +280,23 @@ impl NodeKind for Tools {
         let web = Arc::new(Web::new(site.grants(), &site.environment.models.private_hosts));
         let mut tools = BTreeMap::new();
         for (index, tool) in config.tools.into_iter().enumerate() {
-            let parameters = site.schema(&format!("/tools/{index}/parameters"), &tool.parameters)?;
-            let work = match (tool.javascript, tool.http) {
-                (Some(script), _) => Work::Script(script),
-                (None, Some(request)) => Work::Http(request, web.clone()),
-                (None, None) => continue,
+            let pointer = format!("/tools/{index}");
+            let parameters = site.schema(&format!("{pointer}/parameters"), &tool.parameters())?;
+            let work = if let Some(script) = tool.javascript {
+                Work::Script(script)
+            } else if let Some(request) = tool.http {
+                Work::Http(request, web.clone())
+            } else if let Some(graph) = tool.graph {
+                Work::Graph(graph.build(site, &format!("{pointer}/graph"))?)
+            } else if let Some(hand_off) = tool.handoff {
+                Work::HandOff(hand_off)
+            } else {
+                continue;
             };
             let tool = Tool {
                 name: tool.name.clone(),
                 description: tool.description,
-                parameters,
+                parameters: Some(parameters),
                 approval: tool.approval,
                 work,
             };
@@ -228,208 +305,12 @@ impl NodeKind for Tools {
         Ok(Arc::new(ToolsNode {
             name: site.node.into(),
             messages: config.messages.into(),
-            tools: Arc::new(tools),
+            tools,
+            servers: config
+                .mcp
+                .into_iter()
+                .map(|source| mcp::Source::new(source, site.mcp()))
+                .collect(),
         }))
     }
-}
-
-/// A tool that can be called.
-struct Tool {
-    name: String,
-    description: String,
-    parameters: Validator,
-    approval: bool,
-    work: Work,
-}
-
-enum Work {
-    Script(Script),
-    Http(HttpRequest, Arc<Web>),
-}
-
-/// What a call came to: something for the model to read, or the end of the run.
-type Said = Result<String, Unsaid>;
-
-/// Why a tool gave no answer.
-enum Unsaid {
-    /// The model is told.
-    Failed(String),
-    /// The run stops: it was cancelled, or somebody is asked.
-    Stop(NodeError),
-}
-
-impl Tool {
-    /// What is wrong with the arguments.
-    fn problem(&self, args: &Object) -> Option<String> {
-        let args = args_json(args);
-        let problems: Vec<String> = self
-            .parameters
-            .iter_errors(&args)
-            .take(5)
-            .map(|error| match error.instance_path().to_string() {
-                path if path.is_empty() => error.to_string(),
-                path => format!("{error} (at {path})"),
-            })
-            .collect();
-        (!problems.is_empty()).then(|| problems.join("; "))
-    }
-
-    async fn call(&self, context: &NodeContext, call: ToolCall, state: Value) -> Said {
-        let mut args = match call.args {
-            Ok(args) => args,
-            Err(invalid) => return Err(Unsaid::Failed(format!("{}. Call it again", invalid.cause))),
-        };
-        if let Some(problem) = self.problem(&args) {
-            return Err(Unsaid::Failed(format!("the arguments do not fit: {problem}")));
-        }
-        if self.approval {
-            match approval::ask(context, self, &call.id, &args).map_err(Unsaid::Stop)? {
-                Decision::Approve => {}
-                Decision::Edit(edited) => args = edited,
-                Decision::Respond(answer) => return Ok(answer),
-                Decision::Reject(reason) => {
-                    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-                    return Err(Unsaid::Failed(format!(
-                        "a person did not allow this call{reason}"
-                    )));
-                }
-            }
-        }
-        match &self.work {
-            Work::Script(script) => script.run(context, &self.name, args, state).await,
-            Work::Http(request, web) => {
-                let answer = request.send(context, web, &call.id, &args).await;
-                answer.map_err(|error| match error {
-                    RequestError::Cancelled => Unsaid::Stop(NodeError::Cancelled),
-                    other => Unsaid::Failed(other.to_string()),
-                })
-            }
-        }
-    }
-}
-
-struct ToolsNode {
-    name: Arc<str>,
-    messages: Arc<str>,
-    tools: Arc<BTreeMap<String, Arc<Tool>>>,
-}
-
-impl Node for ToolsNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            let calls = self.open_calls(&input)?;
-            let started: Vec<_> = calls
-                .into_iter()
-                .enumerate()
-                .map(|(index, call)| self.start(&context, index, call, &input))
-                .collect();
-            let mut answers = List::new();
-            let mut stopped = Vec::new();
-            for ended in join_all(started).await {
-                match ended {
-                    Ok(message) => answers.push(message),
-                    Err(error) => stopped.push(error),
-                }
-            }
-            // A person is shown everything there is to decide, not one call after the other.
-            if let Some(error) = NodeError::together(stopped) {
-                return Err(error);
-            }
-            if answers.is_empty() {
-                return Ok(NodeOutput::none());
-            }
-            Ok(NodeOutput::update([(
-                self.messages.clone(),
-                Value::Array(answers),
-            )]))
-        })
-    }
-}
-
-impl ToolsNode {
-    /// The calls of the last ai message that nothing has answered yet.
-    fn open_calls(&self, input: &Value) -> Result<Vec<ToolCall>, NodeError> {
-        let messages = input
-            .get(&self.messages)
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
-        let is = |message: &Value, kind: &str| message.get("type").and_then(Value::as_str) == Some(kind);
-        let Some(last) = messages.iter().rposition(|message| is(message, "ai")) else {
-            return Err(NodeError::new(
-                "ToolsInputError",
-                format!(
-                    "node {}: there is no ai message in `{}`, so nothing calls a tool. Let a model answer first.",
-                    self.name, self.messages
-                ),
-            ));
-        };
-        let answered: Vec<&str> = messages
-            .iter()
-            .skip(last + 1)
-            .filter(|message| is(message, "tool"))
-            .filter_map(|message| message.get("tool_call_id")?.as_str())
-            .collect();
-        let calls = messages.get(last).map(ToolCall::all_of).unwrap_or_default();
-        let open = calls
-            .into_iter()
-            .filter(|call| !answered.contains(&call.id.as_str()));
-        Ok(open.collect())
-    }
-
-    /// Starts a call as a task. What it came to is recorded with its message, failures included.
-    fn start(
-        &self,
-        context: &NodeContext,
-        index: usize,
-        call: ToolCall,
-        input: &Value,
-    ) -> superstep::TaskHandle {
-        let id = format!("tool-{}-{index}", context.info().task_id);
-        let shown = superstep::json!({"name": call.name, "id": call.id, "args": match &call.args {
-            Ok(args) => args_json(args),
-            Err(invalid) => invalid.text.clone().into(),
-        }});
-        let (tools, state) = (self.tools.clone(), input.clone());
-        let name = call.name.clone();
-        let task = TaskFn::new(name, move |context: NodeContext, _| {
-            let (tools, call, state, id) = (tools.clone(), call.clone(), state.clone(), id.clone());
-            async move {
-                let (call_id, name) = (call.id.clone(), call.name.clone());
-                let said = match tools.get(&call.name) {
-                    Some(tool) => tool.call(&context, call, state).await,
-                    None => Err(Unsaid::Failed(unknown(&tools, &name))),
-                };
-                let (content, status) = match said {
-                    Ok(answer) => (answer, "success"),
-                    Err(Unsaid::Failed(cause)) => (format!("Error: {cause}."), "error"),
-                    Err(Unsaid::Stop(error)) => return Err(error),
-                };
-                Ok(superstep::json!({
-                    "type": "tool", "id": id, "content": shortened(content), "name": name,
-                    "additional_kwargs": {}, "response_metadata": {},
-                    "tool_call_id": call_id, "artifact": null, "status": status,
-                }))
-            }
-        });
-        context.call(&task, shown)
-    }
-}
-
-fn unknown(tools: &BTreeMap<String, Arc<Tool>>, name: &str) -> String {
-    format!(
-        "there is no tool `{name}`.{} The tools are {}",
-        suggest::did_you_mean(name, tools.keys().map(String::as_str)),
-        suggest::listing(tools.keys().map(String::as_str))
-    )
-}
-
-/// An answer that is too long is cut, and says so.
-fn shortened(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_ANSWER) {
-        let more = text.len() - end;
-        text.truncate(end);
-        text.push_str(&format!("… ({more} bytes more are left out)"));
-    }
-    text
 }

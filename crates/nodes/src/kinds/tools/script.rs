@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use superstep::{NodeContext, NodeError, Object, Value};
 
-use super::{Said, Unsaid};
+use super::node::{Said, Unsaid};
 use crate::kind::Site;
 use crate::kinds::code;
 use crate::sandbox::{self, CodeError, Limits};
@@ -70,8 +70,8 @@ impl Script {
         );
         let line = |line: String| superstep::json!({"log": line, "tool": name});
         match code::run(context, self.body().into(), given, limits, line).await {
-            Ok(Value::String(text)) => Ok(text.to_string()),
-            Ok(value) => Ok(value.to_string()),
+            Ok(Value::String(text)) => Ok(text.to_string().into()),
+            Ok(value) => Ok(value.to_string().into()),
             Err(CodeError::Cancelled) => Err(Unsaid::Stop(NodeError::Cancelled)),
             Err(error) => Err(Unsaid::Failed(error.to_string().trim_end_matches('.').to_owned())),
         }

@@ -1,0 +1,207 @@
+//! Tools that are graphs: the arguments are what the graph is given, and what comes of it is the answer. A graph whose
+//! state has messages is an agent to the model that calls it: it is told what to do and answers with what it says last.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use superstep::{Graph, Input, NodeContext, NodeError, Object, Persistence, Value};
+use superstep_document::{Diagnostic, Document, Reducer};
+
+use super::node::{Answer, Said, Unsaid};
+use crate::expression::{Expression, Scope};
+use crate::kind::{BuildSite, Site};
+use crate::kinds::graph::{Mapping, RESULT, compiled, known_inside, mapped, pointer_to};
+use crate::provider::no_arguments;
+use crate::schema::Keys;
+use crate::suggest;
+
+/// What `input` calls the arguments.
+const ARGS: &str = "args";
+/// The argument of a tool whose parameters are not described.
+const TASK: &str = "task";
+
+/// A graph.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct GraphTool {
+    /// The graph file, seen from this graph's folder.
+    #[schemars(title = "Graph")]
+    pub graph: String,
+    /// Keys of the graph and what they are given: text is an expression over `args` and `state`, any other JSON is taken as it is. Without it arguments go to the keys of their names, and what has none becomes a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Input", extend("x-editor" = "assignments"))]
+    pub input: Option<Map<String, Json>>,
+    /// Expression over `result`, the graph's output. Without it the answer is the text of the last message, or what the graph returns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Output", extend("x-editor" = "expression"))]
+    pub output: Option<String>,
+}
+
+/// The parameters of a tool that says nothing of them.
+pub(super) fn parameters() -> Json {
+    json!({"type": "object", "required": [TASK], "properties": {
+        TASK: {"type": "string", "description": "What to do, with everything that has to be known for it."}}})
+}
+
+/// The key that takes messages, when there is one and not several.
+fn messages_key(keys: &Keys) -> Option<&str> {
+    let takes = |name: &&str| {
+        keys.get(name)
+            .is_some_and(|key| key.reducer == Reducer::AddMessages)
+    };
+    let mut keys = keys.names().filter(takes);
+    keys.next().filter(|_| keys.next().is_none())
+}
+
+fn names(parameters: &Json) -> impl Iterator<Item = &str> {
+    let properties = parameters.get("properties").and_then(Json::as_object);
+    properties
+        .into_iter()
+        .flat_map(|all| all.keys().map(String::as_str))
+}
+
+impl GraphTool {
+    pub(super) fn check(&self, site: &mut Site<'_>, pointer: &str, parameters: &Json) {
+        let nested = site.graph(&format!("{pointer}/graph"), &self.graph);
+        let inner = nested.as_ref().map(|nested| Keys::of(&nested.document));
+        match (&self.input, &inner) {
+            (Some(input), inner) => {
+                for (key, value) in input {
+                    let pointer = format!("{pointer}{}", pointer_to("input", key));
+                    if let Some(inner) = inner {
+                        known_inside(site, &pointer, key, inner);
+                    }
+                    if let Json::String(source) = value {
+                        site.expression(&pointer, source, Some(ARGS));
+                    }
+                }
+            }
+            (None, Some(inner)) if messages_key(inner).is_none() => {
+                if let Some(lost) = names(parameters).find(|name| inner.get(name).is_none()) {
+                    let message = format!(
+                        "The graph has no state key `{lost}` that would take the argument, and no one key for messages.{}",
+                        suggest::did_you_mean(lost, inner.names())
+                    );
+                    let remedy = format!(
+                        "Name the arguments after its keys ({}), or say in `input` where they go.",
+                        suggest::listing(inner.names())
+                    );
+                    site.error("tool-graph", &format!("{pointer}/graph"), message, remedy);
+                }
+            }
+            (None, _) => {}
+        }
+        if let Some(output) = &self.output {
+            site.expression(&format!("{pointer}/output"), output, Some(RESULT));
+        }
+    }
+
+    pub(super) fn build(&self, site: &BuildSite<'_>, pointer: &str) -> Result<GraphWork, Diagnostic> {
+        let (nested, graph) = site.graph(&format!("{pointer}/graph"), &self.graph, Persistence::Inherit)?;
+        let keys = Keys::of(&nested.document);
+        let input = self.input.clone();
+        let output = |source: &String| site.expression(&format!("{pointer}/output"), source);
+        Ok(GraphWork {
+            input: input
+                .map(|map| compiled(site, &format!("{pointer}/input"), map))
+                .transpose()?,
+            output: self.output.as_ref().map(output).transpose()?,
+            messages: messages_key(&keys).map(Into::into),
+            keys: keys.names().map(str::to_owned).collect(),
+            returned: returned(&nested.document),
+            graph,
+        })
+    }
+}
+
+/// The one key that a graph returns, when it says so.
+fn returned(document: &Document) -> Option<String> {
+    match document.output_keys()?.as_slice() {
+        [one] => Some((*one).to_owned()),
+        _ => None,
+    }
+}
+
+/// A graph that can be called.
+pub(super) struct GraphWork {
+    graph: Graph,
+    input: Option<Mapping>,
+    output: Option<Expression>,
+    messages: Option<Arc<str>>,
+    keys: Vec<String>,
+    returned: Option<String>,
+}
+
+impl GraphWork {
+    pub(super) async fn run(&self, context: &NodeContext, args: &Object, state: &Value) -> Said {
+        let told = |error: NodeError| match error {
+            NodeError::Failed(failure) => {
+                Unsaid::Failed(failure.to_string().trim_end_matches('.').to_owned())
+            }
+            NodeError::Parent(_) => Unsaid::Failed(
+                "the tool's graph wanted to hand over to a node outside of it, which a tool cannot"
+                    .to_owned(),
+            ),
+            stop => Unsaid::Stop(stop),
+        };
+        let given = match &self.input {
+            Some(mapping) => mapped(
+                mapping,
+                &Scope::new(state).with(ARGS, Value::Object(args.clone())),
+            ),
+            None => Ok(self.given(args)),
+        };
+        let given = given.map_err(told)?;
+        let result = context
+            .invoke(&self.graph, Input::value(given))
+            .await
+            .map_err(told)?;
+        self.answer(result, state).map_err(told)
+    }
+
+    /// Arguments by their names; the others are what somebody says to the graph.
+    fn given(&self, args: &Object) -> Value {
+        let mut given = Object::new();
+        let mut said = Vec::new();
+        for (name, value) in args.iter() {
+            match (self.keys.iter().any(|key| **key == **name), value) {
+                (true, value) => {
+                    given.insert(name.clone(), value.clone());
+                }
+                (false, Value::String(text)) if &**name == TASK => said.insert(0, text.to_string()),
+                (false, Value::String(text)) => said.push(format!("{name}: {text}")),
+                (false, value) => said.push(format!("{name}: {value}")),
+            }
+        }
+        if let (Some(key), false) = (&self.messages, said.is_empty()) {
+            let message = superstep::json!([{"type": "human", "content": said.join("\n")}]);
+            given.insert(key.clone(), message);
+        }
+        Value::Object(given)
+    }
+
+    fn answer(&self, result: Value, state: &Value) -> Result<Answer, NodeError> {
+        let value = match (&self.output, &self.messages, &self.returned) {
+            (Some(output), ..) => output.eval(&Scope::new(state).with(RESULT, result))?,
+            (None, Some(key), _) => {
+                let messages = result.get(key).and_then(Value::as_array);
+                let last = messages.and_then(|messages| messages.get(messages.len().checked_sub(1)?));
+                last.and_then(|message| message.get("content"))
+                    .cloned()
+                    .unwrap_or_default()
+            }
+            (None, None, Some(key)) => result.get(key).cloned().unwrap_or_default(),
+            (None, None, None) => result,
+        };
+        Ok(match value {
+            Value::String(text) => Answer::from(text.to_string()),
+            other => Answer::from(other.to_string()),
+        })
+    }
+}
+
+/// Has the tool no parameters of its own?
+pub(super) fn undescribed(parameters: &Json) -> bool {
+    *parameters == no_arguments()
+}

@@ -1,0 +1,88 @@
+//! Tools by which one agent lets another go on. The call is answered like any other, so that the conversation stays
+//! whole; then the run goes on at the named node, in this graph or in the one around it.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use superstep::{Command, CommandGraph, List, NodeOutput, Object, Target, Value};
+
+use crate::kind::Site;
+use crate::suggest;
+
+/// Where a run goes on.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct HandOff {
+    /// The node that goes on.
+    #[schemars(title = "To")]
+    pub to: String,
+    /// The node is not in this graph but in the one that runs it. That graph is given the whole conversation, in a key of the same name.
+    #[serde(default)]
+    #[schemars(title = "In the graph around")]
+    pub outside: bool,
+    /// State key that takes the node's name, so that the next run can begin there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Active", extend("x-editor" = "state-key"))]
+    pub active: Option<String>,
+}
+
+impl HandOff {
+    pub(super) fn check(&self, site: &mut Site<'_>, pointer: &str) {
+        site.filled(&format!("{pointer}/to"), &self.to);
+        if self.outside {
+            // What the graph around has is said there, if at all.
+            return;
+        }
+        target(site, &format!("{pointer}/to"), &self.to);
+        if let Some(key) = &self.active {
+            site.write(&format!("{pointer}/active"), key);
+        }
+    }
+
+    pub(super) fn said(&self) -> String {
+        format!("Handed over to `{}`.", self.to)
+    }
+
+    /// What the tools node returns, after `answers`; `state` is what it was given.
+    pub(super) fn output(&self, key: &Arc<str>, answers: List, state: &Value) -> NodeOutput {
+        let messages = match self.outside {
+            false => answers,
+            // The graph around has seen nothing of this one's conversation yet.
+            true => {
+                let before = state.get(key).and_then(Value::as_array);
+                before
+                    .into_iter()
+                    .flat_map(List::iter)
+                    .chain(answers.iter())
+                    .cloned()
+                    .collect()
+            }
+        };
+        let mut update: Object = [(key.clone(), Value::Array(messages))].into_iter().collect();
+        if let Some(active) = &self.active {
+            update.insert(active.as_str(), self.to.as_str());
+        }
+        NodeOutput::Command(Command {
+            update: Some(Value::Object(update)),
+            goto: vec![Target::node(self.to.as_str())],
+            resume: None,
+            graph: match self.outside {
+                true => CommandGraph::Parent,
+                false => CommandGraph::Current,
+            },
+        })
+    }
+}
+
+/// Says that there is no such node to hand over to.
+pub(crate) fn target(site: &mut Site<'_>, pointer: &str, to: &str) {
+    if !to.trim().is_empty() && !site.nodes.contains_key(to) {
+        let names = || site.nodes.keys().copied();
+        let message = format!(
+            "There is no node `{to}` to hand over to.{}",
+            suggest::did_you_mean(to, names())
+        );
+        let remedy = format!("Name a node of this graph: {}.", suggest::listing(names()));
+        site.error("unknown-node", pointer, message, remedy);
+    }
+}

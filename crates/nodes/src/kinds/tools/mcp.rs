@@ -1,0 +1,410 @@
+//! Tools of MCP servers. What a server offers is asked while the graph runs, because servers change their minds; what
+//! of it may be called, and when a person is asked first, stands in the settings.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::Tool as Offer;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use superstep::{NodeContext, NodeError, Object, Value};
+
+use super::node::{Answer, Said, Tool, Unsaid, Work};
+use crate::kind::Site;
+use crate::mcp::{self, Client, Content, Mcp, McpError};
+use crate::provider::{ToolSpec, args_json};
+use crate::suggest;
+
+/// Longest name of a tool that providers take.
+const LONGEST_NAME: usize = 64;
+
+/// Tools of an MCP server.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct McpSource {
+    /// The server, by its name in the project's `.mcp.json`.
+    #[schemars(title = "Server")]
+    pub server: String,
+    /// The tools that may be called; without it all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Tools")]
+    pub tools: Option<Vec<String>>,
+    /// When a person is asked before a tool runs: `changes` asks unless the server says that the tool only reads.
+    #[serde(default)]
+    #[schemars(title = "Approval")]
+    pub approval: McpApproval,
+    /// Tools before which a person is asked in any case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Always ask")]
+    pub always_ask: Vec<String>,
+    /// Tools before which nobody is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Never ask")]
+    pub never_ask: Vec<String>,
+    /// The model may list and read the server's resources, with two tools more.
+    #[serde(default)]
+    #[schemars(title = "Resources")]
+    pub resources: bool,
+    /// Put before the names of the tools, for servers whose tools have the same names.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(title = "Prefix")]
+    pub prefix: String,
+    /// Longest silence of a tool at work, in seconds; its reports of progress start it anew.
+    #[serde(default = "default_timeout")]
+    #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
+    pub timeout_s: u64,
+}
+
+/// Before which tools of a server a person is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = crate::kind::words)]
+pub enum McpApproval {
+    /// Before those that may change something.
+    #[default]
+    Changes,
+    /// Before each.
+    All,
+    /// Before none.
+    None,
+}
+
+fn default_timeout() -> u64 {
+    60
+}
+
+impl McpSource {
+    pub(super) fn check(&self, site: &mut Site<'_>, pointer: &str) {
+        let at = |field: &str| format!("{pointer}/{field}");
+        if self.server.trim().is_empty() {
+            site.filled(&at("server"), &self.server);
+        } else {
+            site.reaches_server(&at("server"), &self.server);
+        }
+        if !self.prefix.chars().all(callable) || self.prefix.len() > LONGEST_NAME / 2 {
+            let message = format!("{:?} cannot be the beginning of a tool's name.", self.prefix);
+            let remedy = "Providers take letters, digits, `_` and `-`; a few of them.";
+            site.error("tool-name", &at("prefix"), message, remedy);
+        }
+        let contrary = self.always_ask.iter().find(|name| self.never_ask.contains(name));
+        if let Some(name) = contrary {
+            let message = format!("A person is always and never asked before `{name}`.");
+            site.error(
+                "mcp-approval",
+                &at("never_ask"),
+                message,
+                "Remove it from one of the lists.",
+            );
+        }
+        for (field, names) in [("always_ask", &self.always_ask), ("never_ask", &self.never_ask)] {
+            let stray = names.iter().find(|name| !self.may_be_called(name));
+            if let Some(name) = stray {
+                let message = format!("`{name}` is not among the tools that may be called.");
+                site.warning(
+                    "mcp-approval",
+                    &at(field),
+                    message,
+                    "Add it to `tools`, or remove it here.",
+                );
+            }
+        }
+    }
+
+    fn may_be_called(&self, name: &str) -> bool {
+        self.tools
+            .as_ref()
+            .is_none_or(|tools| tools.iter().any(|tool| tool == name))
+    }
+
+    fn asks(&self, offer: &Offer) -> bool {
+        let named = |names: &[String]| names.iter().any(|name| *name == *offer.name);
+        let reads = offer.annotations.as_ref().and_then(|hints| hints.read_only_hint);
+        match self.approval {
+            _ if named(&self.always_ask) => true,
+            _ if named(&self.never_ask) => false,
+            McpApproval::All => true,
+            McpApproval::None => false,
+            McpApproval::Changes => reads != Some(true),
+        }
+    }
+}
+
+fn callable(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
+/// A name that providers take.
+fn name_of(prefix: &str, name: &str) -> String {
+    let letters = name.chars().map(|c| if callable(c) { c } else { '_' });
+    prefix.chars().chain(letters).take(LONGEST_NAME).collect()
+}
+
+/// Tools of a server, to be asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    config: Arc<McpSource>,
+    mcp: Mcp,
+}
+
+/// A tool of a server, as the model is told of it, and what a call of it does.
+pub(super) struct Offered {
+    pub(super) spec: ToolSpec,
+    approval: bool,
+    work: McpWork,
+}
+
+/// What a call asks of a server.
+pub(super) struct McpWork {
+    source: Source,
+    does: Does,
+}
+
+enum Does {
+    /// Calls the tool that the server knows by this name.
+    Call(String),
+    List,
+    Read,
+}
+
+impl Source {
+    pub(crate) fn new(config: McpSource, mcp: Mcp) -> Self {
+        Self {
+            config: config.into(),
+            mcp,
+        }
+    }
+
+    async fn client(&self) -> Result<Arc<Client>, McpError> {
+        self.mcp.client(&self.config.server).await
+    }
+
+    /// What the server offers of what the settings allow.
+    pub(super) async fn offers(&self) -> Result<Vec<Offered>, McpError> {
+        let config = &self.config;
+        let offers = self.client().await?.tools().await?;
+        for wanted in config.tools.iter().flatten() {
+            if !offers.iter().any(|offer| offer.name == *wanted) {
+                let names = || offers.iter().map(|offer| &*offer.name);
+                return Err(McpError::NoTool {
+                    server: config.server.clone(),
+                    tool: wanted.clone(),
+                    hint: suggest::did_you_mean(wanted, names()),
+                    known: suggest::listing(names()),
+                });
+            }
+        }
+        let allowed = offers.iter().filter(|offer| config.may_be_called(&offer.name));
+        let mut offered: Vec<Offered> = allowed
+            .map(|offer| Offered {
+                spec: ToolSpec {
+                    name: name_of(&config.prefix, &offer.name),
+                    description: offer.description.as_deref().unwrap_or_default().to_owned(),
+                    parameters: parameters(offer),
+                },
+                approval: config.asks(offer),
+                work: self.work(Does::Call(offer.name.to_string())),
+            })
+            .collect();
+        if config.resources {
+            offered.extend(self.resources());
+        }
+        Ok(offered)
+    }
+
+    fn work(&self, does: Does) -> McpWork {
+        McpWork {
+            source: self.clone(),
+            does,
+        }
+    }
+
+    /// The tools that list and read resources.
+    fn resources(&self) -> [Offered; 2] {
+        let config = &self.config;
+        let offered = |name: &str, description: String, parameters: Json, does: Does| Offered {
+            spec: ToolSpec {
+                name: name_of(&config.prefix, &format!("{}_{name}", config.server)),
+                description,
+                parameters,
+            },
+            approval: config.approval == McpApproval::All,
+            work: self.work(does),
+        };
+        [
+            offered(
+                "list_resources",
+                format!(
+                    "Lists the resources that {} has, with their addresses.",
+                    config.server
+                ),
+                json!({"type": "object", "properties": {}}),
+                Does::List,
+            ),
+            offered(
+                "read_resource",
+                format!("Reads a resource of {}.", config.server),
+                json!({"type": "object", "required": ["uri"], "properties": {
+                    "uri": {"type": "string", "description": "The address of the resource."}}}),
+                Does::Read,
+            ),
+        ]
+    }
+}
+
+/// The schema of the arguments; providers insist on an object.
+fn parameters(offer: &Offer) -> Json {
+    let mut schema = (*offer.input_schema).clone();
+    schema.insert("type".into(), "object".into());
+    Json::Object(schema)
+}
+
+/// Everything that some servers offer, with a name of its own each.
+pub(super) async fn offers_of(sources: &[Source], taken: &[&str]) -> Result<Vec<Offered>, McpError> {
+    let mut all: Vec<Offered> = Vec::new();
+    let each = futures::future::join_all(sources.iter().map(Source::offers)).await;
+    for (source, offers) in sources.iter().zip(each) {
+        for offer in offers? {
+            let name = offer.spec.name.as_str();
+            if taken.contains(&name) || all.iter().any(|other| other.spec.name == name) {
+                return Err(McpError::SameTool {
+                    server: source.config.server.clone(),
+                    tool: name.to_owned(),
+                });
+            }
+            all.push(offer);
+        }
+    }
+    Ok(all)
+}
+
+/// What a model is told of the tools of some servers, beside its other tools.
+pub(crate) async fn specs_of(
+    sources: &[Source],
+    beside: &[ToolSpec],
+    node: &str,
+) -> Result<Vec<ToolSpec>, NodeError> {
+    let taken: Vec<&str> = beside.iter().map(|spec| spec.name.as_str()).collect();
+    let offers = offers_of(sources, &taken)
+        .await
+        .map_err(|error| error.of_node(node))?;
+    Ok(offers.into_iter().map(|offer| offer.spec).collect())
+}
+
+impl Offered {
+    pub(super) fn tool(self) -> Tool {
+        Tool {
+            name: self.spec.name,
+            description: self.spec.description,
+            // One that is no schema is the server's business: it checks the arguments itself.
+            parameters: jsonschema::validator_for(&self.spec.parameters).ok(),
+            approval: self.approval,
+            work: Work::Mcp(self.work),
+        }
+    }
+}
+
+impl McpWork {
+    pub(super) async fn run(&self, context: &NodeContext, args: &Object) -> Said {
+        match self.answer(context, args).await {
+            Ok(Content {
+                content,
+                failed: true,
+                ..
+            }) => Err(Unsaid::Failed(match content {
+                Value::String(text) => text.trim_end_matches('.').to_owned(),
+                parts => parts.to_string(),
+            })),
+            Ok(Content {
+                content, artifact, ..
+            }) => Ok(Answer { content, artifact }),
+            Err(McpError::Cancelled) => Err(Unsaid::Stop(NodeError::Cancelled)),
+            Err(error) if error.is_settings() => Err(Unsaid::Stop(error.of_node(&context.info().node))),
+            Err(error) => Err(Unsaid::Failed(error.to_string())),
+        }
+    }
+
+    async fn answer(&self, context: &NodeContext, args: &Object) -> Result<Content, McpError> {
+        let client = self.source.client().await?;
+        let limit = Duration::from_secs(self.source.config.timeout_s);
+        match &self.does {
+            Does::Call(name) => {
+                let args = match args_json(args) {
+                    Json::Object(args) => args,
+                    _ => serde_json::Map::new(),
+                };
+                Ok(mcp::of_call(&client.call(context, name, args, limit).await?))
+            }
+            Does::List => {
+                // Not every server has both.
+                let (named, forms) = futures::join!(client.resources(), client.templates());
+                let named = named?.into_iter().map(|resource| {
+                    json!({"uri": resource.uri, "name": resource.name, "description": resource.description, "mime_type": resource.mime_type})
+                });
+                let forms = forms.unwrap_or_default().into_iter().map(|form| {
+                    json!({"uri_template": form.uri_template, "name": form.name, "description": form.description})
+                });
+                let all: Vec<Json> = named.chain(forms).collect();
+                Ok(Content {
+                    content: Json::Array(all).to_string().into(),
+                    ..Content::default()
+                })
+            }
+            Does::Read => {
+                let uri = args.get("uri").and_then(Value::as_str).unwrap_or_default();
+                let content = mcp::of_resource(&client.read(context, uri, limit).await?);
+                Ok(Content {
+                    content,
+                    ..Content::default()
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(json: Json) -> McpSource {
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn who_is_asked_before_what() {
+        let offer = |name: &str, reads: Option<bool>| -> Offer {
+            serde_json::from_value(
+                json!({"name": name, "inputSchema": {}, "annotations": {"readOnlyHint": reads}}),
+            )
+            .unwrap()
+        };
+        let (read, write, unsaid) = (
+            offer("read", Some(true)),
+            offer("write", Some(false)),
+            offer("do", None),
+        );
+        let asks = |source: &McpSource| [&read, &write, &unsaid].map(|offer| source.asks(offer));
+        assert_eq!(asks(&source(json!({"server": "s"}))), [false, true, true]);
+        assert_eq!(
+            asks(&source(json!({"server": "s", "approval": "none"}))),
+            [false; 3]
+        );
+        assert_eq!(
+            asks(&source(
+                json!({"server": "s", "approval": "all", "never_ask": ["do"]})
+            )),
+            [true, true, false]
+        );
+        assert_eq!(
+            asks(&source(
+                json!({"server": "s", "always_ask": ["read"], "never_ask": ["write"]})
+            )),
+            [true, false, true]
+        );
+    }
+
+    #[test]
+    fn names_that_providers_take() {
+        assert_eq!(name_of("fs_", "read.file/now"), "fs_read_file_now");
+        assert_eq!(name_of("", &"x".repeat(100)).len(), LONGEST_NAME);
+    }
+}

@@ -1,0 +1,295 @@
+//! A `tools` node at work: every open call is a task, and what it came to a message.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::future::join_all;
+use jsonschema::Validator;
+use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, TaskFn, Value};
+
+use super::approval::{self, Decision};
+use super::graph::GraphWork;
+use super::handoff::HandOff;
+use super::mcp::{self, McpWork, Source};
+use super::script::Script;
+use crate::provider::{ToolCall, args_json};
+use crate::request::{HttpRequest, RequestError};
+use crate::suggest;
+use crate::web::Web;
+
+/// Longest answer that is given to a model, in characters.
+const LONGEST_ANSWER: usize = 256 * 1024;
+
+/// A tool that can be called.
+pub(super) struct Tool {
+    pub(super) name: String,
+    pub(super) description: String,
+    /// Absent when somebody else checks the arguments.
+    pub(super) parameters: Option<Validator>,
+    pub(super) approval: bool,
+    pub(super) work: Work,
+}
+
+pub(super) enum Work {
+    Script(Script),
+    Http(HttpRequest, Arc<Web>),
+    Graph(GraphWork),
+    HandOff(HandOff),
+    Mcp(McpWork),
+}
+
+/// What a tool answers.
+#[derive(Default)]
+pub(super) struct Answer {
+    /// For the model: text, or a list of parts with pictures among them.
+    pub(super) content: Value,
+    /// For programs: not sent to the model.
+    pub(super) artifact: Value,
+}
+
+impl From<String> for Answer {
+    fn from(text: String) -> Self {
+        Self {
+            content: shortened(text).into(),
+            artifact: Value::Null,
+        }
+    }
+}
+
+/// What a call came to: something for the model to read, or the end of the run.
+pub(super) type Said = Result<Answer, Unsaid>;
+
+/// Why a tool gave no answer.
+pub(super) enum Unsaid {
+    /// The model is told.
+    Failed(String),
+    /// The run stops: it was cancelled, or somebody is asked.
+    Stop(NodeError),
+}
+
+impl Tool {
+    /// What is wrong with the arguments.
+    pub(super) fn problem(&self, args: &Object) -> Option<String> {
+        let args = args_json(args);
+        let problems: Vec<String> = self
+            .parameters
+            .as_ref()?
+            .iter_errors(&args)
+            .take(5)
+            .map(|error| match error.instance_path().to_string() {
+                path if path.is_empty() => error.to_string(),
+                path => format!("{error} (at {path})"),
+            })
+            .collect();
+        (!problems.is_empty()).then(|| problems.join("; "))
+    }
+
+    async fn call(&self, context: &NodeContext, call: ToolCall, state: Value) -> Said {
+        let mut args = match call.args {
+            Ok(args) => args,
+            Err(invalid) => return Err(Unsaid::Failed(format!("{}. Call it again", invalid.cause))),
+        };
+        if let Some(problem) = self.problem(&args) {
+            return Err(Unsaid::Failed(format!("the arguments do not fit: {problem}")));
+        }
+        if self.approval {
+            match approval::ask(context, self, &call.id, &args).map_err(Unsaid::Stop)? {
+                Decision::Approve => {}
+                Decision::Edit(edited) => args = edited,
+                Decision::Respond(answer) => return Ok(answer.into()),
+                Decision::Reject(reason) => {
+                    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+                    return Err(Unsaid::Failed(format!(
+                        "a person did not allow this call{reason}"
+                    )));
+                }
+            }
+        }
+        match &self.work {
+            Work::Script(script) => script.run(context, &self.name, args, state).await,
+            Work::Http(request, web) => {
+                let answer = request.send(context, web, &call.id, &args).await;
+                answer.map(Answer::from).map_err(|error| match error {
+                    RequestError::Cancelled => Unsaid::Stop(NodeError::Cancelled),
+                    other => Unsaid::Failed(other.to_string()),
+                })
+            }
+            Work::Graph(graph) => graph.run(context, &args, &state).await,
+            Work::HandOff(hand_off) => Ok(hand_off.said().into()),
+            Work::Mcp(work) => work.run(context, &args).await,
+        }
+    }
+}
+
+/// The node.
+pub(super) struct ToolsNode {
+    pub(super) name: Arc<str>,
+    pub(super) messages: Arc<str>,
+    pub(super) tools: BTreeMap<String, Arc<Tool>>,
+    pub(super) servers: Vec<Source>,
+}
+
+/// Tools by the names that models call them by.
+type Tools = Arc<BTreeMap<String, Arc<Tool>>>;
+
+impl Node for ToolsNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let calls = self.open_calls(&input)?;
+            let tools = self.tools_for(&context, &calls).await?;
+            let hands = |call: &ToolCall| match tools.get(&call.name).map(|tool| &tool.work) {
+                Some(Work::HandOff(hand_off)) => Some(hand_off.clone()),
+                _ => None,
+            };
+            // A run goes on in one place: the first hand-off of a message counts.
+            let first = calls.iter().position(|call| hands(call).is_some());
+            let hand_off = first.and_then(|first| hands(&calls[first]));
+            let started: Vec<_> = calls
+                .into_iter()
+                .enumerate()
+                .map(|(index, call)| {
+                    let late = first.is_some_and(|first| first < index) && hands(&call).is_some();
+                    self.start(&context, index, call, &tools, &input, late)
+                })
+                .collect();
+            let mut answers = List::new();
+            let mut stopped = Vec::new();
+            for ended in join_all(started).await {
+                match ended {
+                    Ok(message) => answers.push(message),
+                    Err(error) => stopped.push(error),
+                }
+            }
+            // A person is shown everything there is to decide, not one call after the other.
+            if let Some(error) = NodeError::together(stopped) {
+                return Err(error);
+            }
+            let done = |index: usize| {
+                let status = answers.get(index).and_then(|message| message.get("status"));
+                status.and_then(Value::as_str) == Some("success")
+            };
+            if let (Some(first), Some(hand_off)) = (first, &hand_off)
+                && done(first)
+            {
+                return Ok(hand_off.output(&self.messages, answers, &input));
+            }
+            if answers.is_empty() {
+                return Ok(NodeOutput::none());
+            }
+            Ok(NodeOutput::update([(
+                self.messages.clone(),
+                Value::Array(answers),
+            )]))
+        })
+    }
+}
+
+impl ToolsNode {
+    /// The calls of the last ai message that nothing has answered yet.
+    fn open_calls(&self, input: &Value) -> Result<Vec<ToolCall>, NodeError> {
+        let messages = input
+            .get(&self.messages)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let is = |message: &Value, kind: &str| message.get("type").and_then(Value::as_str) == Some(kind);
+        let Some(last) = messages.iter().rposition(|message| is(message, "ai")) else {
+            return Err(NodeError::new(
+                "ToolsInputError",
+                format!(
+                    "node {}: there is no ai message in `{}`, so nothing calls a tool. Let a model answer first.",
+                    self.name, self.messages
+                ),
+            ));
+        };
+        let answered: Vec<&str> = messages
+            .iter()
+            .skip(last + 1)
+            .filter(|message| is(message, "tool"))
+            .filter_map(|message| message.get("tool_call_id")?.as_str())
+            .collect();
+        let calls = messages.get(last).map(ToolCall::all_of).unwrap_or_default();
+        let open = calls
+            .into_iter()
+            .filter(|call| !answered.contains(&call.id.as_str()));
+        Ok(open.collect())
+    }
+
+    /// The tools, with those of the servers when one of them is called.
+    async fn tools_for(&self, context: &NodeContext, calls: &[ToolCall]) -> Result<Tools, NodeError> {
+        let mut tools = self.tools.clone();
+        let known = calls.iter().all(|call| tools.contains_key(&call.name));
+        if !known && !self.servers.is_empty() {
+            let own: Vec<&str> = self.tools.keys().map(String::as_str).collect();
+            let offers = tokio::select! {
+                biased;
+                () = context.cancelled() => return Err(NodeError::Cancelled),
+                offers = mcp::offers_of(&self.servers, &own) => offers.map_err(|error| error.of_node(&self.name))?,
+            };
+            let offered = offers.into_iter().map(|offer| Arc::new(offer.tool()));
+            tools.extend(offered.map(|tool| (tool.name.clone(), tool)));
+        }
+        Ok(tools.into())
+    }
+
+    /// Starts a call as a task. What it came to is recorded with its message, failures included.
+    fn start(
+        &self,
+        context: &NodeContext,
+        index: usize,
+        call: ToolCall,
+        tools: &Tools,
+        input: &Value,
+        late: bool,
+    ) -> superstep::TaskHandle {
+        let id = format!("tool-{}-{index}", context.info().task_id);
+        let shown = superstep::json!({"name": call.name, "id": call.id, "args": match &call.args {
+            Ok(args) => args_json(args),
+            Err(invalid) => invalid.text.clone().into(),
+        }});
+        let (tools, state) = (tools.clone(), input.clone());
+        let name = call.name.clone();
+        let task = TaskFn::new(name, move |context: NodeContext, _| {
+            let (tools, call, state, id) = (tools.clone(), call.clone(), state.clone(), id.clone());
+            async move {
+                let (call_id, name) = (call.id.clone(), call.name.clone());
+                let said = match tools.get(&call.name) {
+                    Some(_) if late => Err(Unsaid::Failed(
+                        "another agent goes on already: one hand-off at a time".to_owned(),
+                    )),
+                    Some(tool) => tool.call(&context, call, state).await,
+                    None => Err(Unsaid::Failed(unknown(&tools, &name))),
+                };
+                let (answer, status) = match said {
+                    Ok(answer) => (answer, "success"),
+                    Err(Unsaid::Failed(cause)) => (format!("Error: {cause}.").into(), "error"),
+                    Err(Unsaid::Stop(error)) => return Err(error),
+                };
+                Ok(superstep::json!({
+                    "type": "tool", "id": id, "content": answer.content, "name": name,
+                    "additional_kwargs": {}, "response_metadata": {},
+                    "tool_call_id": call_id, "artifact": answer.artifact, "status": status,
+                }))
+            }
+        });
+        context.call(&task, shown)
+    }
+}
+
+fn unknown(tools: &Tools, name: &str) -> String {
+    format!(
+        "there is no tool `{name}`.{} The tools are {}",
+        suggest::did_you_mean(name, tools.keys().map(String::as_str)),
+        suggest::listing(tools.keys().map(String::as_str))
+    )
+}
+
+/// An answer that is too long is cut, and says so.
+fn shortened(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_ANSWER) {
+        let more = text.len() - end;
+        text.truncate(end);
+        text.push_str(&format!("… ({more} bytes more are left out)"));
+    }
+    text
+}
