@@ -28,6 +28,7 @@ macro_rules! for_each_command {
             "thread.delete" => thread_delete(ThreadRef) -> Empty,
             "thread.checkpoints" => thread_checkpoints(ListCheckpoints) -> CheckpointList,
             "thread.snapshot" => thread_snapshot(CheckpointRef) -> SnapshotView,
+            "thread.within" => thread_within(ReadWithin) -> WithinView,
             "thread.value" => thread_value(ReadValue) -> ValueView,
             "thread.compare" => thread_compare(Compare) -> Comparison,
             "thread.update" => thread_update(UpdateState) -> Updated,

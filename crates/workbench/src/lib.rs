@@ -27,6 +27,7 @@ mod trial;
 mod upkeep;
 mod values;
 pub mod wire;
+mod within;
 mod works;
 
 use std::path::{Path, PathBuf};

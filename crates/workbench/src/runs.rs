@@ -273,6 +273,8 @@ impl Workbench {
         .into_iter()
         .collect();
         config.cancel = slot.cancel.clone();
+        // Nested graphs are looked into while they run.
+        config.subgraphs = true;
         let run = RunRow {
             run_id: uuid::Uuid::now_v7().to_string(),
             thread_id: thread_id.clone(),
@@ -419,6 +421,11 @@ impl Reader {
         let root = event.ns.is_empty();
         match event.payload {
             Payload::Checkpoint(checkpoint) if root => self.checkpoint(*checkpoint).await,
+            Payload::Checkpoint(checkpoint) => self.publish(AppEvent::Within {
+                thread_id: self.run.thread_id.clone(),
+                ns: event.ns.join("|"),
+                next: checkpoint.next.iter().map(ToString::to_string).collect(),
+            }),
             Payload::TaskStart(task) if root => self.task_started(task),
             Payload::TaskEnd(task) if root => self.task_ended(task),
             Payload::Message(message, metadata) => self.message(&message, &metadata),

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use superstep::{
-    CheckpointHead, CheckpointId, Object, Source as MadeBy, StateRef, StateSnapshot, TaskSnapshot, Value,
+    CheckpointHead, CheckpointId, Object, Source as MadeBy, StateRef, StateSnapshot, TaskSnapshot, TaskState,
+    Value,
 };
 use superstep_document::{Document, END, Edge, START};
 
@@ -71,7 +72,7 @@ fn change(before: Option<&Value>, now: Option<&Value>) -> ChangeKind {
     }
 }
 
-fn task_view(task: &TaskSnapshot, timings: &[TaskRow], running: &HashSet<String>) -> TaskView {
+pub(crate) fn task_view(task: &TaskSnapshot, timings: &[TaskRow], running: &HashSet<String>) -> TaskView {
     let id = task.id.to_string();
     let status = if running.contains(&id) {
         TaskStatus::Running
@@ -92,6 +93,10 @@ fn task_view(task: &TaskSnapshot, timings: &[TaskRow], running: &HashSet<String>
         result: task.result.as_ref().map(values::view),
         targets: task.targets.iter().map(ToString::to_string).collect(),
         millis: timings.iter().find(|row| row.task_id == id).map(|row| row.millis),
+        within: task.state.as_ref().and_then(|state| match state {
+            TaskState::Ns(ns) => Some(ns.to_string()),
+            TaskState::Snapshot(_) => None,
+        }),
         id,
     }
 }
@@ -234,7 +239,10 @@ impl Workbench {
     }
 
     /// The graph of a thread, if there is any way to have it.
-    async fn reading_graph(self: &Arc<Self>, thread_id: &str) -> Result<Option<Arc<Built>>, Problem> {
+    pub(crate) async fn reading_graph(
+        self: &Arc<Self>,
+        thread_id: &str,
+    ) -> Result<Option<Arc<Built>>, Problem> {
         let Ok(key) = self.key_of_thread(thread_id).await else {
             return Ok(None);
         };

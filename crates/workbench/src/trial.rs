@@ -149,6 +149,7 @@ impl Workbench {
                 result: (status == TaskStatus::Done).then(|| values::view(&task.result)),
                 targets: task.targets.iter().map(ToString::to_string).collect(),
                 millis: Some(millis),
+                within: None,
             },
             text: heard.text,
             emitted: heard.emitted,

@@ -33,6 +33,7 @@ import type { OpenGraph } from "./bindings/OpenGraph";
 import type { PruneThreads } from "./bindings/PruneThreads";
 import type { ReadUsage } from "./bindings/ReadUsage";
 import type { ReadValue } from "./bindings/ReadValue";
+import type { ReadWithin } from "./bindings/ReadWithin";
 import type { RemovalView } from "./bindings/RemovalView";
 import type { RenameThread } from "./bindings/RenameThread";
 import type { RestoreGraph } from "./bindings/RestoreGraph";
@@ -57,6 +58,7 @@ import type { UsageView } from "./bindings/UsageView";
 import type { UseStorage } from "./bindings/UseStorage";
 import type { ValueView } from "./bindings/ValueView";
 import type { VerifyStorage } from "./bindings/VerifyStorage";
+import type { WithinView } from "./bindings/WithinView";
 
 /** Every command: its request and its response. */
 export interface Commands {
@@ -82,6 +84,7 @@ export interface Commands {
   "thread.delete": [ThreadRef, Empty];
   "thread.checkpoints": [ListCheckpoints, CheckpointList];
   "thread.snapshot": [CheckpointRef, SnapshotView];
+  "thread.within": [ReadWithin, WithinView];
   "thread.value": [ReadValue, ValueView];
   "thread.compare": [Compare, Comparison];
   "thread.update": [UpdateState, Updated];

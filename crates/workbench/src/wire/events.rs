@@ -77,6 +77,15 @@ pub enum AppEvent {
         /// Milliseconds since the epoch.
         at: f64,
     },
+    /// A graph that a task runs went one step further.
+    Within {
+        /// Thread.
+        thread_id: String,
+        /// Where that graph keeps its checkpoints, for `thread.within`.
+        ns: String,
+        /// The nodes that run next.
+        next: Vec<String>,
+    },
     /// A checkpoint was stored.
     Checkpoint {
         /// Thread.

@@ -1,5 +1,7 @@
 //! Threads, checkpoints, state, comparison, edits.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -279,6 +281,47 @@ pub struct TaskView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub millis: Option<u32>,
+    /// Of a node that runs another graph: the namespace of that graph's checkpoints, for `thread.within`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub within: Option<String>,
+}
+
+/// `thread.within`: what a graph did that a task runs.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadWithin {
+    /// The thread.
+    pub thread_id: String,
+    /// The namespace, as a task names it.
+    pub ns: String,
+    /// Only steps older than this checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub before: Option<String>,
+    /// At most so many steps; 0 means 50.
+    #[serde(default)]
+    pub limit: u32,
+}
+
+/// Answer of `thread.within`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct WithinView {
+    /// Its steps, newest first.
+    pub steps: Vec<WithinStep>,
+    /// There are older ones.
+    pub more: bool,
+}
+
+/// A checkpoint of a nested graph.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct WithinStep {
+    /// The checkpoint.
+    pub checkpoint: CheckpointView,
+    /// What ran from there, or will.
+    pub tasks: Vec<TaskView>,
+    /// The state as the step began, by key.
+    pub state: BTreeMap<String, ValueView>,
 }
 
 /// How often something ran on the way to a checkpoint.

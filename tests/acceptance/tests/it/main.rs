@@ -8,3 +8,4 @@ mod runs;
 mod trial;
 mod two_minutes;
 mod upkeep;
+mod within;

@@ -109,7 +109,19 @@ value: any,
 /**
  * Milliseconds since the epoch.
  */
-at: number, } | { "type": "checkpoint", 
+at: number, } | { "type": "within", 
+/**
+ * Thread.
+ */
+threadId: string, 
+/**
+ * Where that graph keeps its checkpoints, for `thread.within`.
+ */
+ns: string, 
+/**
+ * The nodes that run next.
+ */
+next: Array<string>, } | { "type": "checkpoint", 
 /**
  * Thread.
  */

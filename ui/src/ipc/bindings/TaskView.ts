@@ -38,4 +38,8 @@ targets: Array<string>,
 /**
  * Milliseconds, when this process saw it run.
  */
-millis?: number, };
+millis?: number, 
+/**
+ * Of a node that runs another graph: the namespace of that graph's checkpoints, for `thread.within`.
+ */
+within?: string, };

@@ -53,6 +53,8 @@ export const debugIds = {
   answerBanner: "answer-banner",
   runProblem: "run-problem",
   lastRun: "last-run",
+  within: "within",
+  withinStep: "within-step",
   nodeTest: "node-test",
   nodeTestRun: "node-test-run",
   nodeTestResult: "node-test-result",

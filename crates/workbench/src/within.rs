@@ -1,0 +1,64 @@
+//! What goes on inside a task that runs another graph: the steps of that graph, from its own checkpoints.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use superstep::{CheckpointId, ListQuery, StateSnapshot};
+
+use crate::Workbench;
+use crate::snapshot::task_view;
+use crate::threads::{checkpoint_view, problem};
+use crate::values;
+use crate::wire::{Problem, ReadWithin, WithinStep, WithinView};
+
+/// Steps that are read at once.
+const STEPS: u32 = 50;
+
+fn step(state: &StateSnapshot) -> Option<WithinStep> {
+    let values = state
+        .values
+        .as_object()
+        .into_iter()
+        .flat_map(|values| values.iter());
+    Some(WithinStep {
+        checkpoint: checkpoint_view(state.checkpoint.as_ref()?),
+        tasks: state
+            .tasks
+            .iter()
+            .map(|task| task_view(task, &[], &HashSet::new()))
+            .collect(),
+        state: values
+            .map(|(key, value)| (key.to_string(), values::view(value)))
+            .collect(),
+    })
+}
+
+impl Workbench {
+    pub(crate) async fn thread_within(self: &Arc<Self>, request: ReadWithin) -> Result<WithinView, Problem> {
+        let Some(built) = self.reading_graph(&request.thread_id).await? else {
+            return Err(Problem::not_found(
+                "The graph of the thread is gone, so its nested graphs cannot be read.",
+            )
+            .remedy("Open the graph that the thread ran with, or put its file back."));
+        };
+        let limit = match request.limit {
+            0 => STEPS,
+            limit => limit,
+        } as usize;
+        let query = ListQuery {
+            ns: Some(request.ns.as_str().into()),
+            before: request.before.as_deref().map(CheckpointId::from),
+            limit: Some(limit + 1),
+            ..ListQuery::default()
+        };
+        let history = built
+            .graph
+            .get_state_history(&request.thread_id.as_str().into(), &query)
+            .await
+            .map_err(|e| problem(&e))?;
+        Ok(WithinView {
+            more: history.len() > limit,
+            steps: history.iter().take(limit).filter_map(step).collect(),
+        })
+    }
+}

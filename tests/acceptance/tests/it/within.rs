@@ -1,0 +1,82 @@
+//! What a task does that runs another graph.
+
+use serde_json::{Value, json};
+use superstep_acceptance::App;
+use superstep_workbench::wire::AppEvent;
+
+fn write(dir: &std::path::Path, name: &str, graph: &Value) -> String {
+    let path = dir.join(name);
+    std::fs::write(&path, graph.to_string()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_steps_of_a_nested_graph_are_seen_while_it_runs_and_afterwards() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let inner = json!({
+        "format": "superstep/1", "name": "Inner",
+        "state": {"n": {"type": "integer", "reducer": "add"}, "word": {"type": "string"}},
+        "nodes": {
+            "one": {"kind": "assign", "config": {"set": {"n": "1"}}},
+            "two": {"kind": "ask", "config": {"question": "Word?", "into": "word"}}
+        },
+        "edges": [{"from": "__start__", "to": "one"}, {"from": "one", "to": "two"}]
+    });
+    let outer = json!({
+        "format": "superstep/1", "name": "Outer",
+        "state": {"n": {"type": "integer", "reducer": "add"}, "word": {"type": "string"}},
+        "nodes": {"work": {"kind": "graph", "config": {"graph": "inner.json"}}},
+        "edges": [{"from": "__start__", "to": "work"}]
+    });
+    write(dir.path(), "inner.json", &inner);
+    let path = write(dir.path(), "outer.json", &outer);
+    let graph = app.ok("graph.open", json!({"path": path})).await;
+    let (run, happened) = app
+        .run(json!({"graphId": graph["graphId"], "action": {"type": "input", "input": {"n": 5}}}))
+        .await;
+    assert_eq!(run["status"], "asking", "{run}");
+    let thread = run["threadId"].as_str().unwrap();
+    let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+    let ns = snapshot["tasks"][0]["within"].as_str().unwrap().to_owned();
+    let seen: Vec<Vec<String>> = happened
+        .iter()
+        .filter_map(|event| match event {
+            AppEvent::Within { ns: at, next, .. } if *at == ns => Some(next.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            vec!["__start__".to_owned()],
+            vec!["one".into()],
+            vec!["two".into()]
+        ]
+    );
+
+    let within = |before: Value, limit: u32| {
+        let mut request = json!({"threadId": thread, "ns": ns, "limit": limit});
+        if !before.is_null() {
+            request["before"] = before;
+        }
+        app.ok("thread.within", request)
+    };
+    let all = within(Value::Null, 0).await;
+    assert_eq!(all["more"], false);
+    let steps = all["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 3, "{all}");
+    assert_eq!(steps[0]["tasks"][0]["node"], "two");
+    assert_eq!(steps[0]["tasks"][0]["status"], "asking");
+    assert_eq!(steps[0]["state"]["n"]["value"], 6);
+    assert_eq!(steps[1]["tasks"][0]["result"]["value"], json!({"n": 1}));
+    let first = within(Value::Null, 1).await;
+    assert_eq!(first["more"], true);
+    let rest = within(first["steps"][0]["checkpoint"]["id"].clone(), 5).await;
+    assert_eq!(rest["steps"], json!(steps[1..]), "older ones follow");
+
+    let nothing = app
+        .ok("thread.within", json!({"threadId": thread, "ns": "work:nobody"}))
+        .await;
+    assert_eq!(nothing["steps"], json!([]));
+}
