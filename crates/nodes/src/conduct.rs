@@ -13,7 +13,8 @@ use crate::expression::{Expression, Scope};
 use crate::kind::Site;
 
 /// Failures that come back in every attempt: somebody has to correct the graph or the machine first.
-const FUTILE: [&str; 11] = [
+const FUTILE: [&str; 12] = [
+    "AgentLimitError",
     "CodeError",
     "ExpressionError",
     "McpSetupError",

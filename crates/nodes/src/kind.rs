@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 use superstep::{Graph, Node, Persistence};
-use superstep_document::{Diagnostic, NodeSpec};
+use superstep_document::{Diagnostic, Document, NodeSpec};
 
 use crate::access::{Access, Grants};
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
@@ -54,6 +54,11 @@ pub trait NodeKind: Send + Sync {
     fn check(&self, site: &mut Site<'_>);
     /// Makes the engine's node. Called for configs without errors only.
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic>;
+    /// The graph that a node is inside, for kinds that draw one from their settings; `keys` are those around it.
+    fn inside(&self, node: &str, config: &Map<String, Json>, keys: &Keys) -> Option<Document> {
+        let _ = (node, config, keys);
+        None
+    }
 }
 
 /// JSON Schema of a config type.
@@ -158,6 +163,40 @@ impl Site<'_> {
                 None
             }
         }
+    }
+
+    /// Checks a part of the node as a node of its own: its settings are `config`, and the nodes that they may name are
+    /// `nodes`, or those beside this one.
+    pub(crate) fn part(
+        &mut self,
+        config: &Map<String, Json>,
+        nodes: Option<&BTreeMap<&str, NodeSpec>>,
+        check: impl FnOnce(&mut Site<'_>),
+    ) {
+        let mut part = Site {
+            record: self.record.clone(),
+            called: self.called.clone(),
+            base: self.base,
+            config,
+            keys: self.keys,
+            readable: self.readable,
+            folder: self.folder,
+            looks: self.looks,
+            nodes: nodes.unwrap_or(self.nodes),
+            problems: Vec::new(),
+            usage: Usage::default(),
+            accesses: BTreeSet::new(),
+        };
+        check(&mut part);
+        for problem in part.problems {
+            // Parts may have the same thing to say.
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
+        }
+        self.usage.reads.extend(part.usage.reads);
+        self.usage.writes.extend(part.usage.writes);
+        self.accesses.extend(part.accesses);
     }
 
     /// Notes that the node touches something outside of the graph, which its owner is to allow.
@@ -436,6 +475,20 @@ impl BuildSite<'_> {
         runs.files.push((nested.path.clone(), nested.stamp.clone()));
         runs.files.extend(built.files);
         Ok((nested, graph))
+    }
+    /// Builds the graph that the node is inside.
+    pub(crate) fn inside(&self, document: &Document) -> Result<Graph, Diagnostic> {
+        let built = self
+            .registry
+            .build_inside(document, self.environment, self.above)
+            .map_err(|problems| {
+                let cause = nested::summary(&problems).unwrap_or_else(|| "it has no node.".to_owned());
+                self.problem("broken-graph", "", cause.trim_end_matches('.'))
+            })?;
+        let mut runs = self.runs.borrow_mut();
+        runs.graphs.push(built.graph.clone());
+        runs.files.extend(built.files);
+        Ok(built.graph)
     }
     /// The project's MCP servers.
     pub(crate) fn mcp(&self) -> Mcp {

@@ -7,10 +7,13 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use serde_json::Value as Json;
 use superstep::Graph;
-use superstep_document::{Diagnostic, Document};
+use superstep_document::{Diagnostic, Document, NodeSpec};
 
+use crate::kinds::agent::AGENT;
 use crate::kinds::graph::GRAPH;
+use crate::kinds::tools::KIND as TOOLS;
 use crate::registry::Environment;
 
 /// Graphs inside graphs, at most.
@@ -161,16 +164,13 @@ impl Library {
         let mut above = above.to_vec();
         above.push(file.clone());
         let inner = environment.at(&file);
-        for (_, spec) in nested.document.nodes().filter(|(_, spec)| spec.kind == GRAPH) {
-            match spec.config.get("graph").and_then(|path| path.as_str()) {
-                None | Some("") => {}
+        for (_, spec) in nested.document.nodes() {
+            for path in run_by(&spec) {
                 // What else is wrong in there is that graph's own problem.
-                Some(path) => {
-                    if let Err(error @ (NestedError::Cycle(_) | NestedError::TooDeep(_))) =
-                        self.open(&inner, &above, path)
-                    {
-                        return Err(error);
-                    }
+                if let Err(error @ (NestedError::Cycle(_) | NestedError::TooDeep(_))) =
+                    self.open(&inner, &above, path)
+                {
+                    return Err(error);
                 }
             }
         }
@@ -202,6 +202,25 @@ impl Library {
         });
         lock().insert(file.to_owned(), nested.clone());
         Ok(nested)
+    }
+}
+
+/// The graph files that a node runs: as the node itself, or as tools.
+fn run_by(spec: &NodeSpec) -> Vec<&str> {
+    fn named(config: Option<&Json>) -> Option<&str> {
+        config?.as_str().filter(|path| !path.is_empty())
+    }
+    match spec.kind.as_str() {
+        GRAPH => named(spec.config.get("graph")).into_iter().collect(),
+        TOOLS | AGENT => {
+            let tools = spec.config.get("tools").and_then(Json::as_array);
+            let graphs = tools
+                .into_iter()
+                .flatten()
+                .filter_map(|tool| named(tool.get("graph")?.get("graph")));
+            graphs.collect()
+        }
+        _ => Vec::new(),
     }
 }
 

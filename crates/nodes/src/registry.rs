@@ -21,7 +21,8 @@ use crate::access::{Access, Grants};
 use crate::conduct;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, Usage};
 use crate::kinds::{
-    ask::Ask, assign::Assign, code::Code, graph::GraphKind, model::Model, retrieve::Retrieve, tools::Tools,
+    agent::Agent, ask::Ask, assign::Assign, code::Code, graph::GraphKind, model::Model, retrieve::Retrieve,
+    tools::Tools,
 };
 use crate::mcp::Hub;
 use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
@@ -174,6 +175,7 @@ impl Registry {
             .with(Assign)
             .with(Model)
             .with(Tools)
+            .with(Agent)
             .with(Code::default())
             .with(Ask)
             .with(Retrieve)
@@ -259,6 +261,23 @@ impl Registry {
                 Err(NestedError::Broken(nested.path.clone(), cause))
             }
         }
+    }
+
+    /// The graph that a node is inside, for kinds that draw one from their settings.
+    pub fn inside(&self, document: &Document, node: &str) -> Option<Document> {
+        let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
+        let entry = self.kinds.get(spec.kind.as_str())?;
+        entry.kind.inside(node, &spec.config, &Keys::of(document))
+    }
+
+    /// The graph that a node is inside, built where the node is.
+    pub(crate) fn build_inside(
+        &self,
+        document: &Document,
+        environment: &Environment,
+        above: &[PathBuf],
+    ) -> Result<Built, Vec<Diagnostic>> {
+        self.build_at(document, environment, above, None)
     }
 
     /// The graph that a document means; every problem when it cannot be built.

@@ -1,5 +1,6 @@
 //! The kinds that come with Superstep, one module each.
 
+pub mod agent;
 pub mod ask;
 pub mod assign;
 pub mod code;

@@ -32,7 +32,7 @@ use node::{Tool, ToolsNode, Work};
 pub use script::Script;
 
 /// Name of the kind.
-const KIND: &str = "tools";
+pub(crate) const KIND: &str = "tools";
 
 /// Settings of a `tools` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
