@@ -458,7 +458,7 @@ fn kinds_describe_themselves() {
     let kinds = Registry::standard().kinds();
     assert_eq!(
         kinds.iter().map(|kind| kind.kind).collect::<Vec<_>>(),
-        ["assign", "model", "tools", "code", "ask", "retrieve", "graph"]
+        ["assign", "model", "tools", "agent", "code", "ask", "retrieve", "graph"]
     );
     for kind in kinds {
         jsonschema::validator_for(&kind.config_schema).unwrap();

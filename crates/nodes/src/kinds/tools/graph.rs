@@ -26,7 +26,7 @@ const TASK: &str = "task";
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct GraphTool {
     /// The graph file, seen from this graph's folder.
-    #[schemars(title = "Graph")]
+    #[schemars(title = "Graph", extend("x-editor" = "graph-file"))]
     pub graph: String,
     /// Keys of the graph and what they are given: text is an expression over `args` and `state`, any other JSON is taken as it is. Without it arguments go to the keys of their names, and what has none becomes a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
