@@ -148,6 +148,8 @@ pub struct RunConfig {
     pub interrupt_before: Vec<Name>,
     /// Stop after these nodes; `*` means all.
     pub interrupt_after: Vec<Name>,
+    /// Breakpoints on `*` hold in nested graphs as well: a run steps into them.
+    pub interrupt_nested: bool,
     /// When checkpoints are stored.
     pub durability: Durability,
     /// Stored with every checkpoint: strings, numbers and booleans whose key does not begin with `__`.
@@ -187,6 +189,7 @@ impl Default for RunConfig {
             recursion_limit: 10_007,
             interrupt_before: Vec::new(),
             interrupt_after: Vec::new(),
+            interrupt_nested: false,
             durability: Durability::default(),
             metadata: Object::new(),
             max_concurrency: None,

@@ -285,6 +285,14 @@ impl Node for GraphNode {
     }
 }
 
+/// The breakpoints of a nested run: those on every node, when they are to hold in nested graphs.
+fn every(config: &RunConfig, breaks: &[Name]) -> Vec<Name> {
+    let star = breaks
+        .iter()
+        .find(|name| config.interrupt_nested && &***name == "*");
+    star.into_iter().cloned().collect()
+}
+
 /// Runs `graph` inside the task of `context`.
 pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> Result<Value, NodeError> {
     let outer = context.shared();
@@ -303,8 +311,9 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
     let segments: Arc<[String]> = ns.split('|').map(str::to_owned).collect();
     let config = RunConfig {
         checkpoint_id: None,
-        interrupt_before: Vec::new(),
-        interrupt_after: Vec::new(),
+        // Names mean nodes of the graph outside; "every node" can mean these, too.
+        interrupt_before: every(&outer.config, &outer.config.interrupt_before),
+        interrupt_after: every(&outer.config, &outer.config.interrupt_after),
         step_timeout: None,
         run_timeout: None,
         ..outer.config.clone()

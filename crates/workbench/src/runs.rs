@@ -256,6 +256,7 @@ impl Workbench {
         } else {
             breaks(&request.break_after)
         };
+        config.interrupt_nested = request.single_step && request.step_into;
         config.recursion_limit = request
             .recursion_limit
             .unwrap_or_else(|| built.source.document.recursion_limit())

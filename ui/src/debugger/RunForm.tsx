@@ -13,7 +13,7 @@ import { doc, useDocumentVersion } from "../document/store";
 import { debugIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
-import { isPast, runForm, startWithInput } from "./actions";
+import { isPast, runForm, startWithInput, type Step } from "./actions";
 import { isObject } from "./diff";
 import {
   inputFor,
@@ -84,10 +84,10 @@ export function RunForm() {
   const reason = controls.blocked
     ? t("debug.off.errors")
     : (off ?? (!valid ? t("debug.input.invalid") : empty ? t("debug.input.empty") : null));
-  const start = async (singleStep: boolean) => {
+  const start = async (step?: Step) => {
     if (blocked) return;
     setBusy(true);
-    const begun = await startWithInput(value, { singleStep, target: onThread ? "thread" : "new" });
+    const begun = await startWithInput(value, { step, target: onThread ? "thread" : "new" });
     setBusy(false);
     if (begun && conversation) {
       // One turn follows the other: the form stays, for the next message.
@@ -98,7 +98,7 @@ export function RunForm() {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      void start(false);
+      void start();
     }
   };
 
@@ -193,7 +193,7 @@ export function RunForm() {
             shortcut="Mod+Enter"
             disabled={blocked}
             busy={busy}
-            onClick={() => void start(false)}
+            onClick={() => void start()}
             data-testid={debugIds.startRun}
           >
             {t("debug.run")}
@@ -201,7 +201,7 @@ export function RunForm() {
           <Button
             icon={<StepForward size={14} aria-hidden />}
             disabled={blocked || busy}
-            onClick={() => void start(true)}
+            onClick={() => void start("over")}
             data-testid={debugIds.startStep}
           >
             {t("debug.input.firstStep")}

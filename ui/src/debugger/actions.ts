@@ -97,13 +97,16 @@ function setForm(open: boolean): void {
 interface Start {
   readonly action: RunAction;
   readonly threadId?: string;
-  readonly singleStep?: boolean;
+  readonly step?: Step | undefined;
 }
+
+/** One super-step and no more: of the graph on the canvas, or of the one that its next task runs. */
+export type Step = "over" | "into";
 
 let starting = false;
 
 /** Answers whether the run was started. */
-async function start({ action, threadId, singleStep = false }: Start): Promise<boolean> {
+async function start({ action, threadId, step }: Start): Promise<boolean> {
   // A second press before the first has been answered would start a second thread.
   if (starting) return false;
   starting = true;
@@ -124,7 +127,8 @@ async function start({ action, threadId, singleStep = false }: Start): Promise<b
       ...(threadId !== undefined && { threadId }),
       action,
       ...currentBreaks(),
-      singleStep,
+      singleStep: step !== undefined,
+      stepInto: step === "into",
       ...recursionLimit(),
     });
     noteRun(run);
@@ -148,9 +152,7 @@ function recursionLimit(): { recursionLimit?: number } {
 const graphKey = (): string => useSession.getState().graphKey ?? "";
 
 /** Starts with what is in the form; opens the form when there is nothing to start with. */
-export async function runInput(
-  options: { singleStep?: boolean; target?: "new" | "thread" } = {},
-): Promise<boolean> {
+export async function runInput(options: { step?: Step; target?: "new" | "thread" } = {}): Promise<boolean> {
   const { drafts } = useRunInput.getState();
   const input = inputFor(drafts, graphKey(), samplesOf(doc.head));
   if (errorCount() > 0) {
@@ -175,7 +177,7 @@ const isMessages = (key: unknown): boolean => isObject(key) && key["reducer"] ==
 
 export async function startWithInput(
   input: Record<string, unknown>,
-  { singleStep = false, target = "new" }: { singleStep?: boolean; target?: "new" | "thread" } = {},
+  { step, target = "new" }: { step?: Step | undefined; target?: "new" | "thread" } = {},
 ): Promise<boolean> {
   const { cursor } = useSession.getState();
   const past = isPast(cursor);
@@ -187,14 +189,14 @@ export async function startWithInput(
       ...(onThread && past && cursor.checkpointId !== null && { checkpointId: cursor.checkpointId }),
     },
     ...(onThread && cursor.threadId !== null && { threadId: cursor.threadId }),
-    singleStep,
+    step,
   });
   if (begun) rememberInput(graphKey(), input);
   return begun;
 }
 
 /** What the primary button, F5 and the palette do. */
-export async function primary(options: { singleStep?: boolean } = {}): Promise<void> {
+export async function primary(options: { step?: Step } = {}): Promise<void> {
   const controls = currentControls();
   if (controls.primaryOff !== null) return;
   if (controls.blocked) {
@@ -224,21 +226,18 @@ export async function primary(options: { singleStep?: boolean } = {}): Promise<v
   }
 }
 
-export async function step(): Promise<void> {
-  if (currentControls().stepOff === null) await primary({ singleStep: true });
+export async function step(how: Step = "over"): Promise<void> {
+  if (currentControls().stepOff === null) await primary({ step: how });
 }
 
-export async function continueThread(
-  threadId: string,
-  options: { singleStep?: boolean } = {},
-): Promise<void> {
+export async function continueThread(threadId: string, options: { step?: Step } = {}): Promise<void> {
   await start({ action: { type: "continue" }, threadId, ...options });
 }
 
 export async function replay(
   threadId: string,
   checkpointId: string,
-  options: { singleStep?: boolean } = {},
+  options: { step?: Step } = {},
 ): Promise<void> {
   await start({ action: { type: "replay", checkpointId }, threadId, ...options });
 }
@@ -288,6 +287,7 @@ export async function answer(
       action: { type: "resume", answers },
       ...(ofOpenGraph ? currentBreaks() : { breakBefore: [], breakAfter: [] }),
       singleStep: false,
+      stepInto: false,
     });
     noteRun(run);
     return null;

@@ -57,6 +57,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "run.stop": { keys: ["Shift+F5"], scope: "app" },
   "run.continue": { keys: ["F8"], scope: "app" },
   "run.step": { keys: ["F10"], scope: "app" },
+  "run.stepInto": { keys: ["F11"], scope: "app" },
   "debug.breakpoint": { keys: ["F9"], scope: "window" },
   "debug.backToNow": { keys: ["Mod+Shift+Enter"], scope: "app" },
   "debug.previousCheckpoint": { keys: ["J", "["], scope: "window" },

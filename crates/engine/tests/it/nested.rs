@@ -754,3 +754,52 @@ async fn a_message_of_a_nested_graph_is_shown_once() {
         assert_eq!(places, [place]);
     }
 }
+
+#[tokio::test]
+async fn a_run_steps_into_a_nested_graph_when_it_is_told_to() {
+    let outer = outer(&sub(false));
+    let stepping = RunConfig {
+        interrupt_after: vec!["*".into()],
+        interrupt_nested: true,
+        ..RunConfig::on("t")
+    };
+    let mut seen = Vec::new();
+    let mut next = input();
+    loop {
+        let ran = outer.invoke(next, stepping.clone()).await.unwrap();
+        let state = outer
+            .get_state(&StateRef::live("t").with_subgraphs())
+            .await
+            .unwrap();
+        let inside = state.tasks.first().and_then(|task| match &task.state {
+            Some(TaskState::Snapshot(inner)) => Some(inner.next.clone()),
+            _ => None,
+        });
+        let names = |names: &[Name]| {
+            names
+                .iter()
+                .map(|name| name.to_string())
+                .collect::<Vec<_>>()
+                .join(",")
+        };
+        seen.push(format!(
+            "{}/{}",
+            names(&state.next),
+            inside.map_or(String::new(), |next| names(&next))
+        ));
+        if ran.status == RunStatus::Done || state.next.is_empty() {
+            break;
+        }
+        next = Input::Resume;
+    }
+    assert_eq!(seen, ["sub/", "sub/s2", "sub/", "q/", "/"]);
+    // Told nothing, a step is one of the graph outside.
+    let over = RunConfig {
+        interrupt_after: vec!["*".into()],
+        ..RunConfig::on("u")
+    };
+    outer.invoke(input(), over.clone()).await.unwrap();
+    outer.invoke(Input::Resume, over).await.unwrap();
+    let state = outer.get_state(&StateRef::live("u")).await.unwrap();
+    assert_eq!(state.next, ["q".into()]);
+}

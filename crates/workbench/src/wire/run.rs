@@ -59,6 +59,9 @@ pub struct StartRun {
     /// Run one super-step and stop.
     #[serde(default)]
     pub single_step: bool,
+    /// With `single_step`: one super-step of a nested graph, where the next task runs one.
+    #[serde(default)]
+    pub step_into: bool,
     /// Super-steps before the run is stopped as endless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

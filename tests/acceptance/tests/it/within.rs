@@ -10,10 +10,7 @@ fn write(dir: &std::path::Path, name: &str, graph: &Value) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_steps_of_a_nested_graph_are_seen_while_it_runs_and_afterwards() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut app = App::open(&dir.path().join("data")).await;
+fn nested(dir: &std::path::Path) -> String {
     let inner = json!({
         "format": "superstep/1", "name": "Inner",
         "state": {"n": {"type": "integer", "reducer": "add"}, "word": {"type": "string"}},
@@ -29,9 +26,49 @@ async fn the_steps_of_a_nested_graph_are_seen_while_it_runs_and_afterwards() {
         "nodes": {"work": {"kind": "graph", "config": {"graph": "inner.json"}}},
         "edges": [{"from": "__start__", "to": "work"}]
     });
-    write(dir.path(), "inner.json", &inner);
-    let path = write(dir.path(), "outer.json", &outer);
-    let graph = app.ok("graph.open", json!({"path": path})).await;
+    write(dir, "inner.json", &inner);
+    write(dir, "outer.json", &outer)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_goes_into_a_nested_graph_or_over_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let graph = app.ok("graph.open", json!({"path": nested(dir.path())})).await;
+    let step = |action: Value, thread: Value| {
+        let mut request = json!({
+            "graphId": graph["graphId"], "action": action, "singleStep": true, "stepInto": true
+        });
+        if !thread.is_null() {
+            request["threadId"] = thread;
+        }
+        request
+    };
+    let mut inside = Vec::new();
+    let mut next = step(json!({"type": "input", "input": {"n": 5}}), Value::Null);
+    for _ in 0..2 {
+        let (run, _) = app.run(next).await;
+        let thread = run["threadId"].clone();
+        let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+        let ns = &snapshot["tasks"][0]["within"];
+        let within = app
+            .ok("thread.within", json!({"threadId": thread, "ns": ns}))
+            .await;
+        inside.push(json!([run["status"], within["steps"][0]["tasks"][0]["node"]]));
+        next = step(json!({"type": "continue"}), thread);
+    }
+    assert_eq!(
+        inside,
+        [json!(["paused", "two"]), json!(["asking", "two"])],
+        "after its first node, then at the question of its second"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_steps_of_a_nested_graph_are_seen_while_it_runs_and_afterwards() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let graph = app.ok("graph.open", json!({"path": nested(dir.path())})).await;
     let (run, happened) = app
         .run(json!({"graphId": graph["graphId"], "action": {"type": "input", "input": {"n": 5}}}))
         .await;

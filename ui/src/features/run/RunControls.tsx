@@ -3,6 +3,7 @@
  * can not be used, comes from `controls.ts`; the keys and the command palette use the same functions.
  */
 import {
+  ArrowDownToDot,
   CornerDownLeft,
   FastForward,
   History,
@@ -81,6 +82,17 @@ export function RunControls() {
         data-testid={debugIds.step}
       >
         <StepForward size={15} aria-hidden />
+      </IconButton>
+      <IconButton
+        size="small"
+        label={controls.stepOff ?? t("debug.stepInto.hint")}
+        {...(controls.stepOff === null && { shortcut: "F11" })}
+        disabled={controls.stepOff !== null}
+        focusableWhenDisabled
+        onClick={() => void step("into")}
+        data-testid={debugIds.stepInto}
+      >
+        <ArrowDownToDot size={15} aria-hidden />
       </IconButton>
       <IconButton
         size="small"
@@ -183,6 +195,13 @@ function useRunCommands() {
         group,
         title: t("debug.command.step"),
         run: () => void step(),
+        enabled: () => hasGraph(),
+      },
+      {
+        id: "run.stepInto",
+        group,
+        title: t("debug.command.stepInto"),
+        run: () => void step("into"),
         enabled: () => hasGraph(),
       },
       {

@@ -291,7 +291,7 @@ const Row = memo(function Row({
       label: t("debug.timeline.replayStep"),
       icon: <StepForward size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
-      run: () => void replay(threadId, checkpoint.id, { singleStep: true }),
+      run: () => void replay(threadId, checkpoint.id, { step: "over" }),
     },
     {
       id: "edit",

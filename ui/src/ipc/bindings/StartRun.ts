@@ -30,6 +30,10 @@ breakAfter: Array<string>,
  */
 singleStep: boolean, 
 /**
+ * With `single_step`: one super-step of a nested graph, where the next task runs one.
+ */
+stepInto: boolean, 
+/**
  * Super-steps before the run is stopped as endless.
  */
 recursionLimit?: number, };
