@@ -20,6 +20,41 @@ pub struct Conduct {
     pub defer: bool,
     /// What happens when the last attempt has failed.
     pub fallback: Option<Fallback>,
+    /// What running the node does to the world.
+    pub effect: Option<Effect>,
+}
+
+/// What running a node does to the world outside of the graph: what may be done when it is not known whether it ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Nothing, and the same input gives the same result: results may be kept.
+    Pure,
+    /// It only reads: running it again does no harm, but may give another result.
+    Reads,
+    /// It changes something, and doing so twice with the same key is doing it once.
+    Idempotent,
+    /// It changes something, and must not do so twice: when a run ended in the middle of it, a person decides.
+    Once,
+}
+
+impl Effect {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Effect; 4] = [Effect::Pure, Effect::Reads, Effect::Idempotent, Effect::Once];
+
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Effect::Pure => "pure",
+            Effect::Reads => "reads",
+            Effect::Idempotent => "idempotent",
+            Effect::Once => "once",
+        }
+    }
+
+    /// The effect of this word.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effect| effect.as_str() == word)
+    }
 }
 
 /// Tries a failed node again.
@@ -327,6 +362,28 @@ impl Conduct {
         conduct.fallback = record
             .get("fallback")
             .and_then(|json| fallback(&mut reader, json));
+        reader.code = "bad-effect";
+        let words = "\"pure\", \"reads\", \"idempotent\" or \"once\"";
+        conduct.effect = record.as_object().and_then(|record| {
+            reader.member(record, "", "effect", words, |json| Effect::of(json.as_str()?))
+        });
+        match conduct.effect {
+            Some(Effect::Once) if !conduct.retry.is_empty() => reader.problem(
+                "/retry".to_owned(),
+                "What must be done once is not tried again: nobody knows how far the failed attempt came.".to_owned(),
+                "Remove `retry`, or write `\"effect\": \"idempotent\"` when doing it twice does no harm.",
+            ),
+            _ => {}
+        }
+        if let Some(effect @ (Effect::Once | Effect::Idempotent)) = conduct.effect
+            && conduct.cache.is_some()
+        {
+            reader.problem(
+                "/cache".to_owned(),
+                format!("A kept result would stand in for the effect, but the node's effect is `{}`.", effect.as_str()),
+                "Remove `cache`, or write `\"effect\": \"pure\"` when running the node changes nothing.",
+            );
+        }
         (conduct, problems)
     }
 }

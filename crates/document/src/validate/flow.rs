@@ -24,7 +24,7 @@ fn entry(check: &mut Check<'_>, edges: &[(&str, Edge)]) {
         return;
     }
     let message = "The graph has no entry: no edge begins at `__start__`.";
-    let remedy = match check.document.node_ids().next() {
+    let remedy = match check.document.node_ids().find(|id| !check.document.is_note(id)) {
         None => "Add a node and connect the start to it.".to_owned(),
         Some(first) => format!("Connect the start to the node that runs first, e.g. `{first}`."),
     };
@@ -42,6 +42,8 @@ fn unreached(check: &mut Check<'_>, topology: &Topology, reachable: &HashSet<&st
         })
         .collect();
     let idle = |id: &&str| !reachable.contains(id) && !stand_ins.contains(*id);
+    let notes: HashSet<String> = check.document.notes().map(str::to_owned).collect();
+    let idle = |id: &&str| idle(id) && !notes.contains(*id);
     for id in check.document.node_ids().filter(idle) {
         let others = |names: Vec<&str>| names.iter().any(|name| *name != id);
         let record = format!("node:{id}");
