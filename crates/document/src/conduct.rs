@@ -364,13 +364,14 @@ impl Conduct {
             .and_then(|json| fallback(&mut reader, json));
         reader.code = "bad-effect";
         let words = "\"pure\", \"reads\", \"idempotent\" or \"once\"";
-        conduct.effect = record.as_object().and_then(|record| {
-            reader.member(record, "", "effect", words, |json| Effect::of(json.as_str()?))
-        });
+        conduct.effect = record
+            .as_object()
+            .and_then(|record| reader.member(record, "", "effect", words, |json| Effect::of(json.as_str()?)));
         match conduct.effect {
             Some(Effect::Once) if !conduct.retry.is_empty() => reader.problem(
                 "/retry".to_owned(),
-                "What must be done once is not tried again: nobody knows how far the failed attempt came.".to_owned(),
+                "What must be done once is not tried again: nobody knows how far the failed attempt came."
+                    .to_owned(),
                 "Remove `retry`, or write `\"effect\": \"idempotent\"` when doing it twice does no harm.",
             ),
             _ => {}
@@ -380,7 +381,10 @@ impl Conduct {
         {
             reader.problem(
                 "/cache".to_owned(),
-                format!("A kept result would stand in for the effect, but the node's effect is `{}`.", effect.as_str()),
+                format!(
+                    "A kept result would stand in for the effect, but the node's effect is `{}`.",
+                    effect.as_str()
+                ),
                 "Remove `cache`, or write `\"effect\": \"pure\"` when running the node changes nothing.",
             );
         }

@@ -5,7 +5,7 @@
 //! what was changed. Reading never fails: what is wrong comes as [`Diagnostic`]s beside the document, and fields that
 //! this release does not know are carried along untouched.
 //!
-//! This crate knows no node kind, no engine and no file system. What a node's `config` may hold is the business of the
+//! This crate knows no node kind but `note` (which is none), no engine and no file system. What a node's `config` may hold is the business of the
 //! node kinds; here it is only an object. `docs/graph-format.md` is the description for people.
 
 mod conduct;
@@ -20,7 +20,7 @@ mod topology;
 mod validate;
 mod view;
 
-pub use conduct::{Cache, Conduct, ConductProblem, Fallback, NodeTimeout, Retry};
+pub use conduct::{Cache, Conduct, ConductProblem, Effect, Fallback, NodeTimeout, Retry};
 pub use diagnostic::{Diagnostic, Severity};
 pub use document::{Document, Section};
 pub use json::{escape_pointer, same};
@@ -32,6 +32,8 @@ pub use view::{ChannelKind, Edge, Example, NodeSpec, Reducer, StateKey};
 pub const START: &str = "__start__";
 /// The end of a branch, as edges name it.
 pub const END: &str = "__end__";
+/// The kind of a node that is a text on the canvas and no part of the graph that runs.
+pub const NOTE: &str = "note";
 /// The format this release writes and reads.
 pub const FORMAT: &str = "superstep/1";
 /// Super-steps after which a run is stopped as endless, when the document does not say.

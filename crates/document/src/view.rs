@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::conduct::Conduct;
 use crate::document::{Document, Section};
-use crate::{DEFAULT_RECURSION_LIMIT, END, START};
+use crate::{DEFAULT_RECURSION_LIMIT, END, NOTE, START};
 
 /// How an update joins what is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -505,6 +505,13 @@ impl Document {
             })
             .collect();
         json!({ "type": "object", "properties": properties, "additionalProperties": false })
+    }
+
+    /// Is this a node that stands on the canvas only?
+    pub fn is_note(&self, name: &str) -> bool {
+        let node = self.record(&format!("node:{name}"));
+        node.and_then(|node| node.get("kind"))
+            .is_some_and(|kind| kind == NOTE)
     }
 
     /// True for a node of this document, and for the start and the end.

@@ -307,6 +307,11 @@ impl NodeContext {
         })
     }
 
+    /// What time it is, by the run's clock: milliseconds since the Unix epoch.
+    pub fn now_ms(&self) -> u64 {
+        self.0.shared.clock.now_ms()
+    }
+
     /// The metadata that accompanies messages of this task.
     pub fn metadata(&self) -> Value {
         message_metadata(self.info(), &self.0.shared.user)

@@ -13,10 +13,14 @@ use crate::expression::{Expression, Scope};
 use crate::kind::Site;
 
 /// Failures that come back in every attempt: somebody has to correct the graph or the machine first.
-const FUTILE: [&str; 12] = [
+const FUTILE: &[&str] = &[
+    "AccessDenied",
     "AgentLimitError",
     "CodeError",
+    "DelayError",
     "ExpressionError",
+    "HttpInputError",
+    "MapLimitError",
     "McpSetupError",
     "ModelAuthError",
     "ModelInputError",
@@ -25,6 +29,7 @@ const FUTILE: [&str; 12] = [
     "ModelSetupError",
     "RouteError",
     "SearchError",
+    "StoreError",
     "ToolsInputError",
 ];
 
@@ -123,7 +128,11 @@ fn retry(retry: &Retry) -> RetryPolicy {
     };
     match &retry.retry_on {
         Some(classes) => policy.on(classes.iter().map(String::as_str)),
-        None => policy.when(|failure| is_retryable(&failure.class) && !FUTILE.contains(&&*failure.class)),
+        None => policy.when(|failure| match failure.status {
+            // A server that is at fault, or busy, may answer the next time; one that refuses refuses again.
+            Some(status) => status >= 500 || matches!(status, 408 | 425 | 429),
+            None => is_retryable(&failure.class) && !FUTILE.contains(&&*failure.class),
+        }),
     }
 }
 

@@ -4,6 +4,7 @@
 //! `question`, `say`) gives text. Both see the state as `state` and as `input`. They reach no file and no network,
 //! stop after a fixed amount of work, and a name that is missing is an error that says what is there.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
@@ -156,14 +157,21 @@ static JINJA: LazyLock<Environment<'static>> = LazyLock::new(|| {
     env.set_fuel(Some(FUEL));
     env.set_recursion_limit(100);
     env.set_debug(true);
-    env.set_auto_escape_callback(|_| AutoEscape::None);
-    env.set_formatter(|out, _, value| {
+    env.set_auto_escape_callback(|name| match name {
+        ADDRESS => AutoEscape::Custom(ADDRESS.into()),
+        _ => AutoEscape::None,
+    });
+    env.set_formatter(|out, state, value| {
         if value.is_undefined() {
             return Err(JinjaError::from(ErrorKind::UndefinedError));
         }
-        let written = match value.as_str() {
-            Some(text) => out.write_str(text),
-            None => out.write_str(&json_text(value, None)?),
+        let text = match value.as_str() {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(json_text(value, None)?),
+        };
+        let written = match state.auto_escape() {
+            AutoEscape::None => out.write_str(&text),
+            _ => out.write_str(&encoded(&text)),
         };
         written.map_err(|_| JinjaError::from(ErrorKind::WriteFailure))
     });
@@ -555,6 +563,7 @@ impl Expression {
 pub struct Template {
     origin: Origin,
     env: Environment<'static>,
+    name: &'static str,
 }
 
 impl fmt::Debug for Template {
@@ -563,23 +572,46 @@ impl fmt::Debug for Template {
     }
 }
 
-const NAME: &str = "template";
+const TEXT: &str = "text";
+/// Templates of this name give addresses: what stands in `{{ }}` is encoded, so that it is never more than a value.
+const ADDRESS: &str = "address";
+
+/// Everything but letters, digits and `-._~` as its bytes.
+pub(crate) fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
 
 impl Template {
     /// Compiles `source`; `place` says where it stands, for messages.
     pub fn compile(source: &str, place: impl Into<Arc<str>>) -> Result<Self, ExpressionError> {
+        Self::compile_as(TEXT, source, place.into())
+    }
+
+    /// Compiles an address: values in it are encoded.
+    pub(crate) fn address(source: &str, place: impl Into<Arc<str>>) -> Result<Self, ExpressionError> {
+        Self::compile_as(ADDRESS, source, place.into())
+    }
+
+    fn compile_as(name: &'static str, source: &str, place: Arc<str>) -> Result<Self, ExpressionError> {
         let mut origin = Origin {
-            place: place.into(),
+            place,
             source: source.into(),
             uses: Uses::default(),
         };
         let mut env = JINJA.clone();
-        env.add_template_owned(NAME, source.to_owned())
+        env.add_template_owned(name, source.to_owned())
             .map_err(|e| origin.explain(&e, None))?;
-        let template = env.get_template(NAME).map_err(|e| origin.explain(&e, None))?;
+        let template = env.get_template(name).map_err(|e| origin.explain(&e, None))?;
         origin.uses = Uses::of(template.undeclared_variables(true));
         origin.uses.unknown_filters = code_of(source).flat_map(unknown_filters).collect();
-        Ok(Self { origin, env })
+        Ok(Self { origin, env, name })
     }
 
     /// What it uses.
@@ -591,7 +623,7 @@ impl Template {
     pub fn render(&self, scope: &Scope) -> Result<String, ExpressionError> {
         let template = self
             .env
-            .get_template(NAME)
+            .get_template(self.name)
             .map_err(|e| self.origin.explain(&e, Some(scope)))?;
         let mut out = Limited::default();
         let rendered = template

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 use superstep::{Graph, Node, Persistence};
-use superstep_document::{Diagnostic, Document, NodeSpec};
+use superstep_document::{Diagnostic, Document, Effect, NodeSpec};
 
 use crate::access::{Access, Grants};
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
@@ -240,6 +240,42 @@ impl Site<'_> {
         self.looks.map(|(_, environment, _)| &*environment.models)
     }
 
+    /// Checks settings that stand inside this node's, with the check of another kind. `extra` are names that `state`
+    /// has there besides the state keys.
+    pub(crate) fn inside(
+        &mut self,
+        base: &'static str,
+        config: &Map<String, Json>,
+        extra: &[&str],
+        check: impl FnOnce(&mut Site<'_>),
+    ) {
+        let mut readable = self.readable.clone();
+        readable.extend(extra.iter().map(|name| (*name).to_owned()));
+        let mut site = Site {
+            record: self.record.clone(),
+            called: self.called.clone(),
+            base,
+            config,
+            keys: self.keys,
+            readable: &readable,
+            folder: self.folder,
+            looks: self.looks,
+            nodes: self.nodes,
+            problems: Vec::new(),
+            usage: Usage::default(),
+            accesses: BTreeSet::new(),
+        };
+        check(&mut site);
+        let known = site
+            .usage
+            .reads
+            .into_iter()
+            .filter(|key| self.readable.contains(key));
+        self.usage.reads.extend(known);
+        self.problems.extend(site.problems);
+        self.accesses.extend(site.accesses);
+    }
+
     /// Adds an error.
     pub fn error(
         &mut self,
@@ -269,6 +305,13 @@ impl Site<'_> {
         let compiled =
             Expression::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
         self.uses(pointer, compiled, extra);
+    }
+
+    /// Checks what is text for an expression, and taken as it is otherwise.
+    pub fn value(&mut self, pointer: &str, value: &Json, extra: Option<&str>) {
+        if let Json::String(source) = value {
+            self.expression(pointer, source, extra);
+        }
     }
 
     /// Checks a template at `pointer`.
@@ -437,6 +480,8 @@ pub struct BuildSite<'a> {
     pub folder: Option<PathBuf>,
     /// The document's nodes, for settings that name one.
     pub nodes: &'a BTreeMap<&'a str, NodeSpec>,
+    /// What running the node does to the world, when the document says.
+    pub effect: Option<Effect>,
     /// Model providers.
     pub providers: Arc<Providers>,
     /// Search indexes.
@@ -494,6 +539,18 @@ impl BuildSite<'_> {
     pub(crate) fn mcp(&self) -> Mcp {
         Mcp::new(self.servers.clone(), self.environment.clone())
     }
+    /// The same place with other settings: those of a kind that this one uses.
+    pub(crate) fn inside<'b>(&'b self, config: &'b Map<String, Json>) -> BuildSite<'b> {
+        BuildSite {
+            config,
+            folder: self.folder.clone(),
+            providers: self.providers.clone(),
+            folders: self.folders.clone(),
+            servers: self.servers.clone(),
+            runs: RefCell::default(),
+            ..*self
+        }
+    }
     /// What the graph may touch; nodes ask it while they run.
     pub fn grants(&self) -> &Grants {
         &self.environment.grants
@@ -510,6 +567,11 @@ impl BuildSite<'_> {
     /// Compiles a template.
     pub fn template(&self, pointer: &str, source: &str) -> Result<Template, Diagnostic> {
         Template::compile(source, self.place(pointer))
+            .map_err(|e| self.problem("expression-syntax", pointer, &e.message))
+    }
+    /// Compiles a template of an address: values in it are encoded.
+    pub(crate) fn address(&self, pointer: &str, source: &str) -> Result<Template, Diagnostic> {
+        Template::address(source, self.place(pointer))
             .map_err(|e| self.problem("expression-syntax", pointer, &e.message))
     }
     /// Compiles a JSON Schema.

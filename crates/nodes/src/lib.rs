@@ -7,6 +7,7 @@
 
 pub mod access;
 mod conduct;
+mod durable;
 pub mod expression;
 pub mod kind;
 pub mod kinds;
@@ -21,6 +22,7 @@ pub mod sandbox;
 pub mod schema;
 pub mod search;
 mod suggest;
+mod time;
 mod view;
 mod web;
 

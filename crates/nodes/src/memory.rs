@@ -174,7 +174,8 @@ impl Request {
     }
 }
 
-fn shown(answer: StoreAnswer) -> Value {
+/// What a store answered, as programs and states see it.
+pub(crate) fn shown(answer: StoreAnswer) -> Value {
     match answer {
         StoreAnswer::Done => Value::Null,
         StoreAnswer::Item(item) => item.map_or(Value::Null, |item| item.to_json()),

@@ -15,14 +15,15 @@ use superstep::{
     BoxFuture, Graph, GraphPlace, MemoryCache, Node, NodeContext, NodeError, NodeOptions, NodeOutput, START,
     StateGraph, Value,
 };
-use superstep_document::{Diagnostic, Document, Edge, Fallback, NodeSpec, Reducer};
+use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec, Reducer};
 
 use crate::access::{Access, Grants};
 use crate::conduct;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, Usage};
 use crate::kinds::{
-    agent::Agent, ask::Ask, assign::Assign, code::Code, graph::GraphKind, model::Model, retrieve::Retrieve,
-    tools::Tools,
+    agent::Agent, ask::Ask, assign::Assign, code::Code, delay::Delay, graph::GraphKind, http::Http,
+    map::MapKind, memory::Memory, model::Model, note::Note, retrieve::Retrieve, router::RouterKind,
+    store::StoreKind, tools::Tools,
 };
 use crate::mcp::Hub;
 use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
@@ -173,12 +174,19 @@ impl Registry {
     pub fn standard() -> Self {
         Self::empty()
             .with(Assign)
+            .with(RouterKind)
+            .with(Delay)
             .with(Model)
             .with(Tools)
             .with(Agent)
+            .with(Memory)
             .with(Code::default())
+            .with(Http)
+            .with(MapKind)
             .with(Ask)
+            .with(Note)
             .with(Retrieve)
+            .with(StoreKind)
             .with(GraphKind)
     }
 
@@ -342,7 +350,9 @@ impl Registry {
         for (name, key) in document.state_keys() {
             graph = schema.channel(graph, name, route::channel(&key));
         }
-        let specs: IndexMap<&str, NodeSpec> = document.nodes().collect();
+        // Notes are read by people only.
+        let specs: IndexMap<&str, NodeSpec> =
+            document.nodes().filter(|(_, spec)| spec.kind != NOTE).collect();
         let nodes: BTreeMap<&str, NodeSpec> = document.nodes().collect();
         let node = |id: &str| {
             let spec = specs.get(id)?;
@@ -353,6 +363,7 @@ impl Registry {
                 keys: &keys,
                 folder: environment.folder.clone(),
                 nodes: &nodes,
+                effect: spec.conduct.effect,
                 providers: providers.clone(),
                 folders: self.folders.clone(),
                 servers: self.servers.clone(),

@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use superstep::{NodeContext, Object, Value};
 
 use crate::access::Access;
-use crate::expression::{Expression, Scope};
+use crate::expression::{Expression, Scope, encoded};
 use crate::kind::Site;
 use crate::provider::{args_json, wait_in_headers};
 use crate::suggest;
@@ -161,18 +161,6 @@ fn filled(template: &str, args: &Object) -> String {
             Part::Argument(name) => plain(args.get(name)),
         })
         .collect()
-}
-
-/// Everything but letters, digits and `-._~` as its bytes.
-pub(crate) fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }
 
 /// Scheme and host of an address.

@@ -161,6 +161,17 @@ fn source(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
         let message = format!("The edge begins at `{name}`, and there is no such node.");
         let remedy = unknown_node(check, name);
         check.push(Diagnostic::error("unknown-source", record, message, remedy).at(pointer));
+    } else {
+        no_note(check, record, name, pointer);
+    }
+}
+
+/// A note never runs: what waits for it waits for ever, and what leads to it leads nowhere.
+fn no_note(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
+    if check.document.is_note(name) {
+        let message = format!("`{name}` is a note; it is no part of the graph.");
+        let remedy = "Connect a node, or remove the edge.";
+        check.push(Diagnostic::error("note-in-graph", record, message, remedy).at(pointer));
     }
 }
 
@@ -173,6 +184,8 @@ fn target(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
         let message = format!("The edge leads to `{name}`, and there is no such node.");
         let remedy = unknown_node(check, name);
         check.push(Diagnostic::error("unknown-target", record, message, remedy).at(pointer));
+    } else {
+        no_note(check, record, name, pointer);
     }
 }
 

@@ -41,10 +41,9 @@ fn unreached(check: &mut Check<'_>, topology: &Topology, reachable: &HashSet<&st
             _ => None,
         })
         .collect();
-    let idle = |id: &&str| !reachable.contains(id) && !stand_ins.contains(*id);
-    let notes: HashSet<String> = check.document.notes().map(str::to_owned).collect();
-    let idle = |id: &&str| idle(id) && !notes.contains(*id);
-    for id in check.document.node_ids().filter(idle) {
+    let document = check.document;
+    let idle = |id: &&str| !reachable.contains(id) && !stand_ins.contains(*id) && !document.is_note(id);
+    for id in document.node_ids().filter(idle) {
         let others = |names: Vec<&str>| names.iter().any(|name| *name != id);
         let record = format!("node:{id}");
         if others(topology.predecessors(id)) || others(topology.successors(id)) {

@@ -159,7 +159,9 @@ impl Check<'_> {
             Some(Fallback::Value(_)) | None => return,
         };
         let is_branch = field == "to";
-        let known = if is_branch {
+        let known = if self.document.is_note(name) {
+            false
+        } else if is_branch {
             self.document.is_place(name) && name != START
         } else {
             self.document.is_place(name) && ![START, END, id].contains(&name.as_str())

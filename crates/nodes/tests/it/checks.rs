@@ -458,7 +458,10 @@ fn kinds_describe_themselves() {
     let kinds = Registry::standard().kinds();
     assert_eq!(
         kinds.iter().map(|kind| kind.kind).collect::<Vec<_>>(),
-        ["assign", "model", "tools", "agent", "code", "ask", "retrieve", "graph"]
+        [
+            "assign", "router", "delay", "model", "tools", "agent", "memory", "code", "http", "map", "ask",
+            "note", "retrieve", "store", "graph"
+        ]
     );
     for kind in kinds {
         jsonschema::validator_for(&kind.config_schema).unwrap();

@@ -6,6 +6,8 @@ mod agents;
 mod checks;
 mod exchange;
 mod golden;
+mod http;
+mod kinds;
 mod litellm;
 mod nested;
 mod nodes;

@@ -1,0 +1,165 @@
+//! `delay`: waits. When to go on is recorded before the wait begins, so that a run that was stopped in the middle of it
+//! waits for what is left, and not at all when the time has come meanwhile.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value, iso8601};
+use superstep_document::Diagnostic;
+
+use crate::durable::recorded;
+use crate::expression::{Expression, Scope};
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::time::millis;
+
+/// Longest wait: a year.
+const LONGEST: Duration = Duration::from_secs(366 * 86_400);
+/// Between two signs of life.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Settings of a `delay` node.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "Waits.")]
+pub struct DelayConfig {
+    /// An expression that gives how many seconds to wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Seconds", extend("x-editor" = "expression", "examples" = ["30", "state.minutes * 60"]))]
+    pub seconds: Option<String>,
+    /// An expression that gives a time to wait for: text such as `2026-11-21T09:30:00+01:00`, or seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Until", extend("x-editor" = "expression", "examples" = ["state.due"]))]
+    pub until: Option<String>,
+}
+
+/// The kind.
+pub struct Delay;
+
+impl NodeKind for Delay {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: "delay",
+            title: "Delay",
+            summary: "Waits for a while, or until a time.",
+            icon: "clock",
+            group: "state",
+            config_schema: schema_of::<DelayConfig>(),
+            defaults: json!({"seconds": "10"}),
+            card: &["/seconds", "/until"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<DelayConfig>() else {
+            return;
+        };
+        match (&config.seconds, &config.until) {
+            (Some(seconds), None) => site.expression("/seconds", seconds, None),
+            (None, Some(until)) => site.expression("/until", until, None),
+            (None, None) => site.error(
+                "delay-time",
+                "",
+                "The node does not say how long to wait.",
+                "Write `seconds`, or `until`.",
+            ),
+            (Some(_), Some(_)) => site.error(
+                "delay-time",
+                "/until",
+                "The node says both how long and until when to wait.",
+                "Remove `seconds` or `until`.",
+            ),
+        }
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: DelayConfig = site.parse()?;
+        let compile = |pointer: &str, source: &Option<String>| {
+            source
+                .as_ref()
+                .map(|source| site.expression(pointer, source))
+                .transpose()
+        };
+        Ok(Arc::new(DelayNode {
+            name: site.node.into(),
+            seconds: compile("/seconds", &config.seconds)?,
+            until: compile("/until", &config.until)?,
+        }))
+    }
+}
+
+struct DelayNode {
+    name: Arc<str>,
+    seconds: Option<Expression>,
+    until: Option<Expression>,
+}
+
+impl DelayNode {
+    /// When to go on, as the state says now.
+    fn wake(&self, now: u64, scope: &Scope) -> Result<u64, NodeError> {
+        let wake = match (&self.seconds, &self.until) {
+            (Some(seconds), _) => {
+                let value = seconds.eval(scope)?;
+                let wait = value.as_f64().and_then(|n| Duration::try_from_secs_f64(n).ok());
+                let wait =
+                    wait.ok_or_else(|| seconds.wrong_type("a number of seconds, 0 or more", &value))?;
+                now.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
+            }
+            (None, Some(until)) => {
+                let value = until.eval(scope)?;
+                let wanted = "a time such as \"2026-11-21T09:30:00Z\", or seconds since 1970";
+                millis(&value).ok_or_else(|| until.wrong_type(wanted, &value))?
+            }
+            (None, None) => now,
+        };
+        if Duration::from_millis(wake.saturating_sub(now)) > LONGEST {
+            let text = format!(
+                "node {}: the wait would be longer than a year. Correct the time",
+                self.name
+            );
+            return Err(NodeError::new("DelayError", text));
+        }
+        Ok(wake)
+    }
+}
+
+impl Node for DelayNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let now = context.now_ms();
+            let wake = self.wake(now, &Scope::new(&input))?;
+            let began = superstep::json!({"from": now, "until": wake});
+            let began = recorded(&context, "wait", began).await?;
+            let member = |name: &str| began.get(name).and_then(Value::as_u64).unwrap_or(now);
+            let (from, wake) = (member("from"), member("until"));
+            let whole = wake.saturating_sub(from).max(1);
+            let mut left = Duration::from_millis(wake.saturating_sub(now));
+            // Long waits are told of a hundred times, not every second.
+            let pause = TICK.max(Duration::from_millis(whole / 100));
+            let mut quiet = pause;
+            while !left.is_zero() {
+                context.heartbeat();
+                if quiet >= pause {
+                    let done = 1.0 - left.as_millis() as f64 / whole as f64;
+                    let progress = (done * 1000.0).round() / 1000.0;
+                    let told =
+                        superstep::json!({"node": &*self.name, "until": iso8601(wake), "progress": progress});
+                    context.emit(told).await;
+                    quiet = Duration::ZERO;
+                }
+                let step = left.min(TICK);
+                tokio::select! {
+                    biased;
+                    () = context.cancelled() => return Err(NodeError::Cancelled),
+                    () = tokio::time::sleep(step) => {}
+                }
+                quiet += step;
+                left -= step;
+                // The machine may have slept meanwhile, and its timers with it.
+                left = left.min(Duration::from_millis(wake.saturating_sub(context.now_ms())));
+            }
+            Ok(NodeOutput::none())
+        })
+    }
+}

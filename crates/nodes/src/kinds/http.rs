@@ -1,0 +1,344 @@
+//! `http`: sends a request and takes what the answer says. What stands in `{{ }}` of the address is encoded, so that a
+//! value of the state never changes whom the request goes to; only an address that begins with a value is any address.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
+use superstep_document::{Diagnostic, Effect, escape_pointer};
+
+use crate::access::{Access, Grants};
+use crate::expression::{Expression, Scope, Template};
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::provider::Variables;
+use crate::request::{self, ANSWER, HttpMethod, Limits, RequestError, add_query, default_timeout, origin};
+use crate::web::{Call, Web, WebError};
+
+/// Settings of an `http` node.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "Sends a request.")]
+pub struct HttpConfig {
+    /// What it does to the address.
+    #[serde(default)]
+    #[schemars(title = "Method")]
+    pub method: HttpMethod,
+    /// Address. What stands in `{{ }}` is encoded; an address that begins with `{{` is taken as the state has it.
+    #[schemars(title = "URL", extend("x-editor" = "template", "examples" = ["https://api.example.org/orders/{{ state.id }}"]))]
+    pub url: String,
+    /// Added to the address as `?name=value`: templates. What comes out empty is left out.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(title = "Query", with = "std::collections::BTreeMap<String, String>")]
+    pub query: IndexMap<String, String>,
+    /// Headers: templates.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(title = "Headers", with = "std::collections::BTreeMap<String, String>")]
+    pub headers: IndexMap<String, String>,
+    /// An expression: what is sent with POST, PUT and PATCH. Text is sent as text, anything else as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Body", extend("x-editor" = "expression"))]
+    pub body: Option<String>,
+    /// Environment variable with a key, sent as `Authorization: Bearer KEY`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Key variable")]
+    pub key_variable: Option<String>,
+    /// An expression: what of `answer` (its `status`, `headers` and `body`) is written.
+    #[serde(default = "default_take")]
+    #[schemars(title = "Take", extend("x-editor" = "expression"))]
+    pub take: String,
+    /// State key that takes it.
+    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    pub into: String,
+    /// What a status outside of 200 to 299 is: `fail` fails the node, so that it can be retried; `data` is an answer like any other.
+    #[serde(default)]
+    #[schemars(title = "On status")]
+    pub on_status: OnStatus,
+    /// Longest time for an answer, in seconds.
+    #[serde(default = "default_timeout")]
+    #[schemars(title = "Time limit (s)", range(min = 1, max = 3600))]
+    pub timeout_s: u64,
+    /// Largest answer, in kilobytes. A larger one is an error.
+    #[serde(default = "default_size")]
+    #[schemars(title = "Size limit (kB)", range(min = 1, max = 65_536))]
+    pub max_kb: usize,
+}
+
+fn default_take() -> String {
+    "answer.body".to_owned()
+}
+fn default_size() -> usize {
+    1024
+}
+
+/// What a status that says "no" is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = crate::kind::words)]
+pub enum OnStatus {
+    /// A failure of the node.
+    #[default]
+    Fail,
+    /// An answer.
+    Data,
+}
+
+/// The kind.
+pub struct Http;
+
+impl NodeKind for Http {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: "http",
+            title: "HTTP",
+            summary: "Sends a request to a server and takes its answer.",
+            icon: "globe",
+            group: "code",
+            config_schema: schema_of::<HttpConfig>(),
+            defaults: json!({"url": "https://", "into": ""}),
+            card: &["/method", "/url", "/into"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<HttpConfig>() else {
+            return;
+        };
+        site.template("/url", &config.url);
+        match host(&config.url) {
+            Host::Any => site.reaches(Access::Host("*".into())),
+            Host::Is(access) => site.reaches(access),
+            Host::Bad(cause) => site.error(
+                "http-url",
+                "/url",
+                cause,
+                "Write an address that begins with https:// and a host, or with `{{` when the state has the whole address.",
+            ),
+        }
+        for (name, value) in &config.query {
+            site.template(&format!("/query/{}", escape_pointer(name)), value);
+        }
+        for (name, value) in &config.headers {
+            let pointer = format!("/headers/{}", escape_pointer(name));
+            if HeaderName::try_from(name.as_str()).is_err() {
+                site.error(
+                    "http-header",
+                    &pointer,
+                    format!("{name:?} is no header."),
+                    "Correct its name.",
+                );
+            }
+            site.template(&pointer, value);
+        }
+        if let Some(body) = &config.body {
+            site.expression("/body", body, None);
+            if !config.method.has_body() {
+                site.warning(
+                    "http-body",
+                    "/body",
+                    "This method sends no body.",
+                    "Choose POST, PUT or PATCH, or remove the body.",
+                );
+            }
+        }
+        if let Some(variable) = &config.key_variable {
+            site.filled("/key_variable", variable);
+            site.reaches(Access::Variable(variable.clone()));
+        }
+        site.expression("/take", &config.take, Some(ANSWER));
+        site.write("/into", &config.into);
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: HttpConfig = site.parse()?;
+        let templates = |part: &str, map: &IndexMap<String, String>| {
+            let template = |(name, text): (&String, &String)| {
+                Ok((
+                    name.clone(),
+                    site.template(&format!("/{part}/{}", escape_pointer(name)), text)?,
+                ))
+            };
+            map.iter().map(template).collect::<Result<Vec<_>, Diagnostic>>()
+        };
+        // What begins with a value is an address as a whole: there is nothing to encode a value into.
+        let url = match host(&config.url) {
+            Host::Any => site.template("/url", &config.url)?,
+            _ => site.address("/url", &config.url)?,
+        };
+        Ok(Arc::new(HttpNode {
+            name: site.node.into(),
+            query: templates("query", &config.query)?,
+            headers: templates("headers", &config.headers)?,
+            body: config
+                .body
+                .as_ref()
+                .map(|body| site.expression("/body", body))
+                .transpose()?,
+            take: site.expression("/take", &config.take)?,
+            keyed: matches!(site.effect, Some(Effect::Idempotent | Effect::Once)),
+            grants: site.grants().clone(),
+            variables: site.environment.variables.clone(),
+            web: Web::new(site.grants(), &site.environment.models.private_hosts),
+            fixed: !config.url.contains('{'),
+            url,
+            config,
+        }))
+    }
+}
+
+/// Whom an address asks.
+enum Host {
+    /// One server.
+    Is(Access),
+    /// Whomever the state says.
+    Any,
+    Bad(String),
+}
+
+fn host(url: &str) -> Host {
+    let origin = origin(url.trim_start());
+    if origin.contains("{{") || origin.contains("{%") {
+        // `https://{{ state.shop }}.example.org` has no one host either.
+        return Host::Any;
+    }
+    match Url::parse(origin) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
+            Host::Is(Access::of_url(&url))
+        }
+        _ => Host::Bad(format!("{url:?} is no address.")),
+    }
+}
+
+struct HttpNode {
+    name: Arc<str>,
+    url: Template,
+    /// There is no value in the address.
+    fixed: bool,
+    query: Vec<(String, Template)>,
+    headers: Vec<(String, Template)>,
+    body: Option<Expression>,
+    take: Expression,
+    /// The server is told which requests are the same one.
+    keyed: bool,
+    grants: Grants,
+    variables: Variables,
+    web: Web,
+    config: HttpConfig,
+}
+
+impl HttpNode {
+    fn wrong(&self, cause: impl std::fmt::Display) -> NodeError {
+        NodeError::new("HttpInputError", format!("node {}: {cause}", self.name))
+    }
+
+    fn failed(&self, error: RequestError) -> NodeError {
+        let text = format!("node {}: {error}", self.name);
+        match error {
+            RequestError::Cancelled => NodeError::Cancelled,
+            RequestError::Input(_) | RequestError::TooLarge(_) => NodeError::new("HttpAnswerError", text),
+            RequestError::Late(_) => NodeError::new("HttpTimeoutError", text),
+            RequestError::Web(WebError::Denied(denied)) => denied.into(),
+            RequestError::Web(_) => NodeError::new("HttpConnectionError", text),
+            RequestError::Refused(status, _, wait) => NodeError::new("HttpStatusError", text)
+                .status(status.as_u16())
+                .retry_after(wait),
+        }
+    }
+
+    fn call(&self, context: &NodeContext, scope: &Scope) -> Result<Call, NodeError> {
+        let text = self.url.render(scope)?;
+        let mut url =
+            Url::parse(text.trim()).map_err(|e| self.wrong(format!("{text:?} is no address ({e})")))?;
+        // A value of dots would climb out of its folder, and the parser has already followed it.
+        let path = text.split(['?', '#']).next().unwrap_or_default();
+        if !self.fixed && path.split(['/', '\\']).any(|part| matches!(part, "." | "..")) {
+            return Err(self.wrong(format!("{text:?} climbs to another folder")));
+        }
+        let mut query = Vec::new();
+        for (name, template) in &self.query {
+            query.push((name.as_str(), template.render(scope)?));
+        }
+        add_query(&mut url, query.into_iter());
+        let mut headers = HeaderMap::new();
+        let body = match (&self.body, self.config.method.has_body()) {
+            (Some(body), true) => Some(match body.eval(scope)? {
+                Value::String(text) => {
+                    headers.insert(
+                        CONTENT_TYPE,
+                        HeaderValue::from_static("text/plain; charset=utf-8"),
+                    );
+                    text.as_bytes().to_vec()
+                }
+                json => {
+                    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                    json.to_string().into_bytes()
+                }
+            }),
+            _ => None,
+        };
+        if self.keyed
+            && let Ok(key) = HeaderValue::from_str(context.info().task_id.as_str())
+        {
+            headers.insert("idempotency-key", key);
+        }
+        if let Some(variable) = &self.config.key_variable {
+            self.grants.require(&Access::Variable(variable.clone()))?;
+            let key = (self.variables)(variable).ok_or_else(|| {
+                self.wrong(format!(
+                    "the environment variable {variable} is not set. Set it to the server's key"
+                ))
+            })?;
+            let mut value = HeaderValue::try_from(format!("Bearer {}", key.trim())).map_err(|_| {
+                self.wrong(format!(
+                    "the key in {variable} holds characters that headers do not take"
+                ))
+            })?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        for (name, template) in &self.headers {
+            let key = HeaderName::try_from(name.as_str()).map_err(|e| self.wrong(e))?;
+            let value = HeaderValue::try_from(template.render(scope)?).map_err(|_| {
+                self.wrong(format!(
+                    "the header {name} would hold characters that headers do not take"
+                ))
+            })?;
+            headers.insert(key, value);
+        }
+        Ok(Call {
+            method: self.config.method.method(),
+            url,
+            headers,
+            body,
+        })
+    }
+}
+
+impl Node for HttpNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let scope = Scope::new(&input);
+            let call = self.call(&context, &scope)?;
+            let limits = Limits {
+                time: Duration::from_secs(self.config.timeout_s),
+                bytes: self.config.max_kb.saturating_mul(1024),
+            };
+            let answer = request::send(&context, &self.web, call, limits)
+                .await
+                .map_err(|e| self.failed(e))?;
+            if self.config.on_status == OnStatus::Fail && !answer.status.is_success() {
+                return Err(self.failed(answer.refused()));
+            }
+            if answer.cut {
+                return Err(self.failed(RequestError::TooLarge(limits.bytes)));
+            }
+            let value = answer.value().map_err(|e| self.failed(e))?;
+            let taken = self.take.eval(&scope.with(ANSWER, value))?;
+            Ok(NodeOutput::update([(self.config.into.as_str(), taken)]))
+        })
+    }
+}

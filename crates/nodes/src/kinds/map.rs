@@ -1,0 +1,428 @@
+//! `map`: does something for each item of a list, several at once. What each item came to is recorded when it is done:
+//! when the node runs again, after a failure, a question or the death of the process, only the others are worked on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use superstep::{
+    BoxFuture, Graph, Input, List, Node, NodeContext, NodeError, NodeOutput, Object, Persistence, TaskFn,
+    Value,
+};
+use superstep_document::{Diagnostic, escape_pointer};
+
+use crate::expression::{Expression, Scope};
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::kinds::code;
+use crate::sandbox::{self, CodeError, Limits};
+use crate::schema::Keys;
+
+/// Most items, whatever the settings say.
+const MOST: usize = 100_000;
+/// What the nested graph's result is called.
+const RESULT: &str = "result";
+
+/// Settings of a `map` node.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "Does something for each item of a list.")]
+pub struct MapConfig {
+    /// An expression that gives the list.
+    #[schemars(title = "Items", extend("x-editor" = "expression"))]
+    pub items: String,
+    /// What one item is called in the settings below: `item.name`.
+    #[serde(default = "default_as", rename = "as")]
+    #[schemars(title = "As")]
+    pub name: String,
+    /// An expression: what becomes of an item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Expression", extend("x-editor" = "expression"))]
+    pub expression: Option<String>,
+    /// Body of a JavaScript function that sees the item under its name, `index` and `state`, and returns what becomes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "JavaScript", extend("x-editor" = "code", "x-language" = "javascript"))]
+    pub javascript: Option<String>,
+    /// A graph file that is run for each item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Graph", extend("x-editor" = "text"))]
+    pub graph: Option<String>,
+    /// What the graph is given: text is an expression that sees the item, any other JSON is taken as it is. Without it, the item under its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Input", extend("x-editor" = "assignments"))]
+    pub input: Option<Map<String, Json>>,
+    /// An expression: what of `result`, the graph's output, becomes of the item. Without it, all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Take", extend("x-editor" = "expression"))]
+    pub take: Option<String>,
+    /// State key that takes the list of results, in the order of the items.
+    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    pub into: String,
+    /// Items that are worked on at once.
+    #[serde(default = "default_concurrency")]
+    #[schemars(title = "At once", range(min = 1, max = 256))]
+    pub concurrency: usize,
+    /// What happens when an item fails: `fail` fails the node after the others are done, `skip` leaves the item out, `collect` puts null in its place.
+    #[serde(default)]
+    #[schemars(title = "On error")]
+    pub on_error: OnError,
+    /// State key that takes a list of the failures: `{index, item, class, message}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Errors into", extend("x-editor" = "state-key"))]
+    pub errors: Option<String>,
+    /// Most items; a longer list is an error.
+    #[serde(default = "default_most")]
+    #[schemars(title = "Most items", range(min = 1, max = MOST))]
+    pub max_items: usize,
+    /// Running time of the JavaScript for one item, in milliseconds.
+    #[serde(default = "default_timeout")]
+    #[schemars(title = "Time limit (ms)", range(min = 1, max = 600_000))]
+    pub timeout_ms: u64,
+}
+
+/// What happens when an item fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = crate::kind::words)]
+pub enum OnError {
+    /// The node fails when all items are done.
+    #[default]
+    Fail,
+    /// The item is left out.
+    Skip,
+    /// Null stands in its place.
+    Collect,
+}
+
+fn default_as() -> String {
+    "item".to_owned()
+}
+fn default_concurrency() -> usize {
+    8
+}
+fn default_most() -> usize {
+    1000
+}
+fn default_timeout() -> u64 {
+    1000
+}
+
+/// The kind.
+pub struct MapKind;
+
+impl NodeKind for MapKind {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: "map",
+            title: "Map",
+            summary: "Does something for each item of a list, several at once.",
+            icon: "list-checks",
+            group: "code",
+            config_schema: schema_of::<MapConfig>(),
+            defaults: json!({"items": "", "expression": "item", "into": ""}),
+            card: &["/items", "/graph", "/into"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<MapConfig>() else {
+            return;
+        };
+        let name = Some(config.name.as_str());
+        site.expression("/items", &config.items, None);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if config.name.is_empty()
+            || !config.name.chars().all(is_name)
+            || config.name.starts_with(|c: char| c.is_ascii_digit())
+            || ["state", "input", "index", RESULT].contains(&config.name.as_str())
+        {
+            site.error(
+                "map-name",
+                "/as",
+                format!("{:?} cannot be the name of an item.", config.name),
+                "Write letters, digits and `_`, and none of the names that are taken: state, input, index, result.",
+            );
+        }
+        let ways = [
+            config.expression.is_some(),
+            config.javascript.is_some(),
+            config.graph.is_some(),
+        ];
+        if ways.iter().filter(|given| **given).count() != 1 {
+            site.error(
+                "map-does",
+                "",
+                "The node must do one thing with each item.",
+                "Write one of `expression`, `javascript` and `graph`, and remove the others.",
+            );
+        }
+        if let Some(expression) = &config.expression {
+            site.expression("/expression", expression, name);
+        }
+        if let Some(source) = &config.javascript
+            && let Err(error) = sandbox::check(&body(&config.name, source))
+        {
+            let message = match error {
+                CodeError::Syntax { message, line } => {
+                    let line = line.map_or_else(String::new, |line| format!(" in line {line}"));
+                    format!("The code cannot be read{line}: {message}.")
+                }
+                other => format!("The code cannot be compiled: {other}"),
+            };
+            site.error("code-syntax", "/javascript", message, "Correct the JavaScript.");
+        }
+        if let Some(path) = &config.graph {
+            let nested = site.graph("/graph", path);
+            let inner = nested.as_ref().map(|nested| Keys::of(&nested.document));
+            for (key, value) in config.input.iter().flatten() {
+                let pointer = format!("/input/{}", escape_pointer(key));
+                site.value(&pointer, value, name);
+                known_inside(site, &pointer, key, inner.as_ref());
+            }
+            if config.input.is_none() {
+                known_inside(site, "/as", &config.name, inner.as_ref());
+            }
+            if let Some(take) = &config.take {
+                site.expression("/take", take, Some(RESULT));
+            }
+        }
+        site.write("/into", &config.into);
+        if let Some(errors) = &config.errors {
+            site.write("/errors", errors);
+        }
+        if config.on_error == OnError::Collect && config.errors.is_none() {
+            site.warning(
+                "map-errors",
+                "/errors",
+                "Failed items become null, and nothing says why they failed.",
+                "Choose a state key for the errors.",
+            );
+        }
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: MapConfig = site.parse()?;
+        let expression = |pointer: &str, source: &Option<String>| {
+            source
+                .as_ref()
+                .map(|source| site.expression(pointer, source))
+                .transpose()
+        };
+        let work = if let Some(path) = &config.graph {
+            let (_, graph) = site.graph("/graph", path, Persistence::Inherit)?;
+            let input = match &config.input {
+                None => None,
+                Some(map) => {
+                    let mut sources = Vec::new();
+                    for (key, value) in map {
+                        let source = match value {
+                            Json::String(source) => {
+                                Ok(site.expression(&format!("/input/{}", escape_pointer(key)), source)?)
+                            }
+                            literal => Err(Value::from(literal.clone())),
+                        };
+                        sources.push((Arc::from(key.as_str()), source));
+                    }
+                    Some(sources)
+                }
+            };
+            let take = expression("/take", &config.take)?;
+            Work::Graph(graph, input, take)
+        } else if let Some(source) = &config.javascript {
+            let limits = Limits {
+                timeout: Duration::from_millis(config.timeout_ms),
+                memory: 64 * 1024 * 1024,
+            };
+            Work::JavaScript(body(&config.name, source).into(), limits)
+        } else {
+            let source = config.expression.clone().unwrap_or_default();
+            Work::Expression(site.expression("/expression", &source)?)
+        };
+        Ok(Arc::new(MapNode {
+            node: site.node.into(),
+            items: site.expression("/items", &config.items)?,
+            per_item: Arc::new(PerItem {
+                node: site.node.into(),
+                name: config.name.as_str().into(),
+                work,
+            }),
+            config,
+        }))
+    }
+}
+
+fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner: Option<&Keys>) {
+    let Some(inner) = inner.filter(|inner| inner.get(key).is_none()) else {
+        return;
+    };
+    let message = format!(
+        "The graph has no state key `{key}`.{}",
+        crate::suggest::did_you_mean(key, inner.names())
+    );
+    let remedy = format!(
+        "Say in `input` what it is given. It has {}.",
+        crate::suggest::listing(inner.names())
+    );
+    site.error("unknown-key", pointer, message, remedy);
+}
+
+/// The function with its arguments by name, on the first line, so that lines keep their numbers.
+fn body(name: &str, source: &str) -> String {
+    format!("const {name} = state.item, index = state.index; state = state.state; {source}")
+}
+
+type Sources = Vec<(Arc<str>, Result<Expression, Value>)>;
+
+enum Work {
+    Expression(Expression),
+    JavaScript(Arc<str>, Limits),
+    Graph(Graph, Option<Sources>, Option<Expression>),
+}
+
+/// What is done with an item.
+struct PerItem {
+    node: Arc<str>,
+    name: Arc<str>,
+    work: Work,
+}
+
+impl PerItem {
+    async fn run(
+        &self,
+        context: &NodeContext,
+        index: usize,
+        item: Value,
+        state: Value,
+    ) -> Result<Value, NodeError> {
+        let scope = || Scope::new(&state).with(self.name.clone(), item.clone());
+        match &self.work {
+            Work::Expression(expression) => Ok(expression.eval(&scope())?),
+            Work::JavaScript(source, limits) => {
+                let mut given = Object::new();
+                given.insert("item", item.clone());
+                given.insert("index", index);
+                given.insert("state", state.clone());
+                let line = |line: String| superstep::json!({"log": line, "node": &*self.node, "item": index});
+                code::run(context, source.clone(), Value::Object(given), *limits, line)
+                    .await
+                    .map_err(|error| match error {
+                        CodeError::Cancelled => NodeError::Cancelled,
+                        other => NodeError::new("CodeError", other.to_string()),
+                    })
+            }
+            Work::Graph(graph, sources, take) => {
+                let mut input = Object::new();
+                match sources {
+                    None => drop(input.insert(self.name.clone(), item.clone())),
+                    Some(sources) => {
+                        for (key, source) in sources {
+                            let value = match source {
+                                Ok(expression) => expression.eval(&scope())?,
+                                Err(fixed) => fixed.clone(),
+                            };
+                            input.insert(key.clone(), value);
+                        }
+                    }
+                }
+                let result = context.invoke(graph, Input::value(Value::Object(input))).await?;
+                match take {
+                    None => Ok(result),
+                    Some(take) => Ok(take.eval(&Scope::new(&state).with(RESULT, result))?),
+                }
+            }
+        }
+    }
+}
+
+struct MapNode {
+    node: Arc<str>,
+    items: Expression,
+    per_item: Arc<PerItem>,
+    config: MapConfig,
+}
+
+impl MapNode {
+    fn items(&self, input: &Value) -> Result<List, NodeError> {
+        let items = self.items.list(&Scope::new(input))?;
+        let most = self.config.max_items.min(MOST);
+        if items.len() > most {
+            return Err(NodeError::new(
+                "MapLimitError",
+                format!(
+                    "node {}: the list has {} items, and at most {most} are allowed. Give it fewer, or raise `max_items`",
+                    self.node,
+                    items.len()
+                ),
+            ));
+        }
+        Ok(items)
+    }
+}
+
+impl Node for MapNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let items = self.items(&input)?;
+            // Calls are known by their order, so all begin in the order of the items; a list of futures that begin
+            // when they are polled would do that too, but not beyond the limit.
+            let begin = |(index, item): (usize, &Value)| {
+                let (per_item, state, item) = (self.per_item.clone(), input.clone(), item.clone());
+                let shown = item.clone();
+                let task = TaskFn::new(self.config.name.as_str(), move |context: NodeContext, _| {
+                    let (per_item, state, item) = (per_item.clone(), state.clone(), item.clone());
+                    async move { per_item.run(&context, index, item, state).await }
+                });
+                context.call(&task, shown)
+            };
+            let mut ended = futures::stream::iter(items.iter().enumerate().map(begin))
+                .buffered(self.config.concurrency)
+                .enumerate();
+            let (mut results, mut errors, mut stopped) = (List::new(), List::new(), Vec::new());
+            let mut first = None;
+            while let Some((index, result)) = ended.next().await {
+                context.heartbeat();
+                match result {
+                    Ok(value) => results.push(value),
+                    Err(NodeError::Failed(failure)) => {
+                        if self.config.on_error == OnError::Collect {
+                            results.push(Value::Null);
+                        }
+                        errors.push(superstep::json!({
+                            "index": index, "item": items.get(index).cloned().unwrap_or_default(),
+                            "class": &*failure.class, "message": failure.message.as_str(),
+                        }));
+                        first.get_or_insert((index, failure));
+                    }
+                    Err(stop) => stopped.push(stop),
+                }
+            }
+            drop(ended);
+            // Everything that is asked is asked at once, and before anything else is said.
+            if let Some(error) = NodeError::together(stopped) {
+                return Err(error);
+            }
+            if self.config.on_error == OnError::Fail
+                && let Some((index, mut failure)) = first
+            {
+                let others = match errors.len() {
+                    1 => String::new(),
+                    count => format!(", and {} more", count - 1),
+                };
+                failure.message = format!(
+                    "node {}: item {index} of {} failed{others}: {}",
+                    self.node,
+                    items.len(),
+                    failure.message
+                );
+                return Err(NodeError::Failed(failure));
+            }
+            let mut update = Object::new();
+            update.insert(self.config.into.as_str(), results);
+            if let Some(key) = &self.config.errors {
+                update.insert(key.as_str(), errors);
+            }
+            Ok(NodeOutput::Update(Value::Object(update)))
+        })
+    }
+}

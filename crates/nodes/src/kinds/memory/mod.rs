@@ -1,0 +1,362 @@
+//! `memory`: keeps a conversation short and remembers what matters of it: trims it by tokens or turns, deletes messages,
+//! summarises what is old with a model, extracts facts into the store.
+
+mod count;
+mod trim;
+mod work;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use superstep::Node;
+use superstep_document::{Diagnostic, Reducer};
+
+use super::inner_model::{self, InnerModel, Wanted};
+use super::store::Namespace;
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use trim::Trim;
+use work::{Delete, Extract, MemoryNode, Summarise, Work};
+
+/// Settings of a `memory` node.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "Looks after a conversation.")]
+pub struct MemoryConfig {
+    /// What is done: `trim` keeps the end of the conversation, `delete` removes messages, `summarise` writes what is old into a summary, `extract` puts facts into the store.
+    #[serde(rename = "do")]
+    #[schemars(title = "Do")]
+    pub action: Action,
+    /// State key with the messages.
+    #[schemars(title = "Messages", extend("x-editor" = "state-key"))]
+    pub messages: String,
+    /// Trim: most tokens that are kept, about: four characters are a token. Summarise: nothing is done below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Max tokens", range(min = 1))]
+    pub max_tokens: Option<usize>,
+    /// Tokens are counted up by what the provider counted for its last answer.
+    #[serde(default)]
+    #[schemars(title = "Counted by the provider")]
+    pub by_provider: bool,
+    /// Trim: most turns that are kept; a turn begins with a human message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Max turns", range(min = 1))]
+    pub max_turns: Option<usize>,
+    /// Trim: a system message at the beginning is always kept.
+    #[serde(default = "yes")]
+    #[schemars(title = "Include system")]
+    pub include_system: bool,
+    /// Trim: the first message that is kept is of one of these types.
+    #[serde(default = "human")]
+    #[schemars(title = "Start on")]
+    pub start_on: Vec<String>,
+    /// Trim: the last message that is kept is of one of these types; of any when empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "End on")]
+    pub end_on: Vec<String>,
+    /// Trim: the message at the edge is kept in part: its last lines or blocks.
+    #[serde(default)]
+    #[schemars(title = "Allow partial")]
+    pub allow_partial: bool,
+    /// Trim: state key that takes what is kept, while the conversation stays whole. Extract: state key that takes the facts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    pub into: Option<String>,
+    /// Delete: an expression that gives a list of message ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Ids", extend("x-editor" = "expression"))]
+    pub ids: Option<String>,
+    /// Delete: messages of these types only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Types")]
+    pub types: Vec<String>,
+    /// Delete and summarise: the last messages, which stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Keep last", range(min = 0))]
+    pub keep_last: Option<usize>,
+    /// Summarise: state key that takes the summary. Without it, it is a system message at the beginning of the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Summary", extend("x-editor" = "state-key"))]
+    pub summary: Option<String>,
+    /// Summarise and extract: the model that does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Model")]
+    pub model: Option<InnerModel>,
+    /// Summarise and extract: what the model is asked, in place of the usual words. It sees `state.transcript`, and `state.known`: the summary or the facts so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Prompt", extend("x-editor" = "template"))]
+    pub prompt: Option<String>,
+    /// Extract: labels of the facts' namespace in the store, each a template.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Namespace")]
+    pub namespace: Vec<String>,
+    /// Extract: JSON Schema of one fact, an object. Without it, a fact is a text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Fact", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
+    pub fact: Option<Json>,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = crate::kind::words)]
+pub enum Action {
+    /// Keeps the end.
+    Trim,
+    /// Removes messages.
+    Delete,
+    /// Writes what is old into a summary.
+    Summarise,
+    /// Puts facts into the store.
+    Extract,
+}
+
+fn yes() -> bool {
+    true
+}
+fn human() -> Vec<String> {
+    vec!["human".to_owned()]
+}
+
+/// Types of messages.
+const TYPES: [&str; 4] = ["human", "ai", "system", "tool"];
+/// What prompts see besides the state.
+const EXTRA: [&str; 2] = ["transcript", "known"];
+/// Longest list of facts that a model may give at once.
+const MOST_FACTS: usize = 50;
+
+const SUMMARY: &str = "{% if state.known %}This is the summary of the conversation so far:\n{{ state.known }}\n\nExtend it by \
+    these messages:\n{% else %}Summarise this conversation:\n{% endif %}{{ state.transcript }}\n\nKeep names, facts, decisions and \
+    open questions. Answer with the summary alone.";
+const FACTS: &str = "List what is worth remembering about the person from this conversation: lasting facts, preferences and \
+    decisions, not what matters only now. Give each fact a short key of letters and `-`; take the same key for a fact that \
+    takes the place of a known one.\n{% if state.known %}Known:\n{% for fact in state.known %}- {{ fact.key }}: {{ fact.value }}\n\
+    {% endfor %}{% endif %}The conversation:\n{{ state.transcript }}";
+
+impl MemoryConfig {
+    fn wanted(&self) -> Wanted<'static> {
+        let (usual, output) = match self.action {
+            Action::Extract => {
+                let mut fact = self.fact.clone().unwrap_or_else(|| {
+                    json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
+                });
+                if let Some(fields) = fact.as_object_mut() {
+                    let properties = fields.entry("properties").or_insert_with(|| json!({}));
+                    if let Some(properties) = properties.as_object_mut() {
+                        properties.insert(
+                            "key".into(),
+                            json!({"type": "string", "minLength": 1, "maxLength": 100}),
+                        );
+                    }
+                    let required = fields.entry("required").or_insert_with(|| json!([]));
+                    if let Some(required) = required
+                        .as_array_mut()
+                        .filter(|list| !list.contains(&json!("key")))
+                    {
+                        required.push("key".into());
+                    }
+                }
+                (
+                    FACTS,
+                    Some(json!({"type": "array", "items": fact, "maxItems": MOST_FACTS})),
+                )
+            }
+            _ => (SUMMARY, None),
+        };
+        Wanted {
+            base: "/config/model",
+            prompt: self.prompt.clone().unwrap_or_else(|| usual.to_owned()),
+            output,
+            extra: &EXTRA,
+        }
+    }
+}
+
+/// The kind.
+pub struct Memory;
+
+impl NodeKind for Memory {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: "memory",
+            title: "Memory",
+            summary: "Keeps a conversation short, and remembers what matters of it.",
+            icon: "brain",
+            group: "models",
+            config_schema: schema_of::<MemoryConfig>(),
+            defaults: json!({"do": "trim", "messages": "", "max_tokens": 4000}),
+            card: &["/do", "/messages", "/into"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<MemoryConfig>() else {
+            return;
+        };
+        site.read("/messages", &config.messages);
+        let changes = match config.action {
+            Action::Trim => config.into.is_none(),
+            Action::Delete | Action::Summarise => true,
+            Action::Extract => false,
+        };
+        if changes && let Some(key) = site.write("/messages", &config.messages) {
+            let fits = matches!(
+                key.reducer,
+                Reducer::AddMessages | Reducer::Overwrite | Reducer::Append
+            );
+            if !fits {
+                let message = format!("State key `{}` takes no messages.", config.messages);
+                let remedy = "Choose a key with the reducer add_messages.";
+                site.error("memory-messages", "/messages", message, remedy);
+            }
+        }
+        if let Some(into) = &config.into {
+            site.write("/into", into);
+        }
+        for (name, types) in [
+            ("start_on", &config.start_on),
+            ("end_on", &config.end_on),
+            ("types", &config.types),
+        ] {
+            for (index, ty) in types
+                .iter()
+                .enumerate()
+                .filter(|(_, ty)| !TYPES.contains(&ty.as_str()))
+            {
+                let message = format!(
+                    "There are no messages of type `{ty}`.{}",
+                    crate::suggest::did_you_mean(ty, TYPES)
+                );
+                let remedy = format!("Write one of {}.", crate::suggest::listing(TYPES));
+                site.error("memory-type", &format!("/{name}/{index}"), message, remedy);
+            }
+        }
+        match config.action {
+            Action::Trim if config.max_tokens.is_none() && config.max_turns.is_none() => site.error(
+                "memory-limit",
+                "/max_tokens",
+                "Nothing says how much is kept.",
+                "Write `max_tokens` or `max_turns`.",
+            ),
+            Action::Delete => {
+                if config.ids.is_none() && config.types.is_empty() && config.keep_last.is_none() {
+                    site.error(
+                        "memory-limit",
+                        "/ids",
+                        "Nothing says which messages are deleted.",
+                        "Write `ids`, `types` or `keep_last`.",
+                    );
+                }
+                if let Some(ids) = &config.ids {
+                    site.expression("/ids", ids, None);
+                }
+            }
+            Action::Summarise | Action::Extract => self.check_model(site, &config),
+            Action::Trim => {}
+        }
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: MemoryConfig = site.parse()?;
+        let asking = match &config.model {
+            Some(model) if matches!(config.action, Action::Summarise | Action::Extract) => {
+                Some(inner_model::build(site, model, &config.wanted())?)
+            }
+            _ => None,
+        };
+        let work = match (config.action, asking) {
+            (Action::Trim, _) => Work::Trim(Trim {
+                max_tokens: config.max_tokens,
+                max_turns: config.max_turns,
+                include_system: config.include_system,
+                start_on: config.start_on,
+                end_on: config.end_on,
+                allow_partial: config.allow_partial,
+                by_provider: config.by_provider,
+            }),
+            (Action::Summarise, Some(asking)) => Work::Summarise(Summarise {
+                keep_last: config.keep_last.unwrap_or(4),
+                above: config.max_tokens,
+                by_provider: config.by_provider,
+                summary: config.summary,
+                asking,
+            }),
+            (Action::Extract, Some(asking)) => Work::Extract(Extract {
+                namespace: Namespace::build(site, &config.namespace)?,
+                asking,
+            }),
+            _ => Work::Delete(Delete {
+                ids: config
+                    .ids
+                    .as_ref()
+                    .map(|ids| site.expression("/ids", ids))
+                    .transpose()?,
+                types: config.types,
+                keep_last: config.keep_last.unwrap_or(0),
+            }),
+        };
+        let reducer = |key: &str| site.keys.get(key).map_or(Reducer::Overwrite, |key| key.reducer);
+        Ok(Arc::new(MemoryNode {
+            name: site.node.into(),
+            reducer: reducer(&config.messages),
+            into: config.into.map(|key| (reducer(&key), key)),
+            messages: config.messages,
+            work,
+        }))
+    }
+}
+
+impl Memory {
+    fn check_model(&self, site: &mut Site<'_>, config: &MemoryConfig) {
+        let Some(model) = &config.model else {
+            let remedy = "Add `model`, e.g. {\"model\": \"openai::gpt-4o-mini\"}.";
+            return site.error(
+                "memory-model",
+                "/model",
+                "This is done by a model, and there is none.",
+                remedy,
+            );
+        };
+        inner_model::check(site, model, &config.wanted());
+        if let Some(prompt) = &config.prompt {
+            let settings: Map<String, Json> = Map::new();
+            site.inside("/config", &settings, &EXTRA, |inner| {
+                inner.template("/prompt", prompt)
+            });
+        }
+        if config.action == Action::Summarise {
+            if let Some(key) = &config.summary {
+                site.read("/summary", key);
+                site.write("/summary", key);
+            }
+            return;
+        }
+        for (index, label) in config.namespace.iter().enumerate() {
+            let pointer = format!("/namespace/{index}");
+            site.filled(&pointer, label);
+            site.template(&pointer, label);
+        }
+        if config.namespace.is_empty() {
+            let remedy =
+                "Add a label, e.g. `memories`, and one that says whose they are, e.g. `{{ state.user }}`.";
+            site.error(
+                "store-namespace",
+                "/namespace",
+                "The facts have no place in the store.",
+                remedy,
+            );
+        }
+        if let Some(fact) = &config.fact {
+            site.schema("/fact", fact);
+            if fact.get("type").is_none_or(|ty| ty != "object") {
+                let remedy = "Write `{\"type\": \"object\", \"properties\": {…}}`.";
+                site.error(
+                    "memory-fact",
+                    "/fact",
+                    "A fact must be an object: the store keeps objects.",
+                    remedy,
+                );
+            }
+        }
+    }
+}

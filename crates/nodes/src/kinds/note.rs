@@ -1,0 +1,51 @@
+//! `note`: a text on the canvas. It is never part of the graph that runs, so nothing may lead to it or come from it.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use superstep::Node;
+use superstep_document::{Diagnostic, NOTE};
+
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+
+/// Settings of a `note`.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "A text on the canvas.")]
+pub struct NoteConfig {
+    /// What it says, as Markdown.
+    #[schemars(title = "Text", extend("x-editor" = "text"))]
+    pub text: String,
+}
+
+/// The kind.
+pub struct Note;
+
+impl NodeKind for Note {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: NOTE,
+            title: "Note",
+            summary: "A text on the canvas, for people; it never runs.",
+            icon: "sticky-note",
+            group: "people",
+            config_schema: schema_of::<NoteConfig>(),
+            defaults: json!({"text": ""}),
+            card: &["/text"],
+        }
+    }
+
+    fn check(&self, _: &mut Site<'_>) {}
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let message = "A note is no part of the graph.";
+        let remedy = "Leave it unconnected.";
+        Err(Diagnostic::error(
+            "note-in-graph",
+            format!("node:{}", site.node),
+            message,
+            remedy,
+        ))
+    }
+}

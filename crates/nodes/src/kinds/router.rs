@@ -1,0 +1,259 @@
+//! `router`: chooses a label, by conditions or by asking a model, and writes it to a state key. Where the run goes on is
+//! said by an ordinary `route` edge that reads the key: so the ways are drawn, checked and edited like any others.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
+use superstep_document::Diagnostic;
+
+use super::inner_model::{self, Asking, InnerModel, Wanted};
+use crate::expression::{Expression, Scope};
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+
+/// Settings of a `router` node.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "Chooses where to go on.")]
+pub struct RouterConfig {
+    /// What there is to choose from. Without a model the first whose condition is true is chosen.
+    #[schemars(title = "Ways")]
+    pub ways: Vec<Way>,
+    /// The label when no condition is true. Without one, that is an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Otherwise")]
+    pub otherwise: Option<String>,
+    /// State key that takes the label. A `route` edge reads it: `"route": "state.KEY"`.
+    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    pub into: String,
+    /// A model chooses, by the descriptions of the ways.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "By a model")]
+    pub by_model: Option<ByModel>,
+}
+
+/// A way to go on.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct Way {
+    /// Its name, which the edge leads by.
+    #[schemars(title = "Label")]
+    pub label: String,
+    /// An expression: chosen when it is true. A model needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "When", extend("x-editor" = "expression"))]
+    pub when: Option<String>,
+    /// When to choose it, for a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Description")]
+    pub description: Option<String>,
+}
+
+/// How a model chooses.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct ByModel {
+    /// What is to be put into one of the ways.
+    #[schemars(title = "Text", extend("x-editor" = "template"))]
+    pub text: String,
+    /// The model.
+    #[serde(flatten)]
+    pub model: InnerModel,
+}
+
+/// The kind.
+pub struct RouterKind;
+
+/// Text that stands in a template as it is.
+fn raw(text: &str) -> String {
+    // A text cannot end the block it stands in.
+    format!("{{% raw %}}{}{{% endraw %}}", text.replace("{%", "{ %"))
+}
+
+fn wanted(config: &RouterConfig, by: &ByModel) -> Wanted<'static> {
+    let mut labels: Vec<&str> = config.ways.iter().map(|way| way.label.as_str()).collect();
+    labels.extend(
+        config
+            .otherwise
+            .as_deref()
+            .filter(|label| !labels.contains(label)),
+    );
+    let mut ways = String::new();
+    for label in &labels {
+        let way = config.ways.iter().find(|way| way.label == *label);
+        let about = match way.and_then(|way| way.description.as_deref()) {
+            Some(about) => format!(": {about}"),
+            None if way.is_none() => ": when none of the others fits".to_owned(),
+            None => String::new(),
+        };
+        ways.push_str(&format!("- {label}{about}\n"));
+    }
+    Wanted {
+        base: "/config/by_model",
+        prompt: format!(
+            "Choose the one label that fits the text best. The labels:\n{}\nThe text:\n{}",
+            raw(&ways),
+            by.text
+        ),
+        output: Some(json!({"type": "string", "enum": labels})),
+        extra: &[],
+    }
+}
+
+impl NodeKind for RouterKind {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: "router",
+            title: "Router",
+            summary: "Chooses where to go on, by conditions or with a model.",
+            icon: "split",
+            group: "state",
+            config_schema: schema_of::<RouterConfig>(),
+            defaults: json!({"ways": [{"label": "yes", "when": ""}, {"label": "no", "when": ""}], "into": ""}),
+            card: &["/into"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<RouterConfig>() else {
+            return;
+        };
+        if config.ways.is_empty() {
+            site.error(
+                "router-ways",
+                "/ways",
+                "There is nothing to choose from.",
+                "Add a way.",
+            );
+        }
+        let mut seen = Vec::new();
+        for (index, way) in config.ways.iter().enumerate() {
+            let at = |field: &str| format!("/ways/{index}/{field}");
+            site.filled(&at("label"), &way.label);
+            if seen.contains(&&way.label) {
+                site.error(
+                    "router-ways",
+                    &at("label"),
+                    format!("There are two ways `{}`.", way.label),
+                    "Give each way a label of its own.",
+                );
+            }
+            seen.push(&way.label);
+            match (&way.when, &config.by_model) {
+                (Some(when), None) => site.expression(&at("when"), when, None),
+                (Some(_), Some(_)) => site.warning(
+                    "router-when",
+                    &at("when"),
+                    "A model chooses; this condition is not looked at.",
+                    "Remove it, or remove `by_model`.",
+                ),
+                (None, None) if index + 1 < config.ways.len() || config.otherwise.is_some() => site.error(
+                    "router-when",
+                    &at("when"),
+                    format!(
+                        "The way `{}` has no condition, so nothing after it is ever chosen.",
+                        way.label
+                    ),
+                    "Write an expression that is true when it is to be chosen.",
+                ),
+                (None, _) => {}
+            }
+        }
+        if let Some(key) = site.write("/into", &config.into) {
+            let labels = config.ways.iter().map(|way| &way.label).chain(&config.otherwise);
+            let validator = jsonschema::validator_for(&key.schema).ok();
+            let wrong: Vec<String> = labels
+                .filter(|label| {
+                    let label = Json::String((*label).clone());
+                    validator
+                        .as_ref()
+                        .is_some_and(|validator| !validator.is_valid(&label))
+                })
+                .cloned()
+                .collect();
+            if !wrong.is_empty() {
+                let message = format!(
+                    "State key `{}` does not take {}.",
+                    config.into,
+                    crate::suggest::listing(wrong.iter().map(String::as_str))
+                );
+                site.error(
+                    "into-type",
+                    "/into",
+                    message,
+                    "Choose a key of type string whose values include the labels.",
+                );
+            }
+        }
+        if let Some(by) = &config.by_model {
+            site.template("/by_model/text", &by.text);
+            site.filled("/by_model/text", &by.text);
+            inner_model::check(site, &by.model, &wanted(&config, by));
+        }
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: RouterConfig = site.parse()?;
+        let asking = match &config.by_model {
+            Some(by) => Some(inner_model::build(site, &by.model, &wanted(&config, by))?),
+            None => None,
+        };
+        let mut ways = Vec::new();
+        for (index, way) in config.ways.iter().enumerate() {
+            let when = match &way.when {
+                Some(when) if asking.is_none() => {
+                    Some(site.expression(&format!("/ways/{index}/when"), when)?)
+                }
+                _ => None,
+            };
+            ways.push((Arc::from(way.label.as_str()), when));
+        }
+        Ok(Arc::new(RouterNode {
+            name: site.node.into(),
+            ways,
+            otherwise: config.otherwise.map(Into::into),
+            into: config.into.into(),
+            asking,
+        }))
+    }
+}
+
+struct RouterNode {
+    name: Arc<str>,
+    ways: Vec<(Arc<str>, Option<Expression>)>,
+    otherwise: Option<Arc<str>>,
+    into: Arc<str>,
+    asking: Option<Asking>,
+}
+
+impl RouterNode {
+    async fn chosen(&self, context: &NodeContext, input: Value) -> Result<Value, NodeError> {
+        if let Some(asking) = &self.asking {
+            return asking.ask(context, input).await;
+        }
+        let scope = Scope::new(&input);
+        for (label, when) in &self.ways {
+            if when.as_ref().map_or(Ok(true), |when| when.truth(&scope))? {
+                return Ok(Value::String(label.clone()));
+            }
+        }
+        let otherwise = self.otherwise.clone().ok_or_else(|| {
+            NodeError::new(
+                "RouteError",
+                format!(
+                    "node {}: no condition is true. Add a way without a condition at the end, or `otherwise`",
+                    self.name
+                ),
+            )
+        })?;
+        Ok(Value::String(otherwise))
+    }
+}
+
+impl Node for RouterNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let label = self.chosen(&context, input).await?;
+            Ok(NodeOutput::update([(self.into.clone(), label)]))
+        })
+    }
+}

@@ -1,0 +1,358 @@
+//! `store`: reads, writes and searches the long-term memory of the graph, which all threads share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use superstep::{
+    BoxFuture, Index, NamespaceQuery, Node, NodeContext, NodeError, NodeOutput, Ranking, Store, StoreAnswer,
+    StoreOp, StoreQuery, Ttl, Value,
+};
+use superstep_document::Diagnostic;
+
+use crate::expression::{Expression, Scope, Template};
+use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::memory::shown;
+
+/// Settings of a `store` node.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(description = "Uses the long-term memory.")]
+pub struct StoreSettings {
+    /// What is done: `get` an item, `put` one, `delete` one, `search` for items, or list the `namespaces`.
+    #[serde(rename = "do")]
+    #[schemars(title = "Do")]
+    pub action: Action,
+    /// Labels of the namespace, each a template: `["users", "{{ state.user }}"]`. Searches look below it too.
+    #[serde(default)]
+    #[schemars(title = "Namespace")]
+    pub namespace: Vec<String>,
+    /// A template: the item's key, for `get`, `put` and `delete`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Key", extend("x-editor" = "template"))]
+    pub key: Option<String>,
+    /// An expression: what is put, an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Value", extend("x-editor" = "expression", "examples" = ["{'text': state.fact}"]))]
+    pub value: Option<String>,
+    /// A template: what is searched for. Without it, the items that were updated last come first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Query", extend("x-editor" = "template"))]
+    pub query: Option<String>,
+    /// How a query finds items: `auto` by meaning when the store has a vector index, else by words.
+    #[serde(default)]
+    #[schemars(title = "By")]
+    pub by: By,
+    /// An expression: what the values of found items must hold, an object such as `{'done': false, 'age': {'$gt': 3}}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Filter", extend("x-editor" = "expression"))]
+    pub filter: Option<String>,
+    /// Most items or namespaces that are found.
+    #[serde(default = "default_limit")]
+    #[schemars(title = "Limit", range(min = 1, max = 1000))]
+    pub limit: usize,
+    /// Minutes that an item lives after it was put; without it, as the store is set up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Minutes to live", range(min = 0))]
+    pub ttl_minutes: Option<f64>,
+    /// Can a query find what is put?
+    #[serde(default = "yes")]
+    #[schemars(title = "Indexed")]
+    pub index: bool,
+    /// State key that takes what was found: an item or null, a list of items, or a list of namespaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    pub into: Option<String>,
+    /// An expression: what of `found` is written. Without it, all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Take", extend("x-editor" = "expression", "examples" = ["found.value", "found|map(attribute='value')|list"]))]
+    pub take: Option<String>,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = crate::kind::words)]
+pub enum Action {
+    /// Reads an item.
+    Get,
+    /// Writes one.
+    Put,
+    /// Removes one.
+    Delete,
+    /// Finds items.
+    Search,
+    /// Lists namespaces.
+    Namespaces,
+}
+
+/// How a query finds items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = crate::kind::words)]
+pub enum By {
+    /// By meaning when that can be done.
+    #[default]
+    Auto,
+    /// By words.
+    Words,
+    /// By meaning.
+    Vectors,
+}
+
+fn default_limit() -> usize {
+    10
+}
+fn yes() -> bool {
+    true
+}
+
+/// What `take` calls what was found.
+const FOUND: &str = "found";
+
+impl Action {
+    fn word(self) -> &'static str {
+        match self {
+            Action::Get => "get",
+            Action::Put => "put",
+            Action::Delete => "delete",
+            Action::Search => "search",
+            Action::Namespaces => "namespaces",
+        }
+    }
+    fn reads(self) -> bool {
+        !matches!(self, Action::Put | Action::Delete)
+    }
+    fn of_one(self) -> bool {
+        matches!(self, Action::Get | Action::Put | Action::Delete)
+    }
+}
+
+/// The kind.
+pub struct StoreKind;
+
+impl NodeKind for StoreKind {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: "store",
+            title: "Store",
+            summary: "Reads, writes and searches the long-term memory that all threads share.",
+            icon: "database",
+            group: "knowledge",
+            config_schema: schema_of::<StoreSettings>(),
+            defaults: json!({"do": "search", "namespace": ["memories"], "into": ""}),
+            card: &["/do", "/namespace", "/into"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<StoreSettings>() else {
+            return;
+        };
+        let action = config.action;
+        for (index, label) in config.namespace.iter().enumerate() {
+            let pointer = format!("/namespace/{index}");
+            site.filled(&pointer, label);
+            site.template(&pointer, label);
+            if label.contains('.') && !label.contains("{{") {
+                let message = format!("A label of a namespace holds no period, and {label:?} does.");
+                site.error("store-namespace", &pointer, message, "Make two labels of it.");
+            }
+        }
+        if action.of_one() && config.namespace.is_empty() {
+            let remedy = "Add a label, e.g. `memories`.";
+            site.error(
+                "store-namespace",
+                "/namespace",
+                "An item stands in a namespace.",
+                remedy,
+            );
+        }
+        let text =
+            |site: &mut Site<'_>, name: &str, setting: &Option<String>, expression: bool, wanted: bool| {
+                let pointer = format!("/{name}");
+                match setting {
+                    Some(source) if expression => site.expression(&pointer, source, None),
+                    Some(source) => site.template(&pointer, source),
+                    None if wanted => site.error(
+                        "empty-setting",
+                        &pointer,
+                        format!("`{}` needs `{name}`.", action.word()),
+                        "Fill it in.",
+                    ),
+                    None => {}
+                }
+            };
+        text(site, "key", &config.key, false, action.of_one());
+        text(site, "value", &config.value, true, action == Action::Put);
+        text(site, "query", &config.query, false, false);
+        text(site, "filter", &config.filter, true, false);
+        match &config.into {
+            Some(into) if action.reads() => drop(site.write("/into", into)),
+            Some(_) => site.warning(
+                "store-into",
+                "/into",
+                format!("`{}` finds nothing to write into the state.", action.word()),
+                "Remove `into`.",
+            ),
+            None if action.reads() => drop(site.write("/into", "")),
+            None => {}
+        }
+        if let Some(take) = &config.take {
+            site.expression("/take", take, Some(FOUND));
+        }
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: StoreSettings = site.parse()?;
+        let template = |pointer: &str, source: &Option<String>| {
+            source
+                .as_ref()
+                .map(|source| site.template(pointer, source))
+                .transpose()
+        };
+        let expression = |pointer: &str, source: &Option<String>| {
+            source
+                .as_ref()
+                .map(|source| site.expression(pointer, source))
+                .transpose()
+        };
+        Ok(Arc::new(StoreNode {
+            name: site.node.into(),
+            namespace: Namespace::build(site, &config.namespace)?,
+            key: template("/key", &config.key)?,
+            value: expression("/value", &config.value)?,
+            query: template("/query", &config.query)?,
+            filter: expression("/filter", &config.filter)?,
+            take: expression("/take", &config.take)?,
+            config,
+        }))
+    }
+}
+
+/// A namespace whose labels are templates.
+pub(crate) struct Namespace(Vec<Template>);
+
+impl Namespace {
+    pub(crate) fn build(site: &BuildSite<'_>, labels: &[String]) -> Result<Self, Diagnostic> {
+        let labels = labels.iter().enumerate();
+        let templates = labels.map(|(index, label)| site.template(&format!("/namespace/{index}"), label));
+        Ok(Self(templates.collect::<Result<_, _>>()?))
+    }
+
+    pub(crate) fn render(&self, scope: &Scope) -> Result<Vec<String>, NodeError> {
+        let labels = self.0.iter().map(|label| Ok(label.render(scope)?));
+        labels.collect()
+    }
+}
+
+/// The store of a run.
+pub(crate) fn store_of(context: &NodeContext, node: &str) -> Result<Arc<dyn Store>, NodeError> {
+    context.store().cloned().ok_or_else(|| {
+        NodeError::new(
+            "StoreError",
+            format!("node {node}: this run has no store. Give the graph one"),
+        )
+    })
+}
+
+/// Sends operations to the store, and stops waiting when the run does.
+pub(crate) async fn asked(
+    context: &NodeContext,
+    node: &str,
+    ops: Vec<StoreOp>,
+) -> Result<Vec<StoreAnswer>, NodeError> {
+    let store = store_of(context, node)?;
+    tokio::select! {
+        biased;
+        () = context.cancelled() => Err(NodeError::Cancelled),
+        answers = store.batch(ops) => answers.map_err(|error| {
+            NodeError::new(error.class(), format!("node {node}: {error}"))
+        }),
+    }
+}
+
+struct StoreNode {
+    name: Arc<str>,
+    config: StoreSettings,
+    namespace: Namespace,
+    key: Option<Template>,
+    value: Option<Expression>,
+    query: Option<Template>,
+    filter: Option<Expression>,
+    take: Option<Expression>,
+}
+
+impl StoreNode {
+    fn op(&self, scope: &Scope) -> Result<StoreOp, NodeError> {
+        let namespace = self.namespace.render(scope)?;
+        let key = match &self.key {
+            Some(key) => key.render(scope)?,
+            None => String::new(),
+        };
+        let labels: Vec<&str> = namespace.iter().map(String::as_str).collect();
+        Ok(match self.config.action {
+            Action::Get => StoreOp::get(&labels, key),
+            Action::Delete => StoreOp::delete(&labels, key),
+            Action::Put => {
+                let value = match &self.value {
+                    Some(value) => value.eval(scope)?,
+                    None => Value::Null,
+                };
+                let put = StoreOp::put(&labels, key, value)
+                    .map_err(|error| NodeError::new(error.class(), format!("node {}: {error}", self.name)))?;
+                put.indexed(if self.config.index {
+                    Index::Default
+                } else {
+                    Index::Off
+                })
+                .living(match self.config.ttl_minutes {
+                    None => Ttl::Default,
+                    Some(minutes) => Duration::try_from_secs_f64(minutes * 60.0).map_or(Ttl::Never, Ttl::For),
+                })
+            }
+            Action::Search => StoreOp::Search(StoreQuery {
+                prefix: namespace,
+                query: match &self.query {
+                    Some(query) => Some(query.render(scope)?).filter(|query| !query.trim().is_empty()),
+                    None => None,
+                },
+                ranking: match self.config.by {
+                    By::Auto => Ranking::Auto,
+                    By::Words => Ranking::Words,
+                    By::Vectors => Ranking::Vectors,
+                },
+                filter: match &self.filter {
+                    Some(filter) => filter.eval(scope)?,
+                    None => Value::Null,
+                },
+                limit: self.config.limit,
+                ..StoreQuery::default()
+            }),
+            Action::Namespaces => StoreOp::ListNamespaces(NamespaceQuery {
+                prefix: namespace,
+                limit: self.config.limit,
+                ..NamespaceQuery::default()
+            }),
+        })
+    }
+}
+
+impl Node for StoreNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let scope = Scope::new(&input);
+            let answers = asked(&context, &self.name, vec![self.op(&scope)?]).await?;
+            let Some(into) = self.config.into.as_ref().filter(|_| self.config.action.reads()) else {
+                return Ok(NodeOutput::none());
+            };
+            let found = answers.into_iter().next().map_or(Value::Null, shown);
+            let taken = match &self.take {
+                Some(take) => take.eval(&scope.with(FOUND, found))?,
+                None => found,
+            };
+            Ok(NodeOutput::update([(into.as_str(), taken)]))
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Times as people and servers write them, in milliseconds since the Unix epoch.
+
+use superstep::Value;
+
+/// Days from 1970-01-01 to a date of the Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // The year begins in March, so that the leap day is its last one; eras have 400 years.
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+fn in_month(year: i64, month: i64) -> i64 {
+    let next = if month == 12 {
+        days(year + 1, 1, 1)
+    } else {
+        days(year, month + 1, 1)
+    };
+    next - days(year, month, 1)
+}
+
+/// Reads RFC 3339: `2026-11-21T09:30:00Z`, with a fraction or an offset; a date alone is its midnight in UTC.
+fn read(text: &str) -> Option<i64> {
+    let number = |from: usize, to: usize| -> Option<i64> {
+        let digits = text.get(from..to)?;
+        digits
+            .bytes()
+            .all(|b| b.is_ascii_digit())
+            .then(|| digits.parse().ok())?
+    };
+    let mark = |at: usize, of: &[u8]| text.as_bytes().get(at).is_some_and(|b| of.contains(b));
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let valid = mark(4, b"-") && mark(7, b"-") && (1..=12).contains(&month);
+    if !valid || !(1..=in_month(year, month)).contains(&day) {
+        return None;
+    }
+    let midnight = days(year, month, day) * 86_400_000;
+    if text.len() == 10 {
+        return Some(midnight);
+    }
+    let (hour, minute) = (number(11, 13)?, number(14, 16)?);
+    let second = if mark(16, b":") { number(17, 19)? } else { 0 };
+    if !mark(10, b"Tt ") || !mark(13, b":") || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let rest = text.get(if mark(16, b":") { 19 } else { 16 }..)?;
+    let (millis, zone) = match rest.strip_prefix('.') {
+        Some(more) => {
+            let end = more.find(|c: char| !c.is_ascii_digit()).unwrap_or(more.len());
+            let digits = format!("{:0<3}", more.get(..end.min(3))?);
+            if end == 0 {
+                return None;
+            }
+            (digits.parse::<i64>().ok()?, more.get(end..)?)
+        }
+        None => (0, rest),
+    };
+    let offset = match zone.as_bytes() {
+        [b'Z' | b'z'] => 0,
+        [sign @ (b'+' | b'-'), digits @ ..] if matches!(digits, [_, _, b':', _, _]) => {
+            let part = |range: std::ops::Range<usize>| zone.get(range)?.parse::<i64>().ok();
+            let minutes = part(1..3)? * 60 + part(4..6)?;
+            if *sign == b'+' { minutes } else { -minutes }
+        }
+        _ => return None,
+    };
+    Some(midnight + ((hour * 60 + minute - offset) * 60 + second) * 1000 + millis)
+}
+
+/// A time: RFC 3339 text, or seconds since the Unix epoch.
+pub(crate) fn millis(value: &Value) -> Option<u64> {
+    match value {
+        Value::String(text) => u64::try_from(read(text.trim())?).ok(),
+        Value::Number(_) => {
+            let seconds = value.as_f64()?;
+            // Beyond the year 9999 nothing is meant.
+            (0.0..=2.6e11)
+                .contains(&seconds)
+                .then_some((seconds * 1000.0) as u64)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::{iso8601, json};
+
+    use super::*;
+
+    #[test]
+    fn times_are_read() {
+        for (text, shown) in [
+            ("2026-11-21T09:30:00Z", "2026-11-21T09:30:00.000+00:00"),
+            ("2026-11-21t10:30:00.5+01:00", "2026-11-21T09:30:00.500+00:00"),
+            (
+                "2026-11-21 04:00:00.123456-05:30",
+                "2026-11-21T09:30:00.123+00:00",
+            ),
+            ("2024-02-29", "2024-02-29T00:00:00.000+00:00"),
+            ("2000-02-29T23:59Z", "2000-02-29T23:59:00.000+00:00"),
+            ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000+00:00"),
+        ] {
+            assert_eq!(
+                millis(&json!(text)).map(iso8601).as_deref(),
+                Some(shown),
+                "{text}"
+            );
+        }
+        assert_eq!(millis(&json!(1_795_253_400)), Some(1_795_253_400_000));
+        assert_eq!(millis(&json!(1.5)), Some(1500));
+        for wrong in [
+            json!("tomorrow"),
+            json!("2026-02-30"),
+            json!("2026-13-01"),
+            json!("2026-11-21T25:00:00Z"),
+            json!("2026-11-21T09:30:00"),
+            json!("2026-11-21T09:30:00.Z"),
+            json!("1960-01-01"),
+            json!("€€€€€"),
+            json!(-1),
+            json!(1e300),
+            json!(null),
+            json!([]),
+        ] {
+            assert_eq!(millis(&wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! `http` nodes against a server on loopback.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value as Json, json};
+use superstep::{Input, RunStatus, Value};
+use superstep_nodes::{Access, Environment, Grants, Registry};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+
+use crate::exchange::read_request;
+use crate::support::{build, document, no_keys, one_node, run};
+
+/// Answers by path, and remembers what was asked.
+struct Server {
+    address: String,
+    seen: Arc<Mutex<Vec<(String, String)>>>,
+}
+
+impl Server {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = seen.clone();
+        tokio::spawn(async move {
+            while let Ok((mut socket, _)) = listener.accept().await {
+                let (head, body) = read_request(&mut socket).await;
+                let path = head.split(' ').nth(1).unwrap().to_owned();
+                let times = {
+                    let mut log = log.lock().unwrap();
+                    log.push((head.clone(), body.clone()));
+                    log.len()
+                };
+                let json = "Content-Type: application/json\r\n";
+                let (status, extra, body) = match path.split('?').next().unwrap() {
+                    "/json" => ("200 OK", json, r#"{"items": [{"n": 1}, {"n": 2}]}"#.to_owned()),
+                    "/broken" => ("200 OK", json, "{oops".to_owned()),
+                    "/busy" if times < 3 => {
+                        ("429 Too Many Requests", "Retry-After: 0\r\n", "later".to_owned())
+                    }
+                    "/wait" => (
+                        "503 Service Unavailable",
+                        "Retry-After: 3600\r\n",
+                        "closed".to_owned(),
+                    ),
+                    "/missing" => ("404 Not Found", json, r#"{"why": "gone"}"#.to_owned()),
+                    "/big" => ("200 OK", "", "x".repeat(5000)),
+                    "/away" => (
+                        "302 Found",
+                        "Location: http://127.0.0.2:9/secret\r\n",
+                        String::new(),
+                    ),
+                    "/slow" => {
+                        tokio::spawn(async move {
+                            tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+                            drop(socket);
+                        });
+                        continue;
+                    }
+                    _ => ("200 OK", "", format!("{path} {body}")),
+                };
+                let answer = format!(
+                    "HTTP/1.1 {status}\r\n{extra}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                    body.len()
+                );
+                socket.write_all(answer.as_bytes()).await.ok();
+            }
+        });
+        Self { address, seen }
+    }
+
+    fn environment(&self) -> Environment {
+        let host = Access::Host(self.address.clone());
+        let key = Access::Variable("SHOP_KEY".into());
+        no_keys()
+            .with_variables(|name| (name == "SHOP_KEY").then(|| "s3cret".to_owned()))
+            .with_grants(Grants::these([host, key]))
+    }
+
+    fn config(&self, path: &str, more: Json) -> Json {
+        let mut config = json!({"url": format!("http://{}{path}", self.address), "into": "out"});
+        config
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        config
+    }
+
+    fn graph(&self, path: &str, more: Json) -> Json {
+        let state = json!({"out": {}, "q": {"type": "string"}, "id": {}});
+        one_node(state, "http", self.config(path, more))
+    }
+
+    async fn out(&self, path: &str, more: Json, input: Value) -> Result<Value, String> {
+        let graph = build(&self.graph(path, more), &self.environment());
+        let (_, result) = run(&graph, Input::Value(input), &[]).await;
+        let value = result.map_err(|e| e.to_string())?.value;
+        Ok(value.get("out").cloned().unwrap_or_default())
+    }
+}
+
+#[tokio::test]
+async fn answers_are_taken_and_values_stay_values() {
+    let server = Server::start().await;
+    let input = || superstep::json!({"q": "a/../b?x=1&y=ø", "id": 7});
+    let out = server
+        .out(
+            "/json",
+            json!({"take": "answer.body['items']|map(attribute='n')|list"}),
+            input(),
+        )
+        .await;
+    assert_eq!(out, Ok(superstep::json!([1, 2])));
+    let out = server
+        .out(
+            "/o/{{ state.id }}/{{ state.q }}?first={{ state.q }}",
+            json!({"query": {"q": "{{ state.q }}", "none": ""}}),
+            input(),
+        )
+        .await
+        .unwrap();
+    let path = "/o/7/a%2F..%2Fb%3Fx%3D1%26y%3D%C3%B8?first=a%2F..%2Fb%3Fx%3D1%26y%3D%C3%B8&q=a%2F..%2Fb%3Fx%3D1%26y%3D%C3%B8 ";
+    assert_eq!(out.as_str(), Some(path));
+    let climbing = server
+        .out("/o/{{ state.q }}/x", json!({}), superstep::json!({"q": ".."}))
+        .await;
+    assert!(climbing.unwrap_err().contains("climbs"));
+    let post = json!({"method": "POST", "body": "{'n': state.id}", "headers": {"X-Who": "for {{ state.q }}"}, "key_variable": "SHOP_KEY"});
+    let out = server
+        .out("/p", post, superstep::json!({"q": "Ada", "id": 2}))
+        .await
+        .unwrap();
+    assert_eq!(out.as_str(), Some("/p {\"n\":2}"));
+    let head = server.seen.lock().unwrap().last().unwrap().0.to_lowercase();
+    assert!(
+        head.contains("x-who: for ada") && head.contains("authorization: bearer s3cret"),
+        "{head}"
+    );
+    assert!(!head.contains("idempotency-key"), "nothing is promised: {head}");
+    let answer = server
+        .out(
+            "/missing",
+            json!({"on_status": "data", "take": "answer.status ~ answer.body.why"}),
+            input(),
+        )
+        .await;
+    assert_eq!(answer, Ok(superstep::json!("404gone")));
+}
+
+#[tokio::test]
+async fn failures_have_a_class_and_are_tried_again_when_that_helps() {
+    let server = Server::start().await;
+    let none = || superstep::json!({});
+    for (path, more, class, words) in [
+        ("/missing", json!({}), "HttpStatusError", "404"),
+        ("/broken", json!({}), "HttpAnswerError", "says that it is JSON"),
+        (
+            "/big",
+            json!({"max_kb": 1}),
+            "HttpAnswerError",
+            "larger than 1 kB",
+        ),
+        ("/slow", json!({"timeout_s": 1}), "HttpTimeoutError", "1 s"),
+        ("/away", json!({}), "AccessDenied", "127.0.0.2:9"),
+        ("/x", json!({"headers": {"X-A": "a\nb"}}), "HttpInputError", "X-A"),
+        ("/x", json!({"key_variable": "NOBODY"}), "AccessDenied", "NOBODY"),
+    ] {
+        let error = server.out(path, more, none()).await.unwrap_err();
+        assert!(error.contains(class) && error.contains(words), "{path}: {error}");
+    }
+    // The server asks for patience twice, then answers.
+    server.seen.lock().unwrap().clear();
+    let mut graph = server.graph("/busy", json!({}));
+    graph["nodes"]["n"]["retry"] = json!({"attempts": 3, "initial_interval": 0, "jitter": false});
+    let built = build(&graph, &server.environment());
+    let (_, result) = run(&built, Input::Value(none()), &[]).await;
+    assert_eq!(result.unwrap().status, RunStatus::Done);
+    assert_eq!(server.seen.lock().unwrap().len(), 3);
+    // A wait that is longer than the policy's longest is not waited for, and a 404 is not asked for again.
+    for (path, words) in [("/wait", "503"), ("/missing", "404")] {
+        server.seen.lock().unwrap().clear();
+        let mut graph = server.graph(path, json!({}));
+        graph["nodes"]["n"]["retry"] =
+            json!({"attempts": 3, "initial_interval": 0, "max_interval": 10, "jitter": false});
+        let (_, result) = run(&build(&graph, &server.environment()), Input::Value(none()), &[]).await;
+        assert!(result.unwrap_err().to_string().contains(words));
+        assert_eq!(server.seen.lock().unwrap().len(), 1, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_node_says_whom_it_asks_and_asks_nobody_else() {
+    let server = Server::start().await;
+    let registry = Registry::standard();
+    let accesses = |config: Json| {
+        let graph = document(&one_node(json!({"out": {}, "url": {}}), "http", config));
+        let found = registry.accesses(&graph, &no_keys());
+        found
+            .into_values()
+            .flatten()
+            .map(|access| format!("{access:?}"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        accesses(json!({"url": "https://API.example.org/{{ state.url }}", "into": "out"})),
+        ["Host(\"api.example.org\")"]
+    );
+    for any in ["{{ state.url }}", "https://{{ state.url }}.example.org/"] {
+        assert_eq!(
+            accesses(json!({"url": any, "into": "out"})),
+            ["Host(\"*\")"],
+            "{any}"
+        );
+    }
+    let keyed = json!({"url": "https://a.org:8443", "key_variable": "K", "into": "out"});
+    assert_eq!(accesses(keyed), ["Host(\"a.org:8443\")", "Variable(\"K\")"]);
+    // The state's own address reaches only what is granted.
+    let graph = one_node(
+        json!({"out": {}, "url": {}}),
+        "http",
+        json!({"url": "{{ state.url }}", "into": "out"}),
+    );
+    let go = async |url: &str| {
+        let input = superstep::json!({"url": url});
+        let (_, result) = run(&build(&graph, &server.environment()), Input::Value(input), &[]).await;
+        result
+            .map(|done| done.value.get("out").cloned().unwrap_or_default())
+            .map_err(|e| e.to_string())
+    };
+    assert_eq!(
+        go(&format!("http://{}/a?b=c", server.address)).await,
+        Ok(superstep::json!("/a?b=c "))
+    );
+    assert!(
+        go("http://127.0.0.1:1/")
+            .await
+            .unwrap_err()
+            .contains("AccessDenied")
+    );
+    assert!(go("file:///etc/passwd").await.is_err());
+}
+
+#[tokio::test]
+async fn what_must_not_be_done_twice_carries_a_key() {
+    let server = Server::start().await;
+    for (effect, keyed) in [("idempotent", true), ("once", true), ("reads", false)] {
+        server.seen.lock().unwrap().clear();
+        let mut graph = server.graph("/p", json!({"method": "POST", "body": "1"}));
+        graph["nodes"]["n"]["effect"] = json!(effect);
+        let (_, result) = run(
+            &build(&graph, &server.environment()),
+            Input::Value(superstep::json!({})),
+            &[],
+        )
+        .await;
+        result.unwrap();
+        let head = server.seen.lock().unwrap()[0].0.to_lowercase();
+        assert_eq!(head.contains("idempotency-key: "), keyed, "{effect}: {head}");
+    }
+}
