@@ -540,7 +540,7 @@ impl BuildSite<'_> {
         Mcp::new(self.servers.clone(), self.environment.clone())
     }
     /// The same place with other settings: those of a kind that this one uses.
-    pub(crate) fn inside<'b>(&'b self, config: &'b Map<String, Json>) -> BuildSite<'b> {
+    pub(crate) fn with_config<'b>(&'b self, config: &'b Map<String, Json>) -> BuildSite<'b> {
         BuildSite {
             config,
             folder: self.folder.clone(),

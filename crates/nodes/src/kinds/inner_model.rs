@@ -83,7 +83,7 @@ pub(crate) fn build(
     wanted: &Wanted<'_>,
 ) -> Result<Asking, Diagnostic> {
     let config = config(settings, wanted);
-    Ok(Asking(Model.build(&site.inside(&config))?))
+    Ok(Asking(Model.build(&site.with_config(&config))?))
 }
 
 impl Asking {
