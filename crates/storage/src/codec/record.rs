@@ -1,5 +1,8 @@
 //! Records of rows: what a checkpoint changes, and what a task wrote.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::bytes::{Cursor, Decoded, put_number, put_row};
 
 /// Channel name rows and the versions that a node has seen.
@@ -8,8 +11,10 @@ pub(crate) type SeenRows = Vec<(i64, u64)>;
 /// What a checkpoint changes against its parent, or, as a snapshot, everything.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Delta {
-    /// Channel name row, version (`None`: the channel is gone), row of the value in `items` (0: no value).
+    /// Channel name row, version (`None`: the channel is gone), row of the value in `items` (0: it has none).
     pub(crate) channels: Vec<(i64, Option<u64>, i64)>,
+    /// JSON text of values that are shorter than a row of their own would be, by channel name row.
+    pub(crate) texts: BTreeMap<i64, Arc<[u8]>>,
     /// Node name row, channels it has seen (`None`: the entry is gone).
     pub(crate) seen: Vec<(i64, Option<SeenRows>)>,
 }
@@ -30,6 +35,15 @@ impl Delta {
             for &(channel, version) in versions.iter().flatten() {
                 put_row(&mut out, channel);
                 put_number(&mut out, version);
+            }
+        }
+        // Older releases wrote no such part, and without texts there is none.
+        if !self.texts.is_empty() {
+            put_number(&mut out, self.texts.len() as u64);
+            for (channel, text) in &self.texts {
+                put_row(&mut out, *channel);
+                put_number(&mut out, text.len() as u64);
+                out.extend_from_slice(text);
             }
         }
         out
@@ -56,6 +70,13 @@ impl Delta {
                 }
             };
             delta.seen.push((node, versions));
+        }
+        if !cursor.0.is_empty() {
+            for _ in 0..cursor.count()? {
+                let channel = cursor.row()?;
+                let len = cursor.count()?;
+                delta.texts.insert(channel, cursor.bytes(len)?.into());
+            }
         }
         if cursor.0.is_empty() {
             Ok(delta)
@@ -139,7 +160,15 @@ mod tests {
                 (6, Some(vec![])),
                 (7, Some(vec![(1, 9), (2, 1 << 40)])),
             ],
+            texts: BTreeMap::new(),
         };
+        let plain = delta.encode();
+        assert_eq!(Delta::decode(&plain), Ok(delta.clone()));
+        let delta = Delta {
+            texts: [(1, b"null"[..].into()), (300, b"\"\""[..].into())].into(),
+            ..delta
+        };
+        assert!(delta.encode().starts_with(&plain));
         assert_eq!(Delta::decode(&delta.encode()), Ok(delta));
         let mut rows = Rows::default();
         for (idx, text) in [
@@ -167,9 +196,14 @@ mod tests {
         let good = Delta {
             channels: vec![(1, Some(4), 7)],
             seen: vec![(2, Some(vec![(1, 3)]))],
-        }
-        .encode();
-        for cut in 0..good.len() {
+            texts: [(1, b"12"[..].into())].into(),
+        };
+        let whole = Delta {
+            texts: BTreeMap::new(),
+            ..good.clone()
+        };
+        let (good, whole) = (good.encode(), whole.encode());
+        for cut in (0..good.len()).filter(|cut| *cut != whole.len()) {
             assert!(
                 Delta::decode(&good[..cut]).is_err(),
                 "{cut} bytes of a delta were accepted"

@@ -17,6 +17,26 @@ pub(crate) fn json(value: &Value, what: &str, thread: &ThreadId) -> Result<Vec<u
     Ok(bytes)
 }
 
+/// JSON text of a value that has at most so many bytes; nothing for a longer one, which is not looked through.
+pub(crate) fn short(value: &Value, most: usize) -> Option<Vec<u8>> {
+    struct Short(Vec<u8>, usize);
+    impl std::io::Write for Short {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            if self.0.len() + bytes.len() > self.1 {
+                return Err(std::io::ErrorKind::StorageFull.into());
+            }
+            self.0.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut short = Short(Vec::new(), most);
+    serde_json::to_writer(&mut short, value).ok()?;
+    Some(short.0)
+}
+
 /// The refusal of a value that could not be read back.
 pub(crate) fn nested(what: &str, thread: &ThreadId) -> StorageError {
     StorageError::Backend {

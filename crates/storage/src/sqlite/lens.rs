@@ -142,8 +142,10 @@ impl View<'_> {
             let seq = row.get(0)?;
             let blob = row.get_ref(5)?.as_bytes().unwrap_or_default();
             let mut bytes = blob.len() as u64 + CHECKPOINT_BYTES.unsigned_abs();
-            for (channel, _, item) in Delta::decode(blob).unwrap_or_default().channels {
-                if item == 0 || scale.items.contains(&item) {
+            let delta = Delta::decode(blob).unwrap_or_default();
+            for (channel, _, item) in delta.channels {
+                let text = delta.texts.get(&channel);
+                if (item == 0 && text.is_none()) || scale.items.contains(&item) {
                     continue;
                 }
                 let key = match self.names.name(conn, channel) {
@@ -151,8 +153,15 @@ impl View<'_> {
                     Err(Fault::Storage(StorageError::Corrupt { .. })) => continue,
                     Err(fault) => return Err(fault),
                 };
-                let added = scale.item(item)?;
-                bytes += added;
+                // A text is part of the delta, whose bytes count already.
+                let (added, size) = match text {
+                    Some(text) => (text.len() as u64, text.len() as u64),
+                    None => {
+                        let added = scale.item(item)?;
+                        bytes += added;
+                        (added, whole(conn, item)?)
+                    }
+                };
                 let usage = keys.entry(key.clone()).or_insert_with(|| KeyUsage {
                     key,
                     versions: 0,
@@ -161,7 +170,7 @@ impl View<'_> {
                 });
                 usage.versions += 1;
                 usage.bytes += added;
-                usage.whole += whole(conn, item)?;
+                usage.whole += size;
             }
             bytes += scale.writes(seq)?;
             let damaged =

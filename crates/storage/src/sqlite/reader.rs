@@ -1,6 +1,7 @@
 //! Reads checkpoints back: heads without values, states from deltas, values from chains of list rows.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use imbl::OrdMap;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -13,6 +14,7 @@ use superstep::{
 use crate::codec::bytes::read_rows;
 use crate::codec::pack::{Unpacker, hash, parse, read_refs, split};
 use crate::codec::record::{Delta, Rows};
+use crate::codec::value::parse as json_value;
 
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::Fault;
@@ -75,8 +77,17 @@ impl Names {
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) versions: ChannelVersions,
-    pub(super) values: OrdMap<Name, i64>,
+    pub(super) values: OrdMap<Name, Held>,
     pub(super) seen: VersionsSeen,
+}
+
+/// Where a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Held {
+    /// In this row, with the rows that it builds on.
+    Row(i64),
+    /// Here, as JSON text.
+    Text(Arc<[u8]>),
 }
 
 /// Metadata without source and step.
@@ -220,17 +231,21 @@ impl View<'_> {
         let state = self.state(seq, &place)?;
         let mut values = ChannelValues::new();
         for key in keys {
-            if let Some(row) = state.values.get(key) {
-                values.insert(key.clone(), self.channel(key, *row, &place)?);
+            if let Some(held) = state.values.get(key) {
+                values.insert(key.clone(), self.channel(key, held, &place)?);
             }
         }
         Ok(Some(values))
     }
 
     /// The value of a channel.
-    pub(super) fn channel(&mut self, channel: &Name, row: i64, place: &str) -> Result<Value, Fault> {
+    pub(super) fn channel(&mut self, channel: &Name, held: &Held, place: &str) -> Result<Value, Fault> {
         let named = || format!("Channel {channel} of {}", lower(place));
-        self.value(row).map_err(|cause| match cause {
+        let read = match held {
+            Held::Row(row) => self.value(*row),
+            Held::Text(text) => json_value(text).map_err(Unreadable::Damaged),
+        };
+        read.map_err(|cause| match cause {
             Unreadable::Fault(fault) => fault.at(named),
             Unreadable::Damaged(cause) => Fault::corrupt(named(), cause),
         })
@@ -398,8 +413,8 @@ impl View<'_> {
         let place = space.place(&head.id);
         let state = self.state(seq, &place)?;
         let mut channel_values = ChannelValues::new();
-        for (channel, row) in &state.values {
-            let value = self.channel(channel, *row, &place)?;
+        for (channel, held) in &state.values {
+            let value = self.channel(channel, held, &place)?;
             channel_values.insert(channel.clone(), value);
         }
         let pending_writes = self.pending_writes(seq, &place)?;
@@ -523,15 +538,16 @@ impl View<'_> {
     }
 
     fn apply(&mut self, state: &mut State, delta: Delta) -> Result<(), Fault> {
-        for (channel, version, value) in delta.channels {
-            let channel = self.names.name(self.conn, channel)?;
+        for (row, version, value) in delta.channels {
+            let channel = self.names.name(self.conn, row)?;
             match version {
                 Some(version) => state.versions.insert(channel.clone(), version),
                 None => state.versions.remove(&channel),
             };
-            match value {
-                0 => state.values.remove(&channel),
-                row => state.values.insert(channel, row),
+            match (value, delta.texts.get(&row)) {
+                (0, None) => state.values.remove(&channel),
+                (0, Some(text)) => state.values.insert(channel, Held::Text(text.clone())),
+                (item, _) => state.values.insert(channel, Held::Row(item)),
             };
         }
         for (node, versions) in delta.seen {

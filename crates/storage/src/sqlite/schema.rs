@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_checkpoints.sql"),
     include_str!("migrations/0002_shared_parts.sql"),
     include_str!("migrations/0003_store.sql"),
+    include_str!("migrations/0004_short_values.sql"),
 ];
 
 /// Opens the writing connection and brings the schema up to date.
@@ -67,6 +68,12 @@ pub(super) fn open_reader(path: &Path, options: SqliteOptions) -> Result<Connect
     superstep_sqlite_vec::load(&conn)?;
     conn.set_prepared_statement_cache_capacity(32);
     Ok(conn)
+}
+
+/// Opens a connection that folds the write-ahead log into the file.
+pub(super) fn open_folder(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(path, flags)
 }
 
 fn number(conn: &Connection, pragma: &str) -> rusqlite::Result<i64> {

@@ -174,8 +174,8 @@ impl View<'_> {
     fn read_values(&mut self, space: &Space, seq: i64) -> Result<(), Fault> {
         let place = format!("A checkpoint of thread {}", space.thread);
         let state = self.state(seq, &place)?;
-        for (channel, row) in &state.values {
-            self.channel(channel, *row, &place)?;
+        for (channel, held) in &state.values {
+            self.channel(channel, held, &place)?;
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! The one thread that writes. It drains its queue into a transaction and answers every caller after the commit, so
-//! that callers who come together pay for one commit together.
+//! What writes. Jobs that came together go into one transaction, and every caller is answered after the commit, so that
+//! callers who come together pay for one commit together. `queue` says on which thread.
 //!
 //! What a commit costs follows what it changes: the parent's state is known from the commit before (or is resolved
 //! once), channels that did not change are not touched, and a list that grew is stored as its new items.
@@ -9,13 +9,16 @@ mod prune;
 mod repair;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ffi::c_int;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use imbl::OrdMap;
+use rusqlite::hooks::Wal;
 use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
-use rusqlite::{Connection, OptionalExtension, ToSql, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
 use superstep::store::Prepared;
 use superstep::{
     ChannelVersions, Checkpoint, CheckpointId, Commit, Integrity, Link as Place, Name, Object, Pruning, Put,
@@ -27,15 +30,13 @@ use crate::codec::bytes::rows_blob;
 use crate::codec::difference::differences;
 use crate::codec::pack::{Packed, Unpackable, read_refs, refs_blob, split};
 use crate::codec::record::{Delta, Rows};
-use crate::codec::value::{json, nested};
+use crate::codec::value::{json, nested, short};
 
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::Fault;
 use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
-use super::reader::{Memo, Names, SOURCES, View, refs_of_writes};
+use super::reader::{Held, Memo, Names, SOURCES, View, refs_of_writes};
 
-/// Commits and other jobs after which a transaction is closed: bounds how long the first caller waits for the last.
-const GROUP: usize = 256;
 /// Most deltas between two snapshots of versions, unless the graph is so wide that a snapshot is long itself.
 const SNAPSHOT_EVERY: i64 = 64;
 /// Rows of one level in a list's chain before they are folded into one row of the next level...
@@ -44,6 +45,10 @@ const RUN: i64 = 64;
 const FOLD_BYTES: i64 = 16 * 1024;
 /// States of stored checkpoints kept at hand.
 const KNOWN: usize = 1024;
+/// Longest JSON text of a value that stands in the delta: a row would take more, and the time of an insert.
+const SHORT: usize = 100;
+/// Tasks with writes that are remembered for a checkpoint; for more, the table is asked.
+const TASKS: usize = 64;
 
 /// Something for the writer to do.
 #[derive(Debug)]
@@ -73,7 +78,7 @@ pub(super) struct ItemChanges {
 
 impl Job {
     /// How much it adds to a transaction.
-    fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         match self {
             Job::Commits(commits) => commits.len(),
             _ => 1,
@@ -107,7 +112,7 @@ pub(super) enum Done {
     Swept(u64),
 }
 
-type Outcome = Result<Done, StorageError>;
+pub(super) type Outcome = Result<Done, StorageError>;
 type Answer = oneshot::Sender<Outcome>;
 
 /// A job and where its outcome goes.
@@ -125,13 +130,35 @@ struct Known {
     versions: ChannelVersions,
     seen: VersionsSeen,
     values: OrdMap<Name, Slot>,
+    /// Bytes of the values that stand in deltas.
+    texts: i64,
 }
 
 /// Where a channel's value is.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    row: i64,
-    shape: Shape,
+#[derive(Clone, Debug)]
+enum Slot {
+    Text(Arc<[u8]>),
+    Row(i64, Shape),
+}
+
+impl Slot {
+    /// The row for a delta, which gets the text if there is no row.
+    fn note(&self, name: i64, delta: &mut Delta) -> i64 {
+        match self {
+            Slot::Text(text) => {
+                delta.texts.insert(name, text.clone());
+                0
+            }
+            Slot::Row(row, _) => *row,
+        }
+    }
+
+    fn texts(&self) -> i64 {
+        match self {
+            Slot::Text(text) => text.len() as i64,
+            Slot::Row(..) => 0,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -158,47 +185,90 @@ pub(super) struct Writer {
     names: Names,
     spaces: HashMap<(ThreadId, Name), i64>,
     known: HashMap<(i64, CheckpointId), Arc<Known>>,
+    /// For checkpoints that were stored here, the tasks whose writes are stored.
+    tasks: HashMap<i64, Vec<TaskId>>,
     data_version: i64,
     shelves: Shelves,
     /// Whether the current job has changed anything.
     wrote: bool,
+    /// A transaction was begun for the next jobs.
+    begun: bool,
+    /// How long another program is waited for, and whether it is at all.
+    patience: Duration,
+    patient: bool,
+    pages: Arc<AtomicU32>,
 }
 
 impl Writer {
-    pub(super) fn new(conn: Connection, path: PathBuf) -> Result<Self, StorageError> {
+    pub(super) fn new(mut conn: Connection, path: PathBuf, patience: Duration) -> Result<Self, StorageError> {
+        let pages = Arc::new(AtomicU32::new(0));
+        let count = pages.clone();
+        // In place of SQLite's own, which folds the log while the caller of a commit waits.
+        conn.wal_hook(Some(move |_: &mut Wal, pages: c_int| {
+            count.store(pages.unsigned_abs(), Ordering::Relaxed);
+            Ok(())
+        }))
+        .map_err(|error| Fault::from(error).worded("opening the database", &path))?;
         Ok(Self {
             conn,
             path,
             names: Names::default(),
             spaces: HashMap::new(),
             known: HashMap::new(),
+            tasks: HashMap::new(),
             data_version: 0,
             shelves: Shelves::new()?,
             wrote: false,
+            begun: false,
+            patience,
+            patient: true,
+            pages,
         })
     }
 
-    /// Works until every sender is gone.
-    pub(super) fn run(mut self, requests: &Receiver<Request>) {
-        while let Ok(first) = requests.recv() {
-            let mut size = first.0.size();
-            let mut group = vec![first];
-            while size < GROUP
-                && let Ok(next) = requests.try_recv()
-            {
-                size += next.0.size();
-                group.push(next);
-            }
-            for (answer, outcome) in self.group(group) {
-                // A caller that stopped waiting does not want to know.
-                let _ = answer.send(outcome);
+    /// Does what was asked for and answers. Without patience, what another program's writing is in the way of is given
+    /// back undone.
+    pub(super) fn serve(&mut self, group: Vec<Request>, patient: bool) -> Vec<Request> {
+        self.be_patient(patient);
+        if !patient {
+            match self.begin() {
+                Err(Fault::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                    return group;
+                }
+                // What else is wrong is told by trying.
+                Err(_) => self.undo(),
+                Ok(()) => self.begun = true,
             }
         }
+        for (answer, outcome) in self.group(group) {
+            // A caller that stopped waiting does not want to know.
+            let _ = answer.send(outcome);
+        }
+        Vec::new()
+    }
+
+    /// Wait for another program that writes?
+    fn be_patient(&mut self, patient: bool) {
+        if patient != self.patient {
+            let wait = if patient { self.patience } else { Duration::ZERO };
+            // It only fails for a connection that is closed.
+            let _ = self.conn.busy_timeout(wait);
+            self.patient = patient;
+        }
+    }
+
+    /// Pages in the write-ahead log after the last commit.
+    pub(super) fn log_pages(&self) -> u32 {
+        self.pages.load(Ordering::Relaxed)
     }
 
     fn group(&mut self, group: Vec<Request>) -> Vec<(Answer, Outcome)> {
         let jobs: Vec<&Job> = group.iter().map(|(job, _)| job).collect();
-        let outcomes = match self.together(&jobs) {
+        let first = self.together(&jobs);
+        if first.is_err() {
+            self.be_patient(true);
+        }
+        let outcomes = match first {
             Ok(outcomes) => outcomes,
             // The transaction was undone. Alone, a job cannot spoil another.
             Err(_) if jobs.len() > 1 => jobs
@@ -219,7 +289,9 @@ impl Writer {
     fn together(&mut self, jobs: &[&Job]) -> Result<Vec<Outcome>, StorageError> {
         let path = self.path.clone();
         let what = || jobs.first().map_or_else(String::new, |job| job.what());
-        self.begin().map_err(|fault| fault.worded(&what(), &path))?;
+        if !std::mem::take(&mut self.begun) {
+            self.begin().map_err(|fault| fault.worded(&what(), &path))?;
+        }
         let mut outcomes = Vec::with_capacity(jobs.len());
         for job in jobs {
             self.wrote = false;
@@ -232,7 +304,11 @@ impl Writer {
             }
             outcomes.push(outcome);
         }
-        if let Err(error) = self.conn.execute_batch("COMMIT") {
+        let committed = self
+            .conn
+            .prepare_cached("COMMIT")
+            .and_then(|mut commit| commit.execute([]));
+        if let Err(error) = committed {
             self.undo();
             return Err(Fault::from(error).worded(&what(), &path));
         }
@@ -272,9 +348,14 @@ impl Writer {
 
     fn forget(&mut self) {
         self.names = Names::default();
+        self.forget_threads();
+        self.shelves.forget();
+    }
+
+    fn forget_threads(&mut self) {
         self.spaces.clear();
         self.known.clear();
-        self.shelves.forget();
+        self.tasks.clear();
     }
 
     fn job(&mut self, job: &Job) -> Result<Done, Fault> {
@@ -413,19 +494,15 @@ impl Writer {
         let mut view = self.view();
         let (parents, user) = view.meta(meta, &place)?;
         let state = view.state(seq, &place)?;
-        let values = state
+        let values: OrdMap<Name, Slot> = state
             .values
             .into_iter()
-            .map(|(name, row)| {
-                (
-                    name,
-                    Slot {
-                        row,
-                        shape: Shape::Unread,
-                    },
-                )
+            .map(|(name, held)| match held {
+                Held::Row(row) => (name, Slot::Row(row, Shape::Unread)),
+                Held::Text(text) => (name, Slot::Text(text)),
             })
             .collect();
+        let texts = values.values().map(Slot::texts).sum();
         let known = Arc::new(Known {
             seq,
             depth,
@@ -436,6 +513,7 @@ impl Writer {
             versions: state.versions,
             seen: state.seen,
             values,
+            texts,
         });
         self.remember(space, id, known.clone());
         Ok(Some(known))
@@ -454,6 +532,7 @@ impl Writer {
     fn remember(&mut self, space: i64, id: &CheckpointId, known: Arc<Known>) {
         if self.known.len() >= KNOWN {
             self.known.clear();
+            self.tasks.clear();
         }
         self.known.insert((space, id.clone()), known);
     }
@@ -472,28 +551,25 @@ impl Writer {
             .as_ref()
             .map(|parent| parent.values.clone())
             .unwrap_or_default();
+        let mut texts = parent.as_ref().map_or(0, |parent| parent.texts);
         let mut delta = Delta::default();
         for (channel, appended_from) in changes {
+            let name = self.name(&channel)?;
             let version = checkpoint.channel_versions.get(&channel).copied();
             // A value without a version cannot be addressed by anybody.
             let value = version.and_then(|_| checkpoint.channel_values.get(&channel));
-            let row = match value {
+            let (row, before) = match value {
                 Some(value) => {
-                    let slot = self.store(
-                        &channel,
-                        value,
-                        appended_from.zip(values.get(&channel).copied()),
-                        thread,
-                    )?;
-                    values.insert(channel.clone(), slot);
-                    slot.row
+                    let base = appended_from.zip(values.get(&channel).cloned());
+                    let slot = self.store(&channel, value, base, thread)?;
+                    texts += slot.texts();
+                    let row = slot.note(name, &mut delta);
+                    (row, values.insert(channel, slot))
                 }
-                None => {
-                    values.remove(&channel);
-                    0
-                }
+                None => (0, values.remove(&channel)),
             };
-            delta.channels.push((self.name(&channel)?, version, row));
+            texts -= before.as_ref().map_or(0, Slot::texts);
+            delta.channels.push((name, version, row));
         }
         for node in seen {
             let entry = self.seen_entry(checkpoint, &node)?;
@@ -508,7 +584,7 @@ impl Writer {
             // so that a snapshot's share of each commit does not grow with the graph.
             let snapshot = 6 * checkpoint.channel_versions.len() + 8 * checkpoint.versions_seen.len();
             let entries = checkpoint.channel_versions.len() + checkpoint.versions_seen.len();
-            if depth >= SNAPSHOT_EVERY.max(entries as i64 / 8) || weight > 3 * snapshot as i64 {
+            if depth >= SNAPSHOT_EVERY.max(entries as i64 / 8) || weight > 3 * (snapshot as i64 + texts) {
                 blob = self.snapshot(checkpoint, &values)?.encode();
                 (depth, weight) = (0, 0);
             }
@@ -574,8 +650,10 @@ impl Writer {
             versions: checkpoint.channel_versions.clone(),
             seen: checkpoint.versions_seen.clone(),
             values,
+            texts,
         };
         self.remember(space, &checkpoint.id, Arc::new(known));
+        self.tasks.insert(seq, Vec::new());
         Ok(seq)
     }
 
@@ -610,8 +688,9 @@ impl Writer {
     fn snapshot(&mut self, checkpoint: &Checkpoint, values: &OrdMap<Name, Slot>) -> Result<Delta, Fault> {
         let mut delta = Delta::default();
         for (channel, version) in &checkpoint.channel_versions {
-            let row = values.get(channel).map_or(0, |slot| slot.row);
-            delta.channels.push((self.name(channel)?, Some(*version), row));
+            let name = self.name(channel)?;
+            let row = values.get(channel).map_or(0, |slot| slot.note(name, &mut delta));
+            delta.channels.push((name, Some(*version), row));
         }
         for node in checkpoint.versions_seen.keys() {
             let entry = self.seen_entry(checkpoint, node)?;
@@ -629,13 +708,13 @@ impl Writer {
         thread: &ThreadId,
     ) -> Result<Slot, Fault> {
         let place = || format!("channel {channel}");
-        if let (Some((from, base)), Value::Array(list)) = (appended, value)
-            && let Some(link) = self.link(base)?
+        if let (Some((from, Slot::Row(base, shape))), Value::Array(list)) = (&appended, value)
+            && let Some(link) = self.link(*base, *shape)?
             // What the engine says must fit what is stored, or the list would come back wrong.
-            && link.len == from
-            && list.len() >= from
+            && link.len == *from
+            && list.len() >= *from
         {
-            let (base, before, level, run) = self.place_in_chain(base.row, link)?;
+            let (base, before, level, run) = self.place_in_chain(*base, link)?;
             let new = list.skip(before.len);
             // The items of a folded row are in no other row as they are here.
             let packed = self.pack(parts::Source::Items(new.iter(), level == 0), place, thread)?;
@@ -649,6 +728,9 @@ impl Writer {
                     .map(|size| size + packed.size.saturating_sub(2) + comma),
             };
             return self.insert_item(Some(base), Shape::List(link), packed);
+        }
+        if let Some(text) = short(value, SHORT) {
+            return Ok(Slot::Text(text.into()));
         }
         let packed = self.pack(one(value), place, thread)?;
         let shape = match value.as_array() {
@@ -680,7 +762,7 @@ impl Writer {
                 &size.map(|size| size as i64),
             ],
         )?;
-        Ok(Slot { row, shape })
+        Ok(Slot::Row(row, shape))
     }
 
     /// Packs a value; what it refers to is counted.
@@ -699,11 +781,11 @@ impl Writer {
     }
 
     /// The link of a list row; `None` when the value is not a list or its row is gone.
-    fn link(&mut self, slot: Slot) -> Result<Option<Link>, Fault> {
-        match slot.shape {
+    fn link(&mut self, row: i64, shape: Shape) -> Result<Option<Link>, Fault> {
+        match shape {
             Shape::Plain => Ok(None),
             Shape::List(link) => Ok(Some(link)),
-            Shape::Unread => Ok(self.read_link(slot.row)?.map(|row| row.0)),
+            Shape::Unread => Ok(self.read_link(row)?.map(|row| row.0)),
         }
     }
 
@@ -772,11 +854,25 @@ impl Writer {
             Fault::corrupt(place, cause)
         };
         let id = id_column(task.task_id.as_str());
-        let stored: Option<(i64, Vec<u8>)> = self
-            .conn
-            .prepare_cached("SELECT id, data FROM writes WHERE checkpoint = ?1 AND task = ?2")?
-            .query_row(params![seq, id], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
+        let new = match self.tasks.get_mut(&seq) {
+            Some(tasks) if !tasks.contains(&task.task_id) => {
+                if tasks.len() < TASKS {
+                    tasks.push(task.task_id.clone());
+                } else {
+                    self.tasks.remove(&seq);
+                }
+                true
+            }
+            _ => false,
+        };
+        let stored: Option<(i64, Vec<u8>)> = match new {
+            true => None,
+            false => self
+                .conn
+                .prepare_cached("SELECT id, data FROM writes WHERE checkpoint = ?1 AND task = ?2")?
+                .query_row(params![seq, id], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?,
+        };
         let (row, mut rows) = match stored {
             Some((row, blob)) => (Some(row), Rows::decode(&blob).map_err(damaged)?),
             None => (None, Rows::default()),
@@ -864,8 +960,7 @@ impl Writer {
         self.conn
             .prepare_cached("DELETE FROM threads WHERE name = ?1")?
             .execute([thread.as_str()])?;
-        self.spaces.clear();
-        self.known.clear();
+        self.forget_threads();
         Ok(freed)
     }
 

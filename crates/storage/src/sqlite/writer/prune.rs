@@ -182,8 +182,7 @@ impl Writer {
         ] {
             self.conn.prepare_cached(sql)?.execute([thread.as_str()])?;
         }
-        self.spaces.clear();
-        self.known.clear();
+        self.forget_threads();
         Ok(freed)
     }
 
@@ -193,8 +192,16 @@ impl Writer {
         let state = view.state(seq, place)?;
         let mut delta = Delta::default();
         for (channel, version) in &state.versions {
-            let row = state.values.get(channel).copied().unwrap_or(0);
-            delta.channels.push((self.name(channel)?, Some(*version), row));
+            let name = self.name(channel)?;
+            let row = match state.values.get(channel) {
+                Some(Held::Row(row)) => *row,
+                Some(Held::Text(text)) => {
+                    delta.texts.insert(name, text.clone());
+                    0
+                }
+                None => 0,
+            };
+            delta.channels.push((name, Some(*version), row));
         }
         for (node, versions) in &state.seen {
             let entry = versions

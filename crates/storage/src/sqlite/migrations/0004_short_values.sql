@@ -1,0 +1,2 @@
+-- Values whose JSON text is short stand in `checkpoints.delta` and not in a row of `items`. No row is rewritten; the number
+-- keeps older releases from reading such a file.

@@ -1,0 +1,278 @@
+//! Who writes: a caller who finds nobody writing does it where it is, everybody else waits for whoever does.
+//!
+//! Handing a small commit to another thread and waiting for it takes longer than the commit. So the writer lies on the
+//! desk: whoever has a commit that will not wait for the disk takes it, together with everything that was handed in
+//! before, and puts it back. What takes long, and what came while somebody wrote, is done by a thread of its own, in
+//! the order in which it was handed in.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+use superstep::StorageError;
+use tokio::sync::oneshot;
+
+use super::writer::{Job, Outcome, Request, Writer};
+
+/// Commits and other jobs after which a transaction is closed: bounds how long the first caller waits for the last.
+const GROUP: usize = 256;
+
+/// Checkpoints and tasks with writes up to which a commit is short.
+const SHORT: usize = 16;
+/// Pages in the write-ahead log from which it is folded into the file, beside whoever writes...
+const FOLD_FROM: u32 = 1000;
+/// ...and from which nobody writes meanwhile: only then can the log begin anew.
+const FOLD_ALONE: u32 = 4 * FOLD_FROM;
+
+/// The desk on which the writer lies.
+#[derive(Default)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    /// There may be something to do for the thread.
+    work: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Nobody writes now. Gone for good when it ended in a panic.
+    writer: Option<Box<Writer>>,
+    waiting: VecDeque<Request>,
+    /// The thread is to do what waits: callers are already asleep, or it takes long.
+    called: bool,
+    /// No more will come.
+    closed: bool,
+    /// Nobody will give the writer back.
+    broken: bool,
+    /// Pages in the log.
+    pages: u32,
+    /// Pages that were in the log when it was folded last.
+    folded: u32,
+}
+
+impl Queue {
+    pub(super) fn new(writer: Writer) -> Self {
+        let queue = Self::default();
+        queue.lock().writer = Some(Box::new(writer));
+        queue
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues a job at once; the future waits for its outcome and, if it may, does it. So the order of the calls is the
+    /// order of the commits, even when the futures are awaited later and in another order.
+    pub(super) fn submit(
+        self: &Arc<Self>,
+        job: Job,
+        here: bool,
+        path: &Path,
+    ) -> impl Future<Output = Outcome> + Send + 'static {
+        let (answer, outcome) = oneshot::channel();
+        let what = format!("writing to {}", path.display());
+        {
+            let mut state = self.lock();
+            if !state.broken {
+                state.waiting.push_back((job, answer));
+                if !here {
+                    self.call(&mut state);
+                }
+            }
+        }
+        let unasked = Unasked(Some(self.clone()).filter(|_| here));
+        async move {
+            // From here on somebody waits for it.
+            if let Some(queue) = unasked.asked() {
+                queue.serve_here();
+            }
+            outcome.await.unwrap_or_else(|_| {
+                Err(StorageError::Backend {
+                    what,
+                    cause: "its writer has stopped".to_owned(),
+                    remedy: "Open the database again; what was acknowledged is stored".to_owned(),
+                })
+            })
+        }
+    }
+
+    fn call(&self, state: &mut State) {
+        state.called = true;
+        self.work.notify_one();
+    }
+
+    /// Does what waits, unless somebody else writes or the thread was called for it.
+    fn serve_here(&self) {
+        let mut state = self.lock();
+        if state.called || state.waiting.is_empty() {
+            return;
+        }
+        let Some(mut lease) = self.take(&mut state) else {
+            // Whoever writes now calls the thread when it is done.
+            return;
+        };
+        let group = take_group(&mut state.waiting);
+        drop(state);
+        let undone = lease.writer(|writer| writer.serve(group, false));
+        let mut state = self.lock();
+        // Another program writes: the thread has the patience to wait for it.
+        for request in undone.into_iter().rev() {
+            state.waiting.push_front(request);
+        }
+    }
+
+    /// What the thread does, until the queue is closed. `open` makes a connection for folding the log.
+    pub(super) fn serve(&self, open: impl Fn() -> rusqlite::Result<Connection>) {
+        let mut folding = None;
+        let mut state = self.lock();
+        loop {
+            let due = state.called || state.closed;
+            if state.broken || (state.closed && state.waiting.is_empty() && state.writer.is_some()) {
+                // The writer is the last to close, which folds the whole log, and closes without the lock.
+                let writer = state.writer.take();
+                drop(state);
+                drop(folding);
+                drop(writer);
+                return;
+            }
+            if !state.closed && state.pages >= state.folded + FOLD_FROM {
+                let alone = match state.pages >= FOLD_ALONE {
+                    true => match self.take(&mut state) {
+                        Some(lease) => Some(lease),
+                        // Whoever writes wakes this thread when it is done.
+                        None => {
+                            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                            continue;
+                        }
+                    },
+                    false => None,
+                };
+                state.folded = state.pages;
+                drop(state);
+                if folding.is_none() {
+                    folding = open().inspect_err(complain).ok();
+                }
+                if let Some(conn) = &folding {
+                    let folded = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+                    let _ = folded.inspect_err(complain);
+                }
+                drop(alone);
+                state = self.lock();
+                continue;
+            }
+            let lease = match due && !state.waiting.is_empty() {
+                true => self.take(&mut state),
+                false => None,
+            };
+            let Some(mut lease) = lease else {
+                if state.waiting.is_empty() {
+                    state.called = false;
+                }
+                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let group = take_group(&mut state.waiting);
+            drop(state);
+            lease.writer(|writer| writer.serve(group, true));
+            drop(lease);
+            state = self.lock();
+        }
+    }
+
+    /// No more jobs come: the thread does what waits and ends.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.work.notify_one();
+    }
+
+    fn take(&self, state: &mut State) -> Option<Lease<'_>> {
+        let writer = state.writer.take()?;
+        Some(Lease {
+            queue: self,
+            writer: Some(writer),
+        })
+    }
+}
+
+/// The log grows until it can be folded; nothing is lost.
+fn complain(error: &rusqlite::Error) {
+    tracing::warn!(%error, "the write-ahead log could not be folded into the file");
+}
+
+/// As much of what waits as fits into a transaction.
+fn take_group(waiting: &mut VecDeque<Request>) -> Vec<Request> {
+    let (mut size, mut group) = (0, Vec::new());
+    while size < GROUP
+        && let Some(next) = waiting.pop_front()
+    {
+        size += next.0.size();
+        group.push(next);
+    }
+    group
+}
+
+/// Has the writer, and gives it back.
+struct Lease<'q> {
+    queue: &'q Queue,
+    writer: Option<Box<Writer>>,
+}
+
+impl Lease<'_> {
+    fn writer<T: Default>(&mut self, work: impl FnOnce(&mut Writer) -> T) -> T {
+        self.writer.as_mut().map(|writer| work(writer)).unwrap_or_default()
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        if std::thread::panicking() {
+            // Nobody knows what it left half done. Everybody who waits is told that it has stopped.
+            tracing::error!("the writer of a database ended in a panic");
+            state.broken = true;
+            state.waiting.clear();
+        } else {
+            state.writer = self.writer.take();
+            let pages = state.writer.as_ref().map_or(0, |writer| writer.log_pages());
+            if pages < state.pages {
+                // It began anew.
+                state.folded = 0;
+            }
+            state.pages = pages;
+        }
+        if !state.waiting.is_empty() {
+            // Who handed this in saw that somebody wrote, and sleeps.
+            self.queue.call(&mut state);
+        } else if state.closed || state.broken || state.pages >= state.folded + FOLD_FROM {
+            self.queue.work.notify_one();
+        }
+    }
+}
+
+/// A job whose future was not asked yet. When it never is, the thread does the job.
+struct Unasked(Option<Arc<Queue>>);
+
+impl Unasked {
+    fn asked(mut self) -> Option<Arc<Queue>> {
+        self.0.take()
+    }
+}
+
+impl Drop for Unasked {
+    fn drop(&mut self) {
+        if let Some(queue) = self.0.take() {
+            let mut state = queue.lock();
+            if !state.waiting.is_empty() {
+                queue.call(&mut state);
+            }
+        }
+    }
+}
+
+impl Job {
+    /// May whoever hands it in do it? Only what is short.
+    pub(super) fn is_short(&self) -> bool {
+        matches!(self, Job::Commits(commits) if commits.iter().map(|commit| commit.writes.len() + 1).sum::<usize>() <= SHORT)
+    }
+}
