@@ -10,3 +10,4 @@ pub(crate) mod plain;
 pub(crate) mod record;
 pub(crate) mod text;
 pub(crate) mod value;
+pub(crate) mod warm;

@@ -10,6 +10,8 @@ use superstep::StorageError;
 pub(super) enum Fault {
     Sql(rusqlite::Error),
     Storage(StorageError),
+    /// What was asked for in a hurry is not at hand; it is asked for again without.
+    Cold,
 }
 
 impl From<rusqlite::Error> for Fault {
@@ -45,6 +47,11 @@ impl Fault {
         match self {
             Fault::Storage(error) => error,
             Fault::Sql(error) => worded(&error, what, path),
+            Fault::Cold => StorageError::Backend {
+                what: format!("{what} ({})", path.display()),
+                cause: "it has to be read first".to_owned(),
+                remedy: "Try again".to_owned(),
+            },
         }
     }
 }

@@ -10,6 +10,7 @@ mod parts;
 mod queue;
 mod reader;
 mod schema;
+mod slot;
 mod store;
 mod threads;
 mod verify;
@@ -30,15 +31,18 @@ use superstep::{
     Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
 };
 use crate::codec::pack::Unpacker;
+use crate::codec::warm::Warm;
 
 use fault::Fault;
 use parts::unpacker;
 use queue::Queue;
-use reader::{Memo, Names, View};
-use writer::{Done, Job, Outcome, Writer};
+use reader::{Memo, Names, State, View};
+use writer::{Done, Job, Outcome, Writer, epoch};
 
 pub use store::SqliteStore;
 
+/// Heads that are read where they are asked for.
+const FEW: usize = 16;
 /// Idle reading connections that are kept.
 const IDLE_READERS: usize = 4;
 
@@ -59,6 +63,8 @@ pub struct SqliteOptions {
     pub synchronous: Synchronous,
     /// How long to wait for another process that is writing.
     pub busy_timeout: Duration,
+    /// About how many bytes of values that were read or written last are kept at hand.
+    pub cache_bytes: u64,
 }
 
 impl Default for SqliteOptions {
@@ -66,6 +72,7 @@ impl Default for SqliteOptions {
         Self {
             synchronous: Synchronous::default(),
             busy_timeout: Duration::from_secs(10),
+            cache_bytes: 64 << 20,
         }
     }
 }
@@ -80,6 +87,7 @@ struct Inner {
     path: PathBuf,
     options: SqliteOptions,
     readers: Mutex<Vec<Reader>>,
+    warm: Arc<Warm<State>>,
     queue: Arc<Queue>,
     /// The thread that does what waits in the queue.
     thread: Option<JoinHandle<()>>,
@@ -131,6 +139,18 @@ impl SqliteSaver {
         queue.submit(job, here, path)
     }
 
+    /// Answers at once what is at hand, and the rest on a thread that may wait for the disk.
+    async fn glance<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        operation: impl Fn(&mut View<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        match self.inner.glance(&operation) {
+            Some(found) => found.map_err(|fault| fault.worded(what, &self.inner.path)),
+            None => self.read(what, operation).await,
+        }
+    }
+
     async fn read<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -158,7 +178,8 @@ impl SqliteSaver {
 
 impl Inner {
     fn new(conn: Connection, path: PathBuf, options: SqliteOptions) -> Result<Self, StorageError> {
-        let writer = Writer::new(conn, path.clone(), options.busy_timeout)?;
+        let warm = Arc::new(Warm::new(options.cache_bytes));
+        let writer = Writer::new(conn, path.clone(), options.busy_timeout, warm.clone())?;
         let queue = Arc::new(Queue::new(writer));
         let (served, file) = (queue.clone(), path.clone());
         let thread = std::thread::Builder::new()
@@ -173,14 +194,14 @@ impl Inner {
             path,
             options,
             readers: Mutex::default(),
+            warm,
             queue,
             thread: Some(thread),
         })
     }
 
     fn read<T>(&self, operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
-        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut reader = match idle {
+        let reader = match self.idle() {
             Some(reader) => reader,
             None => Reader {
                 conn: schema::open_reader(&self.path, self.options)?,
@@ -188,14 +209,38 @@ impl Inner {
                 unpacker: unpacker()?,
             },
         };
+        self.read_with(reader, operation)
+    }
+
+    /// What takes no longer than handing it to another thread; nothing when it might.
+    fn glance<T>(&self, operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>) -> Option<Result<T, Fault>> {
+        let read = self.read_with(self.idle()?, |view| {
+            view.hurry = true;
+            operation(view)
+        });
+        (!matches!(read, Err(Fault::Cold))).then_some(read)
+    }
+
+    fn idle(&self) -> Option<Reader> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn read_with<T>(
+        &self,
+        mut reader: Reader,
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         // One transaction: every statement of the operation sees the same moment.
         let result = {
             let moment = reader.conn.unchecked_transaction()?;
+            let warm = Some((&*self.warm, epoch(&moment)?));
             operation(&mut View {
                 conn: &moment,
                 names: &mut reader.names,
                 unpacker: &mut reader.unpacker,
                 memo: Memo::default(),
+                warm,
+                hurry: false,
             })
         };
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -250,7 +295,7 @@ impl Checkpointer for SqliteSaver {
         id: Option<&CheckpointId>,
     ) -> Result<Option<CheckpointTuple>, StorageError> {
         let (thread, ns, id) = (thread.clone(), ns.to_owned(), id.cloned());
-        self.read("reading a checkpoint", move |view| {
+        self.glance("reading a checkpoint", move |view| {
             view.get(&thread, &ns, id.as_ref())
         })
         .await
@@ -264,6 +309,12 @@ impl Checkpointer for SqliteSaver {
 
     async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
         let query = query.clone();
+        let few = query.id.is_some() || (query.filter.len() == 1 && query.filter.get("step").is_some());
+        if few || (query.limit.is_some_and(|limit| limit <= FEW) && query.filter.is_empty()) {
+            return self
+                .glance("reading the history", move |view| view.heads(&query))
+                .await;
+        }
         self.read("reading the history", move |view| view.heads(&query))
             .await
     }
@@ -282,7 +333,7 @@ impl Checkpointer for SqliteSaver {
         keys: &[Name],
     ) -> Result<Option<ChannelValues>, StorageError> {
         let (thread, ns, id, keys) = (thread.clone(), ns.to_owned(), id.cloned(), keys.to_vec());
-        self.read("reading values", move |view| {
+        self.glance("reading values", move |view| {
             view.values(&thread, &ns, id.as_ref(), &keys)
         })
         .await

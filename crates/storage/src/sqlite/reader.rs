@@ -1,8 +1,6 @@
 //! Reads checkpoints back: heads without values, states from deltas, values from chains of list rows.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
-
 use imbl::OrdMap;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
@@ -15,9 +13,11 @@ use crate::codec::bytes::read_rows;
 use crate::codec::pack::{Unpacker, hash, parse, read_refs, split};
 use crate::codec::record::{Delta, Rows};
 use crate::codec::value::parse as json_value;
+use crate::codec::warm::Warm;
 
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::Fault;
+use super::slot::{Shape, Slot};
 
 /// The dictionary of channel and node names of one connection. Names are never removed, so it cannot be stale.
 #[derive(Debug, Default)]
@@ -77,17 +77,8 @@ impl Names {
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) versions: ChannelVersions,
-    pub(super) values: OrdMap<Name, Held>,
+    pub(super) values: OrdMap<Name, Slot>,
     pub(super) seen: VersionsSeen,
-}
-
-/// Where a value is.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Held {
-    /// In this row, with the rows that it builds on.
-    Row(i64),
-    /// Here, as JSON text.
-    Text(Arc<[u8]>),
 }
 
 /// Metadata without source and step.
@@ -120,7 +111,14 @@ pub(super) struct View<'a> {
     pub(super) names: &'a mut Names,
     pub(super) unpacker: &'a mut Unpacker,
     pub(super) memo: Memo,
+    /// What is at hand, and the count of removals at the moment that is read.
+    pub(super) warm: Option<(&'a Warm<State>, i64)>,
+    /// Only what is at hand is wanted: what has to be decoded first is [`Fault::Cold`].
+    pub(super) hurry: bool,
 }
+
+/// Writes that are read in a hurry.
+const FEW: usize = 64;
 
 /// A namespace of a thread.
 pub(super) struct Space {
@@ -231,19 +229,19 @@ impl View<'_> {
         let state = self.state(seq, &place)?;
         let mut values = ChannelValues::new();
         for key in keys {
-            if let Some(held) = state.values.get(key) {
-                values.insert(key.clone(), self.channel(key, held, &place)?);
+            if let Some(slot) = state.values.get(key) {
+                values.insert(key.clone(), self.channel(key, slot, &place)?);
             }
         }
         Ok(Some(values))
     }
 
     /// The value of a channel.
-    pub(super) fn channel(&mut self, channel: &Name, held: &Held, place: &str) -> Result<Value, Fault> {
+    pub(super) fn channel(&mut self, channel: &Name, slot: &Slot, place: &str) -> Result<Value, Fault> {
         let named = || format!("Channel {channel} of {}", lower(place));
-        let read = match held {
-            Held::Row(row) => self.value(*row),
-            Held::Text(text) => json_value(text).map_err(Unreadable::Damaged),
+        let read = match slot {
+            Slot::Row(row, _) => self.value(*row),
+            Slot::Text(text) => json_value(text).map_err(Unreadable::Damaged),
         };
         read.map_err(|cause| match cause {
             Unreadable::Fault(fault) => fault.at(named),
@@ -413,8 +411,8 @@ impl View<'_> {
         let place = space.place(&head.id);
         let state = self.state(seq, &place)?;
         let mut channel_values = ChannelValues::new();
-        for (channel, held) in &state.values {
-            let value = self.channel(channel, held, &place)?;
+        for (channel, slot) in &state.values {
+            let value = self.channel(channel, slot, &place)?;
             channel_values.insert(channel.clone(), value);
         }
         let pending_writes = self.pending_writes(seq, &place)?;
@@ -443,6 +441,9 @@ impl View<'_> {
         let mut rows = statement.query([seq])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
+            if self.hurry && found.len() > FEW {
+                return Err(Fault::Cold);
+            }
             self.task_writes(row, place, &mut found)?;
         }
         found.sort_by(|a, b| {
@@ -497,8 +498,9 @@ impl View<'_> {
         let mut state = State::default();
         let mut at = seq;
         loop {
-            if let Some(known) = self.memo.states.get(&at) {
-                state = known.clone();
+            let warm = || self.warm.and_then(|(warm, epoch)| warm.state(epoch, at));
+            if let Some(known) = self.memo.states.get(&at).cloned().or_else(warm) {
+                state = known;
                 break;
             }
             let row: Option<(Option<i64>, i64, Vec<u8>)> = self
@@ -532,6 +534,10 @@ impl View<'_> {
             self.apply(&mut state, delta)?;
             if self.memo.keep {
                 self.memo.states.insert(at, state.clone());
+            } else if at == seq
+                && let Some((warm, epoch)) = self.warm
+            {
+                warm.keep_state(epoch, seq, state.clone());
             }
         }
         Ok(state)
@@ -546,8 +552,8 @@ impl View<'_> {
             };
             match (value, delta.texts.get(&row)) {
                 (0, None) => state.values.remove(&channel),
-                (0, Some(text)) => state.values.insert(channel, Held::Text(text.clone())),
-                (item, _) => state.values.insert(channel, Held::Row(item)),
+                (0, Some(text)) => state.values.insert(channel, Slot::Text(text.clone())),
+                (item, _) => state.values.insert(channel, Slot::Row(item, Shape::Unread)),
             };
         }
         for (node, versions) in delta.seen {
@@ -567,22 +573,30 @@ impl View<'_> {
 
     fn value(&mut self, row: i64) -> Result<Value, Unreadable> {
         let (mut chain, mut refs) = (Vec::new(), Vec::new());
-        let mut at = row;
+        let (mut at, mut whole_size) = (row, 0);
         let mut value = loop {
-            if let Some(known) = self.memo.values.get(&at) {
-                break Some(known.clone());
+            let warm = || self.warm.and_then(|(warm, epoch)| warm.value(epoch, at));
+            if let Some(known) = self.memo.values.get(&at).cloned().or_else(warm) {
+                break Some(known);
             }
-            type Row = (Option<i64>, Option<u32>, Vec<u8>, Option<Vec<u8>>);
+            if self.hurry {
+                return Err(Fault::Cold.into());
+            }
+            type Row = (Option<i64>, Option<u32>, Vec<u8>, Option<Vec<u8>>, Option<i64>);
             let found: Option<Row> = self
                 .conn
-                .prepare_cached("SELECT base, len, data, refs FROM items WHERE id = ?1")?
+                .prepare_cached("SELECT base, len, data, refs, size FROM items WHERE id = ?1")?
                 .query_row([at], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
                 })
                 .optional()?;
-            let Some((base, len, data, parts)) = found else {
+            let Some((base, len, data, parts, size)) = found else {
                 return Err(Unreadable::Damaged("a part of it is missing".to_owned()));
             };
+            if at == row {
+                // An older release did not write it down.
+                whole_size = size.map_or(data.len() as u64, i64::unsigned_abs);
+            }
             refs.extend(read_refs(parts.as_deref()).map_err(Unreadable::Damaged)?);
             chain.push((at, len, data));
             match base {
@@ -622,6 +636,10 @@ impl View<'_> {
             }
             if self.memo.keep {
                 self.memo.values.insert(at, whole.clone());
+            } else if at == row
+                && let Some((warm, epoch)) = self.warm
+            {
+                warm.keep(epoch, row, None, whole.clone(), whole_size);
             }
             value = Some(whole);
         }
@@ -709,6 +727,12 @@ impl View<'_> {
 enum Unreadable {
     Fault(Fault),
     Damaged(String),
+}
+
+impl From<Fault> for Unreadable {
+    fn from(fault: Fault) -> Self {
+        Unreadable::Fault(fault)
+    }
 }
 
 impl From<rusqlite::Error> for Unreadable {

@@ -58,6 +58,8 @@ pub(super) struct Reachable {
 impl View<'_> {
     pub(super) fn check(&mut self) -> Result<Findings, Fault> {
         let mut findings = Findings::default();
+        // It is the file that is checked, and not what is at hand.
+        self.warm = None;
         self.check_pages(&mut findings)?;
         let everything = self.spaces(&ListQuery::default())?;
         for of_thread in everything.chunk_by(|a, b| a.thread == b.thread) {
@@ -174,8 +176,8 @@ impl View<'_> {
     fn read_values(&mut self, space: &Space, seq: i64) -> Result<(), Fault> {
         let place = format!("A checkpoint of thread {}", space.thread);
         let state = self.state(seq, &place)?;
-        for (channel, held) in &state.values {
-            self.channel(channel, held, &place)?;
+        for (channel, slot) in &state.values {
+            self.channel(channel, slot, &place)?;
         }
         Ok(())
     }

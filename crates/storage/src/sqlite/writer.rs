@@ -21,8 +21,8 @@ use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
 use superstep::store::Prepared;
 use superstep::{
-    ChannelVersions, Checkpoint, CheckpointId, Commit, Integrity, Link as Place, Name, Object, Pruning, Put,
-    Removal, Scope, StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value, VersionsSeen,
+    Checkpoint, CheckpointId, Commit, Integrity, Link as Place, Name, Object, Pruning, Put,
+    Removal, Scope, StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
 };
 use tokio::sync::oneshot;
 
@@ -31,11 +31,13 @@ use crate::codec::difference::differences;
 use crate::codec::pack::{Packed, Unpackable, read_refs, refs_blob, split};
 use crate::codec::record::{Delta, Rows};
 use crate::codec::value::{json, nested, short};
+use crate::codec::warm::Warm;
 
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::Fault;
 use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
-use super::reader::{Held, Memo, Names, SOURCES, View, refs_of_writes};
+use super::reader::{Memo, Names, SOURCES, State, View, refs_of_writes};
+use super::slot::{Link, Shape, Slot};
 
 /// Most deltas between two snapshots of versions, unless the graph is so wide that a snapshot is long itself.
 const SNAPSHOT_EVERY: i64 = 64;
@@ -127,56 +129,25 @@ struct Known {
     meta: i64,
     parents: Object,
     user: Object,
-    versions: ChannelVersions,
-    seen: VersionsSeen,
-    values: OrdMap<Name, Slot>,
+    state: State,
     /// Bytes of the values that stand in deltas.
     texts: i64,
 }
 
-/// Where a channel's value is.
-#[derive(Clone, Debug)]
-enum Slot {
-    Text(Arc<[u8]>),
-    Row(i64, Shape),
+/// What the open transaction stores, for readers to have at hand once it is committed.
+#[derive(Debug, Default)]
+struct Fresh {
+    /// Row, the row whose value it continues, value, length of its JSON.
+    values: Vec<(i64, Option<i64>, Value, u64)>,
+    states: Vec<(i64, State)>,
 }
 
-impl Slot {
-    /// The row for a delta, which gets the text if there is no row.
-    fn note(&self, name: i64, delta: &mut Delta) -> i64 {
-        match self {
-            Slot::Text(text) => {
-                delta.texts.insert(name, text.clone());
-                0
-            }
-            Slot::Row(row, _) => *row,
+impl Fresh {
+    fn value(&mut self, slot: &Slot, before: Option<i64>, value: &Value, size: Option<u64>) {
+        if let (Slot::Row(row, _), Some(size)) = (slot, size) {
+            self.values.push((*row, before, value.clone(), size));
         }
     }
-
-    fn texts(&self) -> i64 {
-        match self {
-            Slot::Text(text) => text.len() as i64,
-            Slot::Row(..) => 0,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Shape {
-    /// Not looked up yet.
-    Unread,
-    Plain,
-    List(Link),
-}
-
-/// The newest row of a list's chain.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    len: usize,
-    level: i64,
-    run: i64,
-    /// Length of the JSON of the list; `None` when an older release stored a part of it.
-    size: Option<u64>,
 }
 
 pub(super) struct Writer {
@@ -189,6 +160,10 @@ pub(super) struct Writer {
     tasks: HashMap<i64, Vec<TaskId>>,
     data_version: i64,
     shelves: Shelves,
+    warm: Arc<Warm<State>>,
+    fresh: Fresh,
+    /// How often rows were removed; nothing when that has to be looked up.
+    epoch: Option<i64>,
     /// Whether the current job has changed anything.
     wrote: bool,
     /// A transaction was begun for the next jobs.
@@ -200,7 +175,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(mut conn: Connection, path: PathBuf, patience: Duration) -> Result<Self, StorageError> {
+    pub(super) fn new(
+        mut conn: Connection,
+        path: PathBuf,
+        patience: Duration,
+        warm: Arc<Warm<State>>,
+    ) -> Result<Self, StorageError> {
         let pages = Arc::new(AtomicU32::new(0));
         let count = pages.clone();
         // In place of SQLite's own, which folds the log while the caller of a commit waits.
@@ -218,6 +198,9 @@ impl Writer {
             tasks: HashMap::new(),
             data_version: 0,
             shelves: Shelves::new()?,
+            warm,
+            fresh: Fresh::default(),
+            epoch: None,
             wrote: false,
             begun: false,
             patience,
@@ -312,6 +295,15 @@ impl Writer {
             self.undo();
             return Err(Fault::from(error).worded(&what(), &path));
         }
+        if let Some(epoch) = self.epoch {
+            for (row, before, value, size) in self.fresh.values.drain(..) {
+                self.warm.keep(epoch, row, before, value, size);
+            }
+            for (seq, state) in self.fresh.states.drain(..) {
+                self.warm.keep_state(epoch, seq, state);
+            }
+        }
+        self.fresh = Fresh::default();
         Ok(outcomes)
     }
 
@@ -326,12 +318,17 @@ impl Writer {
             Ok(version) if version == self.data_version => {}
             Ok(version) => {
                 self.forget();
+                self.epoch = None;
                 self.data_version = version;
             }
             Err(error) => {
                 self.undo();
                 return Err(error.into());
             }
+        }
+        if self.epoch.is_none() {
+            let epoch = epoch(&self.conn).inspect_err(|_| self.undo())?;
+            self.epoch = Some(epoch);
         }
         Ok(())
     }
@@ -344,6 +341,8 @@ impl Writer {
             tracing::error!(%error, file = %self.path.display(), "a failed transaction could not be undone");
         }
         self.forget();
+        self.fresh = Fresh::default();
+        self.epoch = None;
     }
 
     fn forget(&mut self) {
@@ -365,15 +364,38 @@ impl Writer {
                 self.shelves.let_go();
                 stored?;
             }
-            Job::Delete(thread) => drop(self.delete(thread)?),
+            Job::Delete(thread) => {
+                self.delete(thread)?;
+                self.removed()?;
+            }
             Job::Copy(from, to) => self.copy(from, to)?,
-            Job::Prune(pruning) => return self.prune(pruning).map(Done::Removed),
-            Job::Repair => return self.repair().map(Done::Checked),
+            Job::Prune(pruning) => {
+                let removal = self.prune(pruning)?;
+                self.removed()?;
+                return Ok(Done::Removed(removal));
+            }
+            Job::Repair => {
+                let integrity = self.repair()?;
+                self.removed()?;
+                return Ok(Done::Checked(integrity));
+            }
             Job::Items(changes) => return self.items(changes).map(|()| Done::Stored),
             Job::Sweep(now) => return self.sweep(*now).map(Done::Swept),
         }
         self.shelves.settle(&self.conn)?;
         Ok(Done::Stored)
+    }
+
+    /// Rows may be gone, and others be given their numbers: nobody is to take what is at hand for them.
+    fn removed(&mut self) -> Result<(), Fault> {
+        if self.wrote {
+            let count = "UPDATE epochs SET removals = removals + 1 RETURNING removals";
+            let epoch = self.conn.prepare_cached(count)?.query_row([], |row| row.get(0))?;
+            self.epoch = Some(epoch);
+            // What this transaction stored before is not kept at hand; it may have been removed again.
+            self.fresh = Fresh::default();
+        }
+        Ok(())
     }
 
     fn commit(&mut self, commit: &Commit) -> Result<(), Fault> {
@@ -494,15 +516,7 @@ impl Writer {
         let mut view = self.view();
         let (parents, user) = view.meta(meta, &place)?;
         let state = view.state(seq, &place)?;
-        let values: OrdMap<Name, Slot> = state
-            .values
-            .into_iter()
-            .map(|(name, held)| match held {
-                Held::Row(row) => (name, Slot::Row(row, Shape::Unread)),
-                Held::Text(text) => (name, Slot::Text(text)),
-            })
-            .collect();
-        let texts = values.values().map(Slot::texts).sum();
+        let texts = state.values.values().map(Slot::texts).sum();
         let known = Arc::new(Known {
             seq,
             depth,
@@ -510,9 +524,7 @@ impl Writer {
             meta,
             parents,
             user,
-            versions: state.versions,
-            seen: state.seen,
-            values,
+            state,
             texts,
         });
         self.remember(space, id, known.clone());
@@ -526,6 +538,8 @@ impl Writer {
             names: &mut self.names,
             unpacker: self.shelves.unpacker(),
             memo: Memo::default(),
+            warm: None,
+            hurry: false,
         }
     }
 
@@ -545,11 +559,11 @@ impl Writer {
         };
         let (changes, seen) = differences(
             put,
-            parent.as_ref().map(|parent| (&parent.versions, &parent.seen)),
+            parent.as_ref().map(|parent| (&parent.state.versions, &parent.state.seen)),
         );
         let mut values = parent
             .as_ref()
-            .map(|parent| parent.values.clone())
+            .map(|parent| parent.state.values.clone())
             .unwrap_or_default();
         let mut texts = parent.as_ref().map_or(0, |parent| parent.texts);
         let mut delta = Delta::default();
@@ -647,11 +661,14 @@ impl Writer {
             meta,
             parents: metadata.parents.clone(),
             user: metadata.user.clone(),
-            versions: checkpoint.channel_versions.clone(),
-            seen: checkpoint.versions_seen.clone(),
-            values,
+            state: State {
+                versions: checkpoint.channel_versions.clone(),
+                seen: checkpoint.versions_seen.clone(),
+                values,
+            },
             texts,
         };
+        self.fresh.states.push((seq, known.state.clone()));
         self.remember(space, &checkpoint.id, Arc::new(known));
         self.tasks.insert(seq, Vec::new());
         Ok(seq)
@@ -714,7 +731,8 @@ impl Writer {
             && link.len == *from
             && list.len() >= *from
         {
-            let (base, before, level, run) = self.place_in_chain(*base, link)?;
+            let before_row = *base;
+            let (base, before, level, run) = self.place_in_chain(before_row, link)?;
             let new = list.skip(before.len);
             // The items of a folded row are in no other row as they are here.
             let packed = self.pack(parts::Source::Items(new.iter(), level == 0), place, thread)?;
@@ -727,7 +745,9 @@ impl Writer {
                     .size
                     .map(|size| size + packed.size.saturating_sub(2) + comma),
             };
-            return self.insert_item(Some(base), Shape::List(link), packed);
+            let slot = self.insert_item(Some(base), Shape::List(link), packed)?;
+            self.fresh.value(&slot, Some(before_row), value, link.size);
+            return Ok(slot);
         }
         if let Some(text) = short(value, SHORT) {
             return Ok(Slot::Text(text.into()));
@@ -742,7 +762,10 @@ impl Writer {
                 size: Some(packed.size),
             }),
         };
-        self.insert_item(None, shape, packed)
+        let size = packed.size;
+        let slot = self.insert_item(None, shape, packed)?;
+        self.fresh.value(&slot, None, value, Some(size));
+        Ok(slot)
     }
 
     fn insert_item(&mut self, base: Option<i64>, shape: Shape, packed: Packed) -> Result<Slot, Fault> {
@@ -1101,6 +1124,12 @@ impl Writer {
 struct Copied {
     items: HashMap<i64, i64>,
     metas: HashMap<i64, i64>,
+}
+
+/// How often rows were removed from the file, as far as this connection sees.
+pub(super) fn epoch(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.prepare_cached("SELECT removals FROM epochs")?
+        .query_row([], |row| row.get(0))
 }
 
 /// One value to pack.

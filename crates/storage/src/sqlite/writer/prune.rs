@@ -193,14 +193,7 @@ impl Writer {
         let mut delta = Delta::default();
         for (channel, version) in &state.versions {
             let name = self.name(channel)?;
-            let row = match state.values.get(channel) {
-                Some(Held::Row(row)) => *row,
-                Some(Held::Text(text)) => {
-                    delta.texts.insert(name, text.clone());
-                    0
-                }
-                None => 0,
-            };
+            let row = state.values.get(channel).map_or(0, |slot| slot.note(name, &mut delta));
             delta.channels.push((name, Some(*version), row));
         }
         for (node, versions) in &state.seen {
