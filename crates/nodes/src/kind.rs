@@ -20,6 +20,7 @@ use crate::mcp::{self, Hub, Mcp};
 use crate::nested::{self, Nested, NestedError, Runs};
 use crate::provider::{ModelSettings, Providers};
 use crate::registry::{Environment, Registry};
+use crate::sandbox::Files;
 use crate::schema::{Key, Keys};
 use crate::search::Folders;
 use crate::suggest;
@@ -550,6 +551,11 @@ impl BuildSite<'_> {
             runs: RefCell::default(),
             ..*self
         }
+    }
+    /// The project's modules, as programs of this graph import them; `None` while the graph is in no folder.
+    pub(crate) fn files(&self) -> Option<Files> {
+        let folder = self.environment.folder.as_deref()?;
+        Files::new(self.environment.root()?, folder)
     }
     /// What the graph may touch; nodes ask it while they run.
     pub fn grants(&self) -> &Grants {

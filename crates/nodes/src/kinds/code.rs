@@ -12,14 +12,15 @@ use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
 use superstep_document::Diagnostic;
 
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::memory;
-use crate::sandbox::{self, CodeError, Limits};
+use crate::program::{self, Output, Owner};
+use crate::sandbox::{self, CodeError, Files, JsEvent, Limits};
 
 /// Settings of a `code` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Runs JavaScript.")]
 pub struct CodeConfig {
-    /// Body of a JavaScript function that sees `state` and `store` and returns an object with state keys, or nothing.
+    /// Body of a JavaScript function that sees `state` and returns an update or a `Command`; or a module whose default
+    /// export is the function.
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "javascript"))]
     pub source: String,
     /// Running time after which the code is stopped, in milliseconds.
@@ -45,6 +46,8 @@ pub struct Code {
     checked: Mutex<HashMap<String, Result<(), CodeError>>>,
 }
 
+/// What the function of a node is given.
+const PARAMETERS: &str = "state, ctx";
 /// Sources that are remembered.
 const REMEMBERED: usize = 4096;
 
@@ -58,7 +61,7 @@ impl Code {
         if let Some(known) = lock().get(source) {
             return known.clone();
         }
-        let result = sandbox::check(source);
+        let result = sandbox::check(source, PARAMETERS);
         let mut checked = lock();
         if checked.len() >= REMEMBERED {
             checked.clear();
@@ -130,6 +133,7 @@ impl NodeKind for Code {
         Ok(Arc::new(CodeNode {
             name: site.node.into(),
             source: config.source.into(),
+            files: site.files(),
             limits,
         }))
     }
@@ -152,6 +156,7 @@ fn stands(source: &str, name: &str, fits: impl Fn(Option<char>, Option<char>) ->
 struct CodeNode {
     name: Arc<str>,
     source: Arc<str>,
+    files: Option<Files>,
     limits: Limits,
 }
 
@@ -167,12 +172,17 @@ impl Drop for Brake {
 impl Node for CodeNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let line = |line: String| superstep::json!({"log": line, "node": *self.name});
-            match run(&context, self.source.clone(), input, self.limits, line).await {
-                Ok(update) => Ok(NodeOutput::Update(update)),
+            let script = Script {
+                source: self.source.clone(),
+                parameters: PARAMETERS.into(),
+                files: self.files.clone(),
+                limits: self.limits,
+            };
+            match run(&context, Owner::Node(&self.name), script, vec![input]).await? {
+                Ok(output) => Ok(output.into()),
                 Err(CodeError::Cancelled) => Err(NodeError::Cancelled),
                 Err(error) => Err(NodeError::new(
-                    "CodeError",
+                    program::CLASS,
                     format!("node {}: {error}", self.name),
                 )),
             }
@@ -180,38 +190,54 @@ impl Node for CodeNode {
     }
 }
 
-/// Runs a program beside the task that needs it: it reaches the store, what it prints goes to the `custom` stream as
-/// `line` makes it, and it is stopped when the run is.
+/// A JavaScript program that a node runs.
+#[derive(Clone)]
+pub(crate) struct Script {
+    pub(crate) source: Arc<str>,
+    /// Names of what it is given.
+    pub(crate) parameters: Arc<str>,
+    pub(crate) files: Option<Files>,
+    pub(crate) limits: Limits,
+}
+
+/// Runs a program on a thread beside the task that needs it; it is stopped when the run is.
 pub(crate) async fn run(
     context: &NodeContext,
-    source: Arc<str>,
-    given: Value,
-    limits: Limits,
-    line: impl Fn(String) -> Value,
-) -> Result<Value, CodeError> {
-    let brake = Brake(Arc::new(AtomicBool::new(false)));
-    let (lines, mut printed) = tokio::sync::mpsc::unbounded_channel::<String>();
+    owner: Owner<'_>,
+    script: Script,
+    given: Vec<Value>,
+) -> Result<Result<Output, CodeError>, NodeError> {
+    let brake = Brake(Arc::default());
     let stop = brake.0.clone();
-    let store = context.store().cloned();
-    let runtime = tokio::runtime::Handle::current();
-    let mut program = tokio::task::spawn_blocking(move || {
-        let outside = sandbox::Outside {
-            log: move |line| drop(lines.send(line)),
-            store: store.map(|store| Box::new(memory::asking(store, runtime)) as sandbox::Ask),
+    let (events, inbox) = tokio::sync::mpsc::channel(program::UNHEARD);
+    let (tell, told) = std::sync::mpsc::channel();
+    let mut place = program::place(context);
+    if let Value::Object(place) = &mut place {
+        place.insert("store", context.store().is_some());
+    }
+    tokio::task::spawn_blocking(move || {
+        let said = events.clone();
+        let line = sandbox::Line {
+            say: Box::new(move |request| said.blocking_send(JsEvent::Said(request)).is_ok()),
+            told,
         };
-        sandbox::run(&source, &given, limits, &stop, outside)
+        let Script {
+            source,
+            parameters,
+            files,
+            limits,
+        } = script;
+        let program = sandbox::Program {
+            source: &source,
+            parameters: &parameters,
+            given: &given,
+            files,
+            place: &place,
+        };
+        let end = sandbox::run(&program, limits, &stop, line);
+        let _ = events.blocking_send(JsEvent::Ended(end));
     });
-    let mut printing = true;
-    let result = loop {
-        tokio::select! {
-            biased;
-            () = context.cancelled() => return Err(CodeError::Cancelled),
-            text = printed.recv(), if printing => match text {
-                Some(text) => context.emit(line(text)).await,
-                None => printing = false,
-            },
-            result = &mut program, if !printing => break result,
-        }
-    };
-    result.unwrap_or_else(|panic| Err(CodeError::Machine(panic.to_string())))
+    let tell = move |told| drop(tell.send(told));
+    let lost = || CodeError::Machine("it ended in the middle of a program".to_owned());
+    program::serve(context, owner, inbox, tell, lost).await
 }

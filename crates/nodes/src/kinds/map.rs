@@ -17,6 +17,7 @@ use superstep_document::{Diagnostic, escape_pointer};
 use crate::expression::{Expression, Scope};
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::kinds::code;
+use crate::program::{self, Output, Owner};
 use crate::sandbox::{self, CodeError, Limits};
 use crate::schema::Keys;
 
@@ -161,7 +162,7 @@ impl NodeKind for MapKind {
             site.expression("/expression", expression, name);
         }
         if let Some(source) = &config.javascript
-            && let Err(error) = sandbox::check(&body(&config.name, source))
+            && let Err(error) = sandbox::check(source, &parameters(&config.name))
         {
             let message = match error {
                 CodeError::Syntax { message, line } => {
@@ -234,7 +235,12 @@ impl NodeKind for MapKind {
                 timeout: Duration::from_millis(config.timeout_ms),
                 memory: 64 * 1024 * 1024,
             };
-            Work::JavaScript(body(&config.name, source).into(), limits)
+            Work::JavaScript(code::Script {
+                source: source.as_str().into(),
+                parameters: parameters(&config.name).into(),
+                files: site.files(),
+                limits,
+            })
         } else {
             let source = config.expression.clone().unwrap_or_default();
             Work::Expression(site.expression("/expression", &source)?)
@@ -267,16 +273,16 @@ fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner: Option<&Ke
     site.error("unknown-key", pointer, message, remedy);
 }
 
-/// The function with its arguments by name, on the first line, so that lines keep their numbers.
-fn body(name: &str, source: &str) -> String {
-    format!("const {name} = state.item, index = state.index; state = state.state; {source}")
+/// What the JavaScript is given.
+fn parameters(name: &str) -> String {
+    format!("{name}, index, state, ctx")
 }
 
 type Sources = Vec<(Arc<str>, Result<Expression, Value>)>;
 
 enum Work {
     Expression(Expression),
-    JavaScript(Arc<str>, Limits),
+    JavaScript(code::Script),
     Graph(Graph, Option<Sources>, Option<Expression>),
 }
 
@@ -298,18 +304,18 @@ impl PerItem {
         let scope = || Scope::new(&state).with(self.name.clone(), item.clone());
         match &self.work {
             Work::Expression(expression) => Ok(expression.eval(&scope())?),
-            Work::JavaScript(source, limits) => {
-                let mut given = Object::new();
-                given.insert("item", item.clone());
-                given.insert("index", index);
-                given.insert("state", state.clone());
-                let line = |line: String| superstep::json!({"log": line, "node": &*self.node, "item": index});
-                code::run(context, source.clone(), Value::Object(given), *limits, line)
-                    .await
-                    .map_err(|error| match error {
-                        CodeError::Cancelled => NodeError::Cancelled,
-                        other => NodeError::new("CodeError", other.to_string()),
-                    })
+            Work::JavaScript(script) => {
+                let owner = Owner::Item(&self.node, index);
+                let given = vec![item.clone(), Value::from(index), state.clone()];
+                match code::run(context, owner, script.clone(), given).await? {
+                    Ok(Output::Update(value)) => Ok(value),
+                    Ok(_) => {
+                        let said = "the program returned a Command, which only code nodes may; it returns what becomes of the item";
+                        Err(NodeError::new(program::CLASS, said))
+                    }
+                    Err(CodeError::Cancelled) => Err(NodeError::Cancelled),
+                    Err(other) => Err(NodeError::new(program::CLASS, other.to_string())),
+                }
             }
             Work::Graph(graph, sources, take) => {
                 let mut input = Object::new();

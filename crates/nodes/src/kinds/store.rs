@@ -14,7 +14,7 @@ use superstep_document::Diagnostic;
 
 use crate::expression::{Expression, Scope, Template};
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::memory::shown;
+use crate::program::shown;
 
 /// Settings of a `store` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

@@ -12,6 +12,7 @@ mod litellm;
 mod nested;
 mod nodes;
 mod page;
+mod programs;
 mod provider;
 mod scale;
 mod support;

@@ -530,12 +530,12 @@ fn a_fallback_writes_keys_that_exist() {
 #[tokio::test]
 async fn code_reaches_the_store() {
     let source = "const who = ['users', state.user];
-        const before = store.get(who, 'visits');
-        store.put(who, 'visits', {n: (before ? before.value.n : 0) + 1, text: 'likes tea'});
-        store.put(who, 'draft', {}, {index: false, ttl: null});
-        store.delete(who, 'draft');
-        const found = store.search('users', {query: 'tea', filter: {n: {$gt: 0}}});
-        return {found: found.map(item => [item.namespace[1], item.value.n]), names: store.listNamespaces({maxDepth: 1})}";
+        const before = await store.get(who, 'visits');
+        await store.put(who, 'visits', {n: (before ? before.value.n : 0) + 1, text: 'likes tea'});
+        await store.put(who, 'draft', {}, {index: false, ttl: null});
+        await store.delete(who, 'draft');
+        const found = await store.search('users', {query: 'tea', filter: {n: {$gt: 0}}});
+        return {found: found.map(item => [item.namespace[1], item.value.n]), names: await store.listNamespaces({maxDepth: 1})}";
     let state = json!({"user": {"type": "string"}, "found": {"type": "array"}, "names": {"type": "array"}});
     let graph = build(&one_node(state, "code", json!({"source": source})), &no_keys());
     let store: std::sync::Arc<dyn superstep::Store> = std::sync::Arc::new(superstep::MemoryStore::new());
@@ -555,7 +555,7 @@ async fn code_reaches_the_store() {
     assert_eq!(value.get("names"), Some(&value!([["users"]])));
     assert!(store.get(&["users", "ada"], "draft").await.unwrap().is_none());
 
-    let refused = "store.put(['a.b'], 'k', {})";
+    let refused = "await store.put(['a.b'], 'k', {})";
     let graph = build(
         &one_node(
             json!({"x": {"type": "string"}}),

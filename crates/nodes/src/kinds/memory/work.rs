@@ -13,7 +13,7 @@ use super::trim::{self, Trim, call_ids};
 use crate::expression::{Expression, Scope};
 use crate::kinds::inner_model::Asking;
 use crate::kinds::store::{Namespace, asked};
-use crate::memory::shown;
+use crate::program::shown;
 
 /// Facts that a model is shown before it finds new ones.
 const KNOWN: usize = 50;

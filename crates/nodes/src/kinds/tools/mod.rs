@@ -283,7 +283,7 @@ impl NodeKind for Tools {
             let pointer = format!("/tools/{index}");
             let parameters = site.schema(&format!("{pointer}/parameters"), &tool.parameters())?;
             let work = if let Some(script) = tool.javascript {
-                Work::Script(script)
+                Work::Script(script, site.files())
             } else if let Some(request) = tool.http {
                 Work::Http(request, web.clone())
             } else if let Some(graph) = tool.graph {

@@ -14,6 +14,7 @@ use super::mcp::{self, McpWork, Source};
 use super::script::Script;
 use crate::provider::{ToolCall, args_json};
 use crate::request::{HttpRequest, RequestError};
+use crate::sandbox::Files;
 use crate::suggest;
 use crate::web::Web;
 
@@ -31,7 +32,7 @@ pub(super) struct Tool {
 }
 
 pub(super) enum Work {
-    Script(Script),
+    Script(Script, Option<Files>),
     Http(HttpRequest, Arc<Web>),
     Graph(GraphWork),
     HandOff(HandOff),
@@ -106,7 +107,7 @@ impl Tool {
             }
         }
         match &self.work {
-            Work::Script(script) => script.run(context, &self.name, args, state).await,
+            Work::Script(script, files) => script.run(context, files.clone(), &self.name, args, state).await,
             Work::Http(request, web) => {
                 let answer = request.send(context, web, &call.id, &args).await;
                 answer.map(Answer::from).map_err(|error| match error {

@@ -9,12 +9,17 @@ use superstep::{NodeContext, NodeError, Object, Value};
 use super::node::{Said, Unsaid};
 use crate::kind::Site;
 use crate::kinds::code;
-use crate::sandbox::{self, CodeError, Limits};
+use crate::program::{Output, Owner};
+use crate::sandbox::{self, CodeError, Files, Limits};
+
+/// What the function of a tool is given.
+const PARAMETERS: &str = "args, state, ctx";
 
 /// A JavaScript function.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Script {
-    /// Body of a function that sees `args`, `state` and `store`, and returns what the model is told: text, or JSON.
+    /// Body of a function that sees `args` and `state`, and returns what the model is told: text, or JSON; or a module
+    /// whose default export is the function.
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "javascript"))]
     pub source: String,
     /// Running time after which it is stopped, in milliseconds.
@@ -35,13 +40,8 @@ fn default_memory() -> usize {
 }
 
 impl Script {
-    /// The body with its arguments by name, on the first line, so that lines keep their numbers.
-    fn body(&self) -> String {
-        format!("const args = state.args; state = state.state; {}", self.source)
-    }
-
     pub(super) fn check(&self, site: &mut Site<'_>, pointer: &str) {
-        if let Err(error) = sandbox::check(&self.body()) {
+        if let Err(error) = sandbox::check(&self.source, PARAMETERS) {
             let message = match error {
                 CodeError::Syntax { message, line } => {
                     let line = line.map_or_else(String::new, |line| format!(" in line {line}"));
@@ -58,22 +58,46 @@ impl Script {
         }
     }
 
-    pub(super) async fn run(&self, context: &NodeContext, name: &str, args: Object, state: Value) -> Said {
-        let limits = Limits {
-            timeout: Duration::from_millis(self.timeout_ms),
-            memory: self.memory_mb.saturating_mul(1024 * 1024),
+    /// Calls it; `files` are the modules that it may import.
+    pub(super) async fn run(
+        &self,
+        context: &NodeContext,
+        files: Option<Files>,
+        name: &str,
+        args: Object,
+        state: Value,
+    ) -> Said {
+        let script = code::Script {
+            source: self.source.as_str().into(),
+            parameters: PARAMETERS.into(),
+            files,
+            limits: Limits {
+                timeout: Duration::from_millis(self.timeout_ms),
+                memory: self.memory_mb.saturating_mul(1024 * 1024),
+            },
         };
-        let given = Value::Object(
-            [("args", Value::Object(args)), ("state", state)]
-                .into_iter()
-                .collect(),
-        );
-        let line = |line: String| superstep::json!({"log": line, "tool": name});
-        match code::run(context, self.body().into(), given, limits, line).await {
-            Ok(Value::String(text)) => Ok(text.to_string().into()),
-            Ok(value) => Ok(value.to_string().into()),
+        let ended = code::run(
+            context,
+            Owner::Tool(name),
+            script,
+            vec![Value::Object(args), state],
+        )
+        .await;
+        match ended.map_err(Unsaid::Stop)? {
+            Ok(output) => told(output).map(Into::into).map_err(Unsaid::Failed),
             Err(CodeError::Cancelled) => Err(Unsaid::Stop(NodeError::Cancelled)),
             Err(error) => Err(Unsaid::Failed(error.to_string().trim_end_matches('.').to_owned())),
+        }
+    }
+}
+
+/// What a function returned, as the model is told it.
+pub(super) fn told(output: Output) -> Result<String, String> {
+    match output {
+        Output::Update(Value::String(text)) => Ok(text.to_string()),
+        Output::Update(value) => Ok(value.to_string()),
+        _ => {
+            Err("the function returned a Command, which only nodes may; it returns text, or JSON".to_owned())
         }
     }
 }

@@ -1,37 +1,20 @@
-//! The store as JavaScript sees it: requests and answers are JSON text, so that the sandbox needs to know neither
-//! stores nor how to wait.
+//! Operations of the store as programs ask for them.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 use superstep::{Index, List, NamespaceQuery, Ranking, Store, StoreAnswer, StoreOp, StoreQuery, Ttl, Value};
-use tokio::runtime::Handle;
 
-/// What is evaluated before a program that may use the store. `ask` is the one function that leaves the sandbox.
-pub(crate) const PRELUDE: &str = r#"(ask) => {
-  const path = (labels) => (Array.isArray(labels) ? labels : labels === undefined ? [] : [labels]).map(String);
-  const call = (request) => JSON.parse(ask(JSON.stringify(request)));
-  globalThis.store = Object.freeze({
-    get: (namespace, key, options = {}) => call({...options, op: 'get', namespace: path(namespace), key: String(key)}),
-    put: (namespace, key, value, options = {}) => {
-      call({...options, op: 'put', namespace: path(namespace), key: String(key), value: value === undefined ? null : value});
-    },
-    delete: (namespace, key) => { call({op: 'delete', namespace: path(namespace), key: String(key)}); },
-    search: (prefix, options = {}) => call({...options, op: 'search', prefix: path(prefix)}),
-    listNamespaces: (options = {}) =>
-      call({...options, op: 'listNamespaces', prefix: path(options.prefix), suffix: path(options.suffix)}),
-  });
-}"#;
+use super::{Fault, Reply};
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(
-    tag = "op",
     rename_all = "camelCase",
     rename_all_fields = "camelCase",
     deny_unknown_fields
 )]
-enum Request {
+pub(crate) enum StoreRequest {
     Get {
         namespace: Vec<String>,
         key: String,
@@ -69,16 +52,16 @@ enum Request {
     },
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Indexed {
+pub(crate) enum Indexed {
     Whether(bool),
     Paths(Vec<String>),
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum By {
+pub(crate) enum By {
     Words,
     Vectors,
 }
@@ -87,10 +70,10 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64
     Option::deserialize(deserializer).map(Some)
 }
 
-impl Request {
+impl StoreRequest {
     fn op(self) -> Result<StoreOp, String> {
         Ok(match self {
-            Request::Get {
+            StoreRequest::Get {
                 namespace,
                 key,
                 refresh_ttl,
@@ -99,7 +82,7 @@ impl Request {
                 key,
                 refresh_ttl,
             },
-            Request::Put {
+            StoreRequest::Put {
                 namespace,
                 key,
                 value,
@@ -123,14 +106,14 @@ impl Request {
                         ),
                     })
             }
-            Request::Delete { namespace, key } => StoreOp::Put {
+            StoreRequest::Delete { namespace, key } => StoreOp::Put {
                 namespace,
                 key,
                 value: None,
                 index: Index::Default,
                 ttl: Ttl::Default,
             },
-            Request::Search {
+            StoreRequest::Search {
                 prefix,
                 query,
                 by,
@@ -154,7 +137,7 @@ impl Request {
                     refresh_ttl,
                 })
             }
-            Request::ListNamespaces {
+            StoreRequest::ListNamespaces {
                 prefix,
                 suffix,
                 max_depth,
@@ -192,27 +175,19 @@ pub(crate) fn shown(answer: StoreAnswer) -> Value {
     }
 }
 
-/// A way for a program on a blocking thread to reach a store. It waits at most as long as it is told.
-pub(crate) fn asking(
-    store: Arc<dyn Store>,
-    runtime: Handle,
-) -> impl Fn(&str, Duration) -> Result<String, String> {
-    move |request, at_most| {
-        let request: Request = serde_json::from_str(request).map_err(|error| {
-            // The place in the text means nothing to whoever called a function.
-            let said = error.to_string();
-            format!(
-                "the options cannot be read: {}.",
-                said.split(" at line ").next().unwrap_or_default()
-            )
-        })?;
-        let op = request.op()?;
-        // The clock of a timeout is that of the runtime it begins in.
-        let answers = runtime
-            .block_on(async { tokio::time::timeout(at_most, store.batch(vec![op])).await })
-            .map_err(|_| "the store did not answer within the time limit.".to_owned())?
-            .map_err(|error| error.to_string())?;
-        Ok(answers.into_iter().next().map_or(Value::Null, shown).to_string())
+/// Does what is asked.
+pub(super) async fn answer(store: Option<Arc<dyn Store>>, request: StoreRequest) -> Reply {
+    let refused = |said: String| Reply::Error(Fault::new("StoreError", format!("store: {said}")));
+    let Some(store) = store else {
+        return refused("this graph runs without a store.".to_owned());
+    };
+    let op = match request.op() {
+        Ok(op) => op,
+        Err(said) => return refused(said),
+    };
+    match store.batch(vec![op]).await {
+        Ok(answers) => Reply::Ok(answers.into_iter().next().map_or(Value::Null, shown)),
+        Err(error) => refused(error.to_string()),
     }
 }
 
@@ -222,46 +197,54 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn requests_are_read_and_wrong_ones_said() {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let ask = asking(Arc::new(MemoryStore::new()), runtime.handle().clone());
-        let ask = |request: Value| ask(&request.to_string(), Duration::from_secs(10));
-        let put = |options: Value| {
-            let mut request = json!({"op": "put", "namespace": ["a"], "key": "k", "value": {"t": "word"}})
+    #[tokio::test]
+    async fn requests_are_read_and_wrong_ones_said() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let ask = async |request: Value| {
+            let request: StoreRequest =
+                serde_json::from_str(&request.to_string()).map_err(|error| error.to_string())?;
+            match answer(Some(store.clone()), request).await {
+                Reply::Ok(value) => Ok(value.to_string()),
+                Reply::Error(fault) => Err(fault.message),
+                Reply::Stop => Err("stopped".to_owned()),
+            }
+        };
+        let put = async |options: Value| {
+            let mut request = json!({"namespace": ["a"], "key": "k", "value": {"t": "word"}})
                 .as_object()
                 .cloned()
                 .unwrap_or_default();
             for (name, value) in options.as_object().cloned().unwrap_or_default().iter() {
                 request.insert(name.clone(), value.clone());
             }
-            ask(Value::Object(request))
+            ask(json!({"put": Value::Object(request)})).await
         };
-        assert_eq!(put(json!({"ttl": null, "index": ["t"]})), Ok("null".to_owned()));
+        assert_eq!(
+            put(json!({"ttl": null, "index": ["t"]})).await,
+            Ok("null".to_owned())
+        );
         let search =
-            |more: Value| ask(json!({"op": "search", "prefix": [], "query": "word", "filter": more}));
-        assert!(search(json!({"t": "word"})).unwrap().contains("\"key\":\"k\""));
-        assert_eq!(put(json!({"index": false})), Ok("null".to_owned()));
-        assert_eq!(search(json!(null)), Ok("[]".to_owned()));
+            async |more: Value| ask(json!({"search": {"prefix": [], "query": "word", "filter": more}})).await;
         assert!(
-            put(json!({"tll": 1}))
-                .unwrap_err()
-                .contains("unknown field `tll`")
+            search(json!({"t": "word"}))
+                .await
+                .unwrap()
+                .contains("\"key\":\"k\"")
         );
-        assert!(put(json!({"ttl": -1})).unwrap_err().contains("zero or more"));
-        assert!(put(json!({"value": 3})).unwrap_err().contains("is integer"));
-        assert!(
-            search(json!({"t": {"$in": []}}))
-                .unwrap_err()
-                .contains("no operator $in")
-        );
-        assert!(
-            ask(json!({"op": "get", "namespace": ["a.b"], "key": ""}))
-                .unwrap_err()
-                .contains("period")
-        );
+        assert_eq!(put(json!({"index": false})).await, Ok("null".to_owned()));
+        assert_eq!(search(json!(null)).await, Ok("[]".to_owned()));
+        for (said, part) in [
+            (put(json!({"tll": 1})).await, "unknown field `tll`"),
+            (put(json!({"ttl": -1})).await, "zero or more"),
+            (put(json!({"value": 3})).await, "is integer"),
+            (search(json!({"t": {"$in": []}})).await, "no operator $in"),
+            (
+                ask(json!({"get": {"namespace": ["a.b"], "key": ""}})).await,
+                "period",
+            ),
+        ] {
+            let said = said.unwrap_err();
+            assert!(said.contains(part), "{said}");
+        }
     }
 }

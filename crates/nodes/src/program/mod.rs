@@ -1,0 +1,238 @@
+//! What a program may ask of the node that runs it, whatever language it is written in: questions to people, events,
+//! the store, durable tasks, time. Requests and answers are JSON, so that a sandbox in this process and a worker
+//! beside it speak the same.
+
+mod host;
+mod store;
+
+use serde::{Deserialize, Serialize};
+use superstep::{Command, CommandGraph, Failure, NodeContext, NodeOutput, Target, Value};
+use tokio::sync::mpsc;
+
+pub(crate) use host::{Owner, serve};
+pub(crate) use store::shown;
+
+/// The scope of what is said by the node's own function; those of durable tasks are the ids that they were asked with.
+pub(crate) const NODE: u64 = 0;
+/// Things a program has said and its node has not heard yet; then the program waits.
+pub(crate) const UNHEARD: usize = 64;
+/// Class of errors that programs throw without a class of their own.
+pub(crate) const CLASS: &str = "CodeError";
+
+/// What a program says while it runs.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Said {
+    /// By which it knows the answer; 0 where none is wanted.
+    #[serde(default)]
+    pub(crate) id: u64,
+    /// Which of its functions says it: [`NODE`], or the id of a task.
+    #[serde(default)]
+    pub(crate) scope: u64,
+    /// What it is.
+    #[serde(rename = "do")]
+    pub(crate) request: Request,
+}
+
+/// A request.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Request {
+    /// Ask a person; answered at once or not in this run.
+    Interrupt(Value),
+    /// Is the next question answered? If not, the program ends with the question.
+    Answer,
+    /// Something for the `custom` stream.
+    Emit(Value),
+    /// A chunk or a message for the `messages` stream.
+    Message(Value),
+    /// How far it is.
+    Progress(Progress),
+    /// A line that it printed.
+    Log(String),
+    /// An operation of the store.
+    Store(store::StoreRequest),
+    /// A durable task: answered with what it came to, now or in an earlier run.
+    Task {
+        /// As the run's events name it.
+        name: String,
+        /// As they show its arguments.
+        #[serde(default)]
+        args: Value,
+    },
+    /// What the work of a task came to.
+    Done {
+        /// The id that it was asked with.
+        task: u64,
+        /// What it came to.
+        end: Ending<Value>,
+    },
+    /// Some milliseconds of time.
+    Sleep(f64),
+}
+
+/// How far a program is.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Progress {
+    done: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    total: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+/// How a function ended.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ending<T> {
+    /// With a value.
+    Ok(T),
+    /// With an error.
+    Error(Fault),
+    /// Because a question has no answer yet; given is the question, if it was not asked with `interrupt`.
+    Asks(Option<Value>),
+}
+
+/// An error of a program.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Fault {
+    /// Its class, as retry policies know it.
+    pub(crate) class: String,
+    /// What it says.
+    pub(crate) message: String,
+}
+
+impl Fault {
+    pub(crate) fn new(class: &str, message: impl Into<String>) -> Self {
+        Self {
+            class: class.to_owned(),
+            message: message.into(),
+        }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Failure::new(fault.class, fault.message)
+    }
+}
+
+/// What a program is told.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Told {
+    /// The answer to a request.
+    Answer(u64, Reply),
+    /// Do the work of the task that was asked with this id.
+    Work(u64),
+}
+
+/// An answer.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reply {
+    /// A value.
+    Ok(Value),
+    /// It is refused, or has failed.
+    Error(Fault),
+    /// The function that asked is not to go on: somebody is asked first, or the run ends.
+    Stop,
+}
+
+/// What a function returned.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Output {
+    /// An update.
+    Update(Value),
+    /// An update together with targets.
+    Command {
+        #[serde(default)]
+        update: Option<Value>,
+        #[serde(default)]
+        goto: Vec<Goto>,
+        #[serde(default)]
+        parent: bool,
+    },
+    /// Several.
+    Many(Vec<Output>),
+}
+
+/// A target.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Goto {
+    Node(String),
+    Send(String, Value),
+}
+
+impl From<Output> for NodeOutput {
+    fn from(output: Output) -> Self {
+        match output {
+            Output::Update(update) => NodeOutput::Update(update),
+            Output::Many(all) => NodeOutput::Many(all.into_iter().map(Into::into).collect()),
+            Output::Command { update, goto, parent } => NodeOutput::Command(Command {
+                update,
+                goto: goto
+                    .into_iter()
+                    .map(|target| match target {
+                        Goto::Node(name) => Target::node(name),
+                        Goto::Send(node, arg) => Target::send(node, arg),
+                    })
+                    .collect(),
+                graph: match parent {
+                    true => CommandGraph::Parent,
+                    false => CommandGraph::Current,
+                },
+                ..Command::default()
+            }),
+        }
+    }
+}
+
+/// What comes from a program.
+#[derive(Debug)]
+pub(crate) enum Event<T, E> {
+    /// It says something.
+    Said(Said),
+    /// It has ended; nothing follows.
+    Ended(Result<Ending<T>, E>),
+}
+
+/// Where a program's words arrive.
+pub(crate) type Inbox<T, E> = mpsc::Receiver<Event<T, E>>;
+
+/// What a program is told of its place: LangGraph's names in `config`, short ones in `context`.
+pub(crate) fn place(context: &NodeContext) -> Value {
+    let info = context.info();
+    let metadata = context.metadata();
+    let mut configurable = superstep::Object::new();
+    // What the caller gave the run is its context; what is the engine's own is said under its own name.
+    for (name, value) in metadata.as_object().into_iter().flat_map(|all| all.iter()) {
+        if !name.starts_with("langgraph_") {
+            configurable.insert(name.clone(), value.clone());
+        }
+    }
+    let user = Value::Object(configurable.clone());
+    configurable.insert("checkpoint_id", info.checkpoint_id.as_str());
+    configurable.insert("checkpoint_ns", info.checkpoint_ns.as_str());
+    superstep::json!({
+        "context": {
+            "thread": info.thread.as_ref().map(|thread| thread.as_str()),
+            "run": info.run_id.as_str(),
+            "node": &*info.node,
+            "step": info.step,
+            "attempt": info.attempt,
+            "task": info.task_id.as_str(),
+            "checkpoint": info.checkpoint_id.as_str(),
+            "namespace": info.checkpoint_ns.as_str(),
+            "firstAttempt": info.first_attempt_ms,
+            "user": user,
+        },
+        "config": {
+            "configurable": Value::Object(configurable),
+            "metadata": metadata,
+            "run_id": info.run_id.as_str(),
+            "tags": [],
+        },
+    })
+}

@@ -1,0 +1,148 @@
+// What a program finds around it. `send(id, scope, json)` leaves the sandbox, `wait(id)` waits for the answer;
+// everything else is made of these two.
+(send, wait, given) => {
+  'use strict';
+  const { parse, stringify } = JSON;
+  const { freeze, defineProperty } = Object;
+  const waiting = new Map();
+  const works = new Map();
+  const working = new Set();
+  let last = 0;
+  let sleeping = 0;
+
+  const text = (value) => {
+    const json = stringify(value === undefined ? null : value);
+    if (json === undefined) throw new TypeError(`a ${typeof value} cannot leave the program: it is not JSON`);
+    return json;
+  };
+  const path = (labels) => (Array.isArray(labels) ? labels : labels === undefined ? [] : [labels]).map(String);
+  const tell = (scope, op, json) => send(0, scope, `{"${op}":${json}}`);
+  // The error is made where the question is, so that its stack leads to whoever asked.
+  const refused = (error, fault) => {
+    error.name = fault.class;
+    error.message = fault.message;
+    return error;
+  };
+  const now = (scope, op, json) => {
+    const place = new Error();
+    const id = ++last;
+    send(id, scope, `{"${op}":${json}}`);
+    const reply = parse(wait(id));
+    if (reply !== 'stop') {
+      if (reply.error) throw refused(place, reply.error);
+      return reply.ok;
+    }
+    working.delete(scope);
+    for (;;); // The machine stops the program here, and nothing can catch that.
+  };
+  const ask = (scope, op, json, id = ++last) => {
+    const place = new Error();
+    return new Promise((resolve, reject) => {
+      if (op === 'sleep') sleeping += 1;
+      waiting.set(id, { op, place, resolve, reject });
+      send(id, scope, `{"${op}":${json}}`);
+    });
+  };
+  const store = (scope) => {
+    const call = (op, request) => ask(scope, 'store', `{"${op}":${text(request)}}`);
+    return freeze({
+      get: (namespace, key, options) => call('get', { ...options, namespace: path(namespace), key: String(key) }),
+      put: (namespace, key, value, options) => call('put',
+        { ...options, namespace: path(namespace), key: String(key), value: value === undefined ? null : value }),
+      delete: (namespace, key) => call('delete', { namespace: path(namespace), key: String(key) }),
+      search: (prefix, options) => call('search', { ...options, prefix: path(prefix) }),
+      listNamespaces: (options = {}) => call('listNamespaces',
+        { ...options, prefix: path(options.prefix), suffix: path(options.suffix) }),
+    });
+  };
+  const api = (scope) => {
+    const functions = {
+      interrupt: (question) => now(scope, 'interrupt', text(question)),
+      emit: (value) => tell(scope, 'emit', text(value)),
+      message: (value) => tell(scope, 'message', text(value)),
+      progress: (done, total, note) => tell(scope, 'progress', text({
+        done: Number(done),
+        total: total === undefined || total === null ? undefined : Number(total),
+        text: note === undefined || note === null ? undefined : String(note),
+      })),
+      sleep: (ms) => ask(scope, 'sleep', text(Number(ms) || 0)),
+      task: (name, args, work) => {
+        const [shown, run] = typeof args === 'function' && work === undefined ? [null, args] : [args, work];
+        if (typeof run !== 'function') throw new TypeError('task(name, args, function): there is no function');
+        const id = ++last;
+        works.set(id, () => run(shown, freeze({ ...given.context, ...api(id) })));
+        return ask(scope, 'task', `{"name":${text(String(name))},"args":${text(shown)}}`, id);
+      },
+    };
+    if (given.store) functions.store = store(scope);
+    return functions;
+  };
+
+  class Send {
+    constructor(node, arg) {
+      this.node = node;
+      this.arg = arg;
+    }
+  }
+  class Command {
+    constructor({ update, goto, graph } = {}) {
+      this.update = update;
+      this.goto = goto;
+      this.graph = graph;
+    }
+  }
+  defineProperty(Command, 'PARENT', { value: '__parent__' });
+  const target = (to) => to instanceof Send ? `{"send":[${text(String(to.node))},${text(to.arg)}]}` : `{"node":${text(String(to))}}`;
+  const output = (value) => {
+    if (value instanceof Command) {
+      const { update, goto, graph } = value;
+      if (graph !== undefined && graph !== null && graph !== Command.PARENT) {
+        throw new TypeError('graph of a Command is Command.PARENT, or left out');
+      }
+      const targets = (Array.isArray(goto) ? goto : goto === undefined || goto === null ? [] : [goto]).map(target);
+      return `{"command":{"update":${text(update)},"goto":[${targets.join()}],"parent":${graph === Command.PARENT}}}`;
+    }
+    if (value instanceof Send) throw new TypeError('a Send is part of a Command: return new Command({goto: [new Send(…)]})');
+    if (Array.isArray(value) && value.some((one) => one instanceof Command)) {
+      return `{"many":[${value.map(output).join()}]}`;
+    }
+    const json = stringify(value === undefined ? null : value);
+    return json === undefined ? undefined : `{"update":${json}}`;
+  };
+
+  const own = api(0);
+  const context = freeze(given.context);
+  for (const [name, value] of Object.entries({ ...own, context, config: given.config, Send, Command })) {
+    defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  }
+  return {
+    output,
+    ctx: freeze({ ...context, config: given.config, ...own }),
+    // What has to end before the program has ended, and whether it waits for time only.
+    busy: () => waiting.size - sleeping + working.size,
+    asleep: () => sleeping,
+    answer: (id, json) => {
+      const asked = waiting.get(id);
+      if (!asked) return;
+      waiting.delete(id);
+      if (asked.op === 'sleep') sleeping -= 1;
+      const reply = parse(json);
+      if (reply === 'stop') return; // Whoever waits for it waits for good.
+      if (reply.error) asked.reject(refused(asked.place, reply.error));
+      else asked.resolve(reply.ok);
+    },
+    work: (id) => {
+      working.add(id);
+      const done = (end) => {
+        working.delete(id);
+        tell(0, 'done', `{"task":${id},"end":${end}}`);
+      };
+      const failed = (error) => done(`{"error":${text(error instanceof Error
+        ? { class: String(error.name), message: String(error.message) }
+        : { class: 'Error', message: String(stringify(error)) })}}`);
+      const run = works.get(id);
+      works.delete(id);
+      (async () => run())().then((value) => done(`{"ok":${text(value)}}`)).catch(failed);
+    },
+  };
+}

@@ -1,0 +1,223 @@
+//! The sandbox on its own: the other end of the line is played here.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+use superstep::{Value, json};
+
+use super::machine::MAX_LOG_LINES;
+use super::*;
+use crate::program::{Ending, Output, Reply, Request, Said, Told};
+
+const LIMITS: Limits = Limits {
+    timeout: Duration::from_millis(1000),
+    memory: 64 * 1024 * 1024,
+};
+
+/// Runs a program whose requests `answer` answers.
+fn play(
+    source: &str,
+    state: Value,
+    limits: Limits,
+    stop: &Arc<AtomicBool>,
+    answer: impl Fn(Said) -> Option<Reply> + 'static,
+) -> Result<Ending<Output>, CodeError> {
+    let (tell, told) = mpsc::channel();
+    let say = Box::new(move |said: Said| {
+        let id = said.id;
+        if let Some(reply) = answer(said) {
+            let _ = tell.send(Told::Answer(id, reply));
+        }
+        true
+    });
+    let program = Program {
+        source,
+        parameters: "state, ctx",
+        given: &[state],
+        files: None,
+        place: &json!({"context": {"node": "n"}, "config": {}, "store": true}),
+    };
+    run(&program, limits, stop, Line { say, told })
+}
+
+fn run_with(source: &str, state: Value, limits: Limits) -> (Result<Value, CodeError>, Vec<String>) {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let sink = lines.clone();
+    let result = play(source, state, limits, &Arc::default(), move |said| {
+        if let Request::Log(line) = said.request {
+            sink.lock().unwrap().push(line);
+        }
+        None
+    });
+    let result = result.map(|end| match end {
+        Ending::Ok(Output::Update(value)) => value,
+        other => panic!("{other:?}"),
+    });
+    let lines = lines.lock().unwrap().clone();
+    (result, lines)
+}
+fn ok(source: &str, state: Value) -> Value {
+    run_with(source, state, LIMITS)
+        .0
+        .unwrap_or_else(|e| panic!("{source}: {e}"))
+}
+fn err(source: &str) -> CodeError {
+    run_with(source, json!({}), LIMITS).0.unwrap_err()
+}
+
+#[test]
+fn a_function_of_the_state() {
+    assert_eq!(ok("return {n: state.n + 1}", json!({"n": 1})), json!({"n": 2}));
+    assert_eq!(
+        ok("return {half: state.n / 2}", json!({"n": 1})),
+        json!({"half": 0.5})
+    );
+    assert_eq!(
+        ok(
+            "const x = state.list.map(i => ({i}));\nreturn {x} // done",
+            json!({"list": [1, 2]})
+        ),
+        json!({"x": [{"i": 1}, {"i": 2}]})
+    );
+    assert_eq!(
+        ok("state.n", json!({"n": 1})),
+        Value::Null,
+        "no return, no writes"
+    );
+    assert_eq!(
+        ok(
+            "return (async () => ({a: await Promise.resolve(1)}))()",
+            json!({})
+        ),
+        json!({"a": 1})
+    );
+}
+
+#[test]
+fn errors_name_the_users_line() {
+    let CodeError::Thrown { message, line } = err("const a = 1;\nconst b = state.x.y;\nreturn {}") else {
+        panic!()
+    };
+    assert_eq!(line, Some(2), "{message}");
+    assert!(message.contains("TypeError"), "{message}");
+    let CodeError::Thrown { message, line } = err("\n\nthrow new Error('no stock')") else {
+        panic!()
+    };
+    assert_eq!((message.as_str(), line), ("Error: no stock", Some(3)));
+    let CodeError::Thrown { message, .. } = err("throw {code: 7}") else {
+        panic!()
+    };
+    assert!(message.contains("{\"code\":7}"), "{message}");
+    let CodeError::Thrown { message, .. } = err("return fetch('http://x')") else {
+        panic!()
+    };
+    assert!(message.contains("reach no network"), "{message}");
+    let CodeError::Syntax { line, message } = err("const a = 1;\nreturn {a:::1}") else {
+        panic!()
+    };
+    assert_eq!(line, Some(2), "{message}");
+}
+
+#[test]
+fn syntax_is_checked_without_running() {
+    assert_eq!(check("return {a: 1}", "state"), Ok(()));
+    assert_eq!(
+        check("while (true) {}", "state"),
+        Ok(()),
+        "an endless loop is compiled, not run"
+    );
+    let Err(CodeError::Syntax { line, .. }) = check("let a = 1\nlet a = 2", "state") else {
+        panic!("a double declaration is an error")
+    };
+    assert_eq!(line, Some(2));
+    assert!(matches!(
+        check("return {", "state"),
+        Err(CodeError::Syntax { .. })
+    ));
+}
+
+#[test]
+fn limits_hold() {
+    let short = Limits {
+        timeout: Duration::from_millis(30),
+        ..LIMITS
+    };
+    assert_eq!(
+        run_with("while (true) {}", json!({}), short).0,
+        Err(CodeError::Timeout(short.timeout))
+    );
+    assert_eq!(
+        run_with(
+            "try { while (true) {} } catch (e) { return {} }",
+            json!({}),
+            short
+        )
+        .0,
+        Err(CodeError::Timeout(short.timeout))
+    );
+    let small = Limits {
+        memory: 4 * 1024 * 1024,
+        ..LIMITS
+    };
+    let greedy = "const a = []; while (true) a.push('x'.repeat(1000) + a.length)";
+    assert_eq!(
+        run_with(greedy, json!({}), small).0,
+        Err(CodeError::Memory(small.memory))
+    );
+    let CodeError::Thrown { message, .. } = err("function f() { return f() + 1 } return f()") else {
+        panic!()
+    };
+    assert!(message.contains("stack"), "{message}");
+}
+
+#[test]
+fn cancelling_stops_a_running_program() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = stop.clone();
+    let long = Limits {
+        timeout: Duration::from_secs(60),
+        ..LIMITS
+    };
+    // The program itself pulls the brake, so the test needs no clock.
+    let source = "console.log('go'); while (true) {}";
+    let result = play(source, json!({}), long, &stop, move |_| {
+        seen.store(true, Ordering::Relaxed);
+        None
+    });
+    assert!(matches!(result, Err(CodeError::Cancelled)));
+}
+
+#[test]
+fn console_shows_values_and_is_bounded() {
+    let (_, lines) = run_with(
+        "console.log('a', 1, {b: [true]}); console.warn(undefined); const c = {}; c.c = c; console.log(c)",
+        json!({}),
+        LIMITS,
+    );
+    assert_eq!(lines, ["a 1 {\"b\":[true]}", "undefined", "[object Object]"]);
+    let (_, lines) = run_with("for (let i = 0; i < 5000; i++) console.log(i)", json!({}), LIMITS);
+    assert_eq!(lines.len(), MAX_LOG_LINES + 1);
+}
+
+#[test]
+fn nothing_outside_can_be_reached() {
+    let found = ok(
+        "return {found: ['fetch', 'require', 'process', 'std', 'os', 'setTimeout', 'Deno', 'WebAssembly'].filter(n => n in globalThis)}",
+        json!({}),
+    );
+    assert_eq!(found, json!({"found": []}));
+    assert!(matches!(
+        err("return import('os').then(() => 1)"),
+        CodeError::Thrown { .. }
+    ));
+}
+
+#[test]
+fn results_that_are_not_json() {
+    assert!(matches!(err("return () => 1"), CodeError::NotJson(_)));
+    assert!(matches!(err("return {a: 10n}"), CodeError::Thrown { .. }));
+    assert!(matches!(
+        err("return new Promise(() => {})"),
+        CodeError::NotJson(_)
+    ));
+}
