@@ -1,14 +1,16 @@
-//! Real database servers for tests. Each server listens on a port of its own on 127.0.0.1, keeps everything in a
-//! temporary folder, and is gone with its guard; a watchdog ends it and removes the folder when the test process
+//! Real servers for tests: databases and MCP servers. Each listens on a port of its own on 127.0.0.1, keeps everything
+//! in a temporary folder, and is gone with its guard; a watchdog ends it and removes the folder when the test process
 //! dies without saying so.
 //!
 //! This crate knows nothing of Superstep: it hands out URLs. A missing program fails the test with what to install.
 //! With `SUPERSTEP_WITHOUT_SERVERS=1` there are no servers: `start` prints that the test is skipped and gives `None`.
 
+mod mcp;
 mod postgres;
 mod process;
 mod redis;
 
+pub use mcp::{McpOverHttp, McpServers};
 pub use postgres::Postgres;
 pub use redis::Redis;
 

@@ -11,7 +11,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::handler::client::progress::ProgressDispatcher;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities, ClientRequest,
-    Implementation, InitializeRequestParams, PaginatedRequestParams, ProgressNotificationParam,
+    Implementation, InitializeRequestParams, PaginatedRequestParams, PingRequest, ProgressNotificationParam,
     ReadResourceRequestParams, ReadResourceResult, Request, RequestId, Resource, ResourceTemplate,
     ServerResult, Tool,
 };
@@ -30,6 +30,8 @@ use crate::provider::Variables;
 const START: Duration = Duration::from_secs(90);
 /// How long it may take to say what it offers.
 const LIST: Duration = Duration::from_secs(30);
+/// How long a server may take to say that it is there.
+const PROBE: Duration = Duration::from_secs(3);
 /// Things of one sort that a server may offer.
 const MOST: usize = 2_000;
 
@@ -70,6 +72,8 @@ pub(crate) struct Client {
     tools: Mutex<Option<(u64, Arc<[Tool]>)>>,
     /// Set by every use, taken by [`Client::was_used`].
     used: AtomicBool,
+    /// It no longer answers: whoever needs it next needs a new one.
+    broken: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -114,6 +118,7 @@ impl Client {
                     launch,
                     tools: Mutex::default(),
                     used: AtomicBool::new(true),
+                    broken: AtomicBool::new(false),
                 });
             }
             Ok(Err(error)) => chain(&error),
@@ -135,6 +140,7 @@ impl Client {
     pub(super) fn serves(&self, launch: &Launch) -> bool {
         self.used.store(true, Ordering::SeqCst);
         self.launch == *launch
+            && !self.broken.load(Ordering::SeqCst)
             && !self.service.is_closed()
             && !self.service.is_transport_closed()
             && self.process.as_ref().is_none_or(Process::runs)
@@ -296,9 +302,20 @@ impl Client {
                 }
                 () = context.cancelled() => return Err(McpError::Cancelled),
                 () = &mut silence => {
+                    drop(waiting);
+                    self.probe().await;
                     return Err(McpError::Timeout { server: self.server.to_string(), limit });
                 }
             }
+        }
+    }
+
+    /// Asks a silent server whether it is there at all. One that has forgotten us, or hangs, is not waited for again.
+    async fn probe(&self) {
+        let ping = ClientRequest::PingRequest(PingRequest::default());
+        let answer = tokio::time::timeout(PROBE, self.service.send_request(ping)).await;
+        if !matches!(answer, Ok(Ok(_))) {
+            self.broken.store(true, Ordering::SeqCst);
         }
     }
 
@@ -310,9 +327,10 @@ impl Client {
                 cause: error.message.trim_end_matches('.').to_owned(),
             },
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+                self.broken.store(true, Ordering::SeqCst);
                 let said = match (&self.process, &error) {
                     (Some(process), _) => process.last_words().await,
-                    (None, ServiceError::TransportSend(cause)) => format!(" ({cause})"),
+                    (None, ServiceError::TransportSend(cause)) => format!(" ({})", chain(&*cause.error)),
                     (None, _) => String::new(),
                 };
                 McpError::Died { server, said }

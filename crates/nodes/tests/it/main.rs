@@ -9,6 +9,7 @@ mod golden;
 mod http;
 mod kinds;
 mod litellm;
+mod mcp;
 mod nested;
 mod nodes;
 mod page;

@@ -1,0 +1,113 @@
+//! Reference MCP servers, in the folder where `./dev test rust` puts them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use rustix::process::Signal;
+
+use crate::process::{Place, free_port};
+
+const TRIES: usize = 5;
+
+/// Where the servers are.
+#[derive(Clone, Debug)]
+pub struct McpServers(PathBuf);
+
+impl McpServers {
+    /// The installed servers, or `None` when servers are not wanted (see the crate).
+    ///
+    /// # Panics
+    /// When they are not installed, with what to type.
+    pub fn find() -> Option<Self> {
+        if crate::unwanted("MCP") {
+            return None;
+        }
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
+            PathBuf::from,
+        );
+        let place = target.join("mcp-servers");
+        assert!(
+            place.join("superstep-wants").is_file(),
+            "there are no MCP servers in {}. `./dev test rust` installs them (Node.js and Python are needed); \
+             SUPERSTEP_WITHOUT_SERVERS=1 skips these tests",
+            place.display()
+        );
+        Some(Self(place))
+    }
+
+    /// A server from npm, by the name of its program.
+    pub fn node(&self, program: &str) -> PathBuf {
+        self.0.join("node_modules/.bin").join(program)
+    }
+
+    /// A server from PyPI, by the name of its program.
+    pub fn python(&self, program: &str) -> PathBuf {
+        self.0.join("venv/bin").join(program)
+    }
+
+    /// `server-everything` on a port of loopback.
+    ///
+    /// # Panics
+    /// When it does not start, with what it says.
+    pub fn over_http(&self) -> McpOverHttp {
+        let mut said = String::new();
+        // Somebody may take the port between our looking and the server's binding it.
+        for _ in 0..TRIES {
+            let port = free_port();
+            let server = McpOverHttp {
+                place: Mutex::new(Place::new("mcp", None, Signal::TERM)),
+                program: self.node("mcp-server-everything"),
+                port,
+            };
+            match server.run() {
+                Ok(()) => return server,
+                Err(words) => said = words,
+            }
+        }
+        panic!("no MCP server could be started; the last one said:\n{said}");
+    }
+}
+
+/// A running server that speaks streamable HTTP.
+#[derive(Debug)]
+pub struct McpOverHttp {
+    place: Mutex<Place>,
+    program: PathBuf,
+    port: u16,
+}
+
+impl McpOverHttp {
+    fn run(&self) -> Result<(), String> {
+        let mut place = self
+            .place
+            .lock()
+            .expect("no test panics while it holds the place");
+        let mut command: Command = place.command(&self.program);
+        command.arg("streamableHttp").env("PORT", self.port.to_string());
+        let port = self.port;
+        place.start(command, move |_| {
+            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+        })
+    }
+
+    /// Where it answers.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+
+    /// Ends it without warning, and starts it again.
+    ///
+    /// # Panics
+    /// When it does not come back.
+    pub fn restart(&self) {
+        self.place
+            .lock()
+            .expect("no test panics while it holds the place")
+            .kill();
+        if let Err(said) = self.run() {
+            panic!("the MCP server did not come back: {said}");
+        }
+    }
+}
