@@ -271,6 +271,14 @@ impl Registry {
         }
     }
 
+    /// Does the kind draw a graph from its settings?
+    pub fn draws(&self, kind: &str) -> bool {
+        self.kinds.get(kind).is_some_and(|entry| {
+            let defaults = entry.info.defaults.as_object().cloned().unwrap_or_default();
+            entry.kind.inside(kind, &defaults, &Keys::default()).is_some()
+        })
+    }
+
     /// The graph that a node is inside, for kinds that draw one from their settings.
     pub fn inside(&self, document: &Document, node: &str) -> Option<Document> {
         let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;

@@ -18,8 +18,8 @@ use crate::autosave::{Slot, Unsaved};
 use crate::files::{self, Fingerprint};
 use crate::wire::{
     AppEvent, Applied, ApplyPatch, Autosaves, CloseGraph, Diagnostic, Empty, Example, Exported, GraphRef,
-    GraphView, Json, NewGraph, OpenExample, OpenGraph, Problem, Record, RestoreGraph, SaveGraph, Saved,
-    Severity,
+    GraphView, Json, NewGraph, NodeRef, OpenExample, OpenGraph, Problem, Record, RestoreGraph, SaveGraph,
+    Saved, Severity,
 };
 
 /// Unsaved changes are written this long after the first of them, and then at most so often.
@@ -375,15 +375,21 @@ impl Workbench {
             "" => "Untitled",
             name => name,
         };
+        let inside = match &request.inside {
+            Some(node) => Some(self.inside(node)?),
+            None => None,
+        };
+        // A draft with something in it is kept from the beginning.
+        let rev = u32::from(inside.is_some());
         let id = new_id("draft");
         let slot = Slot::of_draft(&self.autosave_dir(), &id);
         let open = self.new_open(
             id,
             State {
-                document: Document::new(name),
+                document: inside.unwrap_or_else(|| Document::new(name)),
                 path: None,
                 slot,
-                rev: 0,
+                rev,
                 saved_rev: 0,
                 autosaved_rev: 0,
                 disk: None,
@@ -397,7 +403,22 @@ impl Workbench {
             },
         );
         self.documents.add(open.clone());
+        self.autosave(&open, None).await?;
         Ok(open.view())
+    }
+
+    /// The graph that a node is inside.
+    fn inside(&self, at: &NodeRef) -> Result<Document, Problem> {
+        let source = self.document(&at.graph_id)?.source();
+        self.registry.inside(&source.document, &at.node).ok_or_else(|| {
+            Problem::not_found(format!(
+                "Node {} has no graph inside that could be opened.",
+                at.node
+            ))
+            .remedy(
+                "Only nodes whose kind draws a graph from its settings have one; correct the settings first.",
+            )
+        })
     }
 
     pub(crate) async fn graph_open(self: &Arc<Self>, request: OpenGraph) -> Result<GraphView, Problem> {

@@ -239,6 +239,7 @@ impl Workbench {
             config_schema: kind.config_schema,
             defaults: kind.defaults,
             card: kind.card.iter().map(|pointer| (*pointer).to_owned()).collect(),
+            inside: self.registry.draws(kind.kind),
         };
         self.registry.kinds().into_iter().map(kind).collect()
     }

@@ -62,6 +62,7 @@ export const FAKE_KINDS: NodeKind[] = [
     },
     defaults: { set: {} },
     card: ["/set"],
+    inside: false,
   },
   {
     kind: "model",
@@ -80,6 +81,7 @@ export const FAKE_KINDS: NodeKind[] = [
     },
     defaults: { model: "scripted", prompt: "", into: "" },
     card: ["/model", "/prompt", "/into"],
+    inside: false,
   },
   {
     kind: "code",
@@ -90,6 +92,7 @@ export const FAKE_KINDS: NodeKind[] = [
     configSchema: { type: "object", properties: { source: text("Source", "code") } },
     defaults: { source: "return {};" },
     card: ["/source"],
+    inside: false,
   },
   {
     kind: "ask",
@@ -103,6 +106,7 @@ export const FAKE_KINDS: NodeKind[] = [
     },
     defaults: { question: "", into: "" },
     card: ["/question", "/into"],
+    inside: false,
   },
   {
     kind: "retrieve",
@@ -120,6 +124,7 @@ export const FAKE_KINDS: NodeKind[] = [
     },
     defaults: { folder: "docs", query: "state.question", into: "" },
     card: ["/folder", "/query", "/into"],
+    inside: false,
   },
 ];
 

@@ -100,6 +100,20 @@ pub struct GraphView {
 pub struct NewGraph {
     /// Name of the draft.
     pub name: String,
+    /// Begin with the graph that this node is inside, of a kind that draws one from its settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub inside: Option<NodeRef>,
+}
+
+/// A node of an open document.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeRef {
+    /// The document.
+    pub graph_id: String,
+    /// The node.
+    pub node: String,
 }
 
 /// `graph.open`
@@ -271,6 +285,8 @@ pub struct NodeKind {
     pub defaults: Json,
     /// JSON Pointers into `config` whose text is shown on the node's card, at most three.
     pub card: Vec<String>,
+    /// A node of it is a graph inside, drawn from its settings, which `graph.new` opens as a draft.
+    pub inside: bool,
 }
 
 /// Answer of `app.info`.

@@ -117,3 +117,47 @@ async fn the_steps_of_a_nested_graph_are_seen_while_it_runs_and_afterwards() {
         .await;
     assert_eq!(nothing["steps"], json!([]));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_graph_of_an_agent_opens_as_a_draft_that_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(dir.path()).await;
+    let info = app.ok("app.info", json!({})).await;
+    let drawn: Vec<&str> = info["kinds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|kind| kind["inside"] == true)
+        .map(|kind| kind["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(drawn, ["agent"]);
+    let outer = app
+        .draft(
+            "Desk",
+            json!({
+                "key:messages": {"type": "array", "reducer": "add_messages"},
+                "node:helper": {"kind": "agent", "config": {
+                    "messages": "messages", "model": "scripted", "script": [{"say": "Hello."}]
+                }},
+                "edge:1": {"from": "__start__", "to": "helper"}
+            }),
+        )
+        .await;
+    let inside = json!({"name": "", "inside": {"graphId": outer, "node": "helper"}});
+    let draft = app.ok("graph.new", inside).await;
+    assert_eq!(draft["name"], "helper");
+    let records = draft["records"].as_array().unwrap();
+    let model = records.iter().find(|record| record["id"] == "node:model").unwrap();
+    assert_eq!(model["value"]["kind"], "model", "{draft}");
+    drop(app);
+    let again = App::open(dir.path()).await;
+    let kept = again.ok("graph.get", json!({"graphId": draft["graphId"]})).await;
+    assert_eq!(kept["records"], draft["records"]);
+    let problem = again
+        .refused(
+            "graph.new",
+            json!({"name": "", "inside": {"graphId": outer, "node": "nobody"}}),
+        )
+        .await;
+    assert_eq!(problem.code, "not-found");
+}

@@ -43,6 +43,7 @@ const KIND: NodeKind = {
   configSchema: {},
   defaults: {},
   card: ["/set"],
+  inside: false,
 };
 
 const SILENT: Host = {

@@ -1,7 +1,8 @@
 /** One node: its name, its settings from the kind's schema, and what the debugger knows of it. */
-import { Copy, MoreHorizontal, Trash2 } from "lucide-react";
+import { Copy, MoreHorizontal, Trash2, Workflow } from "lucide-react";
 import { useId, useMemo, useState, type ComponentType } from "react";
 import { Badge } from "../../components/Badge";
+import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Field } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
@@ -12,13 +13,15 @@ import type { Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/SchemaForm";
 import { TextArea, TextField } from "../../components/TextField";
 import { deleteThings, nodeNameProblem, renameNode, setField, setRecord } from "../../document/edits";
-import { doc, edit, sealHistory, useDiagnostics, useRecord } from "../../document/store";
+import { doc, edit, flush, openGraph, sealHistory, useDiagnostics, useRecord } from "../../document/store";
 import { isObject, nodeOf, type Json } from "../../document/types";
+import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { KEYMAP } from "../../state/keymap";
 import { useSession } from "../../state/session";
+import { showProblem } from "../../state/toasts";
 import { ConductSection } from "./ConductSection";
 import { EDITORS } from "./editors";
 import { useKeyInfos } from "./keys";
@@ -149,6 +152,7 @@ export function NodeInspector({ name }: { name: string }) {
           <Badge>{kind?.title ?? node.kind}</Badge>
           <span>{kind?.summary ?? t("forms.inspector.unknownKind", { kind: node.kind })}</span>
         </p>
+        {kind?.inside === true && <OpenInside node={name} />}
         {others.length > 0 && (
           <Field error={others} pointer="">
             {null}
@@ -217,6 +221,37 @@ export function NodeInspector({ name }: { name: string }) {
         </div>
       )}
     </div>
+  );
+}
+
+/** A kind that draws a graph from its settings shows that graph: as a draft, to be looked at, or kept and changed. */
+function OpenInside({ node }: { node: string }) {
+  const graphId = useSession((session) => session.graphId);
+  const [busy, setBusy] = useState(false);
+  if (graphId === null) return null;
+  const open = async () => {
+    setBusy(true);
+    try {
+      await flush();
+      openGraph(await rpc("graph.new", { name: node, inside: { graphId, node } }));
+    } catch (thrown) {
+      showProblem(thrown);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <p>
+      <Button
+        size="small"
+        icon={<Workflow size={13} aria-hidden />}
+        busy={busy}
+        onClick={() => void open()}
+        data-testid={formsIds.openInside}
+      >
+        {t("forms.inspector.openInside")}
+      </Button>
+    </p>
   );
 }
 

@@ -12,6 +12,7 @@ const kind = (name: string, properties: object): NodeKind => ({
   configSchema: { properties },
   defaults: {},
   card: [],
+  inside: false,
 });
 const kinds = [
   kind("model", {

@@ -36,4 +36,8 @@ defaults: any,
 /**
  * JSON Pointers into `config` whose text is shown on the node's card, at most three.
  */
-card: Array<string>, };
+card: Array<string>, 
+/**
+ * A node of it is a graph inside, drawn from its settings, which `graph.new` opens as a draft.
+ */
+inside: boolean, };

@@ -8,6 +8,7 @@ export const formsIds = {
   commandEntry: (id: string) => `command-${id}`,
   inspector: "inspector",
   inspectorName: "inspector-name",
+  openInside: "open-inside",
   edgeForm: "edge-form",
   statePanel: "state-panel",
   stateKey: (name: string) => `state-key-${name}`,

@@ -39,6 +39,7 @@ export const forms = {
   "forms.conduct.fallback.other": "Node",
   "forms.conduct.fallback.into": "Write the failure to this key",
 
+  "forms.inspector.openInside": "Open its graph as a draft",
   "forms.editor.noGraphFile": "No other graph file in this folder",
   "forms.editor.openGraph": "Open this graph",
 
