@@ -25,6 +25,7 @@ const FUTILE: &[&str] = &[
     "ModelAuthError",
     "ModelInputError",
     "ModelNotFoundError",
+    "ModelRecordingError",
     "ModelScriptError",
     "ModelSetupError",
     "RouteError",

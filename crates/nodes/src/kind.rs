@@ -18,7 +18,7 @@ use crate::access::{Access, Grants};
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
 use crate::mcp::{self, Hub, Mcp};
 use crate::nested::{self, Nested, NestedError, Runs};
-use crate::provider::{ModelSettings, Providers};
+use crate::provider::{Exchanges, ModelSettings, Providers, Recording, Recordings};
 use crate::registry::{Environment, Registry};
 use crate::sandbox::Files;
 use crate::schema::{Key, Keys};
@@ -203,6 +203,18 @@ impl Site<'_> {
     /// Notes that the node touches something outside of the graph, which its owner is to allow.
     pub fn reaches(&mut self, access: Access) {
         self.accesses.insert(access);
+    }
+
+    /// What bounds the files that the graph may name, when the disk is looked at.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.looks.and_then(|(_, environment, _)| environment.root())
+    }
+
+    /// Whether a model answers from an earlier run: what the host wants goes before what the node says.
+    pub(crate) fn recording(&self, own: Recording) -> Recording {
+        self.looks
+            .and_then(|(_, environment, _)| environment.recording)
+            .unwrap_or(own)
     }
 
     /// Notes that the node asks a model.
@@ -556,6 +568,22 @@ impl BuildSite<'_> {
     pub(crate) fn files(&self) -> Option<Files> {
         let folder = self.environment.folder.as_deref()?;
         Files::new(self.environment.root()?, folder)
+    }
+    /// What bounds the files that the graph may name.
+    pub(crate) fn root(&self) -> Option<PathBuf> {
+        self.environment.root().map(Path::to_path_buf)
+    }
+    /// Whether a model answers from an earlier run: what the host wants goes before what the node says.
+    pub(crate) fn recording(&self, own: Recording) -> Recording {
+        self.environment.recording.unwrap_or(own)
+    }
+    /// Recorded answers of models.
+    pub(crate) fn recordings(&self) -> Arc<Recordings> {
+        self.registry.recordings.clone()
+    }
+    /// What was asked of models, for the trace.
+    pub(crate) fn exchanges(&self) -> Arc<Exchanges> {
+        self.registry.exchanges.clone()
     }
     /// What the graph may touch; nodes ask it while they run.
     pub fn grants(&self) -> &Grants {

@@ -27,7 +27,7 @@ use crate::kinds::{
 };
 use crate::mcp::Hub;
 use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
-use crate::provider::{ModelSettings, Providers, Variables};
+use crate::provider::{Exchanges, ModelSettings, Providers, Recording, Recordings, Variables};
 use crate::route;
 use crate::schema::{Keys, StateSchema};
 use crate::search::Folders;
@@ -46,6 +46,8 @@ pub struct Environment {
     pub models: Arc<ModelSettings>,
     /// What its owner lets it touch; nothing, unless told otherwise.
     pub grants: Grants,
+    /// Whether models answer from an earlier run, when that is not for the nodes to say.
+    pub recording: Option<Recording>,
 }
 
 impl Environment {
@@ -90,6 +92,11 @@ impl Environment {
         self.models = Arc::new(models);
         self
     }
+    /// Whether models answer from an earlier run, whatever their nodes say.
+    pub fn with_recording(mut self, recording: Recording) -> Self {
+        self.recording = Some(recording);
+        self
+    }
     /// What its owner lets it touch.
     pub fn with_grants(mut self, grants: Grants) -> Self {
         self.grants = grants;
@@ -105,6 +112,7 @@ impl Default for Environment {
             variables: Arc::new(|name| std::env::var(name).ok()),
             models: Arc::default(),
             grants: Grants::none(),
+            recording: None,
         }
     }
 }
@@ -129,6 +137,8 @@ pub struct Registry {
     folders: Arc<Folders>,
     /// MCP servers, over all projects.
     servers: Arc<Hub>,
+    pub(crate) recordings: Arc<Recordings>,
+    pub(crate) exchanges: Arc<Exchanges>,
     /// Results of nodes with a `cache`, over all graphs that are built here.
     cache: Arc<MemoryCache>,
     library: Library,
@@ -165,6 +175,8 @@ impl Registry {
             kinds: IndexMap::new(),
             folders: Arc::default(),
             servers: Arc::default(),
+            recordings: Arc::default(),
+            exchanges: Arc::default(),
             cache: Arc::new(MemoryCache::new(CACHE_SIZE)),
             library: Library::default(),
         }
@@ -203,6 +215,17 @@ impl Registry {
             },
         );
         self
+    }
+
+    /// Where search indexes are kept and what reads documents; in memory and nothing, unless told otherwise.
+    pub fn with_folders(mut self, folders: Folders) -> Self {
+        self.folders = Arc::new(folders);
+        self
+    }
+
+    /// What graphs that are built here ask of models and what is answered, task by task, for the host to take.
+    pub fn exchanges(&self) -> &Exchanges {
+        &self.exchanges
     }
 
     /// All kinds, in the order of the palette.

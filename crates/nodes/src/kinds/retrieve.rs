@@ -1,39 +1,80 @@
-//! `retrieve`: full-text search over a folder of Markdown that lies beside the graph file.
+//! `retrieve`: searches documents beside the graph, or elsewhere with a grant.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, Value};
 use superstep_document::Diagnostic;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
 
+use crate::access::Grants;
 use crate::expression::{Expression, Scope};
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::search::{self, Folders, SearchError};
+use crate::search::{self, Embedder, Folders, Hit, Hits, Mode, NGRAMS, Progress, Search, SearchError};
+
+/// How often a long indexing says how far it is.
+const TELL: Duration = Duration::from_millis(200);
 
 /// Settings of a `retrieve` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Searches documents.")]
 pub struct RetrieveConfig {
-    /// Folder with Markdown files, inside the graph's own folder.
+    /// Folder or file with documents: inside the graph's own folder, or anywhere by its whole path.
     #[schemars(title = "Folder", extend("x-editor" = "folder"))]
     pub folder: String,
+    /// Which files of it, such as `*.md` or `guides/**`; `!` before a pattern leaves out. Without any, all that can be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Files")]
+    pub files: Vec<String>,
     /// Expression that gives what to look for.
     #[schemars(title = "Query", extend("x-editor" = "expression"))]
     pub query: String,
+    /// `words` finds by full text, `vectors` by likeness, `both` joins the two rankings.
+    #[serde(default)]
+    #[schemars(title = "Mode")]
+    pub mode: Mode,
+    /// What makes the vectors: `ngrams`, which is offline and knows spelling only, or a model such as `openai::text-embedding-3-small` or one of a connection.
+    #[serde(default = "default_embedding")]
+    #[schemars(title = "Embedding", extend("x-editor" = "text", "examples" = ["ngrams", "openai::text-embedding-3-small", "ollama::nomic-embed-text"]))]
+    pub embedding: String,
     /// Most sections to give.
     #[serde(default = "default_limit")]
     #[schemars(title = "Limit", range(min = 1, max = 100))]
     pub limit: u64,
-    /// State key that takes the sections: a list of `{path, title, text, score}`, best first.
+    /// Largest section, in bytes; a larger one is cut between paragraphs.
+    #[serde(default = "default_size")]
+    #[schemars(title = "Section size", range(min = 200, max = 20_000))]
+    pub size: u64,
+    /// How many bytes of a section that was cut the next one repeats.
+    #[serde(default = "default_overlap")]
+    #[schemars(title = "Overlap", range(min = 0, max = 5_000))]
+    pub overlap: u64,
+    /// State key that takes the sections: a list of `{path, title, text, score, cite, lines, bytes}`, best first.
     #[schemars(title = "Into", extend("x-editor" = "state-key"))]
     pub into: String,
+    /// State key that takes the sections as numbered text for a prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Text into", extend("x-editor" = "state-key"))]
+    pub text_into: Option<String>,
 }
 
 fn default_limit() -> u64 {
     5
+}
+fn default_size() -> u64 {
+    2000
+}
+fn default_overlap() -> u64 {
+    200
+}
+fn default_embedding() -> String {
+    NGRAMS.to_owned()
 }
 
 /// The kind.
@@ -44,7 +85,7 @@ impl NodeKind for Retrieve {
         KindInfo {
             kind: "retrieve",
             title: "Retrieve",
-            summary: "Finds the sections of Markdown documents that match a question.",
+            summary: "Finds the sections of documents that match a question.",
             icon: "book-open-text",
             group: "knowledge",
             config_schema: schema_of::<RetrieveConfig>(),
@@ -59,19 +100,99 @@ impl NodeKind for Retrieve {
         };
         site.filled("/folder", &config.folder);
         site.expression("/query", &config.query, None);
-        if let Some(key) = site.write("/into", &config.into)
-            && key.schema.get("type").is_some_and(|ty| ty != "array")
-        {
-            let message = format!(
-                "State key `{}` takes a list, but its type is {}.",
-                config.into, key.schema["type"]
-            );
-            site.error("into-type", "/into", message, "Choose a key of type array.");
+        let keys = [
+            ("/into", Some(&config.into), "array"),
+            ("/text_into", config.text_into.as_ref(), "string"),
+        ];
+        for (pointer, key, wanted) in keys {
+            let Some(key) = key else { continue };
+            if let Some(known) = site.write(pointer, key)
+                && known.schema.get("type").is_some_and(|ty| ty != wanted)
+            {
+                let what = if wanted == "array" { "a list" } else { "text" };
+                let message = format!(
+                    "State key `{key}` takes {what}, but its type is {}.",
+                    known.schema["type"]
+                );
+                site.error(
+                    "into-type",
+                    pointer,
+                    message,
+                    format!("Choose a key of type {wanted}."),
+                );
+            }
         }
-        if site.folder.is_some()
-            && !config.folder.trim().is_empty()
-            && let Err(error) = search::resolve(site.folder, &config.folder)
-        {
+        if config.mode != Mode::Words && config.embedding != NGRAMS && !config.embedding.is_empty() {
+            match site.models().map(|models| models.knows(&config.embedding)) {
+                Some(Err(error)) => site.error(
+                    "unknown-model",
+                    "/embedding",
+                    error.to_string(),
+                    format!("Correct the model, or write `{NGRAMS}`."),
+                ),
+                _ => site.reaches_model(&config.embedding),
+            }
+        }
+        if config.overlap * 2 > config.size {
+            site.warning(
+                "large-overlap",
+                "/overlap",
+                "A section repeats more than half of the one before it.",
+                "Half of `size` is repeated at most.",
+            );
+        }
+        check_folder(site, &config.folder);
+    }
+
+    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
+        let config: RetrieveConfig = site.parse()?;
+        let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        Ok(Arc::new(RetrieveNode {
+            name: site.node.into(),
+            query: site.expression("/query", &config.query)?,
+            folder: site.folder.clone(),
+            root: site.root(),
+            place: config.folder,
+            grants: site.grants().clone(),
+            search: Search {
+                place: PathBuf::new(),
+                files: config.files,
+                query: String::new(),
+                limit: whole(config.limit),
+                mode: config.mode,
+                embedder: Embedder::of(&config.embedding, &site.providers),
+                size: whole(config.size),
+                overlap: whole(config.overlap),
+            },
+            into: config.into.into(),
+            text_into: config.text_into.map(Into::into),
+            folders: site.folders.clone(),
+        }))
+    }
+}
+
+/// Is there such a folder, and may it be read?
+fn check_folder(site: &mut Site<'_>, folder: &str) {
+    let name = folder.trim();
+    if name.is_empty() {
+        return;
+    }
+    let absolute = Path::new(name).is_absolute();
+    if site.folder.is_none() && !absolute {
+        return;
+    }
+    let found = search::resolve(site.folder, site.root(), name);
+    // Checks that do not look at the disk know no folder, and nothing is missing there.
+    match found {
+        Ok(place) => {
+            if let Some(access) = place.access {
+                site.reaches(access);
+            }
+        }
+        Err(error) => {
+            if absolute {
+                site.reaches(search::access(Path::new(name)));
+            }
             let text = error.to_string();
             let (message, remedy) = text.split_once(". ").unwrap_or((&text, ""));
             let message = format!("{}.", message.trim_end_matches('.'));
@@ -81,29 +202,29 @@ impl NodeKind for Retrieve {
             }
         }
     }
-
-    fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
-        let config: RetrieveConfig = site.parse()?;
-        Ok(Arc::new(RetrieveNode {
-            name: site.node.into(),
-            query: site.expression("/query", &config.query)?,
-            root: site.folder.clone(),
-            folder: config.folder,
-            limit: usize::try_from(config.limit).unwrap_or(usize::MAX),
-            into: config.into.into(),
-            folders: site.folders.clone(),
-        }))
-    }
 }
 
 struct RetrieveNode {
     name: Arc<str>,
     query: Expression,
+    folder: Option<PathBuf>,
     root: Option<PathBuf>,
-    folder: String,
-    limit: usize,
+    place: String,
+    grants: Grants,
+    /// Without its place and query, which each run finds anew.
+    search: Search,
     into: Arc<str>,
+    text_into: Option<Arc<str>>,
     folders: Arc<Folders>,
+}
+
+/// Tells the thread that indexes to stop when nobody waits for it any longer.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Node for RetrieveNode {
@@ -118,36 +239,115 @@ impl Node for RetrieveNode {
                     .join(" "),
                 other => return Err(self.query.wrong_type("text or a list of words", &other).into()),
             };
-            let (root, folder, limit, folders) = (
-                self.root.clone(),
-                self.folder.clone(),
-                self.limit,
-                self.folders.clone(),
-            );
-            let search = tokio::task::spawn_blocking(move || {
-                let folder = search::resolve(root.as_deref(), &folder)?;
-                folders.search(&folder, &query, limit)
-            });
-            let hits = tokio::select! {
-                () = context.cancelled() => return Err(NodeError::Cancelled),
-                hits = search => hits,
-            };
-            let hits = hits
-                .unwrap_or_else(|panic| Err(SearchError::Index(panic.to_string())))
-                .map_err(|e| NodeError::new("SearchError", format!("node {}: {e}", self.name)))?;
-            let list: List = hits
-                .into_iter()
-                .map(|hit| {
-                    let fields: [(&str, Value); 4] = [
-                        ("path", hit.path.into()),
-                        ("title", hit.title.into()),
-                        ("text", hit.text.into()),
-                        ("score", hit.score.into()),
-                    ];
-                    Value::Object(fields.into_iter().collect::<Object>())
-                })
-                .collect();
-            Ok(NodeOutput::update([(self.into.clone(), Value::Array(list))]))
+            let found = self.found(&context, query).await.map_err(|e| self.failed(e))?;
+            for (file, problem) in &found.problems {
+                tracing::info!(node = %self.name, file, "not searched: {problem}");
+            }
+            if !found.problems.is_empty() {
+                context.emit(self.left_out(&found)).await;
+            }
+            let text = self
+                .text_into
+                .clone()
+                .map(|key| (key, search::as_text(&found.hits).into()));
+            let list: List = found.hits.into_iter().map(document).collect();
+            let updates = [(self.into.clone(), Value::Array(list))].into_iter().chain(text);
+            Ok(NodeOutput::update(updates))
         })
     }
+}
+
+impl RetrieveNode {
+    fn failed(&self, error: SearchError) -> NodeError {
+        match error {
+            SearchError::Stopped => NodeError::Cancelled,
+            SearchError::Denied(denied) => denied.into(),
+            SearchError::Model(error) => error.of_node(&self.name),
+            error => NodeError::new("SearchError", format!("node {}: {error}", self.name)),
+        }
+    }
+
+    /// Searches on a thread of its own, and says meanwhile how far the indexing is.
+    async fn found(&self, context: &NodeContext, query: String) -> Result<Hits, SearchError> {
+        let stopped = Arc::new(AtomicBool::new(false));
+        let _stop = StopOnDrop(stopped.clone());
+        let (tell, mut told) = watch::channel(None::<Progress>);
+        let (folder, root, place) = (self.folder.clone(), self.root.clone(), self.place.clone());
+        let (grants, folders, runtime) = (self.grants.clone(), self.folders.clone(), Handle::current());
+        let mut search = Search {
+            query,
+            ..self.search.clone()
+        };
+        let mut work = tokio::task::spawn_blocking(move || {
+            let place = search::resolve(folder.as_deref(), root.as_deref(), &place)?;
+            if let Some(access) = &place.access {
+                grants.require(access).map_err(SearchError::Denied)?;
+            }
+            search.place = place.path;
+            let progress = |progress| {
+                tell.send_replace(Some(progress));
+            };
+            folders.search(&search, &runtime, &progress, &|| stopped.load(Ordering::Relaxed))
+        });
+        let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + TELL, TELL);
+        loop {
+            tokio::select! {
+                biased;
+                () = context.cancelled() => return Err(SearchError::Stopped),
+                found = &mut work => {
+                    return found.unwrap_or_else(|panic| Err(SearchError::Index(panic.to_string())));
+                }
+                _ = ticks.tick() => {
+                    context.heartbeat();
+                    let progress = told.has_changed().unwrap_or(false).then(|| told.borrow_and_update().clone());
+                    if let Some(progress) = progress.flatten() {
+                        context.emit(self.told(&progress)).await;
+                    }
+                }
+            }
+        }
+    }
+
+    fn told(&self, progress: &Progress) -> Value {
+        superstep::json!({"type": "indexing", "node": self.name, "what": progress.what, "done": progress.done,
+            "all": progress.all, "file": progress.file})
+    }
+
+    /// Files that are not searched, a few of them by name.
+    fn left_out(&self, found: &Hits) -> Value {
+        const NAMED: usize = 20;
+        let named: List = found
+            .problems
+            .iter()
+            .take(NAMED)
+            .map(|(file, problem)| superstep::json!({"file": file, "problem": problem}))
+            .collect();
+        superstep::json!({"type": "left_out", "node": self.name, "files": found.files,
+            "count": found.problems.len(), "named": Value::Array(named)})
+    }
+}
+
+/// A hit as it is written to the state.
+fn document(hit: Hit) -> Value {
+    let pair = |a: Value, b: Value| Value::Array([a, b].into_iter().collect());
+    let number = |n: usize| Value::from(i64::try_from(n).unwrap_or(i64::MAX));
+    let fields: [(&str, Option<Value>); 10] = [
+        ("path", Some(hit.path.into())),
+        ("title", Some(hit.title.into())),
+        ("text", Some(hit.text.into())),
+        ("score", Some(hit.score.into())),
+        ("words", hit.words.map(Value::from)),
+        ("similarity", hit.similarity.map(Value::from)),
+        ("cite", Some(hit.cite.into())),
+        ("page", hit.page.map(|page| i64::from(page).into())),
+        (
+            "lines",
+            Some(pair(i64::from(hit.lines.0).into(), i64::from(hit.lines.1).into())),
+        ),
+        ("bytes", Some(pair(number(hit.bytes.0), number(hit.bytes.1)))),
+    ];
+    let given = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    Value::Object(given.collect::<Object>())
 }

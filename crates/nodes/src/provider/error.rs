@@ -41,6 +41,8 @@ pub enum ModelError {
         variable: String,
         /// What it said.
         cause: String,
+        /// The HTTP status of its answer.
+        status: u16,
     },
     /// Too many requests, or no credit.
     Busy {
@@ -50,6 +52,8 @@ pub enum ModelError {
         cause: String,
         /// How long to wait, when it said so.
         wait: Option<Duration>,
+        /// The HTTP status of its answer.
+        status: Option<u16>,
     },
     /// There is no such model.
     NoSuchModel {
@@ -78,6 +82,8 @@ pub enum ModelError {
         model: String,
         /// What the provider said.
         cause: String,
+        /// The HTTP status of its answer.
+        status: u16,
     },
     /// Anything else it answered.
     Failed {
@@ -87,12 +93,26 @@ pub enum ModelError {
         cause: String,
         /// How long to wait, when it said so.
         wait: Option<Duration>,
+        /// The HTTP status of its answer.
+        status: Option<u16>,
     },
     /// A message that cannot be sent.
     BadMessage {
         /// Which, counted from one.
         position: usize,
         /// Why.
+        cause: String,
+    },
+    /// A picture that cannot be sent.
+    BadPicture {
+        /// As the setting names it.
+        name: String,
+        /// Why.
+        cause: String,
+    },
+    /// There is no recorded answer, or the recording cannot be read or written.
+    Recording {
+        /// What is wrong and what to do.
         cause: String,
     },
     /// The answer is not the JSON that was asked for.
@@ -117,7 +137,10 @@ impl ModelError {
             ModelError::NoSuchModel { .. } => "ModelNotFoundError",
             ModelError::Unreachable { .. } => "ModelConnectionError",
             ModelError::Timeout { .. } => "ModelTimeoutError",
-            ModelError::BadRequest { .. } | ModelError::BadMessage { .. } => "ModelInputError",
+            ModelError::BadRequest { .. } | ModelError::BadMessage { .. } | ModelError::BadPicture { .. } => {
+                "ModelInputError"
+            }
+            ModelError::Recording { .. } => "ModelRecordingError",
             ModelError::Failed { .. } => "ModelError",
             ModelError::BadOutput { .. } => "ModelOutputError",
         }
@@ -131,9 +154,23 @@ impl ModelError {
         }
     }
 
+    /// The HTTP status of the answer that is the failure.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            ModelError::Refused { status, .. } | ModelError::BadRequest { status, .. } => Some(*status),
+            ModelError::NoSuchModel { .. } => Some(404),
+            ModelError::Busy { status, .. } | ModelError::Failed { status, .. } => *status,
+            _ => None,
+        }
+    }
+
     /// As the failure of node `name`; retry policies keep to the wait that the provider asked for.
     pub fn of_node(&self, name: &str) -> NodeError {
-        NodeError::new(self.class(), format!("node {name}: {self}")).retry_after(self.wait())
+        let error = NodeError::new(self.class(), format!("node {name}: {self}")).retry_after(self.wait());
+        match self.status() {
+            Some(status) => error.status(status),
+            None => error,
+        }
     }
 }
 
@@ -158,11 +195,14 @@ impl fmt::Display for ModelError {
                 model,
                 variable,
                 cause,
+                ..
             } => write!(
                 f,
                 "the key for {model} was refused: {cause}. Check the environment variable {variable}."
             ),
-            ModelError::Busy { model, cause, wait } => write!(
+            ModelError::Busy {
+                model, cause, wait, ..
+            } => write!(
                 f,
                 "{model} takes no more requests for now: {cause}.{} Wait, or check the account's limits.",
                 asked(wait)
@@ -180,16 +220,22 @@ impl fmt::Display for ModelError {
                 "{model} gave no whole answer within {} s. Try again, or raise `timeout_s` in the node's settings.",
                 limit.as_secs_f64()
             ),
-            ModelError::BadRequest { model, cause } => write!(
+            ModelError::BadRequest { model, cause, .. } => write!(
                 f,
                 "{model} does not take the request: {cause}. Check the node's settings and the messages."
             ),
-            ModelError::Failed { model, cause, wait } => {
+            ModelError::Failed {
+                model, cause, wait, ..
+            } => {
                 write!(f, "{model} failed: {cause}.{}", asked(wait))
             }
             ModelError::BadMessage { position, cause } => {
                 write!(f, "message {position} cannot be sent to a model: {cause}.")
             }
+            ModelError::BadPicture { name, cause } => {
+                write!(f, "the picture {name:?} cannot be sent to a model: {cause}.")
+            }
+            ModelError::Recording { cause } => f.write_str(cause),
             ModelError::BadOutput { cause, answer } => write!(
                 f,
                 "the answer is not the JSON that `output` asks for: {cause}. The answer was: {answer}. Say in the prompt what is wanted, or relax the schema."
@@ -219,6 +265,7 @@ impl Asked {
             model: self.model.clone(),
             cause: cause.into(),
             wait: None,
+            status: None,
         }
     }
 
@@ -245,23 +292,27 @@ impl Asked {
             _ => {}
         }
         let refusal = Refusal::of(error);
-        match refusal.as_ref().map(|refusal| refusal.status) {
-            Some(401 | 403) => ModelError::Refused {
+        let wait = refusal.as_ref().and_then(|refusal| refusal.wait);
+        match refusal.map(|refusal| refusal.status) {
+            Some(status @ (401 | 403)) => ModelError::Refused {
                 model,
                 variable: self.variable.clone(),
                 cause,
+                status,
             },
-            Some(402 | 429 | 503 | 529) => ModelError::Busy {
+            Some(status @ (402 | 429 | 503 | 529)) => ModelError::Busy {
                 model,
                 cause,
-                wait: refusal.and_then(|refusal| refusal.wait),
+                wait,
+                status: Some(status),
             },
             Some(404) => ModelError::NoSuchModel { model, cause },
-            Some(400 | 405 | 413 | 415 | 422) => ModelError::BadRequest { model, cause },
-            Some(_) => ModelError::Failed {
+            Some(status @ (400 | 405 | 413 | 415 | 422)) => ModelError::BadRequest { model, cause, status },
+            Some(status) => ModelError::Failed {
                 model,
                 cause,
-                wait: refusal.and_then(|refusal| refusal.wait),
+                wait,
+                status: Some(status),
             },
             None => match error {
                 genai::Error::WebModelCall {

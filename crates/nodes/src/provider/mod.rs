@@ -1,13 +1,17 @@
 //! Real models, through genai: which provider or connection a name means, where it is reached, which key it needs, and
 //! its answer as a stream. Environment variables come in through a function, so that hosts may keep keys elsewhere.
 
+mod embed;
 mod error;
+mod exchange;
 mod messages;
+pub(crate) mod pictures;
 mod prices;
+pub(crate) mod recording;
 mod settings;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futures::{FutureExt, StreamExt};
 use genai::adapter::AdapterKind;
@@ -26,8 +30,11 @@ use crate::access::{Access, Grants};
 pub use error::ModelError;
 pub(crate) use error::wait_in_headers;
 use error::{Asked, variable_of};
+use exchange::Open;
+pub use exchange::{Ended, Exchange, Exchanges, Watch};
 pub(crate) use messages::message;
 pub use prices::{Price, Priced};
+pub use recording::{RECORDINGS, Recording, Recordings};
 pub use settings::{Connection, ModelSettings, provider_of};
 use settings::{Route, base_url};
 
@@ -108,10 +115,13 @@ pub struct Request {
     pub tool_choice: ToolChoice,
     /// How much it thinks.
     pub reasoning: Option<Reasoning>,
+    /// Who keeps what is sent and what comes back, for the trace.
+    pub watch: Option<Watch>,
 }
 
 /// A piece of an answer that is on its way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Piece {
     /// Of the text.
     Text(String),
@@ -122,15 +132,18 @@ pub enum Piece {
 }
 
 /// A piece of a call; `id` and `name` come with the first one.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct CallPiece {
     /// Which call of the answer, from zero.
     pub index: usize,
     /// Its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// A piece of the arguments' JSON.
+    #[serde(default)]
     pub args: String,
 }
 
@@ -432,8 +445,8 @@ impl Providers {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// Asks `model`; the answer is read piece by piece. Dropping the reply ends the request.
-    pub async fn ask(&self, model: &str, request: &Request) -> Result<Reply, ModelError> {
+    /// Where `model` is, with its key, for the provider layer.
+    async fn service(&self, model: &str) -> Result<Service<'_>, ModelError> {
         let (route, key) = self.target(model)?;
         let asked = Asked {
             model: model.to_owned(),
@@ -441,6 +454,36 @@ impl Providers {
             variable: route.variable.clone().unwrap_or_else(|| variable_of(route.kind)),
             secret: key.clone(),
         };
+        let client = self.client().map_err(|cause| asked.failed(cause))?;
+        let iden = ModelIden::new(route.kind, route.name.as_str());
+        let mut target = client
+            .resolve_service_target(iden)
+            .await
+            .map_err(|e| asked.classify(&e))?;
+        if let Some(url) = &route.base_url {
+            target.endpoint = Endpoint::from_owned(url.as_str());
+            // The protocol wants a key also where the server does not.
+            target.auth = AuthData::from_single("none");
+        }
+        if let Some(key) = key {
+            target.auth = AuthData::from_single(key);
+        }
+        Ok(Service {
+            client,
+            target,
+            route,
+            asked,
+        })
+    }
+
+    /// Asks `model`; the answer is read piece by piece. Dropping the reply ends the request.
+    pub async fn ask(&self, model: &str, request: &Request) -> Result<Reply, ModelError> {
+        let Service {
+            client,
+            target,
+            route,
+            asked,
+        } = self.service(model).await?;
         let provider = self.facts(model).provider;
         let mut messages = Vec::with_capacity(request.messages.len());
         for (index, message) in request.messages.iter().enumerate() {
@@ -490,28 +533,20 @@ impl Providers {
                 ToolChoice::None => options.with_tool_choice(GenaiChoice::None),
             };
         }
-        let client = self.client().map_err(|cause| asked.failed(cause))?;
-        let failed = |e: genai::Error| asked.classify(&e);
-        let iden = ModelIden::new(route.kind, route.name.as_str());
-        let mut target: ServiceTarget = client.resolve_service_target(iden).await.map_err(failed)?;
-        if let Some(url) = &route.base_url {
-            target.endpoint = Endpoint::from_owned(url.as_str());
-            // The protocol wants a key also where the server does not.
-            target.auth = AuthData::from_single("none");
-        }
-        if let Some(key) = key {
-            target.auth = AuthData::from_single(key);
-        }
+        let address = route.base_url.as_deref().unwrap_or_default();
+        let open = Open::new(request, model, address, asked.secret.as_deref());
+        noted.lock().frames = open.is_some().then(String::new);
         let response = client
             .exec_chat_stream(target, chat, Some(&options))
             .await
-            .map_err(failed)?;
+            .map_err(|e| asked.classify(&e))?;
         let known = route.base_url.is_none().then_some(route.name);
         let price = prices::find(&self.settings.prices, model, known.as_deref());
         Ok(Reply {
             asked,
             stream: response.stream,
             noted,
+            open,
             price,
             calls: Vec::new(),
             size: 0,
@@ -543,6 +578,14 @@ fn address_of(kind: AdapterKind) -> Option<reqwest::Url> {
     target.ok()?.endpoint.base_url().parse().ok()
 }
 
+/// A model server that can be asked.
+struct Service<'a> {
+    client: &'a Client,
+    target: ServiceTarget,
+    route: Route,
+    asked: Asked,
+}
+
 /// What stands in a stream and gets lost on its way through the provider layer: the model that answers, and tokens in
 /// a chunk that looks like a piece of the answer, as LiteLLM's proxy sends them.
 #[derive(Default)]
@@ -552,22 +595,27 @@ struct Noted(Mutex<Notes>);
 struct Notes {
     model: Option<String>,
     usage: Option<Usage>,
+    /// The frames as they came, when somebody keeps them.
+    frames: Option<String>,
 }
 
 impl Noted {
-    fn take(&self) -> Notes {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    fn lock(&self) -> MutexGuard<'_, Notes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ChatFrameSink for Noted {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
+        if let Some(frames) = &mut self.lock().frames {
+            exchange::add_frame(frames, frame.event, frame.data);
+        }
         let counts = frame.data.contains("\"usage\":{") || frame.data.contains("\"usage\": {");
         if frame.index > 0 && !counts {
             return;
         }
         let Some(json) = frame.json() else { return };
-        let mut notes = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut notes = self.lock();
         if notes.model.is_none() {
             let names = ["/model", "/message/model", "/modelVersion"];
             let name = names.iter().find_map(|path| json.pointer(path)?.as_str());
@@ -586,6 +634,7 @@ pub struct Reply {
     asked: Asked,
     stream: ChatStream,
     noted: Arc<Noted>,
+    open: Option<Open>,
     price: Option<Priced>,
     /// Calls by id, and how much of their arguments was passed on.
     calls: Vec<(String, usize)>,
@@ -597,6 +646,25 @@ pub struct Reply {
 impl Reply {
     /// The next piece; `None` when the answer is complete.
     pub async fn next(&mut self) -> Result<Option<Piece>, ModelError> {
+        let next = self.piece().await;
+        if let Some(open) = &mut self.open {
+            match &next {
+                Ok(Some(_)) => {}
+                Ok(None) => open.ended = Ended::Done,
+                Err(error) => {
+                    open.ended = Ended::Failed;
+                    self.noted
+                        .lock()
+                        .frames
+                        .get_or_insert_default()
+                        .push_str(&error.to_string());
+                }
+            }
+        }
+        next
+    }
+
+    async fn piece(&mut self) -> Result<Option<Piece>, ModelError> {
         while let Some(event) = self.stream.next().await {
             let piece = match event.map_err(|e| self.asked.classify(&e))? {
                 ChatStreamEvent::Chunk(chunk) => {
@@ -669,10 +737,12 @@ impl Reply {
 
     fn end(&mut self, end: StreamEnd) {
         self.ended = true;
-        let notes = self.noted.take();
         let answer = &mut self.answer;
-        answer.model = notes.model;
-        answer.usage = end.captured_usage.as_ref().and_then(Usage::of).or(notes.usage);
+        {
+            let mut notes = self.noted.lock();
+            answer.model = notes.model.take();
+            answer.usage = end.captured_usage.as_ref().and_then(Usage::of).or(notes.usage);
+        }
         answer.stop = end.captured_stop_reason.map(|reason| reason.raw().to_owned());
         answer.cost = match (&self.price, &answer.usage) {
             (Some(price), Some(usage)) => Some(price.facts(usage)),
@@ -718,8 +788,16 @@ impl Reply {
     }
 
     /// Everything that came.
-    pub fn into_answer(self) -> Answer {
-        self.answer
+    pub fn into_answer(mut self) -> Answer {
+        std::mem::take(&mut self.answer)
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.frames = self.noted.lock().frames.take().unwrap_or_default();
+        }
     }
 }
 

@@ -15,6 +15,8 @@ mod nodes;
 mod page;
 mod programs;
 mod provider;
+mod recording;
 mod scale;
+mod search;
 mod support;
 mod tools;

@@ -14,7 +14,7 @@ use crate::support::{build, one_node, run, tokens};
 
 /// What the server does with a request.
 #[derive(Clone)]
-enum Script {
+pub(crate) enum Script {
     /// Streams these pieces and ends properly.
     Say(Vec<&'static str>),
     /// Fails.
@@ -31,19 +31,19 @@ enum Script {
     Raw(&'static str, String),
 }
 
-struct Server {
+pub(crate) struct Server {
     url: String,
     requests: Arc<Mutex<Vec<(String, Json)>>>,
     gone: Option<oneshot::Receiver<()>>,
 }
 
 impl Server {
-    async fn start(script: Script) -> Server {
+    pub(crate) async fn start(script: Script) -> Server {
         Self::playing(vec![script]).await
     }
 
     /// Does one thing after the other; the last one for all further requests.
-    async fn playing(scripts: Vec<Script>) -> Server {
+    pub(crate) async fn playing(scripts: Vec<Script>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -75,7 +75,7 @@ impl Server {
         }
     }
 
-    fn environment(&self) -> Environment {
+    pub(crate) fn environment(&self) -> Environment {
         let url = self.url.clone();
         Environment::default()
             .with_variables(move |name| match name {
@@ -87,7 +87,7 @@ impl Server {
     }
 
     /// A connection `mine` to this server, beside a key that is not its own.
-    fn connection(&self, provider: &str) -> Environment {
+    pub(crate) fn connection(&self, provider: &str) -> Environment {
         let url = match provider {
             "openai" => self.url.clone(),
             _ => self.url.trim_end_matches("/v1").to_owned(),
@@ -102,7 +102,7 @@ impl Server {
             .with_grants(Grants::all())
     }
 
-    fn bodies(&self) -> Vec<Json> {
+    pub(crate) fn bodies(&self) -> Vec<Json> {
         let requests = self.requests.lock().unwrap();
         requests.iter().map(|(_, body)| body.clone()).collect()
     }
@@ -184,8 +184,8 @@ async fn an_answer_is_streamed_and_written() {
         .collect();
     assert_eq!(
         pieces,
-        ["Good", " mor", "ning"],
-        "pieces arrive as they were sent"
+        ["Good", " mor", "ning", ""],
+        "pieces arrive as they were sent, and at last what the answer used"
     );
     assert!(
         chunks.iter().all(|chunk| chunk.get("id") == chunks[0].get("id")),

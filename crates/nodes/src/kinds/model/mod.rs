@@ -4,6 +4,7 @@
 
 mod node;
 mod output;
+mod usage;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::expression::Template;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::kinds::tools;
 use crate::kinds::tools::mcp::Source;
-use crate::provider::{self, Reasoning, ToolChoice, ToolSpec};
+use crate::provider::{self, Reasoning, Recording, ToolChoice, ToolSpec};
 use node::{Line as ScriptLine, ModelNode, ScriptedCall};
 
 /// The model that reads from a script.
@@ -43,6 +44,10 @@ pub struct ModelConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Messages", extend("x-editor" = "state-key"))]
     pub messages: Option<String>,
+    /// Pictures that are shown with the prompt: files of the project, `https` or `data` addresses. One that comes out empty is none; several stand in lines of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Images")]
+    pub images: Vec<String>,
     /// State key that takes the answer: as a message when its reducer is `add_messages`, otherwise as text.
     #[schemars(title = "Into", extend("x-editor" = "state-key"))]
     pub into: String,
@@ -50,6 +55,10 @@ pub struct ModelConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Output", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
     pub output: Option<Json>,
+    /// State key that takes what the answer used: `{model, requests, input_tokens, output_tokens, total_tokens, cost}`, repairs included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Usage into", extend("x-editor" = "state-key"))]
+    pub usage_into: Option<String>,
     /// How often an answer that does not fit `output` is sent back with what is wrong.
     #[serde(default = "default_repairs")]
     #[schemars(title = "Repairs", range(min = 0, max = 5))]
@@ -86,6 +95,10 @@ pub struct ModelConfig {
     #[serde(default = "default_timeout")]
     #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
     pub timeout_s: u64,
+    /// `record` writes the model's answers to `recordings/models.jsonl` beside the graph, `replay` answers from there without asking the model.
+    #[serde(default)]
+    #[schemars(title = "Recording")]
+    pub recording: Recording,
     /// What `scripted` says: the first line whose condition is true or absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Script", extend("x-editor" = "script"))]
@@ -189,8 +202,29 @@ impl NodeKind for Model {
                 None => (text, "Correct the model, or the model settings.".to_owned()),
             };
             site.error("unknown-model", "/model", message, remedy);
-        } else if !scripted {
+        } else if !scripted && site.recording(config.recording) != Recording::Replay {
             site.reaches_model(&config.model);
+        }
+        for (index, image) in config.images.iter().enumerate() {
+            site.template(&format!("/images/{index}"), image);
+        }
+        if let Some(key) = &config.usage_into
+            && let Some(known) = site.write("/usage_into", key)
+            && known
+                .schema
+                .get("type")
+                .is_some_and(|ty| ty != "object" && ty != "array")
+        {
+            let message = format!(
+                "State key `{key}` takes {}, but the usage is an object.",
+                known.schema["type"]
+            );
+            site.error(
+                "usage-type",
+                "/usage_into",
+                message,
+                "Choose a key of type object, or a list with the reducer append.",
+            );
         }
         for (pointer, text) in [("/system", &config.system), ("/prompt", &config.prompt)] {
             if let Some(text) = text {
@@ -219,6 +253,7 @@ impl NodeKind for Model {
                 .prompt
                 .as_ref()
                 .is_none_or(|prompt| prompt.trim().is_empty())
+            && config.images.is_empty()
         {
             site.error(
                 "nothing-to-ask",
@@ -385,6 +420,11 @@ impl NodeKind for Model {
             let uri = site.template(&format!("/resources/{index}/uri"), &resource.uri)?;
             Ok((resource.server.clone(), uri))
         };
+        let mut images = Vec::new();
+        for (index, image) in config.images.iter().enumerate() {
+            images.push(site.template(&format!("/images/{index}"), image)?);
+        }
+        let recording = site.recording(config.recording);
         let output = match config.output {
             Some(schema) => Some((site.schema("/output", &schema)?, schema)),
             None => None,
@@ -394,6 +434,13 @@ impl NodeKind for Model {
             system: template("/system", &config.system)?,
             prompt: template("/prompt", &config.prompt)?,
             messages: config.messages,
+            images,
+            folder: site.folder.clone(),
+            root: site.root(),
+            usage_into: config.usage_into.map(Into::into),
+            recording,
+            recordings: site.recordings(),
+            exchanges: site.exchanges(),
             as_message: site
                 .keys
                 .get(&config.into)

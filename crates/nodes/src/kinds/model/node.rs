@@ -1,20 +1,23 @@
 //! A `model` node at work: the conversation that is sent, the answer that is streamed and written.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jsonschema::Validator;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, Value};
 
 use super::SCRIPTED;
 use super::output::{parsed, sent};
+use super::usage::Spent;
 use crate::expression::{Expression, Scope, Template};
 use crate::kinds::tools::mcp::{Source, specs_of};
 use crate::mcp::{self, Mcp};
+use crate::provider::recording::{Asker, file_in};
 use crate::provider::{
-    self, Answer, CallPiece, Facts, ModelError, Piece, Providers, Reasoning, Request, ToolCall, ToolChoice,
-    ToolSpec,
+    self, Answer, CallPiece, Exchanges, Facts, ModelError, Piece, Providers, Reasoning, Recording,
+    Recordings, Request, ToolCall, ToolChoice, ToolSpec, Watch, pictures,
 };
 
 /// The node.
@@ -25,6 +28,13 @@ pub(super) struct ModelNode {
     pub(super) system: Option<Template>,
     pub(super) prompt: Option<Template>,
     pub(super) messages: Option<String>,
+    pub(super) images: Vec<Template>,
+    pub(super) folder: Option<PathBuf>,
+    pub(super) root: Option<PathBuf>,
+    pub(super) usage_into: Option<Arc<str>>,
+    pub(super) recording: Recording,
+    pub(super) recordings: Arc<Recordings>,
+    pub(super) exchanges: Arc<Exchanges>,
     pub(super) into: Arc<str>,
     pub(super) as_message: bool,
     pub(super) output: Option<(Validator, Json)>,
@@ -61,12 +71,16 @@ pub(super) struct ScriptedCall {
 impl Node for ModelNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            let mut spent = Spent::default();
             let value = tokio::select! {
                 biased;
                 () = context.cancelled() => return Err(NodeError::Cancelled),
-                value = self.value(&context, &input) => value?,
+                value = self.value(&context, &input, &mut spent) => value?,
             };
-            Ok(NodeOutput::update([(self.into.clone(), value)]))
+            let usage = self.usage_into.clone().map(|key| (key, spent.value(&self.model)));
+            Ok(NodeOutput::update(
+                [(self.into.clone(), value)].into_iter().chain(usage),
+            ))
         })
     }
 }
@@ -101,6 +115,26 @@ impl Stream<'_> {
         };
         self.context.message(Value::Object(chunk)).await;
     }
+
+    /// The last chunk: what the answer used and why it stopped, which no piece of it says.
+    async fn end(&self, answer: &Answer, facts: &Facts) {
+        if answer.usage.is_none() && answer.stop.is_none() {
+            return;
+        }
+        let whole = provider::message(self.id, answer, facts);
+        let field = |name: &str| whole.get(name).cloned().unwrap_or_default();
+        let chunk: Object = [
+            ("type", Value::from("AIMessageChunk")),
+            ("id", self.id.into()),
+            ("content", "".into()),
+            ("response_metadata", field("response_metadata")),
+            ("usage_metadata", field("usage_metadata")),
+            ("chunk_position", "last".into()),
+        ]
+        .into_iter()
+        .collect();
+        self.context.message(Value::Object(chunk)).await;
+    }
 }
 
 impl ModelNode {
@@ -109,12 +143,18 @@ impl ModelNode {
     }
 
     /// What is written.
-    async fn value(&self, context: &NodeContext, input: &Value) -> Result<Value, NodeError> {
+    async fn value(
+        &self,
+        context: &NodeContext,
+        input: &Value,
+        spent: &mut Spent,
+    ) -> Result<Value, NodeError> {
         // One id per task: an answer that is given again after a failure takes the place of the first one.
         let id = format!("ai-{}", context.info().task_id);
         let scope = Scope::new(input);
         if self.model == SCRIPTED {
             let answer = self.scripted(&self.stream(context, &id), &scope).await?;
+            spent.add(&answer);
             return match &self.output {
                 Some((validator, _)) => parsed(&answer.text, validator).map_err(|e| self.failed(&e)),
                 None => Ok(self.written(&id, answer)),
@@ -128,9 +168,11 @@ impl ModelNode {
             tools: self.all_tools().await?,
             tool_choice: self.tool_choice,
             reasoning: self.reasoning,
+            watch: Some(Watch::new(self.exchanges.clone(), context)),
         };
         let Some((validator, _)) = &self.output else {
             let answer = self.ask(&self.stream(context, &id), &request).await?;
+            spent.add(&answer);
             return Ok(self.written(&id, answer));
         };
         let mut repairs = 0;
@@ -141,6 +183,7 @@ impl ModelNode {
                 repairs => format!("{id}-{repairs}"),
             };
             let answer = self.ask(&self.stream(context, &id), &request).await?;
+            spent.add(&answer);
             let error = match parsed(&answer.text, validator) {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
@@ -179,10 +222,28 @@ impl ModelNode {
     }
 
     async fn ask(&self, stream: &Stream<'_>, request: &Request) -> Result<Answer, NodeError> {
+        let answer = match self.recording {
+            Recording::Replay => self.replayed(stream, request).await,
+            Recording::Record | Recording::Off => self.asked(stream, request).await,
+        };
+        let answer = answer.map_err(|e| self.failed(&e))?;
+        stream.end(&answer, &self.facts).await;
+        Ok(answer)
+    }
+
+    async fn asked(&self, stream: &Stream<'_>, request: &Request) -> Result<Answer, ModelError> {
+        let recorded = match self.recording {
+            Recording::Record => Some(file_in(self.folder.as_deref())?),
+            _ => None,
+        };
+        let mut pieces = Vec::new();
         let answer = async {
             let mut reply = self.providers.ask(&self.model, request).await?;
             while let Some(piece) = reply.next().await? {
                 stream.send(&piece).await;
+                if recorded.is_some() {
+                    pieces.push(piece);
+                }
             }
             Ok(reply.into_answer())
         };
@@ -193,8 +254,31 @@ impl ModelNode {
                 model: self.model.clone(),
                 limit: self.timeout,
             })
-        });
-        answer.map_err(|e| self.failed(&e))
+        })?;
+        if let Some(file) = recorded {
+            let asker = self.asker(stream);
+            self.recordings
+                .add(&file, &self.model, request, asker, pieces, &answer)?;
+        }
+        Ok(answer)
+    }
+
+    async fn replayed(&self, stream: &Stream<'_>, request: &Request) -> Result<Answer, ModelError> {
+        let file = file_in(self.folder.as_deref())?;
+        let (pieces, answer) = self
+            .recordings
+            .find(&file, &self.model, request, self.asker(stream))?;
+        for piece in &pieces {
+            stream.send(piece).await;
+        }
+        Ok(answer)
+    }
+
+    fn asker<'a>(&'a self, stream: &Stream<'_>) -> Asker<'a> {
+        Asker {
+            node: &self.name,
+            step: stream.context.info().step,
+        }
     }
 
     async fn scripted(&self, stream: &Stream<'_>, scope: &Scope) -> Result<Answer, NodeError> {
@@ -281,6 +365,42 @@ impl ModelNode {
         })
     }
 
+    /// The pictures of the setting `images`, as parts of a message.
+    async fn shown(&self, scope: &Scope) -> Result<Vec<Json>, NodeError> {
+        let mut names = Vec::new();
+        for image in &self.images {
+            let text = image.render(scope)?;
+            names.extend(
+                text.lines()
+                    .map(str::trim)
+                    .filter(|name| !name.is_empty())
+                    .map(str::to_owned),
+            );
+        }
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        if names.len() > pictures::MOST {
+            return Err(NodeError::new(
+                "ModelInputError",
+                format!(
+                    "node {}: `images` names {} pictures; {} are the limit.",
+                    self.name,
+                    names.len(),
+                    pictures::MOST
+                ),
+            ));
+        }
+        let (folder, root) = (self.folder.clone(), self.root.clone());
+        let read = move || {
+            let part = |name: &String| pictures::part(folder.as_deref(), root.as_deref(), name);
+            names.iter().map(part).collect::<Result<Vec<Json>, ModelError>>()
+        };
+        let read = tokio::task::spawn_blocking(read).await;
+        read.map_err(|panic| NodeError::new("ModelError", panic.to_string()))?
+            .map_err(|e| self.failed(&e))
+    }
+
     async fn conversation(
         &self,
         context: &NodeContext,
@@ -302,8 +422,20 @@ impl ModelNode {
                 Some(one) => messages.push(one.clone()),
             }
         }
-        if let Some(prompt) = &self.prompt {
-            messages.push(message("human", prompt.render(scope)?));
+        let prompt = self
+            .prompt
+            .as_ref()
+            .map(|prompt| prompt.render(scope))
+            .transpose()?;
+        let shown = self.shown(scope).await?;
+        match (prompt, shown.is_empty()) {
+            (Some(prompt), true) => messages.push(message("human", prompt)),
+            (None, true) => {}
+            (prompt, false) => {
+                let text = prompt.map(|text| json!({"type": "text", "text": text}));
+                let parts: Vec<Json> = text.into_iter().chain(shown).collect();
+                messages.push(json!({"type": "human", "content": parts}).into());
+            }
         }
         if messages
             .iter()

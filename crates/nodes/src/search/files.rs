@@ -1,0 +1,216 @@
+//! Which files below a folder are searched: what `.gitignore` and `.ignore` hide is not, nor are links and hidden files.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use ignore::WalkBuilder;
+use ignore::overrides::{Override, OverrideBuilder};
+
+use super::SearchError;
+
+/// Most files of one folder.
+const MOST_FILES: usize = 50_000;
+/// Largest sum of file sizes.
+const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+/// Folders inside each other.
+const DEEPEST: usize = 64;
+
+/// What a file is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Markdown,
+    Plain,
+    Code,
+    Html,
+    Pdf,
+}
+
+impl Form {
+    /// By the end of its name.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let end = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match end.as_str() {
+            "md" | "markdown" | "mdx" | "mkd" => Form::Markdown,
+            "txt" | "text" | "rst" | "adoc" | "asciidoc" | "org" | "tex" | "log" | "csv" | "tsv" | "json"
+            | "jsonl" | "yaml" | "yml" | "toml" | "ini" | "xml" | "srt" | "vtt" => Form::Plain,
+            "html" | "htm" | "xhtml" => Form::Html,
+            "pdf" => Form::Pdf,
+            "rs" | "py" | "pyi" | "js" | "mjs" | "cjs" | "ts" | "tsx" | "jsx" | "go" | "java" | "kt"
+            | "kts" | "c" | "h" | "cc" | "cpp" | "cxx" | "hpp" | "cs" | "rb" | "php" | "swift" | "scala"
+            | "sh" | "bash" | "sql" | "lua" | "r" | "jl" | "ex" | "exs" | "erl" | "hs" | "ml" | "fs"
+            | "clj" | "dart" | "zig" | "nim" | "pl" | "pm" | "css" | "scss" | "vue" | "svelte" | "proto"
+            | "graphql" => Form::Code,
+            _ => return None,
+        })
+    }
+
+    /// Largest file of it that is read.
+    pub(super) fn largest(self) -> u64 {
+        match self {
+            Form::Pdf => 64 * 1024 * 1024,
+            Form::Html => 8 * 1024 * 1024,
+            Form::Markdown | Form::Plain | Form::Code => 4 * 1024 * 1024,
+        }
+    }
+}
+
+/// A file as it lies there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Relative to the place, with `/`; the file's own name when the place is a file.
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+    pub(super) form: Form,
+    pub(super) size: u64,
+    /// Nanoseconds since the Unix epoch; 0 where the system does not say.
+    pub(super) modified: i64,
+}
+
+/// Compiles patterns such as `*.md` or `guides/**`; `!` before one leaves out.
+pub(super) fn patterns(place: &Path, patterns: &[String]) -> Result<Override, SearchError> {
+    let mut builder = OverrideBuilder::new(place);
+    let bad = |pattern: &str, e: ignore::Error| SearchError::BadPattern(pattern.to_owned(), e.to_string());
+    for pattern in patterns {
+        builder.add(pattern).map_err(|e| bad(pattern, e))?;
+    }
+    builder.build().map_err(|e| bad(&patterns.join(", "), e))
+}
+
+/// The files that are searched, sorted by name. Blocks the thread.
+pub(super) fn walk(
+    place: &Path,
+    chosen: &Override,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<Found>, SearchError> {
+    let failed = |e: &dyn std::fmt::Display| SearchError::Read(place.to_owned(), e.to_string());
+    if place.is_file() {
+        let form = Form::of(place).ok_or_else(|| failed(&"it is no text, HTML, PDF or program"))?;
+        let facts = place.metadata().map_err(|e| failed(&e))?;
+        let name = place
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        return Ok(vec![found(name, place.to_owned(), form, &facts)]);
+    }
+    let walk = WalkBuilder::new(place)
+        .follow_links(false)
+        // A repository is no condition, and what lies around the place has no say.
+        .require_git(false)
+        .parents(false)
+        .git_global(false)
+        .git_exclude(false)
+        .max_depth(Some(DEEPEST))
+        .build();
+    let (mut list, mut bytes) = (Vec::new(), 0_u64);
+    for entry in walk {
+        if stop() {
+            return Err(SearchError::Stopped);
+        }
+        // A folder that cannot be read is not the end of the search.
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(e) if list.is_empty() && e.depth() == Some(0) => return Err(failed(&e)),
+            Err(e) => {
+                tracing::warn!(folder = %place.display(), "not searched: {e}");
+                continue;
+            }
+        };
+        let path = entry.path();
+        let Some(form) = Form::of(path).filter(|_| entry.file_type().is_some_and(|kind| kind.is_file()))
+        else {
+            continue;
+        };
+        if chosen.matched(path, false).is_ignore() {
+            continue;
+        }
+        let Ok(facts) = entry.metadata() else { continue };
+        let relative = path.strip_prefix(place).unwrap_or(path);
+        let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+        bytes = bytes.saturating_add(facts.len());
+        list.push(found(parts.join("/"), path.to_owned(), form, &facts));
+        if list.len() > MOST_FILES || bytes > MOST_BYTES {
+            let why = format!("{MOST_FILES} files and {} MB are the limit", MOST_BYTES >> 20);
+            return Err(SearchError::TooLarge(place.to_owned(), why));
+        }
+    }
+    list.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(list)
+}
+
+fn found(name: String, path: PathBuf, form: Form, facts: &std::fs::Metadata) -> Found {
+    let modified = facts
+        .modified()
+        .ok()
+        .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    Found {
+        name,
+        path,
+        form,
+        size: facts.len(),
+        modified: modified.map_or(0, |at| i64::try_from(at.as_nanos()).unwrap_or(0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(place: &Path, chosen: &[&str]) -> Vec<String> {
+        let chosen: Vec<String> = chosen.iter().map(|one| (*one).to_owned()).collect();
+        let chosen = patterns(place, &chosen).unwrap();
+        walk(place, &chosen, &|| false)
+            .unwrap()
+            .into_iter()
+            .map(|found| found.name)
+            .collect()
+    }
+
+    #[test]
+    fn what_is_ignored_hidden_linked_or_unknown_is_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            ("a.md", ""),
+            ("guides/b.txt", ""),
+            ("guides/deep/c.html", ""),
+            ("src/d.rs", ""),
+            ("drafts/e.md", ""),
+            (".hidden/f.md", ""),
+            (".g.md", ""),
+            ("h.exe", ""),
+            ("i", ""),
+            (".gitignore", "drafts/\n"),
+        ] {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("/etc/hosts", dir.path().join("link.txt")).unwrap();
+            std::os::unix::fs::symlink(dir.path(), dir.path().join("guides/round")).unwrap();
+        }
+        assert_eq!(
+            names(dir.path(), &[]),
+            ["a.md", "guides/b.txt", "guides/deep/c.html", "src/d.rs"]
+        );
+        assert_eq!(
+            names(dir.path(), &["*.md", "guides/**"]),
+            ["a.md", "guides/b.txt", "guides/deep/c.html"]
+        );
+        assert_eq!(
+            names(dir.path(), &["!*.md"]),
+            ["guides/b.txt", "guides/deep/c.html", "src/d.rs"]
+        );
+        assert_eq!(
+            names(dir.path(), &["*", "!*.rs"]),
+            ["a.md", "guides/b.txt", "guides/deep/c.html"]
+        );
+        assert_eq!(names(&dir.path().join("guides/b.txt"), &[]), ["b.txt"]);
+        assert!(patterns(dir.path(), &["[".into()]).is_err());
+        assert!(matches!(
+            walk(dir.path(), &Override::empty(), &|| true),
+            Err(SearchError::Stopped)
+        ));
+    }
+}
