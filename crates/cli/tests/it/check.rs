@@ -30,6 +30,9 @@ fn every_example_is_without_problem() {
         "knowledge-agent",
         "research-fan-out",
         "chat",
+        "notes-agent",
+        "supervisor",
+        "service-desk",
     ] {
         let done = user.expect(0, &["check", "--deny-warnings", &example(name)]);
         assert!(done.out.contains(": no problems ("), "{}", done.out);

@@ -169,10 +169,10 @@ async fn progress_is_streamed_and_starts_the_silence_anew() {
     declared["far"] = json!({"type": "http", "url": http.url()});
     let project = Project::new(&declared);
     for server in ["all", "far"] {
-        let graph = project.graph(&json!([{"server": server, "approval": "none", "timeout_s": 1}]));
+        let graph = project.graph(&json!([{"server": server, "approval": "none", "timeout_s": 3}]));
         let calls = [(
             "trigger-long-running-operation",
-            json!({"duration": 2, "steps": 8}),
+            json!({"duration": 5, "steps": 20}),
         )];
         let (events, result) = run(&graph, calling(&calls), &[StreamMode::Custom]).await;
         let messages = Json::from(result.unwrap().value.get("messages").unwrap());
@@ -184,16 +184,16 @@ async fn progress_is_streamed_and_starts_the_silence_anew() {
                 _ => None,
             })
             .collect();
-        assert!(told.len() >= 6, "{server}: {told:?}");
+        assert!(told.len() >= 15, "{server}: {told:?}");
         assert_eq!(told.last().unwrap()["tool"], "trigger-long-running-operation");
-        assert_eq!(told.last().unwrap()["progress"]["total"], 8.0);
+        assert_eq!(told.last().unwrap()["progress"]["total"], 20.0);
     }
 }
 
 /// Everything that the server is sent goes through this file.
 fn overheard(servers: &McpServers, log: &Path) -> Json {
     let program = servers.node("mcp-server-everything");
-    let line = format!("tee '{}' | '{}'", log.display(), program.display());
+    let line = format!("tee -a '{}' | '{}'", log.display(), program.display());
     json!({"all": {"command": "sh", "args": ["-c", line]}})
 }
 
