@@ -235,15 +235,28 @@ async fn play(document: &Document, folder: &Path, golden: &Json) -> Json {
     })
 }
 
-/// Message ids differ from run to run.
+/// Ids of messages differ from run to run, and those of calls, which are numbered instead: answers keep to their calls.
 fn without_ids(json: &mut Json) {
+    renamed(json, &mut BTreeMap::new());
+}
+
+fn renamed(json: &mut Json, calls: &mut BTreeMap<String, String>) {
     match json {
-        Json::Array(items) => items.iter_mut().for_each(without_ids),
+        Json::Array(items) => items.iter_mut().for_each(|item| renamed(item, calls)),
         Json::Object(fields) => {
             if fields.contains_key("content") && fields.contains_key("id") {
                 fields.insert("id".into(), json!("*"));
             }
-            fields.values_mut().for_each(without_ids);
+            let call = match fields.get("type").and_then(Json::as_str) {
+                Some("tool_call") => "id",
+                _ => "tool_call_id",
+            };
+            if let Some(id) = fields.get(call).and_then(Json::as_str) {
+                let next = format!("call-{}", calls.len() + 1);
+                let name = calls.entry(id.to_owned()).or_insert(next).clone();
+                fields.insert(call.into(), name.into());
+            }
+            fields.values_mut().for_each(|field| renamed(field, calls));
         }
         _ => {}
     }
