@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use superstep::{StreamMode, Value};
+use superstep_nodes::Access;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -58,6 +59,8 @@ pub(crate) enum Command {
     Delete(DeleteArgs),
     /// Draw a graph as Mermaid, or print it as formatted JSON.
     Export(ExportArgs),
+    /// Show, allow and take back what a graph may touch outside of itself.
+    Trust(TrustArgs),
     /// Serve the app to a browser on this machine.
     Serve(ServeArgs),
 }
@@ -92,11 +95,45 @@ pub(crate) struct CheckArgs {
     pub(crate) deny_warnings: bool,
 }
 
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+A graph that wants to reach a server, a program, an MCP server, a folder, an environment variable or a model connection
+does not run before it was allowed. What is allowed counts for all graphs of the folder; it is kept in the data folder and
+never beside the graph. A graph that wants more later asks for that.
+
+Examples:
+  superstep trust graphs/research               what it wants, and what is allowed
+  superstep trust graphs/research --all         allow everything that it wants now
+  superstep trust graphs/research --allow host:api.example.com --allow variable:OPENAI_API_KEY
+  superstep trust graphs/research --revoke      take everything back; with --allow only these
+  superstep trust                               all folders
+  superstep run graphs/research --trust --input '{}'    allow what it wants for one run")]
+pub(crate) struct TrustArgs {
+    /// Graph file, or a folder that holds a graph.json [default: list all projects]
+    #[arg(value_name = "GRAPH")]
+    pub(crate) graph: Option<PathBuf>,
+    /// Allow this, as WHAT:NAME where WHAT is host, folder, program, mcp, connection or variable
+    #[arg(long, value_name = "WHAT:NAME", requires = "graph", conflicts_with = "all")]
+    pub(crate) allow: Vec<Access>,
+    /// Allow everything that the graph wants
+    #[arg(long, requires = "graph", conflicts_with = "revoke")]
+    pub(crate) all: bool,
+    /// Take back everything, or what --allow names
+    #[arg(long, requires = "graph")]
+    pub(crate) revoke: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// What `run` and `resume` share.
 #[derive(Debug, Args)]
 pub(crate) struct Running {
     #[command(flatten)]
     pub(crate) db: Db,
+    /// Allow everything that the graph wants to touch, for this run only
+    #[arg(long)]
+    pub(crate) trust: bool,
     /// Print events as NDJSON, only of these modes: values, updates, custom, messages, tasks, checkpoints, debug
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub(crate) stream: Vec<StreamMode>,

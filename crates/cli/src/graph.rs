@@ -1,11 +1,14 @@
 //! Graph files: found, read, checked and made runnable.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use superstep::{Graph, Object};
 use superstep_document::{Diagnostic, Document};
 use superstep_nodes::{Environment, Grants, ModelSettings, Registry};
+use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
 
+use crate::commands::trust::described;
 use crate::fault::Fault;
 use crate::out;
 use crate::place::quoted;
@@ -57,11 +60,53 @@ impl GraphFile {
     }
 
     fn environment(&self) -> Environment {
-        let environment = Environment::new(self.path.parent().map(Path::to_owned)).with_grants(Grants::all());
+        let environment = Environment::new(self.path.parent().map(Path::to_owned))
+            .with_keychain(Arc::new(|connection| connection_key(&Keychain, connection)));
         match superstep_workbench::default_data_dir() {
             Some(folder) => environment.with_models(ModelSettings::load(&folder.join(ModelSettings::FILE))),
             None => environment,
         }
+    }
+
+    /// What it touches outside of itself.
+    pub(crate) fn wanted(&self, registry: &Registry) -> Wanted {
+        match self.document.source() {
+            None => Trust::wanted(registry, &self.document, &self.environment()),
+            Some(_) => Wanted::new(),
+        }
+    }
+
+    /// What it may touch: what was allowed in its folder, or for this run everything that it wants. The list of what is
+    /// missing is the answer otherwise.
+    pub(crate) fn permitted(&self, everything: bool) -> Result<Grants, Fault> {
+        let mut wanted = self.wanted(&Registry::standard());
+        if everything {
+            return Ok(Grants::these(wanted.into_keys()));
+        }
+        let project = Trust::project_of(&self.path);
+        let grants = match superstep_workbench::default_data_dir() {
+            Some(folder) => Trust::of(&folder).grants(&project),
+            None => Grants::none(),
+        };
+        wanted.retain(|access, _| !grants.allow(access));
+        if wanted.is_empty() {
+            return Ok(grants);
+        }
+        for (access, nodes) in &wanted {
+            let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+            out::note(&format!(
+                "  {}  {} (node {})",
+                access.key(),
+                described(access),
+                nodes.join(", ")
+            ));
+        }
+        Err(Fault::usage(format!(
+            "{} wants to use what is listed above, which nobody has allowed yet. If you know why it does, allow it with \
+             `superstep trust {} --all`, or for one run with --trust.",
+            self.path.display(),
+            quoted(&self.path.to_string_lossy())
+        )))
     }
 
     /// Everything that is wrong with it, errors first in each record.
@@ -74,12 +119,13 @@ impl GraphFile {
         problems
     }
 
-    /// The runnable graph, or every error on stderr.
-    pub(crate) fn build(&self) -> Result<Graph, Fault> {
+    /// The graph, held to what it may touch, or every error on stderr.
+    pub(crate) fn build(&self, grants: &Grants) -> Result<Graph, Fault> {
         let registry = Registry::standard();
+        let environment = self.environment().with_grants(grants.clone());
         let built = match self.unread.is_empty() {
             true => registry
-                .build(&self.document, &self.environment())
+                .build(&self.document, &environment)
                 .map(|built| built.graph),
             false => Err(self
                 .problems(&registry)

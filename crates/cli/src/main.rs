@@ -15,6 +15,7 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser;
+use superstep_nodes::secrets::RedactedLog;
 use superstep_telemetry::{Options, Telemetry};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
         Err(error) => return Fault::failed(error.to_string()).report(),
     };
     let log = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
+        .with_writer(|| RedactedLog(std::io::stderr()))
         .with_filter(EnvFilter::try_from_env("SUPERSTEP_LOG").unwrap_or_else(|_| EnvFilter::new("error")));
     tracing_subscriber::registry()
         .with(telemetry.as_ref().map(Telemetry::layer))
@@ -66,6 +67,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Update(args) => commands::update::update(args).await,
         Command::Delete(args) => commands::threads::delete(&args).await,
         Command::Export(args) => commands::export::export(&args),
+        Command::Trust(args) => commands::trust::trust(&args),
         Command::Serve(args) => commands::serve::serve(args).await,
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::net::IpAddr;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use reqwest::Url;
@@ -45,7 +46,53 @@ impl fmt::Display for Access {
     }
 }
 
+impl FromStr for Access {
+    type Err = UnknownAccess;
+
+    /// From `WHAT:NAME`, such as `host:api.example.com`.
+    fn from_str(text: &str) -> Result<Self, UnknownAccess> {
+        let unknown = || UnknownAccess(text.to_owned());
+        let (what, name) = text.split_once(':').ok_or_else(unknown)?;
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(unknown());
+        }
+        Ok(match what {
+            "host" => Access::Host(name.to_lowercase()),
+            "folder" => Access::Folder(name.to_owned()),
+            "program" => Access::Program(name.to_owned()),
+            "mcp" => Access::Mcp(name.to_owned()),
+            "connection" => Access::Connection(name.to_owned()),
+            "variable" => Access::Variable(name.to_owned()),
+            _ => return Err(unknown()),
+        })
+    }
+}
+
+/// Text that names no access.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} names nothing that can be allowed. Write WHAT:NAME, where WHAT is host, folder, program, mcp, connection or variable, e.g. host:api.example.com"
+)]
+pub struct UnknownAccess(
+    /// The text.
+    pub String,
+);
+
 impl Access {
+    /// As `WHAT:NAME`, which [`str::parse`] reads.
+    pub fn key(&self) -> String {
+        let (what, name) = match self {
+            Access::Host(name) => ("host", name),
+            Access::Folder(name) => ("folder", name),
+            Access::Program(name) => ("program", name),
+            Access::Mcp(name) => ("mcp", name),
+            Access::Connection(name) => ("connection", name),
+            Access::Variable(name) => ("variable", name),
+        };
+        format!("{what}:{name}")
+    }
+
     /// A server by the parts of its address.
     pub fn host(host: &str, port: Option<u16>) -> Self {
         let host = host.to_lowercase();
@@ -252,6 +299,25 @@ mod tests {
             assert!(!Grants::all().name(&access), "{url}: everything names nothing");
             let public = Grants::these([Access::Host("*".into())]);
             assert_eq!(public.reach(&access), !inside, "{url}");
+        }
+    }
+
+    #[test]
+    fn accesses_are_written_and_read() {
+        for text in [
+            "host:[::1]:8080",
+            "folder:/a:b",
+            "program:python3",
+            "mcp:files",
+            "connection:mine",
+            "variable:KEY",
+        ] {
+            let access: Access = text.parse().unwrap();
+            assert_eq!(access.key(), text);
+        }
+        for wrong in ["", "host", "host:", "hosts:a", "mcp: "] {
+            let error = wrong.parse::<Access>().unwrap_err().to_string();
+            assert!(error.contains("WHAT:NAME"), "{error}");
         }
     }
 

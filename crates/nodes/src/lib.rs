@@ -21,12 +21,13 @@ mod route;
 pub mod sandbox;
 pub mod schema;
 pub mod search;
+pub mod secrets;
 mod suggest;
 mod time;
 mod view;
 mod web;
 
-pub use access::{Access, Grants};
+pub use access::{Access, Grants, UnknownAccess};
 pub use kind::{KindInfo, NodeKind, Usage};
 pub use nested::{NestedError, Stamp};
 pub use provider::ModelSettings;

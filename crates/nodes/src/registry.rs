@@ -31,6 +31,7 @@ use crate::provider::{Exchanges, ModelSettings, Providers, Recording, Recordings
 use crate::route;
 use crate::schema::{Keys, StateSchema};
 use crate::search::Folders;
+use crate::secrets::{self, Redacted};
 use crate::suggest;
 
 /// What a graph may use of the world around it.
@@ -44,6 +45,8 @@ pub struct Environment {
     pub variables: Variables,
     /// Connections to model servers and prices, as the person set them up.
     pub models: Arc<ModelSettings>,
+    /// Keys of model connections by the connection's name, from the system's keychain.
+    pub keychain: Variables,
     /// What its owner lets it touch; nothing, unless told otherwise.
     pub grants: Grants,
     /// Whether models answer from an earlier run, when that is not for the nodes to say.
@@ -85,7 +88,9 @@ impl Environment {
     }
     /// Model providers as a graph here has them.
     pub(crate) fn providers(&self) -> Providers {
-        Providers::new(self.variables.clone(), self.models.clone()).with_grants(self.grants.clone())
+        Providers::new(self.variables.clone(), self.models.clone())
+            .with_keychain(self.keychain.clone())
+            .with_grants(self.grants.clone())
     }
     /// Connections to model servers and prices.
     pub fn with_models(mut self, models: ModelSettings) -> Self {
@@ -95,6 +100,11 @@ impl Environment {
     /// Whether models answer from an earlier run, whatever their nodes say.
     pub fn with_recording(mut self, recording: Recording) -> Self {
         self.recording = Some(recording);
+        self
+    }
+    /// Keys of model connections, by the connection's name.
+    pub fn with_keychain(mut self, keychain: Variables) -> Self {
+        self.keychain = keychain;
         self
     }
     /// What its owner lets it touch.
@@ -111,6 +121,7 @@ impl Default for Environment {
             project: None,
             variables: Arc::new(|name| std::env::var(name).ok()),
             models: Arc::default(),
+            keychain: Arc::new(|_| None),
             grants: Grants::none(),
             recording: None,
         }
@@ -364,10 +375,16 @@ impl Registry {
             problem.is_error()
                 && (trial.is_none() || problem.record.starts_with("key:") || own.contains(&problem.record))
         };
-        let problems = document
-            .validate()
-            .into_iter()
-            .chain(self.look_at(document, Some(environment), above).problems);
+        let found = self.look_at(document, Some(environment), above);
+        // What a graph is given is never shown again.
+        for access in found.accesses.values().flatten() {
+            if let Access::Variable(name) = access
+                && let Some(value) = (environment.variables)(name)
+            {
+                secrets::note(&value);
+            }
+        }
+        let problems = document.validate().into_iter().chain(found.problems);
         let mut problems: Vec<Diagnostic> = problems.filter(matters).collect();
         if !problems.is_empty() {
             return Err(problems);
@@ -404,7 +421,14 @@ impl Registry {
                 runs: RefCell::<Runs>::default(),
             };
             let built = entry.kind.build(&site);
-            Some(built.map(|node| (node, site.runs.into_inner())))
+            let touches = found.accesses.contains_key(&format!("node:{id}"));
+            Some(built.map(|node| {
+                let node = match touches {
+                    true => Arc::new(Redacted(node)),
+                    false => node,
+                };
+                (node, site.runs.into_inner())
+            }))
         };
         let mut files = Vec::new();
         for (&id, spec) in &specs {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use superstep::{Graph, Value};
 use superstep_document::Diagnostic;
 use superstep_nodes::schema::StateSchema;
-use superstep_nodes::{Environment, Grants, ModelSettings, Stamp};
+use superstep_nodes::{Grants, ModelSettings, Stamp};
 
 use crate::Workbench;
 use crate::documents::Source;
@@ -22,6 +22,8 @@ const MAX_GRAPHS: usize = 32;
 pub(crate) struct Built {
     /// The connections to model servers that it was built with.
     models: ModelSettings,
+    /// What it may touch.
+    grants: Grants,
     pub(crate) source: Source,
     pub(crate) graph: Graph,
     /// Graph files that it runs, as they were when it was built.
@@ -99,8 +101,12 @@ impl Workbench {
     /// The graph of a document, ready to run.
     pub(crate) fn build(&self, source: Source) -> Result<Arc<Built>, Problem> {
         let models = self.models();
+        let grants = self.trust.grants(&Self::project(&source));
         if let Some(built) = self.graphs.get(&source.key).filter(|built| {
-            built.source.version == source.version && built.models == models && built.is_current()
+            built.source.version == source.version
+                && built.models == models
+                && built.grants == grants
+                && built.is_current()
         }) {
             return Ok(built);
         }
@@ -120,9 +126,7 @@ impl Workbench {
             .registry
             .build(
                 &source.document,
-                &Environment::new(folder)
-                    .with_models(models.clone())
-                    .with_grants(Grants::all()),
+                &self.environment(folder).with_grants(grants.clone()),
             )
             .map_err(|errors| cannot_run(&source, &errors))?;
         let graph = made
@@ -132,6 +136,7 @@ impl Workbench {
         let (schema, _) = StateSchema::of(&source.document);
         let built = Arc::new(Built {
             models,
+            grants,
             source,
             graph,
             files: made.files,
@@ -144,11 +149,14 @@ impl Workbench {
     /// A graph that runs one node of a document and nothing else.
     pub(crate) fn build_trial(&self, source: &Source, node: &str) -> Result<Graph, Problem> {
         let folder = source.path.as_deref().and_then(Path::parent);
-        let environment = Environment::new(folder.map(Path::to_path_buf)).with_models(self.models());
+        let environment = self
+            .environment(folder.map(Path::to_path_buf))
+            .with_grants(self.trust.grants(&Self::project(source)));
         let made = self
             .registry
             .build_trial(&source.document, &environment, node)
             .map_err(|errors| cannot_run(source, &errors))?;
+        self.permit(source, Some(node))?;
         Ok(made.graph.with_store(self.store()))
     }
 

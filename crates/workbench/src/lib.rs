@@ -7,6 +7,7 @@
 mod autosave;
 pub mod commands;
 mod compare;
+mod connections;
 mod database;
 mod documents;
 mod files;
@@ -20,10 +21,12 @@ mod lineage;
 mod listing;
 mod problem;
 mod runs;
+mod secrets;
 mod settings;
 mod snapshot;
 mod threads;
 mod trial;
+mod trust;
 mod upkeep;
 mod values;
 pub mod wire;
@@ -35,11 +38,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep_document::Document;
-use superstep_nodes::{Environment, ModelSettings, Registry};
+use superstep_nodes::{ModelSettings, Registry};
 
+pub use connections::key_of as connection_key;
 pub use database::database_url;
 pub use folders::default_data_dir;
 pub use hub::Subscription;
+pub use secrets::{Keychain, Secrets};
+pub use trust::{Granted, Trust, Wanted};
 use wire::*;
 
 /// Where things are.
@@ -53,6 +59,8 @@ pub struct Options {
     pub graphs_dir: Option<PathBuf>,
     /// Where threads are kept, as [`superstep_storage::open`] reads it; `threads.db` in the data folder when absent.
     pub storage: Option<String>,
+    /// Where keys are kept; the system's keychain when absent.
+    pub secrets: Option<Arc<dyn Secrets>>,
 }
 
 /// The application.
@@ -66,6 +74,10 @@ pub struct Workbench {
     documents: documents::Documents,
     opening: tokio::sync::Mutex<()>,
     preferences: settings::Preferences,
+    trust: Trust,
+    secrets: Arc<dyn Secrets>,
+    /// Held while the model settings are changed.
+    settings_writing: std::sync::Mutex<()>,
     ledger: ledger::Ledger,
     registry: Registry,
     graphs: graphs::Graphs,
@@ -150,6 +162,9 @@ impl Workbench {
                 documents: documents::Documents::default(),
                 opening: tokio::sync::Mutex::default(),
                 preferences: settings::Preferences::load(&data_dir),
+                trust: Trust::of(&data_dir),
+                secrets: options.secrets.unwrap_or_else(|| Arc::new(Keychain)),
+                settings_writing: std::sync::Mutex::default(),
                 ledger: ledger::Ledger::open(&data_dir.join("workbench.db"))?,
                 registry: Registry::standard(),
                 graphs: graphs::Graphs::default(),
@@ -247,7 +262,7 @@ impl Workbench {
     /// Every problem of a document: its structure, and what its nodes and expressions say.
     fn check(&self, document: &Document, folder: Option<&Path>) -> Vec<superstep_document::Diagnostic> {
         let mut problems = document.validate();
-        let environment = Environment::new(folder.map(Path::to_path_buf)).with_models(self.models());
+        let environment = self.environment(folder.map(Path::to_path_buf));
         problems.extend(self.registry.check_in(document, &environment));
         problems
     }

@@ -11,6 +11,7 @@ impl Problem {
             code: code.into(),
             message: message.into(),
             remedy: None,
+            trust: None,
         }
     }
 

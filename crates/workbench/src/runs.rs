@@ -204,7 +204,13 @@ impl Workbench {
             }
         };
         let this = self.clone();
-        let built = blocking(move || this.build(source)).await??;
+        let built = blocking(move || {
+            // What cannot run at all is said first.
+            let built = this.build(source)?;
+            this.permit(&built.source, None)?;
+            Ok(built)
+        })
+        .await??;
         let row = self.ledger.thread(&thread_id)?;
         let title = match (&row, &request.action) {
             (Some(row), _) => row.title.clone(),

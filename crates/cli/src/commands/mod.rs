@@ -6,5 +6,6 @@ pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod state;
 pub(crate) mod threads;
+pub(crate) mod trust;
 pub(crate) mod update;
 pub(crate) mod upkeep;

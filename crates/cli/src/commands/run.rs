@@ -3,6 +3,7 @@
 use superstep::{
     Graph, Input, List, Object, RunConfig, RunError, RunResult, RunStatus, StreamMode, ThreadId, Value,
 };
+use superstep_nodes::Grants;
 use superstep_nodes::schema::{StateSchema, UpdateError};
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +16,7 @@ use crate::progress::{self, Progress, json};
 
 pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     let file = GraphFile::read(&args.graph)?;
-    let graph = file.build()?;
+    let graph = runnable(&file, args.running.trust)?;
     let store = Store::open(&args.running.db).await?;
     let input = match (args.input, &args.example) {
         (Some(input), _) => Some(input),
@@ -44,6 +45,16 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     drive(&file, graph, store, thread, args.checkpoint, input, &args.running).await
 }
 
+/// The graph, when it is allowed to run. What cannot run at all is said first.
+fn runnable(file: &GraphFile, trust: bool) -> Result<Graph, Fault> {
+    let graph = file.build(&Grants::none())?;
+    let grants = file.permitted(trust)?;
+    match grants == Grants::none() {
+        true => Ok(graph),
+        false => file.build(&grants),
+    }
+}
+
 pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     let store = Store::open(&args.running.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
@@ -52,7 +63,7 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
         store.has(&thread, checkpoint).await?;
     }
     let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
-    let graph = file.build()?;
+    let graph = runnable(&file, args.running.trust)?;
     let answer = args.answer.or(args.text.map(Value::from));
     let input = match (args.answers, answer) {
         (Some(Value::Object(answers)), _) => Input::resume(Value::Object(answers)),

@@ -46,7 +46,7 @@ pub(crate) fn open(
 ) -> Result<(GraphFile, Graph), Fault> {
     let file = GraphFile::read(&graph_of(named, thread, head)?)?;
     let graph = file
-        .build()?
+        .build(&superstep_nodes::Grants::none())?
         .with_checkpointer(store.saver.clone())
         .with_store(store.memory.clone());
     Ok((file, graph))

@@ -7,6 +7,7 @@ mod run;
 mod serve;
 mod telemetry;
 mod threads;
+mod trust;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

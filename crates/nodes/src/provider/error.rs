@@ -8,6 +8,16 @@ use serde_json::Value as Json;
 use superstep::NodeError;
 
 use crate::access::Denied;
+use crate::secrets;
+
+/// Where a key is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyPlace {
+    /// In this environment variable.
+    Variable(String),
+    /// In the system's keychain, for this connection.
+    Keychain(String),
+}
 
 /// Why a model gave no answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,15 +40,15 @@ pub enum ModelError {
     MissingKey {
         /// Provider or connection.
         provider: String,
-        /// Environment variable that would hold it.
-        variable: String,
+        /// Where it would be.
+        place: KeyPlace,
     },
     /// The provider refused the key.
     Refused {
         /// Model.
         model: String,
-        /// Environment variable that holds the key.
-        variable: String,
+        /// Where the key is.
+        place: KeyPlace,
         /// What it said.
         cause: String,
         /// The HTTP status of its answer.
@@ -187,19 +197,29 @@ impl fmt::Display for ModelError {
                 "`{model}` names no model provider and no connection.{hint} Write `scripted`, or PROVIDER::NAME such as `openai::gpt-4o-mini`, `anthropic::claude-sonnet-4-5` or `ollama::llama3.2`, or CONNECTION::NAME with a connection from the file of model settings."
             ),
             ModelError::BadSettings { cause } => f.write_str(cause),
-            ModelError::MissingKey { provider, variable } => write!(
-                f,
-                "{provider} needs a key and there is none. Set the environment variable {variable} and start Superstep again, or choose the model `scripted`."
-            ),
+            ModelError::MissingKey { provider, place } => {
+                let remedy = match place {
+                    KeyPlace::Variable(variable) => {
+                        format!("Set the environment variable {variable} and start Superstep again")
+                    }
+                    KeyPlace::Keychain(_) => "Give its key in Settings under Model connections".to_owned(),
+                };
+                write!(
+                    f,
+                    "{provider} needs a key and there is none. {remedy}, or choose the model `scripted`."
+                )
+            }
             ModelError::Refused {
-                model,
-                variable,
-                cause,
-                ..
-            } => write!(
-                f,
-                "the key for {model} was refused: {cause}. Check the environment variable {variable}."
-            ),
+                model, place, cause, ..
+            } => {
+                let check = match place {
+                    KeyPlace::Variable(variable) => format!("Check the environment variable {variable}"),
+                    KeyPlace::Keychain(connection) => {
+                        format!("Check the key of `{connection}` in Settings under Model connections")
+                    }
+                };
+                write!(f, "the key for {model} was refused: {cause}. {check}.")
+            }
             ModelError::Busy {
                 model, cause, wait, ..
             } => write!(
@@ -253,10 +273,8 @@ pub(super) struct Asked {
     pub(super) model: String,
     /// Provider, or connection.
     pub(super) provider: String,
-    /// Variable of its key.
-    pub(super) variable: String,
-    /// The key, which no error may show.
-    pub(super) secret: Option<String>,
+    /// Where its key is.
+    pub(super) key: KeyPlace,
 }
 
 impl Asked {
@@ -273,22 +291,19 @@ impl Asked {
     pub(super) fn classify(&self, error: &genai::Error) -> ModelError {
         let model = self.model.clone();
         // Some servers repeat what they were sent.
-        let cause = match &self.secret {
-            Some(secret) => said(error).replace(secret.as_str(), "…"),
-            None => said(error),
-        };
-        let missing = |variable: String| ModelError::MissingKey {
+        let cause = secrets::redact(&said(error)).into_owned();
+        let missing = |place: KeyPlace| ModelError::MissingKey {
             provider: self.provider.clone(),
-            variable,
+            place,
         };
         match error {
             genai::Error::RequiresApiKey { .. }
             | genai::Error::NoAuthData { .. }
-            | genai::Error::NoAuthResolver { .. } => return missing(self.variable.clone()),
+            | genai::Error::NoAuthResolver { .. } => return missing(self.key.clone()),
             genai::Error::Resolver {
                 resolver_error: genai::resolver::Error::ApiKeyEnvNotFound { env_name },
                 ..
-            } => return missing(env_name.clone()),
+            } => return missing(KeyPlace::Variable(env_name.clone())),
             _ => {}
         }
         let refusal = Refusal::of(error);
@@ -296,7 +311,7 @@ impl Asked {
         match refusal.map(|refusal| refusal.status) {
             Some(status @ (401 | 403)) => ModelError::Refused {
                 model,
-                variable: self.variable.clone(),
+                place: self.key.clone(),
                 cause,
                 status,
             },

@@ -4,6 +4,7 @@
 //! Exchanges are no part of the state and of no stream: they would make every checkpoint and every reader of a run pay
 //! for what is looked at when something is odd. They wait here until the host takes them to the task's record.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -13,6 +14,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::NodeContext;
 
 use super::Request;
+use crate::secrets;
 
 /// Longest text of one message, and of one answer, that is kept.
 const LONGEST: usize = 128 * 1024;
@@ -123,7 +125,6 @@ pub(super) struct Open {
     watch: Watch,
     model: String,
     address: String,
-    secret: Option<String>,
     request: Json,
     at: u64,
     began: Instant,
@@ -132,13 +133,12 @@ pub(super) struct Open {
 }
 
 impl Open {
-    pub(super) fn new(request: &Request, model: &str, address: &str, secret: Option<&str>) -> Option<Self> {
+    pub(super) fn new(request: &Request, model: &str, address: &str) -> Option<Self> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Some(Self {
             watch: request.watch.clone()?,
             model: model.to_owned(),
             address: address.to_owned(),
-            secret: secret.map(str::to_owned),
             request: described(request),
             at: u64::try_from(now.unwrap_or(Duration::ZERO).as_millis()).unwrap_or(u64::MAX),
             began: Instant::now(),
@@ -150,14 +150,12 @@ impl Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        let hidden = |text: &str| match &self.secret {
-            // Some servers repeat what they were sent.
-            Some(secret) if !secret.is_empty() => text.replace(secret.as_str(), "…"),
-            _ => text.to_owned(),
-        };
-        let request = match &self.secret {
-            Some(_) => serde_json::from_str(&hidden(&self.request.to_string())).unwrap_or_default(),
-            None => self.request.take(),
+        // Some servers repeat what they were sent.
+        let hidden = |text: &str| secrets::redact(text).into_owned();
+        let request = self.request.to_string();
+        let request = match secrets::redact(&request) {
+            Cow::Borrowed(_) => self.request.take(),
+            Cow::Owned(text) => serde_json::from_str(&text).unwrap_or_default(),
         };
         let exchange = Exchange {
             model: std::mem::take(&mut self.model),

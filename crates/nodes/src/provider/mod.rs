@@ -27,15 +27,16 @@ use serde_json::{Map, Value as Json, json};
 use superstep::{Object, Value};
 
 use crate::access::{Access, Grants};
-pub use error::ModelError;
+use crate::secrets;
+use error::Asked;
 pub(crate) use error::wait_in_headers;
-use error::{Asked, variable_of};
+pub use error::{KeyPlace, ModelError};
 use exchange::Open;
 pub use exchange::{Ended, Exchange, Exchanges, Watch};
 pub(crate) use messages::message;
 pub use prices::{Price, Priced};
 pub use recording::{RECORDINGS, Recording, Recordings};
-pub use settings::{Connection, ModelSettings, provider_of};
+pub use settings::{Connection, ModelSettings, key_variable, provider_names, provider_of};
 use settings::{Route, base_url};
 
 /// Reads an environment variable.
@@ -339,6 +340,7 @@ impl Facts {
 pub struct Providers {
     variables: Variables,
     settings: Arc<ModelSettings>,
+    keychain: Variables,
     grants: Grants,
     client: OnceLock<Result<Client, String>>,
 }
@@ -355,9 +357,16 @@ impl Providers {
         Self {
             variables,
             settings,
+            keychain: Arc::new(|_| None),
             grants: Grants::none(),
             client: OnceLock::new(),
         }
+    }
+
+    /// Keys of connections, by the connection's name.
+    pub fn with_keychain(mut self, keychain: Variables) -> Self {
+        self.keychain = keychain;
+        self
     }
 
     /// What may be asked.
@@ -427,17 +436,47 @@ impl Providers {
         for access in Self::touched(&route) {
             self.grants.require(&access).map_err(ModelError::Denied)?;
         }
-        let key = route.variable.as_deref().and_then(|name| self.variable(name));
+        let key = self.key(&route);
         // Local servers take any key, and a connection says whether it has one.
-        let optional = route.kind == AdapterKind::Ollama
-            || (route.base_url.is_some() && (route.connection.is_none() || route.variable.is_none()));
-        match (&route.variable, &key) {
-            (Some(variable), None) if !optional => Err(ModelError::MissingKey {
+        let none_wanted = !route.keychain && (route.connection.is_none() || route.variable.is_none());
+        let optional = route.kind == AdapterKind::Ollama || (route.base_url.is_some() && none_wanted);
+        let wanted = route.keychain || route.variable.is_some();
+        match &key {
+            None if wanted && !optional => Err(ModelError::MissingKey {
+                place: route.key_place(),
                 provider: route.label,
-                variable: variable.clone(),
             }),
             _ => Ok((route, key)),
         }
+    }
+
+    fn key(&self, route: &Route) -> Option<String> {
+        let stored = route.connection.as_deref().filter(|_| route.keychain);
+        let key = stored
+            .and_then(|connection| (self.keychain)(connection))
+            .or_else(|| self.variable(route.variable.as_deref()?))?;
+        secrets::note(&key);
+        Some(key)
+    }
+
+    /// The models that the server of a connection offers, to see whether it can be reached and takes the key; `None`
+    /// when the provider has no such list.
+    pub async fn models_of(&self, connection: &str) -> Result<Option<Vec<String>>, ModelError> {
+        let (route, key) = self.target(&format!("{connection}::any"))?;
+        // These answer with a list that is part of the program.
+        if matches!(route.kind, AdapterKind::Cohere | AdapterKind::Baidu) {
+            return Ok(None);
+        }
+        let asked = Asked {
+            model: route.label.clone(),
+            provider: route.label.clone(),
+            key: route.key_place(),
+        };
+        let endpoint = route.base_url.as_deref().map(Endpoint::from_owned);
+        let auth = AuthData::from_single(key.unwrap_or_else(|| "none".to_owned()));
+        let client = self.client().map_err(|cause| asked.failed(cause))?;
+        let models = client.all_model_names(route.kind, (endpoint, Some(auth))).await;
+        models.map(Some).map_err(|e| asked.classify(&e))
     }
 
     fn client(&self) -> Result<&Client, String> {
@@ -451,8 +490,7 @@ impl Providers {
         let asked = Asked {
             model: model.to_owned(),
             provider: route.label.clone(),
-            variable: route.variable.clone().unwrap_or_else(|| variable_of(route.kind)),
-            secret: key.clone(),
+            key: route.key_place(),
         };
         let client = self.client().map_err(|cause| asked.failed(cause))?;
         let iden = ModelIden::new(route.kind, route.name.as_str());
@@ -534,7 +572,7 @@ impl Providers {
             };
         }
         let address = route.base_url.as_deref().unwrap_or_default();
-        let open = Open::new(request, model, address, asked.secret.as_deref());
+        let open = Open::new(request, model, address);
         noted.lock().frames = open.is_some().then(String::new);
         let response = client
             .exec_chat_stream(target, chat, Some(&options))
@@ -669,13 +707,15 @@ impl Reply {
             let piece = match event.map_err(|e| self.asked.classify(&e))? {
                 ChatStreamEvent::Chunk(chunk) => {
                     self.grown(chunk.content.len())?;
-                    self.answer.text.push_str(&chunk.content);
-                    Piece::Text(chunk.content)
+                    let text = secrets::redact(&chunk.content).into_owned();
+                    self.answer.text.push_str(&text);
+                    Piece::Text(text)
                 }
                 ChatStreamEvent::ReasoningChunk(chunk) => {
                     self.grown(chunk.content.len())?;
-                    self.answer.reasoning.push_str(&chunk.content);
-                    Piece::Reasoning(chunk.content)
+                    let text = secrets::redact(&chunk.content).into_owned();
+                    self.answer.reasoning.push_str(&text);
+                    Piece::Reasoning(text)
                 }
                 ChatStreamEvent::ToolCallChunk(chunk) => {
                     let call = chunk.tool_call;
@@ -818,7 +858,7 @@ mod tests {
         ] {
             let error = providers.ask(model, &Request::default()).await.err().unwrap();
             assert!(
-                matches!(&error, ModelError::MissingKey { variable: v, .. } if v == variable),
+                matches!(&error, ModelError::MissingKey { place: KeyPlace::Variable(v), .. } if v == variable),
                 "{error}"
             );
             assert!(

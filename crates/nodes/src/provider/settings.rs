@@ -9,7 +9,7 @@ use genai::adapter::AdapterKind;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::error::ModelError;
+use super::error::{KeyPlace, ModelError, variable_of};
 use super::prices::Price;
 use crate::suggest;
 
@@ -26,9 +26,29 @@ pub struct Connection {
     /// a `base_url`, because the provider's key is no business of another server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_variable: Option<String>,
+    /// Its key is in the system's keychain, under the connection's name; `key_variable` is asked when it is not there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keychain: bool,
+}
+
+/// The providers that a connection may speak to.
+pub fn provider_names() -> Vec<String> {
+    let names = AdapterKind::all().iter().map(AdapterKind::as_lower_str);
+    names.map(str::to_owned).collect()
+}
+
+/// The environment variable that holds a provider's key.
+pub fn key_variable(provider: &str) -> Option<String> {
+    let kind = AdapterKind::from_lower_str(provider)?;
+    kind.default_key_env_name().map(str::to_owned)
 }
 
 impl Connection {
+    /// Says what is wrong with it.
+    pub fn check(&self, name: &str) -> Result<(), String> {
+        self.protocol(name).map(drop)
+    }
+
     /// The provider whose protocol it speaks, and where it is.
     pub(super) fn protocol(&self, name: &str) -> Result<(AdapterKind, Option<String>), String> {
         let Some(kind) = AdapterKind::from_lower_str(&self.provider) else {
@@ -130,6 +150,7 @@ impl ModelSettings {
                 label: kind.as_str().to_owned(),
                 connection: None,
                 base_url: None,
+                keychain: false,
                 variable: kind.default_key_env_name().map(str::to_owned),
             });
         };
@@ -141,6 +162,7 @@ impl ModelSettings {
         let own = connection.key_variable.clone();
         let variable = own.or_else(|| match base_url {
             Some(_) => None,
+            None if connection.keychain => None,
             None => kind.default_key_env_name().map(str::to_owned),
         });
         Ok(Route {
@@ -149,6 +171,7 @@ impl ModelSettings {
             label: format!("the connection `{prefix}`"),
             connection: Some(prefix.to_owned()),
             base_url,
+            keychain: connection.keychain,
             variable,
         })
     }
@@ -176,7 +199,7 @@ impl ModelSettings {
                 Some(near) => hint = format!(" Did you mean `{near}::{name}`?"),
                 None if hint.is_empty() => {
                     hint = format!(
-                        " To make the connection, add \"{prefix}\": {{\"provider\": \"openai\", \"base_url\": \"http://…/v1/\", \"key_variable\": \"…\"}} to `connections` in {}.",
+                        " To make the connection, add `{prefix}` in Settings under Model connections, or \"{prefix}\": {{\"provider\": \"openai\", \"base_url\": \"http://…/v1/\", \"key_variable\": \"…\"}} to `connections` in {}.",
                         self.place()
                     );
                 }
@@ -199,8 +222,21 @@ pub(super) struct Route {
     pub(super) connection: Option<String>,
     /// Where it is, when that is not where the provider is.
     pub(super) base_url: Option<String>,
+    /// The key is in the keychain, under the connection's name.
+    pub(super) keychain: bool,
     /// Variable of its key.
     pub(super) variable: Option<String>,
+}
+
+impl Route {
+    /// Where its key is, for people.
+    pub(super) fn key_place(&self) -> KeyPlace {
+        match (&self.connection, &self.variable) {
+            (Some(connection), _) if self.keychain => KeyPlace::Keychain(connection.clone()),
+            (_, Some(variable)) => KeyPlace::Variable(variable.clone()),
+            _ => KeyPlace::Variable(variable_of(self.kind)),
+        }
+    }
 }
 
 /// Which provider a model name such as `openai::gpt-4o-mini` means.

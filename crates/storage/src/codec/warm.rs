@@ -152,7 +152,9 @@ mod tests {
         }
         assert_eq!(warm.value(1, 2), None);
         assert_eq!(warm.value(1, 99), Some(json!(99)));
-        let kept = warm.at(1).map(|inner| inner.values.young.len() + inner.values.old.len());
+        let kept = warm
+            .at(1)
+            .map(|inner| inner.values.young.len() + inner.values.old.len());
         assert!(kept.is_some_and(|kept| kept < 12), "{kept:?}");
         warm.keep(1, 500, None, json!("too long"), 100_000);
         assert_eq!(warm.value(1, 500), None);

@@ -24,14 +24,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::codec::pack::Unpacker;
+use crate::codec::warm::Warm;
 use async_trait::async_trait;
 use rusqlite::Connection;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
     Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
 };
-use crate::codec::pack::Unpacker;
-use crate::codec::warm::Warm;
 
 use fault::Fault;
 use parts::unpacker;
@@ -213,7 +213,10 @@ impl Inner {
     }
 
     /// What takes no longer than handing it to another thread; nothing when it might.
-    fn glance<T>(&self, operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>) -> Option<Result<T, Fault>> {
+    fn glance<T>(
+        &self,
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
+    ) -> Option<Result<T, Fault>> {
         let read = self.read_with(self.idle()?, |view| {
             view.hurry = true;
             operation(view)

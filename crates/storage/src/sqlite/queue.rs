@@ -220,7 +220,10 @@ struct Lease<'q> {
 
 impl Lease<'_> {
     fn writer<T: Default>(&mut self, work: impl FnOnce(&mut Writer) -> T) -> T {
-        self.writer.as_mut().map(|writer| work(writer)).unwrap_or_default()
+        self.writer
+            .as_mut()
+            .map(|writer| work(writer))
+            .unwrap_or_default()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Reads checkpoints back: heads without values, states from deltas, values from chains of list rows.
 
-use std::collections::{BTreeMap, HashMap};
 use imbl::OrdMap;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use std::collections::{BTreeMap, HashMap};
 use superstep::{
     ChannelValues, ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery,
     Metadata, Name, Object, PendingWrite, Source, TaskId, ThreadId, Value, VersionsSeen, Write,

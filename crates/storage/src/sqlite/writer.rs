@@ -21,8 +21,8 @@ use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
 use superstep::store::Prepared;
 use superstep::{
-    Checkpoint, CheckpointId, Commit, Integrity, Link as Place, Name, Object, Pruning, Put,
-    Removal, Scope, StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
+    Checkpoint, CheckpointId, Commit, Integrity, Link as Place, Name, Object, Pruning, Put, Removal, Scope,
+    StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
 };
 use tokio::sync::oneshot;
 
@@ -559,7 +559,9 @@ impl Writer {
         };
         let (changes, seen) = differences(
             put,
-            parent.as_ref().map(|parent| (&parent.state.versions, &parent.state.seen)),
+            parent
+                .as_ref()
+                .map(|parent| (&parent.state.versions, &parent.state.seen)),
         );
         let mut values = parent
             .as_ref()

@@ -4,6 +4,7 @@
 //! ids and times are text, optional fields are absent rather than null, numbers stay below 2^53. TypeScript types are
 //! generated from here into `ui/src/ipc/bindings` by a test that fails when the committed files differ.
 
+mod connections;
 mod events;
 mod graph;
 mod inbox;
@@ -11,7 +12,9 @@ mod run;
 mod settings;
 mod storage;
 mod thread;
+mod trust;
 
+pub use connections::*;
 pub use events::*;
 pub use graph::*;
 pub use inbox::*;
@@ -19,6 +22,7 @@ pub use run::*;
 pub use settings::*;
 pub use storage::*;
 pub use thread::*;
+pub use trust::*;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -43,4 +47,8 @@ pub struct Problem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub remedy: Option<String>,
+    /// What is to be allowed first, when that is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub trust: Option<Box<TrustNeeded>>,
 }

@@ -147,7 +147,10 @@ async fn the_graph_of_an_agent_opens_as_a_draft_that_is_kept() {
     let draft = app.ok("graph.new", inside).await;
     assert_eq!(draft["name"], "helper");
     let records = draft["records"].as_array().unwrap();
-    let model = records.iter().find(|record| record["id"] == "node:model").unwrap();
+    let model = records
+        .iter()
+        .find(|record| record["id"] == "node:model")
+        .unwrap();
     assert_eq!(model["value"]["kind"], "model", "{draft}");
     drop(app);
     let again = App::open(dir.path()).await;

@@ -193,7 +193,10 @@ impl Writer {
         let mut delta = Delta::default();
         for (channel, version) in &state.versions {
             let name = self.name(channel)?;
-            let row = state.values.get(channel).map_or(0, |slot| slot.note(name, &mut delta));
+            let row = state
+                .values
+                .get(channel)
+                .map_or(0, |slot| slot.note(name, &mut delta));
             delta.channels.push((name, Some(*version), row));
         }
         for (node, versions) in &state.seen {

@@ -1,0 +1,128 @@
+//! `superstep trust`: what the graphs of a folder may touch outside of themselves.
+
+use std::path::Path;
+
+use serde_json::json;
+use superstep_nodes::{Access, Registry};
+use superstep_workbench::wire::Problem;
+use superstep_workbench::{Granted, Trust};
+
+use crate::args::TrustArgs;
+use crate::fault::Fault;
+use crate::graph::GraphFile;
+use crate::out;
+use crate::place::{self, quoted};
+
+fn fault(problem: Problem) -> Fault {
+    let remedy = problem.remedy.unwrap_or_default();
+    Fault::failed(format!("{} {remedy}", problem.message).trim_end().to_owned())
+}
+
+pub(crate) fn trust(args: &TrustArgs) -> Result<(), Fault> {
+    let trust = Trust::of(&place::data_dir()?);
+    let Some(graph) = &args.graph else {
+        return list(&trust, args.json);
+    };
+    let file = GraphFile::read(graph)?;
+    let project = Trust::project_of(&file.path);
+    let wanted = file.wanted(&Registry::standard());
+    if args.revoke {
+        let these = (!args.allow.is_empty()).then_some(args.allow.as_slice());
+        trust.revoke(&project, these).map_err(fault)?;
+    } else if args.all {
+        trust.allow(&project, wanted.keys().cloned()).map_err(fault)?;
+    } else if !args.allow.is_empty() {
+        trust.allow(&project, args.allow.iter().cloned()).map_err(fault)?;
+    }
+    let granted = trust.granted(&project);
+    let grants = trust.grants(&project);
+    if args.json {
+        let wants: Vec<_> = wanted
+            .iter()
+            .map(|(access, nodes)| {
+                json!({"access": access.key(), "nodes": nodes, "inside": access.inside(), "allowed": grants.allow(access)})
+            })
+            .collect();
+        return Ok(out::pretty(
+            &json!({"project": project, "wants": wants, "allowed": allowed(&granted)}),
+        )?);
+    }
+    out::note(&format!("project {project}"));
+    if wanted.is_empty() {
+        out::note("The graph touches nothing outside of itself.");
+    }
+    let mut rows: Vec<Vec<String>> = wanted
+        .iter()
+        .map(|(access, nodes)| {
+            let state = if grants.allow(access) { "allowed" } else { "asks" };
+            let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+            vec![state.into(), access.key(), described(access), nodes.join(", ")]
+        })
+        .collect();
+    // What was allowed for an earlier form of the graph, or for another one of the folder.
+    let more = granted
+        .iter()
+        .filter(|granted| !wanted.contains_key(&granted.access));
+    rows.extend(more.map(|granted| {
+        vec![
+            "allowed".into(),
+            granted.access.key(),
+            described(&granted.access),
+            "-".into(),
+        ]
+    }));
+    if !rows.is_empty() {
+        out::table(&["STATE", "WHAT", "WHICH IS", "NODES"], &rows)?;
+    }
+    if wanted.keys().any(|access| !grants.allow(access)) {
+        out::note(&format!(
+            "Allow all of it with: superstep trust {} --all",
+            quoted(&graph.to_string_lossy())
+        ));
+    }
+    Ok(())
+}
+
+/// What an access is, with a warning where it is due.
+pub(crate) fn described(access: &Access) -> String {
+    match access.inside() {
+        true => format!("{access}, inside the own network"),
+        false => access.to_string(),
+    }
+}
+
+fn allowed(granted: &[Granted]) -> Vec<serde_json::Value> {
+    let one = |granted: &Granted| json!({"access": granted.access.key(), "at": granted.at});
+    granted.iter().map(one).collect()
+}
+
+fn list(trust: &Trust, json: bool) -> Result<(), Fault> {
+    let projects = trust.projects().map_err(fault)?;
+    if json {
+        let all: serde_json::Map<String, serde_json::Value> = projects
+            .iter()
+            .map(|(project, granted)| (project.clone(), allowed(granted).into()))
+            .collect();
+        return Ok(out::pretty(&all)?);
+    }
+    if projects.is_empty() {
+        out::note("Nothing is allowed in any project.");
+        return Ok(());
+    }
+    let mut rows = Vec::new();
+    for (project, granted) in &projects {
+        let gone = if Path::new(project).is_dir() {
+            ""
+        } else {
+            " (not there)"
+        };
+        for granted in granted {
+            rows.push(vec![
+                granted.at.clone(),
+                granted.access.key(),
+                format!("{project}{gone}"),
+            ]);
+        }
+    }
+    Ok(out::table(&["ALLOWED", "WHAT", "PROJECT"], &rows)?)
+}
