@@ -207,7 +207,7 @@ impl Workbench {
             .map_or_else(|| source.key.clone(), Trust::project_of)
     }
 
-    fn wanted(&self, source: &Source) -> Wanted {
+    fn wanted_by(&self, source: &Source) -> Wanted {
         let folder = source.path.as_deref().and_then(Path::parent);
         let environment = self.environment(folder.map(Path::to_path_buf));
         Trust::wanted(&self.registry, &source.document, &environment)
@@ -215,7 +215,7 @@ impl Workbench {
 
     /// Refuses to run a graph, or only some of its nodes, while it wants what its owner has not allowed.
     pub(crate) fn permit(&self, source: &Source, node: Option<&str>) -> Result<(), Problem> {
-        let mut wanted = self.wanted(source);
+        let mut wanted = self.wanted_by(source);
         if let Some(node) = node {
             wanted.retain(|_, nodes| nodes.contains(node));
         }
@@ -256,7 +256,7 @@ impl Workbench {
             let grants = this.trust.grants(&project);
             TrustView {
                 name: source.name.clone(),
-                wants: wants(&this.wanted(&source), &grants),
+                wants: wants(&this.wanted_by(&source), &grants),
                 project: project_view(&project, &granted),
             }
         })

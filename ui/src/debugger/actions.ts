@@ -9,6 +9,7 @@ import { doc, flush, useDocumentState } from "../document/store";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
+import { notAllowed, trusted } from "../state/trust";
 import { currentBreaks } from "./breakpoints";
 import { isObject } from "./diff";
 import { controlsFor, type Controls, type Situation } from "./controls";
@@ -122,22 +123,24 @@ async function start({ action, threadId, step }: Start): Promise<boolean> {
       });
       return false;
     }
-    const run = await rpc("run.start", {
-      ...(session.graphId !== null && { graphId: session.graphId }),
-      ...(threadId !== undefined && { threadId }),
-      action,
-      ...currentBreaks(),
-      singleStep: step !== undefined,
-      stepInto: step === "into",
-      ...recursionLimit(),
-    });
+    const run = await trusted(() =>
+      rpc("run.start", {
+        ...(session.graphId !== null && { graphId: session.graphId }),
+        ...(threadId !== undefined && { threadId }),
+        action,
+        ...currentBreaks(),
+        singleStep: step !== undefined,
+        stepInto: step === "into",
+        ...recursionLimit(),
+      }),
+    );
     noteRun(run);
     useSession.getState().setUse("debug");
     useSession.getState().setCursor({ threadId: run.threadId, checkpointId: null });
     runForm.close();
     return true;
   } catch (problem) {
-    showProblem(problem);
+    if (!notAllowed(problem)) showProblem(problem);
     return false;
   } finally {
     starting = false;
@@ -281,14 +284,16 @@ export async function answer(
     const session = useSession.getState();
     const ofOpenGraph = session.graphId !== null && useRuns.getState().threads.has(threadId);
     if (ofOpenGraph) await flush();
-    const run = await rpc("run.start", {
-      ...(ofOpenGraph && session.graphId !== null && { graphId: session.graphId }),
-      threadId,
-      action: { type: "resume", answers },
-      ...(ofOpenGraph ? currentBreaks() : { breakBefore: [], breakAfter: [] }),
-      singleStep: false,
-      stepInto: false,
-    });
+    const run = await trusted(() =>
+      rpc("run.start", {
+        ...(ofOpenGraph && session.graphId !== null && { graphId: session.graphId }),
+        threadId,
+        action: { type: "resume", answers },
+        ...(ofOpenGraph ? currentBreaks() : { breakBefore: [], breakAfter: [] }),
+        singleStep: false,
+        stepInto: false,
+      }),
+    );
     noteRun(run);
     return null;
   } catch (problem) {

@@ -4,12 +4,14 @@
  */
 import { debug } from "./texts/debug";
 import { forms } from "./texts/forms";
+import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
 
-const catalogue: Readonly<Record<string, string>> = { ...shell, ...forms, ...debug, ...storage };
+const catalogue: Readonly<Record<string, string>> = { ...shell, ...forms, ...debug, ...storage, ...safety };
 
-export type TextKey = keyof typeof shell | keyof typeof forms | keyof typeof debug | keyof typeof storage;
+export type TextKey =
+  keyof typeof shell | keyof typeof forms | keyof typeof debug | keyof typeof storage | keyof typeof safety;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
   const text = catalogue[key] ?? key;

@@ -17,6 +17,7 @@ import { ProblemsPanel } from "../features/problems/ProblemsPanel";
 import { RunPanel } from "../features/run";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { StorageDialogs } from "../features/storage";
+import { TrustDialogs } from "../features/trust";
 import { StartScreen } from "../features/start/StartScreen";
 import { StatePanel } from "../features/state-schema/StatePanel";
 import { StateInspector } from "../features/state-view";
@@ -65,6 +66,7 @@ export function Shell() {
         <FileDialogs />
         <SettingsDialog />
         <StorageDialogs />
+        <TrustDialogs />
       </PanelBoundary>
     </div>
   );

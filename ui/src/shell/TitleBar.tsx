@@ -78,6 +78,7 @@ function AppMenu() {
     item("view.layout", t("shell.menu.layout"), none),
     item("view.fit", t("shell.menu.fit"), none),
     { id: "s3", separator: true },
+    item("trust.open", t("trust.open"), none),
     item("settings.open", t("shell.menu.settings")),
   ];
   return (

@@ -23,6 +23,7 @@ import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { trusted } from "../../state/trust";
 import { mentioned, useTrials } from "./trials";
 import { TaskOutcome } from "./TaskOutcome";
 
@@ -68,21 +69,23 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
     setRunning(work);
     setProblem(null);
     try {
-      const answer = await rpc("node.test", {
-        graphId,
-        node: nodeId,
-        state: state ?? {},
-        answers: [...given],
-        work,
-        ...(fromCheckpoint && cursor.threadId !== null
-          ? {
-              at: {
-                threadId: cursor.threadId,
-                ...(cursor.checkpointId === null ? {} : { checkpointId: cursor.checkpointId }),
-              },
-            }
-          : {}),
-      });
+      const answer = await trusted(() =>
+        rpc("node.test", {
+          graphId,
+          node: nodeId,
+          state: state ?? {},
+          answers: [...given],
+          work,
+          ...(fromCheckpoint && cursor.threadId !== null
+            ? {
+                at: {
+                  threadId: cursor.threadId,
+                  ...(cursor.checkpointId === null ? {} : { checkpointId: cursor.checkpointId }),
+                },
+              }
+            : {}),
+        }),
+      );
       if (!alive.current) return;
       setTested(answer);
       setAnswers(given);

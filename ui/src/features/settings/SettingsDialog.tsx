@@ -12,18 +12,18 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
+import { showSettings, useSettingsAsked, type SettingsTab } from "../../state/settings";
 import { showStorage } from "../../state/storage";
+import { ConnectionSettings } from "../connections";
+import { TrustSettings } from "../trust";
 import "./settings.css";
 
+const TABS: readonly SettingsTab[] = ["general", "connections", "trust"];
 const THEMES: Theme[] = ["system", "light", "dark"];
 const ICONS = { system: Monitor, light: Sun, dark: Moon };
 
 export function SettingsDialog() {
-  const [open, setOpen] = useState(false);
-  const appInfo = useSession((state) => state.appInfo);
-  const theme = useSession((state) => state.theme);
-  const follow = useSession((state) => state.follow);
-  const setSettings = useSession((state) => state.setSettings);
+  const tab = useSettingsAsked((asked) => asked.tab);
 
   useEffect(
     () =>
@@ -32,7 +32,19 @@ export function SettingsDialog() {
           id: "settings.open",
           title: t("forms.settings.open"),
           group: t("forms.settings.group"),
-          run: () => setOpen(true),
+          run: () => showSettings(),
+        },
+        {
+          id: "settings.connections",
+          title: t("connections.open"),
+          group: t("forms.settings.group"),
+          run: () => showSettings("connections"),
+        },
+        {
+          id: "settings.trust",
+          title: t("settings.tab.trust"),
+          group: t("forms.settings.group"),
+          run: () => showSettings("trust"),
         },
         {
           id: "settings.theme",
@@ -47,14 +59,37 @@ export function SettingsDialog() {
     [],
   );
 
+  const close = () => useSettingsAsked.setState({ tab: null });
   return (
     <Dialog
-      open={open}
-      onClose={() => setOpen(false)}
+      open={tab !== null}
+      onClose={close}
       title={t("forms.settings.title")}
       size="medium"
       data-testid={formsIds.settings}
     >
+      <Tabs
+        label={t("forms.settings.title")}
+        value={tab ?? "general"}
+        onChange={(next) => showSettings(next as SettingsTab)}
+        tabs={TABS.map((id) => ({ id, label: t(`settings.tab.${id}`) }))}
+      />
+      <div className="settings-body">
+        {tab === "general" && <General close={close} />}
+        {tab === "connections" && <ConnectionSettings />}
+        {tab === "trust" && <TrustSettings />}
+      </div>
+    </Dialog>
+  );
+}
+
+function General({ close }: { close(): void }) {
+  const appInfo = useSession((state) => state.appInfo);
+  const theme = useSession((state) => state.theme);
+  const follow = useSession((state) => state.follow);
+  const setSettings = useSession((state) => state.setSettings);
+  return (
+    <>
       <section className="settings-part">
         <h3>{t("forms.settings.appearance")}</h3>
         <div className="settings-row">
@@ -85,7 +120,7 @@ export function SettingsDialog() {
           <Button
             size="small"
             onClick={() => {
-              setOpen(false);
+              close();
               showStorage("database");
             }}
           >
@@ -114,7 +149,7 @@ export function SettingsDialog() {
         <p className="settings-help">{t("forms.settings.licence")}</p>
         <p className="settings-help">{t("forms.settings.fonts")}</p>
       </section>
-    </Dialog>
+    </>
   );
 }
 

@@ -1,0 +1,2 @@
+/** Connections to model servers. */
+export { ConnectionSettings } from "./ConnectionSettings";

@@ -1,0 +1,68 @@
+/** What a graph wants, grouped, each with a box and the nodes that want it. */
+import { Braces, Folder, Globe, KeyRound, Plug, Sparkles, Terminal } from "lucide-react";
+import { Badge } from "../../components/Badge";
+import { Checkbox } from "../../components/Checkbox";
+import type { AccessView } from "../../ipc/bindings/AccessView";
+import type { AccessWhat } from "../../ipc/bindings/AccessWhat";
+import type { Want } from "../../ipc/bindings/Want";
+import { safetyIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { grouped, keyOf } from "./groups";
+
+export const ICONS: Record<AccessWhat, typeof Globe> = {
+  program: Terminal,
+  mcp: Plug,
+  folder: Folder,
+  host: Globe,
+  connection: Sparkles,
+  variable: KeyRound,
+};
+
+export const nameOf = ({ what, name }: AccessView): string =>
+  what === "host" && name === "*" ? t("trust.any") : name;
+
+export function What({ what }: { what: AccessWhat }) {
+  const Icon = ICONS[what] ?? Braces;
+  return (
+    <h3 className="trust-what">
+      <Icon size={14} aria-hidden />
+      {t(`trust.what.${what}`)}
+    </h3>
+  );
+}
+
+export interface WantListProps {
+  wants: readonly Want[];
+  checked: ReadonlySet<string>;
+  onChange(access: AccessView, checked: boolean): void;
+}
+
+export function WantList({ wants, checked, onChange }: WantListProps) {
+  return (
+    <div className="trust-list">
+      {grouped(wants).map(({ what, items }) => (
+        <section key={what}>
+          <What what={what} />
+          <p className="settings-help">{t(`trust.what.${what}.help`)}</p>
+          <ul>
+            {items.map((want) => (
+              <li key={keyOf(want.access)}>
+                <Checkbox
+                  checked={checked.has(keyOf(want.access))}
+                  onChange={(next) => onChange(want.access, next)}
+                  data-testid={safetyIds.want(want.access.what, want.access.name)}
+                >
+                  <span className="trust-want">
+                    <code>{nameOf(want.access)}</code>
+                    {want.inside && <Badge tone="asking">{t("trust.inside")}</Badge>}
+                    <span className="trust-nodes">{t("trust.nodes", { nodes: want.nodes.join(", ") })}</span>
+                  </span>
+                </Checkbox>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+/** Asking a person what a graph may touch: whatever runs nodes goes through `trusted`, whoever shows the dialog answers. */
+import { create } from "zustand";
+import type { TrustNeeded } from "../ipc/bindings/TrustNeeded";
+import { RpcProblem } from "../ipc/client";
+
+export interface TrustAsked {
+  /** What a run is waiting for. */
+  readonly needed: TrustNeeded | null;
+  /** The graph whose list is shown without a run. */
+  readonly shown: string | null;
+  /** Says whether everything was allowed. */
+  readonly decide: ((allowed: boolean) => void) | null;
+}
+
+export const useTrustAsked = create<TrustAsked>(() => ({ needed: null, shown: null, decide: null }));
+
+export const showTrust = (graphId: string): void => useTrustAsked.setState({ shown: graphId });
+
+export function decideTrust(allowed: boolean): void {
+  const { decide } = useTrustAsked.getState();
+  useTrustAsked.setState({ needed: null, decide: null });
+  decide?.(allowed);
+}
+
+function ask(needed: TrustNeeded): Promise<boolean> {
+  // Whoever asked before is answered: only one dialog is open.
+  useTrustAsked.getState().decide?.(false);
+  return new Promise((decide) => useTrustAsked.setState({ needed, decide }));
+}
+
+/** The problem of a run that a person did not allow; they know, so it needs no note. */
+export const notAllowed = (thrown: unknown): boolean =>
+  thrown instanceof RpcProblem && thrown.code === "trust-needed";
+
+/** Runs; when something has to be allowed first, asks, and runs again if it was. */
+export async function trusted<T>(run: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await run();
+    } catch (thrown) {
+      if (!(thrown instanceof RpcProblem) || !thrown.trust || !(await ask(thrown.trust))) throw thrown;
+    }
+  }
+}
