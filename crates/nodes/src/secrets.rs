@@ -35,7 +35,7 @@ pub fn note(secret: &str) {
     let forms = [
         secret.to_owned(),
         json[1..json.len() - 1].to_owned(),
-        crate::request::encoded(secret),
+        crate::expression::encoded(secret),
     ];
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     known.extend(forms);

@@ -719,8 +719,12 @@ impl Reply {
                 }
                 ChatStreamEvent::ToolCallChunk(chunk) => {
                     let call = chunk.tool_call;
-                    let piece = self.call_piece(call.call_id, call.fn_name, call.fn_arguments);
+                    let mut piece = self.call_piece(call.call_id, call.fn_name, call.fn_arguments);
                     self.grown(piece.args.len())?;
+                    let hidden = |text: &String| secrets::redact(text).into_owned();
+                    piece.args = hidden(&piece.args);
+                    piece.id = piece.id.as_ref().map(hidden);
+                    piece.name = piece.name.as_ref().map(hidden);
                     Piece::Call(piece)
                 }
                 ChatStreamEvent::End(end) => {
