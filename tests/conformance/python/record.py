@@ -915,7 +915,7 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         case = generate(request["seed"]) if "seed" in request else request
-        signal.alarm(3 if "seed" in request else TOO_LONG)
+        signal.alarm(8 if "seed" in request else TOO_LONG)
         try:
             answer = {"record": record(case)}
             text = json.dumps(answer)

@@ -1,5 +1,6 @@
 //! `./dev conformance`: replays, records and compares cases, and looks for new ones.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -15,8 +16,9 @@ Usage: ./dev conformance COMMAND
   record --write CASE…|all
                       write what LangGraph does into the cases
   diff [CASE…|all]    hold what the engine does against what is written in the cases (no Python needed)
-  fuzz [--count N] [--seed S] [--keep FOLDER]
-                      random graphs and scripts, on both sides; a difference is shrunk and written down
+  fuzz [--count N] [--seed S] [--keep FOLDER] [--tries N]
+                      random graphs and scripts, on both sides; a difference is shrunk with so many tries (400) and
+                      written down; what differs is counted by its place
 
 A CASE is theme/name, a theme, or a file.";
 
@@ -164,14 +166,33 @@ fn option(arguments: &[String], name: &str) -> Option<String> {
     arguments.get(place + 1).cloned()
 }
 
-/// Two things differ everywhere: the path of a row where an edit stands for a task that has rows already, and the form in
-/// which a command is stored that begins a thread.
-fn counts(difference: &Difference) -> bool {
+/// The keys of a case's graphs that are rebuilt from writes.
+fn delta_keys(case: &serde_json::Value) -> Vec<String> {
+    let graphs = case["graph"]["graphs"].as_object().into_iter().flatten();
+    let graphs = graphs.map(|(_, graph)| graph).chain([&case["graph"]]);
+    let states = graphs.filter_map(|graph| graph["state"].as_object()).flatten();
+    let keys = states.filter(|(_, spec)| spec["channel"] == "delta");
+    keys.map(|(key, _)| key.clone()).collect()
+}
+
+/// Three things differ everywhere: the path of a row where an edit stands for a task that has rows already, the form in
+/// which a command is stored that begins a thread, and what LangGraph notes of delta keys that it stored at a fork.
+fn counts(difference: &Difference, deltas: &[String]) -> bool {
     let parts: Vec<&str> = difference.place.split('.').collect();
     let stored = difference.place.contains(".stored.");
     let path = parts.len() > 3 && parts[parts.len() - 3] == "writes" && parts.ends_with(&["1"]);
+    let last = parts.last().copied().unwrap_or_default();
+    let noted = parts.contains(&"versions_seen")
+        && (last == "__snapshot_bumps__" || deltas.iter().any(|key| key == last));
     !(difference.place.contains(".config.configurable")
-        || stored && (path || difference.place.contains(".channel_values.__start__")))
+        || stored && (path || noted || difference.place.contains(".channel_values.__start__")))
+}
+
+/// The differences between what is written in a case and what the engine does, without those that are everywhere.
+fn different(case: &serde_json::Value) -> Result<Vec<Difference>, Refusal> {
+    let deltas = delta_keys(case);
+    let found = replay(case)?.into_iter();
+    Ok(found.filter(|difference| counts(difference, &deltas)).collect())
 }
 
 /// What sort of difference it is; a smaller case must show the same sort.
@@ -190,10 +211,12 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
             .unwrap_or(default)
     };
     let (count, seed) = (number("--count", 1000), number("--seed", 1));
+    let tries = usize::try_from(number("--tries", 400)).unwrap_or(usize::MAX);
+    let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
     let folder =
         option(arguments, "--keep").map_or_else(|| root().join("../../target/conformance/found"), Into::into);
     let mut recorder = Recorder::start()?;
-    let (mut different, mut refused, mut unknown) = (0, 0, 0);
+    let (mut differ, mut refused, mut unknown) = (0, 0, 0);
     for seed in seed..seed + count {
         let case = match recorder.generate(seed) {
             Ok(case) => case,
@@ -206,8 +229,8 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
                 continue;
             }
         };
-        match replay(&case) {
-            Ok(found) if !found.iter().any(counts) => continue,
+        match different(&case) {
+            Ok(found) if found.is_empty() => continue,
             Err(Refusal::Unsupported(what)) => {
                 refused += 1;
                 println!("seed {seed}: the engine does not offer {what}");
@@ -220,7 +243,7 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
         let again = |recorder: &mut Recorder, case: &serde_json::Value| {
             let mut case = case.clone();
             case["record"] = recorder.record(&case).ok()?;
-            let found: Vec<_> = replay(&case).ok()?.into_iter().filter(counts).collect();
+            let found = different(&case).ok()?;
             let theirs = case["record"].take();
             (!found.is_empty()).then_some((theirs, found))
         };
@@ -229,8 +252,9 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
             continue;
         };
         let kind = kind_of(&first[0]);
-        different += 1;
-        let mut small = shrink(case, 400, |case| {
+        differ += 1;
+        *kinds.entry(kind.clone()).or_default() += 1;
+        let mut small = shrink(case, tries, |case| {
             again(&mut recorder, case).is_some_and(|(_, found)| kind_of(&found[0]) == kind)
         });
         let Some((theirs, found)) = again(&mut recorder, &small) else {
@@ -249,9 +273,12 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
             println!("  {difference}");
         }
     }
+    for (kind, count) in kinds {
+        println!("{count:6}  {kind}");
+    }
     println!(
-        "{count} random cases, {different} differ, {refused} use what the engine does not offer, {unknown} LangGraph did \
+        "{count} random cases, {differ} differ, {refused} use what the engine does not offer, {unknown} LangGraph did \
          not finish"
     );
-    Ok(different == 0)
+    Ok(differ == 0)
 }

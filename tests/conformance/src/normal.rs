@@ -246,9 +246,16 @@ impl Names {
         let mut keyed: Vec<(String, String, Vec<Value>)> = Vec::new();
         for (task, mut rows) in tasks {
             rows.sort_by_key(|row| row["idx"].as_i64());
-            // Edges of one node have no order among themselves.
-            for edges in rows.chunk_by_mut(|a, b| is_edge(a) && is_edge(b)) {
-                edges.sort_by_key(|row| row["channel"].as_str().map(str::to_owned));
+            // Edges of one node have no order among themselves, and neither have its joins.
+            for prefix in ["branch:to:", "join:"] {
+                let is_one = |row: &Value| {
+                    row["channel"]
+                        .as_str()
+                        .is_some_and(|name| name.starts_with(prefix))
+                };
+                for rows in rows.chunk_by_mut(|a, b| is_one(a) && is_one(b)) {
+                    rows.sort_by_key(|row| row["channel"].as_str().map(str::to_owned));
+                }
             }
             let path = rows[0]["path"].as_str().unwrap_or_default().to_owned();
             let path = self.rename(&path, true);
@@ -271,14 +278,22 @@ impl Names {
     /// Events of one namespace and of those below it.
     fn events(&mut self, events: Vec<Event>, depth: usize, out: &mut Vec<Value>) {
         let mut step: Vec<Event> = Vec::new();
-        let mut started = 0;
+        let (mut started, mut nodes) = (0, 0);
         for event in events {
-            if event.ns.len() > depth || !event.is_barrier() {
+            // Where several nodes run, what one of them calls begins whenever that node gets there.
+            let races = event.is_call() && nodes > 1;
+            if event.ns.len() > depth || !event.is_barrier() || races {
                 step.push(event);
                 continue;
             }
+            let ended = !step.is_empty();
             self.step(std::mem::take(&mut step), depth, started, out);
             started = if event.is_start() { started + 1 } else { 0 };
+            nodes = match (event.is_start(), ended) {
+                (false, _) => 0,
+                (true, true) => usize::from(!event.is_call()),
+                (true, false) => nodes + usize::from(!event.is_call()),
+            };
             out.push(self.event(&event));
         }
         self.step(step, depth, started, out);
@@ -366,12 +381,6 @@ fn versions(value: &Value, into: &mut Vec<u64>) {
     );
 }
 
-fn is_edge(row: &Value) -> bool {
-    row["channel"]
-        .as_str()
-        .is_some_and(|channel| channel.starts_with("branch:to:"))
-}
-
 fn sort<K: Ord>(value: &mut Value, key: impl FnMut(&Value) -> K) {
     if let Value::Array(items) = value {
         items.sort_by_cached_key(key);
@@ -424,6 +433,17 @@ impl Event {
             &self.payload
         };
         matches!(self.mode.as_str(), "tasks" | "debug") && payload.get("triggers").is_some()
+    }
+    /// The start of a task that another one called: it shows its arguments, by position and by name.
+    fn is_call(&self) -> bool {
+        let payload = if self.mode == "debug" {
+            &self.payload["payload"]
+        } else {
+            &self.payload
+        };
+        let pushed = payload["triggers"] == json!(["__pregel_push"]);
+        let arguments = payload["input"].as_array().map(Vec::as_slice);
+        pushed && matches!(arguments, Some([Value::Array(_), Value::Object(_)]))
     }
     /// Does everything before it come before everything after it, whichever task is faster?
     fn is_barrier(&self) -> bool {

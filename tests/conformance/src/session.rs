@@ -447,7 +447,7 @@ fn stored_checkpoint(tuple: &CheckpointTuple) -> Value {
         .map(|pending| {
             json!({
                 "task": pending.task_id.as_str(),
-                "path": pending.task_path,
+                "path": &*pending.task_path,
                 "idx": pending.write.idx,
                 "channel": &*pending.write.channel,
                 "value": Value::from(&pending.write.value),
