@@ -293,7 +293,7 @@ impl Analysis {
     /// write ([`NodeOptions::writes`](crate::NodeOptions::writes)) are considered.
     pub fn parallel_writers(&self) -> Vec<ParallelWriters> {
         let single = |key: &ChannelIx| matches!(self.plan.channel(*key).spec.kind, Kind::Last);
-        let writes = |node: NodeIx| self.plan.node(node).writes.iter().flatten();
+        let writes = |node: NodeIx| self.plan.node(node).more().writes.iter().flatten();
         if !self.declared().any(|node| writes(node).any(single)) {
             return Vec::new();
         }

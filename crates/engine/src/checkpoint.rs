@@ -182,7 +182,7 @@ pub struct TaskWrites {
     /// The task.
     pub task_id: TaskId,
     /// The task's path, in the text form that sorts; empty for the null task.
-    pub task_path: String,
+    pub task_path: Name,
     /// The writes in order.
     pub writes: Vec<Write>,
 }
@@ -242,7 +242,7 @@ pub struct PendingWrite {
     /// The task; null for writes of an input command.
     pub task_id: TaskId,
     /// The task's path text.
-    pub task_path: String,
+    pub task_path: Name,
     /// The write.
     pub write: Write,
 }

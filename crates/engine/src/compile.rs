@@ -12,7 +12,7 @@ use crate::error::{CompileError, GraphPlace, GraphProblem};
 use crate::graph::{Branch, NodeDecl, StateGraph};
 use crate::handler::ErrorHandler;
 use crate::ids::Name;
-use crate::plan::{BranchPlan, ChannelIx, NodeIx, Plan};
+use crate::plan::{BranchPlan, ChannelIx, More, NodeIx, Plan};
 use crate::retry::RetryPolicy;
 use crate::schema::is_reserved;
 use crate::timeout::Timeout;
@@ -105,6 +105,11 @@ impl Compiler {
             let message = format!("Node `{name}` already present.");
             return self.problem("duplicate-node", place, message, "Give each node its own name.");
         }
+        let plain =
+            self.default_retry.is_empty() && self.default_timeout.is_none() && self.default_cache.is_none();
+        if decl.options.is_none() && plain {
+            return self.plan.add_node(name, Some(decl.node), false, None);
+        }
         let options = decl.options.map(|options| *options).unwrap_or_default();
         let reader = || format!("Node `{name}` reads");
         let input = self.keys(options.input, self.plan.readable_keys, reader, &place);
@@ -139,17 +144,23 @@ impl Compiler {
         }
         self.plan.add_node(name, Some(node), options.defer, input);
         if let Some(spec) = self.plan.nodes.last_mut() {
-            spec.rules.retry = match options.retry.is_empty() {
-                true => self.default_retry.clone(),
-                false => options.retry.into(),
+            let rules = Rules {
+                retry: match options.retry.is_empty() {
+                    true => self.default_retry.clone(),
+                    false => options.retry.into(),
+                },
+                timeout,
+                fallback: options.fallback,
+                gate: None,
             };
-            spec.rules.timeout = timeout;
-            spec.rules.fallback = options.fallback;
-            spec.cache = options.cache.or_else(|| self.default_cache.clone());
-            spec.kind = options.kind;
-            spec.graphs = options.graphs;
-            spec.destinations = destinations;
-            spec.writes = writes;
+            spec.say(More {
+                rules,
+                cache: options.cache.or_else(|| self.default_cache.clone()),
+                kind: options.kind,
+                graphs: options.graphs,
+                destinations,
+                writes,
+            });
         }
     }
 
@@ -163,8 +174,8 @@ impl Compiler {
     ) -> Option<Vec<ChannelIx>> {
         let mut indexes = Vec::new();
         for key in keys? {
-            match self.plan.channel_index.get(&key) {
-                Some(index) if (*index as usize) < known => indexes.push(*index),
+            match self.plan.channel_named(&key) {
+                Some(index) if (index as usize) < known => indexes.push(index),
                 _ => self.problem(
                     "unknown-key",
                     place.clone(),
@@ -178,18 +189,12 @@ impl Compiler {
 
     /// Trigger channels exist for every node, so that commands and packets can reach nodes without edges.
     fn triggers(&mut self) {
-        let mut name = String::from("branch:to:");
         for index in 1..self.plan.nodes.len() {
-            let node = &self.plan.nodes[index];
-            name.truncate("branch:to:".len());
-            name.push_str(&node.name);
-            let spec = match node.deferred {
+            let spec = match self.plan.nodes[index].deferred {
                 true => ChannelSpec::of(Kind::LastAfterFinish),
                 false => ChannelSpec::ephemeral_any(),
             };
-            let channel = self.plan.add_channel(name.as_str().into(), spec);
-            self.plan.nodes[index].branch_channel = channel;
-            self.plan.subscribe(index as NodeIx, channel);
+            self.plan.add_trigger(index as NodeIx, spec);
         }
     }
 
@@ -221,10 +226,11 @@ impl Compiler {
     fn destinations(&mut self) {
         let declared = |node: &crate::plan::NodePlan| {
             let from = node.name.clone();
-            let pairs = node.destinations.iter().map(move |to| (from.clone(), to.clone()));
+            let pairs = node.more().destinations.iter();
+            let pairs = pairs.map(move |to| (from.clone(), to.clone()));
             pairs.collect::<Vec<_>>()
         };
-        let says = |node: &&crate::plan::NodePlan| !node.destinations.is_empty();
+        let says = |node: &&crate::plan::NodePlan| !node.more().destinations.is_empty();
         let pairs: Vec<(Name, Name)> = self.plan.nodes.iter().filter(says).flat_map(declared).collect();
         for (from, to) in pairs {
             if !self.is_target(&to) {
@@ -291,7 +297,7 @@ impl Compiler {
             return;
         };
         let name: Name = format!("join:{label}:{to}").into();
-        if self.plan.channel_index.contains_key(&name) {
+        if self.plan.channel_named(&name).is_some() {
             // The same join again says nothing new, as with edges.
             return;
         }

@@ -373,7 +373,7 @@ impl Graph {
         let wanted = |name: &Name| nodes.is_empty() || nodes.iter().any(|node| node.as_ref() == &**name);
         let nodes = self.plan.nodes.iter().filter(|node| wanted(&node.name));
         let places: Vec<Name> = nodes
-            .filter_map(|node| Some(node.cache.as_ref()?.place(&node.name)))
+            .filter_map(|node| Some(node.more().cache.as_ref()?.place(&node.name)))
             .collect();
         Ok(cache.clear(&places).await?)
     }

@@ -42,6 +42,8 @@ pub(crate) struct Deltas {
     written: BTreeSet<ChannelIx>,
     /// Keys whose next checkpoint must hold a snapshot.
     forced: BTreeSet<ChannelIx>,
+    /// The next checkpoint is the first of its thread, made by an edit: counting begins after it.
+    pub(crate) first_edit: bool,
 }
 
 impl Deltas {
@@ -90,6 +92,10 @@ impl Deltas {
             let Kind::Delta(spec) = &plan.channel(index).spec.kind else {
                 continue;
             };
+            if self.first_edit {
+                due.extend(self.forced.contains(&index).then_some(index));
+                continue;
+            }
             let count = self.counts.entry(index).or_default();
             count.0 += u64::from(self.written.contains(&index));
             count.1 += 1;
@@ -106,6 +112,7 @@ impl Deltas {
         self.written.clear();
         if settle {
             self.forced.clear();
+            self.first_edit = false;
         }
         if shown.is_empty() {
             metadata.user.remove(COUNTERS);
@@ -118,7 +125,7 @@ impl Deltas {
 
 /// The delta key that a stored write belongs to.
 pub(crate) fn key_of(plan: &Plan, write: &PendingWrite) -> Option<ChannelIx> {
-    let index = *plan.channel_index.get(&write.write.channel)?;
+    let index = plan.channel_named(&write.write.channel)?;
     matches!(plan.channel(index).spec.kind, Kind::Delta(_)).then_some(index)
 }
 
@@ -244,10 +251,10 @@ async fn rebuild(
     let versions = tuple.checkpoint.channel_versions.keys();
     let missing = versions.filter(|name| !values.contains_key(name));
     let mut open: Vec<Walk> = missing
-        .filter_map(|name| plan.channel_index.get(name))
-        .filter(|index| plan.channel(**index).spec.kind.can_be_rebuilt())
+        .filter_map(|name| plan.channel_named(name))
+        .filter(|index| plan.channel(*index).spec.kind.can_be_rebuilt())
         .map(|index| Walk {
-            index: *index,
+            index,
             seed: None,
             writes: Vec::new(),
         })

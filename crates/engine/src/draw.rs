@@ -70,7 +70,7 @@ impl Plan {
                 true => out.push_str("  n0([\"START\"])\n"),
                 false => {
                     // A node that runs a graph has double sides.
-                    let (open, close) = if node.graphs.is_empty() {
+                    let (open, close) = if node.more().graphs.is_empty() {
                         ("[", "]")
                     } else {
                         ("[[", "]]")
@@ -116,7 +116,7 @@ impl Plan {
             match node.is_start() {
                 true => out.push_str("  n0 [label=\"START\", shape=ellipse];\n"),
                 false => {
-                    let sides = if node.graphs.is_empty() {
+                    let sides = if node.more().graphs.is_empty() {
                         ""
                     } else {
                         ", peripheries=2"

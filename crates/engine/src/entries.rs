@@ -97,11 +97,11 @@ fn add_entry(
     value: &Value,
     writes: &mut Writes,
 ) -> Result<(), String> {
-    match plan.channel_index.get(key) {
-        Some(&index) if plan.is_state_key(index) && writer.may_write(plan, index) => {
+    match plan.channel_named(key) {
+        Some(index) if plan.is_state_key(index) && writer.may_write(plan, index) => {
             return add(plan, writer, index, value, writes);
         }
-        Some(&index) if plan.is_managed(index) => {
+        Some(index) if plan.is_managed(index) => {
             tracing::warn!("{} wrote to the managed key {key}, ignoring it", writer.name());
         }
         None => {

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use crate::attempt::Rules;
 use crate::channel::ChannelSpec;
 use crate::checkpoint::reserved::{END, PREVIOUS, START, TASKS};
 use crate::compiled::Graph;
@@ -11,7 +12,7 @@ use crate::error::{CompileError, GraphPlace, GraphProblem};
 use crate::ids::Name;
 use crate::node::{Node, NodeError, NodeOutput};
 use crate::options::NodeOptions;
-use crate::plan::Plan;
+use crate::plan::{More, Plan};
 use crate::schema::is_reserved;
 use crate::value::Value;
 
@@ -97,12 +98,18 @@ impl Entrypoint {
         let start = plan.start_channel;
         plan.subscribe(0, start);
         if let Some(node) = plan.nodes.first_mut() {
-            node.rules.retry = self.options.retry.into();
-            node.rules.timeout = self.options.timeout;
-            node.rules.fallback = self.options.fallback;
-            node.cache = self.options.cache;
-            node.kind = self.options.kind;
-            node.graphs = self.options.graphs;
+            node.say(More {
+                rules: Rules {
+                    retry: self.options.retry.into(),
+                    timeout: self.options.timeout,
+                    fallback: self.options.fallback,
+                    gate: None,
+                },
+                cache: self.options.cache,
+                kind: self.options.kind,
+                graphs: self.options.graphs,
+                ..More::default()
+            });
         }
         Ok(Graph::new(plan.finish()))
     }

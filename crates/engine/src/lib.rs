@@ -49,6 +49,7 @@ mod typed;
 mod update;
 mod upkeep;
 mod value;
+mod view;
 
 pub mod conformance;
 pub mod observe;

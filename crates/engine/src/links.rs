@@ -57,7 +57,7 @@ impl Plan {
                     link(self.node_of(target), Way::Branch(position, None));
                 }
             }
-            for target in &node.destinations {
+            for target in &node.more().destinations {
                 link(self.node_of(target), Way::Command);
             }
         }

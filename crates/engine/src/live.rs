@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use smallvec::SmallVec;
+
 use crate::channel::{Effect, Kind, overwrite_of, refusal, whole_of};
 use crate::checkpoint::{
     Change, ChannelValues, ChannelVersions, Checkpoint, CheckpointTuple, Metadata, PendingWrite,
@@ -16,9 +18,11 @@ use crate::delta::{Deltas, is_rebuilt, key_of, snapshot};
 use crate::entries::{Writer, add_writes};
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name};
+use crate::names::Changes;
 use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
 use crate::task::Place;
 use crate::value::{List, Value};
+use crate::view;
 
 /// Where a write goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +30,15 @@ pub(crate) enum Channel {
     Known(ChannelIx),
     /// Control channels, and channels the graph does not have.
     Named(Name),
+}
+
+impl Channel {
+    fn known(&self) -> Option<ChannelIx> {
+        match self {
+            Channel::Known(index) => Some(*index),
+            Channel::Named(_) => None,
+        }
+    }
 }
 
 pub(crate) type Writes = Vec<(Channel, Value)>;
@@ -52,6 +65,13 @@ struct Grouped<'a> {
 const NO_PLACE: u32 = u32::MAX;
 static NULL: Value = Value::Null;
 
+/// A task wrote to a channel that is none of the graph's.
+fn unknown(task: &Applied<'_>, name: &str) {
+    if !name.starts_with("__") {
+        tracing::warn!(task = task.name, "wrote to unknown channel {name}, ignoring it");
+    }
+}
+
 /// Groups by counting: two passes over the writes, and no allocation for each channel. `places` says where each channel
 /// went; the caller clears it.
 fn group<'a>(tasks: &[Applied<'a>], places: &mut [u32]) -> Grouped<'a> {
@@ -70,10 +90,7 @@ fn group<'a>(tasks: &[Applied<'a>], places: &mut [u32]) -> Grouped<'a> {
                     channels[*place as usize].1 += 1;
                     total += 1;
                 }
-                Channel::Named(name) if name.starts_with("__") => {}
-                Channel::Named(name) => {
-                    tracing::warn!(task = task.name, "wrote to unknown channel {name}, ignoring it");
-                }
+                Channel::Named(name) => unknown(task, name),
             }
         }
     }
@@ -118,14 +135,18 @@ pub(crate) struct Live {
     control: Vec<Option<Value>>,
     versions: Vec<u64>,
     pub(crate) max_version: u64,
-    /// Per node, the version of each of its triggers when it last ran; None when it never did.
-    seen: Vec<Option<Box<[u64]>>>,
+    /// The versions of all nodes' triggers when the node last ran, node after node.
+    seen: Vec<u64>,
+    /// Per node, whether it ever did.
+    ran: Vec<bool>,
     /// Entries of `versions_seen` that are not nodes of this graph.
     extra_seen: BTreeMap<Name, ChannelVersions>,
     /// Has any channel changed since the run last stopped for a breakpoint?
     pub(crate) changed_since_interrupt: bool,
     /// Available channels that vanish in a step that does not write them.
     transient: Vec<ChannelIx>,
+    /// Lists of channels that a step needs, kept from the last one.
+    spare: [Vec<ChannelIx>; 2],
     /// Triggers of deferred nodes that wait for a step that triggers nothing else.
     waiting: BTreeSet<ChannelIx>,
     pub(crate) deltas: Deltas,
@@ -231,10 +252,12 @@ impl Live {
             control: vec![None; plan.channels.len() - keys],
             versions: vec![0; plan.channels.len()],
             max_version: 0,
-            seen: vec![None; plan.nodes.len()],
+            seen: vec![0; plan.trigger_count()],
+            ran: vec![false; plan.nodes.len()],
             extra_seen: BTreeMap::new(),
             changed_since_interrupt: false,
             transient: Vec::new(),
+            spare: Default::default(),
             waiting: BTreeSet::new(),
             deltas: Deltas::default(),
             dirty: Dirty::default(),
@@ -250,7 +273,7 @@ impl Live {
         let mut live = Self::fresh(plan.clone());
         for (name, version) in &checkpoint.channel_versions {
             live.max_version = live.max_version.max(*version);
-            let Some(&index) = plan.channel_index.get(name) else {
+            let Some(index) = plan.channel_named(name) else {
                 continue;
             };
             live.versions[index as usize] = *version;
@@ -279,11 +302,13 @@ impl Live {
         for (name, seen) in &checkpoint.versions_seen {
             match plan.node_index.get(name) {
                 Some(&node) => {
-                    let triggers = &plan.node(node).triggers;
-                    let versions = triggers
-                        .iter()
-                        .map(|c| seen.get(&plan.channel(*c).name).copied().unwrap_or(0));
-                    live.seen[node as usize] = Some(versions.collect());
+                    let versions = plan
+                        .trigger_names(node)
+                        .map(|name| seen.get(name).copied().unwrap_or(0));
+                    for (slot, version) in live.seen[plan.triggers_of(node)].iter_mut().zip(versions) {
+                        *slot = version;
+                    }
+                    live.ran[node as usize] = true;
                 }
                 None => {
                     live.extra_seen.insert(name.clone(), seen.clone());
@@ -324,55 +349,29 @@ impl Live {
         self.plan.channel(index).spec.kind.available(self.value(index))
     }
 
-    /// What the given keys hold, as an object; the bare value when the whole state is one.
-    pub(crate) fn view(
-        plan: &Plan,
-        state: &[Option<Value>],
-        keys: impl IntoIterator<Item = ChannelIx>,
-    ) -> Value {
-        if plan.is_root {
-            return state[0].clone().unwrap_or_default();
-        }
-        let entry = |index: ChannelIx| {
-            let channel = &plan.channels[index as usize];
-            let value = state[index as usize].as_ref();
-            let value = value.filter(|value| channel.spec.kind.available(Some(value)))?;
-            Some((channel.name.clone(), value.clone()))
-        };
-        Value::Object(keys.into_iter().filter_map(entry).collect())
-    }
-
-    /// What a node with these input keys is given; without, what nodes see by default.
-    pub(crate) fn input_view(plan: &Plan, state: &[Option<Value>], keys: Option<&[ChannelIx]>) -> Value {
-        match keys.or(plan.node_keys.as_deref()) {
-            Some(keys) => Self::view(plan, state, keys.iter().copied()),
-            None => Self::view(plan, state, 0..plan.state_keys as ChannelIx),
-        }
-    }
-
     /// What a node is given that names no keys.
     pub(crate) fn whole_view(&self) -> Value {
         self.whole
-            .get_or_init(|| Self::input_view(&self.plan, &self.state, None))
+            .get_or_init(|| view::input_view(&self.plan, &self.state, None))
             .clone()
     }
 
     /// The whole state, private keys included.
     pub(crate) fn values(&self) -> Value {
-        Self::view(&self.plan, &self.state, 0..self.plan.state_keys as ChannelIx)
+        view::view(&self.plan, &self.state, 0..self.plan.state_keys as ChannelIx)
     }
 
     pub(crate) fn shown(&self, shown: &Shown) -> Value {
         match shown {
             Shown::All => self.values(),
-            Shown::Keys(keys) => Self::view(&self.plan, &self.state, keys.iter().copied()),
+            Shown::Keys(keys) => view::view(&self.plan, &self.state, keys.iter().copied()),
             Shown::Key(key) => self.value(*key).cloned().unwrap_or_default(),
         }
     }
 
     pub(crate) fn output(&self) -> Value {
         match &self.plan.output_keys {
-            Some(keys) => Self::view(&self.plan, &self.state, keys.iter().copied()),
+            Some(keys) => view::view(&self.plan, &self.state, keys.iter().copied()),
             None => self.values(),
         }
     }
@@ -418,21 +417,19 @@ impl Live {
 
     /// Does one of the node's triggers hold something that the node has not seen?
     pub(crate) fn triggered(&self, node: NodeIx) -> bool {
-        let plan = self.plan.node(node);
-        let seen = self.seen[node as usize].as_deref();
-        plan.triggers.iter().enumerate().any(|(position, channel)| {
-            self.available(*channel)
-                && seen.is_none_or(|seen| {
-                    self.versions[*channel as usize] > seen.get(position).copied().unwrap_or(0)
-                })
+        let seen = &self.seen[self.plan.triggers_of(node)];
+        let ran = self.ran[node as usize];
+        let mut triggers = self.plan.node(node).triggers.iter().zip(seen);
+        triggers.any(|(channel, seen)| {
+            self.available(*channel) && (!ran || self.versions[*channel as usize] > *seen)
         })
     }
 
     /// Nodes to run beside the queued packets: those that `updated` triggers, by name; or any, in declaration order.
-    pub(crate) fn triggered_nodes(&self, updated: Option<&[ChannelIx]>) -> Vec<NodeIx> {
+    pub(crate) fn triggered_nodes(&self, updated: Option<&[ChannelIx]>) -> SmallVec<[NodeIx; 4]> {
         match updated.filter(|updated| !updated.is_empty()) {
             Some(updated) => {
-                let mut nodes: Vec<NodeIx> = updated
+                let mut nodes: SmallVec<[NodeIx; 4]> = updated
                     .iter()
                     .flat_map(|c| self.plan.channel(*c).subscribers.iter().copied())
                     .collect();
@@ -446,7 +443,7 @@ impl Live {
             None => {
                 // Only channels that hold something can trigger; the graph may have many more nodes than that.
                 let held = (self.plan.readable_keys..self.plan.channels.len()).map(|c| c as ChannelIx);
-                let mut nodes: Vec<NodeIx> = held
+                let mut nodes: SmallVec<[NodeIx; 4]> = held
                     .filter(|c| self.value(*c).is_some())
                     .flat_map(|c| self.plan.channel(c).subscribers.iter().copied())
                     .collect();
@@ -492,12 +489,10 @@ impl Live {
                 }
                 continue;
             };
-            let triggers = &plan.node(node).triggers;
-            let entry = &mut self.seen[node as usize];
-            let mut differs = entry.is_none();
-            let entry = entry.get_or_insert_with(|| vec![0; triggers.len()].into());
+            let mut differs = !std::mem::replace(&mut self.ran[node as usize], true);
             if task.pulled {
-                for (slot, channel) in entry.iter_mut().zip(triggers) {
+                let seen = &mut self.seen[plan.triggers_of(node)];
+                for (slot, channel) in seen.iter_mut().zip(&plan.node(node).triggers) {
                     let version = self.versions[*channel as usize];
                     differs |= *slot != version;
                     *slot = version;
@@ -508,7 +503,7 @@ impl Live {
             }
         }
         let version = self.max_version + 1;
-        let mut updated = Vec::new();
+        let [mut updated, next] = std::mem::take(&mut self.spare);
         for task in tasks.iter().filter(|task| task.pulled) {
             for channel in task.node.iter().flat_map(|node| &plan.node(*node).triggers) {
                 if plan.channel(*channel).spec.kind.consume(self.slot(*channel)) {
@@ -516,71 +511,123 @@ impl Live {
                 }
             }
         }
-
-        let mut passed = std::mem::take(&mut self.transient);
-        let grouped = group(tasks, &mut self.places);
-        passed.retain(|index| self.places[*index as usize] == NO_PLACE);
-        for (index, _) in &grouped.channels {
-            self.places[*index as usize] = NO_PLACE;
-        }
-        let mut begin = 0;
-        for (index, end) in &grouped.channels {
-            let values = &grouped.values[begin..*end];
-            begin = *end;
-            let channel = plan.channel(*index);
-            let effect = channel
-                .spec
-                .kind
-                .update(self.slot(*index), values)
-                .map_err(|why| {
-                    let writes = |task: &&Applied<'_>| {
-                        let ours = |(channel, _): &&(Channel, Value)| *channel == Channel::Known(*index);
-                        task.writes.iter().filter(ours).count()
-                    };
-                    let writers = tasks
-                        .iter()
-                        .flat_map(|task| std::iter::repeat_n(task.name, writes(&task)))
-                        .collect();
-                    RunError::invalid_update(refusal(&channel.name, &why, writers))
-                })?;
-            let kept = match effect {
-                Effect::Unchanged => continue,
-                Effect::Replaced => None,
-                Effect::Appended(kept) => Some(kept),
-            };
-            self.changed(*index, kept, bump.then_some(version));
-            if matches!(channel.spec.kind, Kind::Delta(_)) {
-                let overwritten = values.iter().any(|value| overwrite_of(value).is_some());
-                self.deltas.note_write(*index, overwritten);
+        let mut passed = std::mem::replace(&mut self.transient, next);
+        let version = bump.then_some(version);
+        if !self.apply_one(&plan, tasks, version, &mut passed, &mut updated)? {
+            let grouped = group(tasks, &mut self.places);
+            passed.retain(|index| self.places[*index as usize] == NO_PLACE);
+            for (index, _) in &grouped.channels {
+                self.places[*index as usize] = NO_PLACE;
             }
-            if channel.spec.kind.waits(self.value(*index)) {
-                self.waiting.insert(*index);
-            }
-            if self.available(*index) {
-                updated.push(*index);
-                if channel.spec.kind.is_transient() {
-                    self.transient.push(*index);
-                }
+            let mut begin = 0;
+            for (index, end) in &grouped.channels {
+                let values = &grouped.values[begin..*end];
+                begin = *end;
+                self.write(&plan, tasks, *index, values, version, &mut updated)?;
             }
         }
-        for index in passed {
+        for index in &passed {
             if !is_step {
-                self.transient.push(index);
-            } else if let Ok(Effect::Replaced) = plan.channel(index).spec.kind.update(self.slot(index), &[]) {
-                self.changed(index, None, bump.then_some(version));
+                self.transient.push(*index);
+            } else if let Ok(Effect::Replaced) = plan.channel(*index).spec.kind.update(self.slot(*index), &[])
+            {
+                self.changed(*index, None, version);
             }
         }
+        passed.clear();
+        self.spare[1] = passed;
         let leads_on = |channel: &ChannelIx| !plan.channel(*channel).subscribers.is_empty();
         if is_step && !self.waiting.is_empty() && !updated.iter().any(leads_on) {
             // The step led nowhere, so the deferred nodes have their turn, all of them at once.
             for index in std::mem::take(&mut self.waiting) {
                 if plan.channel(index).spec.kind.finish(self.slot(index)) {
-                    self.changed(index, None, bump.then_some(version));
+                    self.changed(index, None, version);
                     updated.push(index);
                 }
             }
         }
         Ok(updated)
+    }
+
+    /// Takes a list of updated channels back that nobody needs any more.
+    pub(crate) fn recycle(&mut self, mut updated: Vec<ChannelIx>) {
+        updated.clear();
+        self.spare[0] = updated;
+    }
+
+    /// Applies the writes of a step of one task that writes no channel twice, which needs no groups. False for any
+    /// other step, of which nothing is applied. Written channels are taken out of `passed`.
+    fn apply_one(
+        &mut self,
+        plan: &Plan,
+        tasks: &[Applied<'_>],
+        version: Option<u64>,
+        passed: &mut Vec<ChannelIx>,
+        updated: &mut Vec<ChannelIx>,
+    ) -> Result<bool, RunError> {
+        let [only] = tasks else { return Ok(false) };
+        let known = || only.writes.iter().filter_map(|(channel, _)| channel.known());
+        let once = known().all(|index| std::mem::replace(&mut self.places[index as usize], 0) == NO_PLACE);
+        if once {
+            passed.retain(|index| self.places[*index as usize] == NO_PLACE);
+        }
+        for index in known() {
+            self.places[index as usize] = NO_PLACE;
+        }
+        if once {
+            for (channel, value) in only.writes {
+                match channel {
+                    Channel::Known(index) => self.write(plan, tasks, *index, &[value], version, updated)?,
+                    Channel::Named(name) => unknown(only, name),
+                }
+            }
+        }
+        Ok(once)
+    }
+
+    /// Applies what a step writes to one channel.
+    fn write(
+        &mut self,
+        plan: &Plan,
+        tasks: &[Applied<'_>],
+        index: ChannelIx,
+        values: &[&Value],
+        version: Option<u64>,
+        updated: &mut Vec<ChannelIx>,
+    ) -> Result<(), RunError> {
+        let channel = plan.channel(index);
+        let kind = &channel.spec.kind;
+        let effect = kind.update(self.slot(index), values).map_err(|why| {
+            let writes = |task: &&Applied<'_>| {
+                let ours = |(channel, _): &&(Channel, Value)| *channel == Channel::Known(index);
+                task.writes.iter().filter(ours).count()
+            };
+            let writers = tasks
+                .iter()
+                .flat_map(|task| std::iter::repeat_n(task.name, writes(&task)))
+                .collect();
+            RunError::invalid_update(refusal(&channel.name, &why, writers))
+        })?;
+        let kept = match effect {
+            Effect::Unchanged => return Ok(()),
+            Effect::Replaced => None,
+            Effect::Appended(kept) => Some(kept),
+        };
+        self.changed(index, kept, version);
+        if matches!(kind, Kind::Delta(_)) {
+            let overwritten = values.iter().any(|value| overwrite_of(value).is_some());
+            self.deltas.note_write(index, overwritten);
+        }
+        if kind.waits(self.value(index)) {
+            self.waiting.insert(index);
+        }
+        if self.available(index) {
+            updated.push(index);
+            if kind.is_transient() {
+                self.transient.push(index);
+            }
+        }
+        Ok(())
     }
 
     fn changed(&mut self, index: ChannelIx, kept: Option<usize>, version: Option<u64>) {
@@ -610,7 +657,7 @@ impl Live {
                 self.dirty.note(index as ChannelIx, None);
             }
         }
-        let nodes = self.seen.iter().enumerate().filter(|(_, seen)| seen.is_some());
+        let nodes = self.ran.iter().enumerate().filter(|(_, ran)| **ran);
         nodes.for_each(|(node, _)| self.dirty.note_node(node as NodeIx));
         self.dirty.extra.extend(self.extra_seen.keys().cloned());
     }
@@ -638,11 +685,9 @@ impl Live {
 
     /// `(version, node)` of every trigger that a node of this graph has seen.
     pub(crate) fn seen_versions(&self) -> impl Iterator<Item = (u64, NodeIx)> + '_ {
-        self.seen.iter().enumerate().flat_map(|(node, seen)| {
-            seen.iter()
-                .flat_map(|seen| seen.iter())
-                .filter(|v| **v > 0)
-                .map(move |v| (*v, node as NodeIx))
+        (0..self.plan.nodes.len() as NodeIx).flat_map(|node| {
+            let seen = self.seen[self.plan.triggers_of(node)].iter();
+            seen.filter(|v| **v > 0).map(move |v| (*v, node))
         })
     }
 
@@ -666,7 +711,7 @@ impl Live {
             seen: VersionsSeen::new(),
         };
         let base = self.base.as_ref().unwrap_or(&empty);
-        let mut changed: Vec<(ChannelIx, Option<usize>)> = self.dirty.channels.clone();
+        let mut changed = SmallVec::<[(ChannelIx, Option<usize>); 8]>::from_slice(&self.dirty.channels);
         changed.retain(|(index, _)| self.versions[*index as usize] > 0);
         let is_rebuilt_in_base = |index: &ChannelIx| {
             let value = base.values.get(&plan.channel(*index).name);
@@ -681,8 +726,8 @@ impl Live {
         changed.extend(quiet.into_iter().map(|index| (index, None)));
         changed.sort_by(|(a, _), (b, _)| plan.channel(*a).name.cmp(&plan.channel(*b).name));
 
-        let mut values = Vec::with_capacity(changed.len());
-        let mut versions = Vec::with_capacity(changed.len());
+        let mut values = Changes::with_capacity(changed.len());
+        let mut versions = Changes::with_capacity(changed.len());
         let mut changes: Vec<Change> = Vec::with_capacity(changed.len());
         for (index, kept) in changed {
             let name = &plan.channel(index).name;
@@ -743,11 +788,11 @@ impl Live {
     /// The trigger versions that a node, or whoever else has this name, has seen.
     fn seen_of(&self, name: &Name) -> ChannelVersions {
         let node = self.plan.node_index.get(name);
-        let Some((node, seen)) = node.and_then(|node| Some((*node, self.seen[*node as usize].as_deref()?)))
-        else {
+        let Some(node) = node.copied().filter(|node| self.ran[*node as usize]) else {
             return self.extra_seen.get(name).cloned().unwrap_or_default();
         };
-        let triggers = self.plan.node(node).trigger_names.iter().zip(seen);
+        let seen = &self.seen[self.plan.triggers_of(node)];
+        let triggers = self.plan.trigger_names(node).zip(seen);
         let versions = triggers.filter(|(_, version)| **version > 0);
         ChannelVersions::of(
             versions
@@ -813,7 +858,7 @@ impl Live {
     pub(crate) fn indexes(&self, names: &[Name]) -> Vec<ChannelIx> {
         names
             .iter()
-            .filter_map(|name| self.plan.channel_index.get(name).copied())
+            .filter_map(|name| self.plan.channel_named(name))
             .collect()
     }
 
@@ -854,8 +899,8 @@ fn is_kept(kind: &Kind) -> bool {
 
 /// The channel of a stored write.
 pub(crate) fn resolve(plan: &Plan, name: &Name) -> Channel {
-    match plan.channel_index.get(name) {
-        Some(index) => Channel::Known(*index),
+    match plan.channel_named(name) {
+        Some(index) => Channel::Known(index),
         None => Channel::Named(name.clone()),
     }
 }

@@ -3,10 +3,12 @@
 //! A checkpoint is held as it was handed over: its maps and lists are shared with its parent and with the running
 //! graph, so storing one costs a few pointers however large the state is. Nothing survives the process.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{PoisonError, RwLock};
 
 use async_trait::async_trait;
+use smallvec::SmallVec;
 
 use crate::checkpoint::{
     Checkpoint, CheckpointHead, CheckpointTuple, Checkpointer, Commit, ListQuery, PendingWrite, StorageError,
@@ -27,17 +29,55 @@ pub struct MemorySaver {
 }
 
 type Thread = BTreeMap<Name, Space>;
-type Space = BTreeMap<CheckpointId, Stored>;
+
+/// The checkpoints of a namespace, by id. Nearly always a new one is the newest.
+#[derive(Clone, Debug, Default)]
+struct Space(Vec<Stored>);
+
+impl Space {
+    fn place(&self, id: &CheckpointId) -> Result<usize, usize> {
+        match self.0.last().map(|last| last.checkpoint.id.cmp(id)) {
+            None => Err(0),
+            Some(Ordering::Equal) => Ok(self.0.len() - 1),
+            Some(Ordering::Less) => Err(self.0.len()),
+            Some(Ordering::Greater) => self.0.binary_search_by(|stored| stored.checkpoint.id.cmp(id)),
+        }
+    }
+
+    fn get(&self, id: &CheckpointId) -> Option<&Stored> {
+        self.place(id).ok().map(|place| &self.0[place])
+    }
+
+    fn newest(&self) -> Option<&Stored> {
+        self.0.last()
+    }
+
+    /// A checkpoint that is there already stays as it is.
+    fn add(&mut self, stored: Stored) {
+        if let Err(place) = self.place(&stored.checkpoint.id) {
+            self.0.insert(place, stored);
+        }
+    }
+}
 
 #[derive(Clone, Debug)]
 struct Stored {
     checkpoint: Checkpoint,
-    tasks: HashMap<TaskId, TaskRows, foldhash::fast::RandomState>,
+    /// In the order in which they were first heard of.
+    tasks: SmallVec<[TaskRows; 1]>,
+    /// Where each task is in the list, when there are more than a look can take in.
+    places: Option<Box<Places>>,
 }
+
+type Places = HashMap<TaskId, usize, foldhash::fast::RandomState>;
+
+/// So many tasks are found sooner by looking at each than by hashing.
+const FEW: usize = 8;
 
 #[derive(Clone, Debug)]
 struct TaskRows {
-    path: String,
+    id: TaskId,
+    path: Name,
     /// Sorted by index.
     writes: Vec<Write>,
 }
@@ -46,15 +86,37 @@ impl Stored {
     fn new(checkpoint: Checkpoint) -> Self {
         Self {
             checkpoint,
-            tasks: HashMap::default(),
+            tasks: SmallVec::new(),
+            places: None,
+        }
+    }
+
+    fn place(&self, task: &TaskId) -> Option<usize> {
+        match &self.places {
+            Some(places) => places.get(task).copied(),
+            None => self.tasks.iter().position(|rows| rows.id == *task),
         }
     }
 
     fn add(&mut self, task: TaskWrites) {
-        let rows = self.tasks.entry(task.task_id).or_insert_with(|| TaskRows {
-            path: task.task_path,
-            writes: Vec::new(),
+        let place = self.place(&task.task_id).unwrap_or_else(|| {
+            let place = self.tasks.len();
+            if let Some(places) = &mut self.places {
+                places.insert(task.task_id.clone(), place);
+            }
+            self.tasks.push(TaskRows {
+                id: task.task_id,
+                path: task.task_path,
+                writes: Vec::new(),
+            });
+            if self.places.is_none() && self.tasks.len() > FEW {
+                let ids = self.tasks.iter().enumerate();
+                let places = ids.map(|(place, rows)| (rows.id.clone(), place)).collect();
+                self.places = Some(Box::new(places));
+            }
+            place
         });
+        let rows = &mut self.tasks[place];
         if rows.writes.is_empty() && task.writes.is_sorted_by(|a, b| a.idx < b.idx) {
             rows.writes = task.writes;
             return;
@@ -70,12 +132,12 @@ impl Stored {
 
     fn tuple(&self, thread: &ThreadId, ns: &Name) -> CheckpointTuple {
         let mut tasks: Vec<_> = self.tasks.iter().collect();
-        tasks.sort_by(|(id_a, a), (id_b, b)| (&a.path, id_a).cmp(&(&b.path, id_b)));
+        tasks.sort_by(|a, b| (&a.path, &a.id).cmp(&(&b.path, &b.id)));
         let pending_writes = tasks
             .into_iter()
-            .flat_map(|(id, rows)| {
+            .flat_map(|rows| {
                 rows.writes.iter().map(|write| PendingWrite {
-                    task_id: id.clone(),
+                    task_id: rows.id.clone(),
                     task_path: rows.path.clone(),
                     write: write.clone(),
                 })
@@ -91,8 +153,8 @@ impl Stored {
 
     fn head(&self, ns: &Name) -> CheckpointHead {
         let (mut interrupted, mut failed) = (0, 0);
-        for (task, rows) in &self.tasks {
-            let status = TaskStatus::of(task, rows.writes.iter().map(|write| &*write.channel));
+        for rows in &self.tasks {
+            let status = TaskStatus::of(&rows.id, rows.writes.iter().map(|write| &*write.channel));
             interrupted += u32::from(status.interrupted);
             failed += u32::from(status.failed);
         }
@@ -137,8 +199,10 @@ impl MemorySaver {
         let matching = |(thread, ns, space): (&'_ ThreadId, &'_ Name, &'_ Space)| {
             let (thread, ns) = (thread.clone(), ns.clone());
             space
+                .0
                 .iter()
                 .rev()
+                .map(|stored| (&stored.checkpoint.id, stored))
                 .filter(|(id, _)| query.id.as_ref().is_none_or(|wanted| wanted == *id))
                 .filter(|(id, _)| query.before.as_ref().is_none_or(|before| *id < before))
                 .filter(|(_, stored)| stored.checkpoint.metadata.matches(&query.filter))
@@ -160,9 +224,9 @@ fn summary(thread: &ThreadId, spaces: &Thread) -> Option<ThreadSummary> {
     let (ns, root) = spaces.get_key_value("")?;
     Some(ThreadSummary {
         thread: thread.clone(),
-        head: root.last_key_value()?.1.head(ns),
-        created: root.first_key_value()?.1.checkpoint.ts.clone(),
-        checkpoints: root.len() as u64,
+        head: root.newest()?.head(ns),
+        created: root.0.first()?.checkpoint.ts.clone(),
+        checkpoints: root.0.len() as u64,
     })
 }
 
@@ -174,10 +238,12 @@ fn apply(threads: &mut BTreeMap<ThreadId, Thread>, commit: Commit) -> Result<(),
         put,
     } = commit;
     let new_id = put.as_ref().map(|put| &put.checkpoint.id);
-    let space = threads.get(&thread).and_then(|spaces| spaces.get(&ns));
+    let mut space = threads.get_mut(&thread).and_then(|spaces| spaces.get_mut(&ns));
     for task in &writes {
         let known = Some(&task.checkpoint_id) == new_id
-            || space.is_some_and(|space| space.contains_key(&task.checkpoint_id));
+            || space
+                .as_ref()
+                .is_some_and(|space| space.place(&task.checkpoint_id).is_ok());
         if !known {
             return Err(StorageError::orphan(&thread, task));
         }
@@ -185,15 +251,24 @@ fn apply(threads: &mut BTreeMap<ThreadId, Thread>, commit: Commit) -> Result<(),
     if put.is_none() && writes.is_empty() {
         return Ok(());
     }
-    let space = threads.entry(thread).or_default().entry(ns).or_default();
-    if let Some(put) = put {
-        space
-            .entry(put.checkpoint.id.clone())
-            .or_insert_with(|| Stored::new(put.checkpoint));
-    }
+    let space = match space.take() {
+        Some(space) => space,
+        None => threads.entry(thread).or_default().entry(ns).or_default(),
+    };
+    // Writes are mostly those of the step that led to the checkpoint, on what is the newest one before it.
+    let mut later = Vec::new();
     for task in writes {
-        if let Some(stored) = space.get_mut(&task.checkpoint_id) {
-            stored.add(task);
+        match space.place(&task.checkpoint_id) {
+            Ok(place) => space.0[place].add(task),
+            Err(_) => later.push(task),
+        }
+    }
+    if let Some(put) = put {
+        space.add(Stored::new(put.checkpoint));
+    }
+    for task in later {
+        if let Ok(place) = space.place(&task.checkpoint_id) {
+            space.0[place].add(task);
         }
     }
     Ok(())
@@ -226,7 +301,7 @@ impl Checkpointer for MemorySaver {
         };
         let stored = match id {
             Some(id) => space.get(id),
-            None => space.last_key_value().map(|(_, stored)| stored),
+            None => space.newest(),
         };
         Ok(stored.map(|stored| stored.tuple(thread, ns)))
     }
@@ -272,8 +347,8 @@ impl Checkpointer for MemorySaver {
         let target = threads.entry(to.clone()).or_default();
         for (ns, checkpoints) in source {
             let space = target.entry(ns).or_default();
-            for (id, stored) in checkpoints {
-                space.entry(id).or_insert(stored);
+            for stored in checkpoints.0 {
+                space.add(stored);
             }
         }
         Ok(())
@@ -290,7 +365,8 @@ impl Checkpointer for MemorySaver {
             let mut left = false;
             for space in spaces.values_mut() {
                 let links: Vec<Link<'_>> = space
-                    .values()
+                    .0
+                    .iter()
                     .map(|stored| &stored.checkpoint)
                     .map(|checkpoint| {
                         Link::of(&checkpoint.id, checkpoint.parent.as_ref(), &checkpoint.metadata)
@@ -303,17 +379,15 @@ impl Checkpointer for MemorySaver {
                     .extend(lost.into_iter().map(|id| (thread.clone(), id.clone())));
                 removal.checkpoints += doomed.len() as u64;
                 left |= doomed.len() < links.len();
-                let doomed: Vec<CheckpointId> = doomed.into_iter().map(|link| link.id.clone()).collect();
+                let doomed: HashSet<CheckpointId> = doomed.into_iter().map(|link| link.id.clone()).collect();
                 if !pruning.dry_run {
-                    for id in &doomed {
-                        space.remove(id);
-                    }
+                    space.0.retain(|stored| !doomed.contains(&stored.checkpoint.id));
                 }
             }
             removal.threads += u64::from(!left);
         }
         all.retain(|_, spaces| {
-            spaces.retain(|_, space| !space.is_empty());
+            spaces.retain(|_, space| !space.0.is_empty());
             !spaces.is_empty()
         });
         Ok(removal)
@@ -347,7 +421,7 @@ impl Checkpointer for MemorySaver {
         let checkpoints = all.values().flat_map(|spaces| spaces.values());
         Ok(Integrity {
             threads: all.len() as u64,
-            checkpoints: checkpoints.map(|space| space.len() as u64).sum(),
+            checkpoints: checkpoints.map(|space| space.0.len() as u64).sum(),
             ..Integrity::default()
         })
     }
@@ -359,7 +433,7 @@ fn lens(spaces: &Thread) -> ThreadLens {
     let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
     let mut checkpoints = Vec::new();
     for (ns, space) in spaces {
-        for stored in space.values() {
+        for stored in &space.0 {
             let checkpoint = &stored.checkpoint;
             let before = checkpoint.parent.as_ref().and_then(|parent| space.get(parent));
             let mut bytes = 0;
@@ -386,7 +460,7 @@ fn lens(spaces: &Thread) -> ThreadLens {
                 usage.bytes += added;
                 usage.whole += whole;
             }
-            let writes = stored.tasks.values().flat_map(|rows| &rows.writes);
+            let writes = stored.tasks.iter().flat_map(|rows| &rows.writes);
             bytes += writes.map(|write| size(&write.value)).sum::<u64>();
             checkpoints.push(CheckpointUsage {
                 ns: ns.clone(),

@@ -4,11 +4,13 @@
 //! map of the one before and what it changed, which costs what changed and nothing else. Looking up a name goes
 //! through a bounded number of such links; what needs the map as a whole makes it once and keeps it.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
 use imbl::OrdMap;
+use smallvec::SmallVec;
 
 use crate::ids::Name;
 
@@ -25,15 +27,19 @@ pub struct NameMap<V: Clone> {
 struct Late<V: Clone> {
     before: NameMap<V>,
     /// Sorted by name; without a value the name is removed.
-    changes: Vec<(Name, Option<V>)>,
+    changes: Changes<V>,
     /// How many such links there are before a whole map.
     links: usize,
     len: OnceLock<usize>,
     whole: OnceLock<OrdMap<Name, V>>,
 }
 
-/// Links before a whole map is made: what a look-up may cost, and how much of the past a map keeps alive.
-const MOST_LINKS: usize = 32;
+/// What a step changes in a map, sorted by name: nearly always a few names, held without memory of their own.
+pub(crate) type Changes<V> = SmallVec<[(Name, Option<V>); 3]>;
+
+/// Links before a whole map is made: what a look-up may cost, and how much of the past a map keeps alive. Making the
+/// map of a large graph costs as much as many steps do, so it is not made often.
+const MOST_LINKS: usize = 128;
 
 impl<V: Clone> NameMap<V> {
     /// An empty map.
@@ -42,12 +48,12 @@ impl<V: Clone> NameMap<V> {
     }
 
     /// A map of these entries, which are sorted by name.
-    pub(crate) fn of(entries: Vec<(Name, Option<V>)>) -> Self {
+    pub(crate) fn of(entries: Changes<V>) -> Self {
         Self::new().with(entries)
     }
 
     /// The map with these changes, which are sorted by name.
-    pub(crate) fn with(&self, changes: Vec<(Name, Option<V>)>) -> Self {
+    pub(crate) fn with(&self, changes: Changes<V>) -> Self {
         if changes.is_empty() {
             return self.clone();
         }
@@ -114,18 +120,30 @@ impl<V: Clone> NameMap<V> {
     }
 
     fn make(&self) -> OrdMap<Name, V> {
-        let Some(late) = &self.late else {
-            return self.whole.clone();
+        // Of the changes of a name only the newest counts. One name is mostly one text in memory; where it is not, the
+        // older change is made first.
+        let mut newest: Vec<&(Name, Option<V>)> = Vec::new();
+        let mut seen: HashSet<*const u8, foldhash::fast::RandomState> = HashSet::default();
+        let mut map = self;
+        let mut whole = loop {
+            let Some(late) = &map.late else {
+                break map.whole.clone();
+            };
+            if let Some(whole) = late.whole.get() {
+                break whole.clone();
+            }
+            newest.extend(late.changes.iter().filter(|(name, _)| seen.insert(name.as_ptr())));
+            map = &late.before;
         };
-        late.whole.get().cloned().unwrap_or_else(|| {
-            let mut whole = late.before.make();
-            apply(&mut whole, &late.changes);
-            whole
-        })
+        apply(&mut whole, newest.into_iter().rev());
+        whole
     }
 }
 
-fn apply<V: Clone>(map: &mut OrdMap<Name, V>, changes: &[(Name, Option<V>)]) {
+fn apply<'a, V: Clone + 'a>(
+    map: &mut OrdMap<Name, V>,
+    changes: impl IntoIterator<Item = &'a (Name, Option<V>)>,
+) {
     for (name, value) in changes {
         match value {
             Some(value) => map.insert(name.clone(), value.clone()),
@@ -220,8 +238,8 @@ mod tests {
                 (seed >> 33) % limit
             };
             let mut kept = Vec::new();
-            for step in 1..200 {
-                let mut changes: Vec<(Name, Option<usize>)> = (0..below(4))
+            for step in 1..600 {
+                let mut changes: Changes<usize> = (0..below(4))
                     .map(|_| (format!("k{}", below(50)).into(), (below(3) > 0).then_some(step)))
                     .collect();
                 changes.sort();

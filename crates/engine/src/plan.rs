@@ -5,7 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::ops::Range;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use smallvec::SmallVec;
 
 use crate::attempt::Rules;
 use crate::cache::CachePolicy;
@@ -19,6 +22,9 @@ use crate::pace::Pace;
 use crate::schema::SayFn;
 use crate::value::{Object, Value};
 
+/// What the name of a node's trigger channel begins with.
+const TRIGGER: &str = "branch:to:";
+
 pub(crate) type ChannelIx = u32;
 pub(crate) type NodeIx = u32;
 
@@ -28,7 +34,7 @@ pub(crate) struct ChannelPlan {
     /// May the input write it?
     pub(crate) is_input: bool,
     /// Nodes that a write to this channel may trigger.
-    pub(crate) subscribers: Vec<NodeIx>,
+    pub(crate) subscribers: SmallVec<[NodeIx; 4]>,
     /// For a barrier: the node behind it.
     pub(crate) join_target: Option<NodeIx>,
     /// For `branch:to:x`: x.
@@ -53,29 +59,42 @@ pub(crate) struct NodePlan {
     /// State keys it is given; None for the default.
     pub(crate) input: Option<Vec<ChannelIx>>,
     /// Channels that trigger it, sorted by name.
-    pub(crate) triggers: Vec<ChannelIx>,
-    /// Their names, as events show them.
-    pub(crate) trigger_names: Vec<Name>,
-    /// Graphs that it runs.
-    pub(crate) graphs: Vec<Graph>,
+    pub(crate) triggers: Channels,
+    /// Where they are among the triggers of all nodes.
+    first_trigger: u32,
     pub(crate) branch_channel: ChannelIx,
-    pub(crate) edges: Vec<ChannelIx>,
+    pub(crate) edges: Channels,
     pub(crate) joins: Vec<ChannelIx>,
     pub(crate) branches: Vec<BranchPlan>,
-    pub(crate) rules: Rules,
-    pub(crate) kind: Option<Name>,
     /// Does an edge lead to END?
     pub(crate) ends: bool,
+    /// The node that takes over when this one has failed.
+    pub(crate) handler: Option<NodeIx>,
+    /// What most nodes do not say.
+    more: Option<Box<More>>,
+    path_text: OnceLock<Name>,
+    pub(crate) pace: Pace,
+}
+
+/// What only some nodes say. Apart, so that the others take no memory for it: a large graph is compiled in the time
+/// that writing it down takes.
+#[derive(Default)]
+pub(crate) struct More {
+    /// Graphs that it runs.
+    pub(crate) graphs: Vec<Graph>,
+    pub(crate) rules: Rules,
+    pub(crate) kind: Option<Name>,
     /// Nodes and END that its commands may lead to, as declared.
     pub(crate) destinations: Vec<Name>,
     /// State keys it may write, as declared; None when nothing is said.
     pub(crate) writes: Option<Vec<ChannelIx>>,
     pub(crate) cache: Option<CachePolicy>,
-    /// The node that takes over when this one has failed.
-    pub(crate) handler: Option<NodeIx>,
-    path_text: OnceLock<Name>,
-    pub(crate) pace: Pace,
 }
+
+static NOTHING_MORE: LazyLock<More> = LazyLock::new(More::default);
+
+/// A few channels, nodes or places: most nodes have one or two of each.
+pub(crate) type Channels = SmallVec<[ChannelIx; 4]>;
 
 /// Numbers of channels or nodes by name.
 pub(crate) type NameIndex = HashMap<Name, u32, foldhash::fast::RandomState>;
@@ -102,7 +121,8 @@ impl Shown {
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) channels: Vec<ChannelPlan>,
-    pub(crate) channel_index: NameIndex,
+    /// Channels by name, without the trigger channels: those are found by their node.
+    channel_index: NameIndex,
     pub(crate) nodes: Vec<NodePlan>,
     pub(crate) node_index: NameIndex,
     /// Error handlers, numbered after the nodes. No edge leads to them and no name finds them.
@@ -111,6 +131,8 @@ pub(crate) struct Plan {
     pub(crate) state_keys: usize,
     /// Channels `state_keys..readable_keys` are computed by the engine: nodes can read them like state keys.
     pub(crate) readable_keys: usize,
+    /// Does a state key vanish in a step that does not write it?
+    pub(crate) fades: bool,
     /// Is the state one value, and no object of keys?
     pub(crate) is_root: bool,
     pub(crate) has_untracked: bool,
@@ -132,19 +154,44 @@ impl Plan {
     /// Room for so many nodes, each with a trigger channel.
     pub(crate) fn reserve(&mut self, nodes: usize) {
         self.channels.reserve(nodes + 2);
-        self.channel_index.reserve(nodes + 2);
         self.nodes.reserve(nodes + 1);
         self.node_index.reserve(nodes + 1);
+    }
+
+    /// The channel of this name.
+    pub(crate) fn channel_named(&self, name: &str) -> Option<ChannelIx> {
+        if let Some(index) = self.channel_index.get(name) {
+            return Some(*index);
+        }
+        let node = self.node_index.get(name.strip_prefix(TRIGGER)?)?;
+        Some(self.node(*node).branch_channel).filter(|_| *node > 0)
     }
 
     pub(crate) fn add_channel(&mut self, name: Name, spec: ChannelSpec) -> ChannelIx {
         let index = self.channels.len() as ChannelIx;
         self.channel_index.insert(name.clone(), index);
+        self.push_channel(name, spec)
+    }
+
+    /// Adds the channel that triggers a node.
+    pub(crate) fn add_trigger(&mut self, node: NodeIx, spec: ChannelSpec) {
+        let target = &self.nodes[node as usize].name;
+        let mut name = String::with_capacity(TRIGGER.len() + target.len());
+        name.push_str(TRIGGER);
+        name.push_str(target);
+        let channel = self.push_channel(name.into(), spec);
+        self.channels[channel as usize].branch_target = Some(node);
+        self.nodes[node as usize].branch_channel = channel;
+        self.subscribe(node, channel);
+    }
+
+    fn push_channel(&mut self, name: Name, spec: ChannelSpec) -> ChannelIx {
+        let index = self.channels.len() as ChannelIx;
         self.channels.push(ChannelPlan {
             name,
             spec,
             is_input: false,
-            subscribers: Vec::new(),
+            subscribers: SmallVec::new(),
             join_target: None,
             branch_target: None,
         });
@@ -168,7 +215,10 @@ impl Plan {
         let index = (self.nodes.len() + self.handlers.len()) as NodeIx;
         let node = Arc::new(HandlerNode(handler));
         let mut plan = NodePlan::new(name, Some(node), false, None);
-        plan.rules = rules;
+        plan.say(More {
+            rules,
+            ..More::default()
+        });
         self.handlers.push(plan);
         index
     }
@@ -176,26 +226,42 @@ impl Plan {
     pub(crate) fn subscribe(&mut self, node: NodeIx, channel: ChannelIx) {
         self.channels[channel as usize].subscribers.push(node);
         self.nodes[node as usize].triggers.push(channel);
-        if self.channels[channel as usize].name.starts_with("branch:to:") {
-            self.channels[channel as usize].branch_target = Some(node);
-        }
     }
 
     pub(crate) fn finish(mut self) -> Self {
+        let mut keys = self.channels[..self.state_keys].iter();
+        self.fades = keys.any(|key| key.spec.kind.is_transient());
+        let mut triggers = 0;
         for node in &mut self.nodes {
             let channels = &self.channels;
             once(&mut node.edges);
+            node.first_trigger = triggers;
+            triggers += node.triggers.len() as u32;
             if node.triggers.len() > 1 {
                 node.triggers
                     .sort_by(|a, b| channels[*a as usize].name.cmp(&channels[*b as usize].name));
             }
-            node.trigger_names = node
-                .triggers
-                .iter()
-                .map(|c| channels[*c as usize].name.clone())
-                .collect();
         }
         self
+    }
+
+    /// The names of the channels that trigger a node, sorted.
+    pub(crate) fn trigger_names(&self, node: NodeIx) -> impl Iterator<Item = &Name> {
+        let triggers = self.node(node).triggers.iter();
+        triggers.map(|channel| &self.channel(*channel).name)
+    }
+
+    /// Where a node's triggers are among those of all nodes.
+    pub(crate) fn triggers_of(&self, node: NodeIx) -> Range<usize> {
+        let node = self.node(node);
+        let first = node.first_trigger as usize;
+        first..first + node.triggers.len()
+    }
+
+    /// How many triggers all nodes have.
+    pub(crate) fn trigger_count(&self) -> usize {
+        let end = |node: &NodePlan| node.first_trigger as usize + node.triggers.len();
+        self.nodes.last().map_or(0, end)
     }
 
     pub(crate) fn channel(&self, index: ChannelIx) -> &ChannelPlan {
@@ -220,9 +286,8 @@ impl Plan {
     /// A packet as it is stored: untracked keys at the top of its input are left out.
     pub(crate) fn without_untracked(&self, packet: &Value) -> Value {
         let is_untracked = |key: &str| {
-            self.channel_index
-                .get(key)
-                .is_some_and(|index| matches!(self.channel(*index).spec.kind, Kind::Untracked { .. }))
+            self.channel_named(key)
+                .is_some_and(|index| matches!(self.channel(index).spec.kind, Kind::Untracked { .. }))
         };
         let (Value::Object(packet), Some(Value::Object(arg))) = (packet, packet.get("arg")) else {
             return packet.clone();
@@ -236,7 +301,7 @@ impl Plan {
 }
 
 /// Keeps the first of equal channels.
-fn once(channels: &mut Vec<ChannelIx>) {
+fn once(channels: &mut Channels) {
     // Nearly every node has a few edges, which are looked through sooner than hashed.
     const FEW: usize = 8;
     if channels.len() > FEW {
@@ -261,14 +326,10 @@ impl fmt::Display for Plan {
         for channel in &self.channels[..self.readable_keys] {
             writeln!(f, "key {}: {}", channel.name, channel.spec.reducer_name())?;
         }
-        for node in &self.nodes {
+        for (index, node) in self.nodes.iter().enumerate() {
+            let triggers: Vec<&str> = self.trigger_names(index as NodeIx).map(|name| &**name).collect();
             let deferred = if node.deferred { " (deferred)" } else { "" };
-            writeln!(
-                f,
-                "node {}{deferred} <- {}",
-                node.name,
-                node.trigger_names.join(", ")
-            )?;
+            writeln!(f, "node {}{deferred} <- {}", node.name, triggers.join(", "))?;
             for channel in node.edges.iter().chain(&node.joins) {
                 writeln!(f, "  -> {}", self.channel(*channel).name)?;
             }
@@ -296,8 +357,8 @@ impl fmt::Display for Plan {
                     }
                 )?;
             }
-            if !node.destinations.is_empty() {
-                writeln!(f, "  ! {}", node.destinations.join(", "))?;
+            if !node.more().destinations.is_empty() {
+                writeln!(f, "  ! {}", node.more().destinations.join(", "))?;
             }
         }
         Ok(())
@@ -317,23 +378,26 @@ impl NodePlan {
             node,
             deferred,
             input,
-            triggers: Vec::new(),
-            trigger_names: Vec::new(),
+            triggers: Channels::new(),
+            first_trigger: 0,
             branch_channel: 0,
-            edges: Vec::new(),
+            edges: Channels::new(),
             joins: Vec::new(),
             branches: Vec::new(),
-            rules: Rules::default(),
-            kind: None,
             ends: false,
-            destinations: Vec::new(),
-            graphs: Vec::new(),
-            writes: None,
-            cache: None,
             handler: None,
+            more: None,
             path_text: OnceLock::new(),
             pace: Pace::default(),
         }
+    }
+
+    pub(crate) fn more(&self) -> &More {
+        self.more.as_deref().unwrap_or_else(|| &NOTHING_MORE)
+    }
+
+    pub(crate) fn say(&mut self, more: More) {
+        self.more = Some(Box::new(more));
     }
 
     pub(crate) fn is_start(&self) -> bool {

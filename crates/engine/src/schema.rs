@@ -78,9 +78,9 @@ impl Schema {
                 problem("reserved-name", &key.name, message, "Choose another key.");
                 continue;
             }
-            let index = match plan.channel_index.get(&key.name) {
+            let index = match plan.channel_named(&key.name) {
                 None => plan.add_channel(key.name.clone(), key.spec),
-                Some(&index) => {
+                Some(index) => {
                     let declared = plan.channels[index as usize].spec.clone();
                     match declared.join(key.spec) {
                         Some(joined) => plan.channels[index as usize].spec = joined,
@@ -101,7 +101,7 @@ impl Schema {
         }
         plan.state_keys = plan.channels.len();
         for (name, managed) in self.managed {
-            if !may_be_named(&name) || plan.channel_index.contains_key(&name) {
+            if !may_be_named(&name) || plan.channel_named(&name).is_some() {
                 let message = format!("Channel '{name}' already exists with a different type");
                 problem(
                     "duplicate-channel",
@@ -121,8 +121,8 @@ impl Schema {
             let mut indexes = Vec::new();
             let mut managed = Vec::new();
             for key in keys {
-                match plan.channel_index.get(&key) {
-                    Some(&index) if plan.is_state_key(index) => indexes.push(index),
+                match plan.channel_named(&key) {
+                    Some(index) if plan.is_state_key(index) => indexes.push(index),
                     Some(_) => managed.push(key),
                     None => problem(
                         "unknown-key",

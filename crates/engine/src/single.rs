@@ -10,6 +10,7 @@ use crate::node::Interrupted;
 use crate::stream::Interrupt;
 use crate::task::{self, End, Work};
 use crate::value::Value;
+use crate::view;
 
 /// What a node did when it ran alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +46,7 @@ impl Graph {
         let spec = plan.node(index);
         let mut live = Live::fresh(plan.clone());
         live.set_state(&state.into())?;
-        let input = Live::input_view(plan, &live.state, spec.input.as_deref());
+        let input = view::input_view(plan, &live.state, spec.input.as_deref());
         let checkpoint = CheckpointId::new("");
         let task_id = task::derived_task_id(&checkpoint, 0, 0);
         let context = NodeContext::detached(self, None, index, &task_id, &checkpoint, 0, answers);

@@ -11,10 +11,10 @@ use crate::context::interrupt_id;
 use crate::delta;
 use crate::error::StateError;
 use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
-use crate::live::{Applied, Live, Writes, resolve};
+use crate::live::{Applied, Channel, Live, Writes, resolve};
 use crate::nest::{Persistence, graph_path, stable_ns};
 use crate::node::BoxFuture;
-use crate::plan::{NodeIx, Plan};
+use crate::plan::{NodeIx, Plan, Shown};
 use crate::stream::Interrupt;
 use crate::task::{self, Stage, Task, applied_of};
 use crate::value::{List, Object, Value};
@@ -252,15 +252,33 @@ fn is_nothing(value: &Value) -> bool {
 }
 
 /// A task in a checkpoint event: with its error, its result, or neither.
-pub(crate) fn task_json(plan: &Plan, thread: &ThreadId, task: &Task, pending: &[PendingWrite]) -> Value {
-    let stored = stored(plan, task.id(), pending);
+pub(crate) fn task_json(
+    plan: &Plan,
+    thread: &ThreadId,
+    task: &Task,
+    pending: &[PendingWrite],
+    shown: &Shown,
+) -> Value {
+    let mut stored = stored(plan, task.id(), pending);
+    if !matches!(shown, Shown::All) {
+        let is_shown = |channel: &Channel| match channel {
+            Channel::Known(index) => shown.has(plan, *index),
+            Channel::Named(_) => true,
+        };
+        stored.writes.retain(|(channel, _)| is_shown(channel));
+    }
     let mut entry = Object::new();
     entry.insert("id", task.id());
     entry.insert("name", task.name.clone());
     if let Some(error) = stored.error {
         entry.insert("error", error);
     } else {
-        let result = task::result_of(plan, &stored.writes);
+        let mut result = task::result_of(plan, &stored.writes);
+        if let Shown::Key(key) = shown
+            && let Some(only) = result.get(&plan.channel(*key).name)
+        {
+            result = only.clone();
+        }
         if !is_nothing(&result) {
             entry.insert("result", result);
         }
@@ -274,7 +292,7 @@ pub(crate) fn task_json(plan: &Plan, thread: &ThreadId, task: &Task, pending: &[
 /// The graph whose state can be read at tasks of a node.
 fn nested_of(plan: &Plan, node: NodeIx) -> Option<&Graph> {
     let keeps = |graph: &&Graph| graph.persistence != Persistence::Off;
-    plan.node(node).graphs.iter().find(keeps)
+    plan.node(node).more().graphs.iter().find(keeps)
 }
 
 fn runs_graphs(plan: &Plan, task: &Task) -> bool {
@@ -410,7 +428,7 @@ pub(crate) fn locate(graph: &Graph, ns: &str) -> Option<(Graph, Name)> {
     let mut found = graph.clone();
     for name in graph_path(ns) {
         let node = found.plan.node_index.get(name)?;
-        let nested = found.plan.node(*node).graphs.first()?;
+        let nested = found.plan.node(*node).more().graphs.first()?;
         found = inherit(nested, &found);
     }
     let ns = match found.persistence {

@@ -1,18 +1,20 @@
 //! Tasks: which ones a checkpoint gives, and running one of them.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::future::poll_fn;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
+use smallvec::SmallVec;
 use tracing::Span;
 
 use crate::call::TaskFn;
-use crate::channel::{packet, refusal};
+use crate::channel::packet;
 use crate::checkpoint::reserved::{END, RETURN, START};
 use crate::context::NodeContext;
 use crate::entries::{Writer, add_command_writes, add_writes};
@@ -26,6 +28,7 @@ use crate::observe::{self, Ending};
 use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
 use crate::timeout::Timeout;
 use crate::value::{List, Object, Value};
+use crate::view::{input_view, router_view};
 
 /// Why a task is there.
 #[derive(Clone, Debug)]
@@ -48,33 +51,50 @@ pub(crate) struct TakeOver {
     pub(crate) failed: NodeFailed,
 }
 
-/// The step that tasks belong to: what their ids are made from.
-pub(crate) struct Stage {
+/// Where the steps of a run take place: one for all of them.
+pub(crate) struct Ground {
     pub(crate) plan: Arc<Plan>,
     /// The namespace of the graph.
     pub(crate) ns: Name,
+}
+
+/// The step that tasks belong to: what their ids are made from.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    ground: Arc<Ground>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) step: i64,
 }
 
 impl Stage {
-    pub(crate) fn new(plan: &Arc<Plan>, ns: &Name, checkpoint: &CheckpointId, step: i64) -> Arc<Self> {
-        Arc::new(Self {
+    pub(crate) fn new(plan: &Arc<Plan>, ns: &Name, checkpoint: &CheckpointId, step: i64) -> Self {
+        let ground = Ground {
             plan: plan.clone(),
             ns: ns.clone(),
+        };
+        Self::on(&Arc::new(ground), checkpoint, step)
+    }
+
+    pub(crate) fn on(ground: &Arc<Ground>, checkpoint: &CheckpointId, step: i64) -> Self {
+        Self {
+            ground: ground.clone(),
             checkpoint: checkpoint.clone(),
             step,
-        })
+        }
+    }
+
+    pub(crate) fn plan(&self) -> &Arc<Plan> {
+        &self.ground.plan
     }
 
     fn at(&self) -> (&str, &CheckpointId, i64) {
-        (&self.ns, &self.checkpoint, self.step)
+        (&self.ground.ns, &self.checkpoint, self.step)
     }
 }
 
 /// What a task is. Its id and its path as text are made when somebody asks: most runs never do.
 pub(crate) struct Head {
-    pub(crate) stage: Arc<Stage>,
+    pub(crate) stage: Stage,
     /// None for a call, whose work is its own.
     pub(crate) node: Option<NodeIx>,
     pub(crate) name: Name,
@@ -99,7 +119,7 @@ impl std::ops::Deref for Task {
 }
 
 impl Head {
-    fn new(stage: &Arc<Stage>, node: Option<NodeIx>, name: Name, origin: Origin) -> Self {
+    fn new(stage: &Stage, node: Option<NodeIx>, name: Name, origin: Origin) -> Self {
         Self {
             stage: stage.clone(),
             node,
@@ -112,7 +132,7 @@ impl Head {
 
     /// Of a task whose id and path do not follow from what it is.
     pub(crate) fn known(
-        stage: &Arc<Stage>,
+        stage: &Stage,
         node: Option<NodeIx>,
         name: Name,
         origin: Origin,
@@ -129,17 +149,14 @@ impl Head {
     /// A hash of where the task stands: whoever prepares the same step again gives it the same id.
     pub(crate) fn id(&self) -> &TaskId {
         self.id.get_or_init(|| match (&self.origin, self.node) {
-            (Origin::Packet(index), _) => task_id(
-                self.stage.at(),
-                &self.name,
-                "__pregel_push",
-                &[&index.to_string()],
-            ),
+            (Origin::Packet(index), _) => {
+                task_id(self.stage.at(), &self.name, "__pregel_push", [index.to_string()])
+            }
             (_, Some(node)) => {
-                let triggers = &self.stage.plan.node(node).trigger_names;
+                let triggers = self.stage.plan().trigger_names(node);
                 task_id(self.stage.at(), &self.name, "__pregel_pull", triggers)
             }
-            (_, None) => task_id::<&str>(self.stage.at(), &self.name, "__pregel_pull", &[]),
+            (_, None) => task_id(self.stage.at(), &self.name, "__pregel_pull", [""; 0]),
         })
     }
 
@@ -147,7 +164,7 @@ impl Head {
     pub(crate) fn path_text(&self) -> &Name {
         self.path_text.get_or_init(|| match (&self.origin, self.node) {
             (Origin::Packet(index), _) => packet_path(*index).into(),
-            (_, Some(node)) => self.stage.plan.node(node).path_text(),
+            (_, Some(node)) => self.stage.plan().node(node).path_text(),
             (_, None) => "".into(),
         })
     }
@@ -171,7 +188,7 @@ impl Head {
     }
     pub(crate) fn triggers(&self) -> Vec<Name> {
         match (&self.origin, self.node) {
-            (Origin::Pull, Some(node)) => self.stage.plan.node(node).trigger_names.clone(),
+            (Origin::Pull, Some(node)) => self.stage.plan().trigger_names(node).cloned().collect(),
             _ => vec!["__pregel_push".into()],
         }
     }
@@ -191,11 +208,11 @@ impl Head {
     /// START is part of no event.
     pub(crate) fn is_start(&self) -> bool {
         self.node
-            .is_some_and(|node| self.stage.plan.node(node).is_start())
+            .is_some_and(|node| self.stage.plan().node(node).is_start())
     }
     /// The namespace that the task's questions are named in, and graphs that it runs keep their checkpoints under.
     pub(crate) fn ns(&self) -> String {
-        let graph = &self.stage.ns;
+        let graph = &self.stage.ground.ns;
         let separator = if graph.is_empty() { "" } else { "|" };
         format!("{graph}{separator}{}:{}", self.name, self.id())
     }
@@ -208,6 +225,7 @@ fn packet_path(index: usize) -> String {
 /// Where a task stands among the tasks of its step: pulled nodes by name, then packets by index.
 pub(crate) enum Place<'a> {
     Packet(usize),
+    Of(&'a Head),
     Text(&'a str),
 }
 
@@ -216,38 +234,55 @@ impl Place<'_> {
     pub(crate) fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Place::Packet(a), Place::Packet(b)) => a.cmp(b),
-            (Place::Text(a), Place::Text(b)) => a.cmp(b),
-            (Place::Packet(a), Place::Text(b)) => packet_path(*a).as_str().cmp(b),
-            (Place::Text(a), Place::Packet(b)) => (*a).cmp(&packet_path(*b)),
+            (a, b) => a.text().cmp(&b.text()),
+        }
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Place::Packet(index) => packet_path(*index).into(),
+            Place::Of(head) => (&**head.path_text()).into(),
+            Place::Text(text) => (*text).into(),
         }
     }
 }
 
+/// Stands between the parts that a task's id is made from.
+const BETWEEN: u8 = 0x1f;
+
 /// A UUID-looking hash: the same checkpoint and path always give the same id.
-fn task_id<T: AsRef<str>>(
+fn task_id(
     (ns, checkpoint, step): (&str, &CheckpointId, i64),
     name: &str,
     kind: &str,
-    rest: &[T],
+    rest: impl IntoIterator<Item: AsRef<str>>,
 ) -> TaskId {
-    let mut text = String::with_capacity(160);
-    text.push_str(checkpoint.as_str());
-    text.push('\u{1f}');
-    text.push_str(ns);
-    text.push('\u{1f}');
-    // Writing to a string cannot fail.
-    let _ = write!(text, "{step}");
-    for part in [name, kind].into_iter().chain(rest.iter().map(T::as_ref)) {
-        text.push('\u{1f}');
-        text.push_str(part);
+    let mut text: SmallVec<[u8; 256]> = SmallVec::new();
+    text.extend_from_slice(checkpoint.as_str().as_bytes());
+    text.push(BETWEEN);
+    text.extend_from_slice(ns.as_bytes());
+    text.push(BETWEEN);
+    let mut digits = [0; 20];
+    let mut room = &mut digits[..];
+    // The longest number has twenty characters.
+    let _ = write!(room, "{step}");
+    let left = room.len();
+    text.extend_from_slice(&digits[..digits.len() - left]);
+    for part in [name, kind] {
+        text.push(BETWEEN);
+        text.extend_from_slice(part.as_bytes());
     }
-    let hash = xxhash_rust::xxh3::xxh3_128(text.as_bytes());
+    for part in rest {
+        text.push(BETWEEN);
+        text.extend_from_slice(part.as_ref().as_bytes());
+    }
+    let hash = xxhash_rust::xxh3::xxh3_128(&text);
     TaskId::new(uuid_text(uuid::Uuid::from_u128(hash)))
 }
 
 /// The id under which an update of an edit is filed when no task of its node waits.
 pub(crate) fn derived_task_id(checkpoint: &CheckpointId, step: i64, position: usize) -> TaskId {
-    task_id(("", checkpoint, step), "", "update", &[&position.to_string()])
+    task_id(("", checkpoint, step), "", "update", [position.to_string()])
 }
 
 /// The task of a call made by `caller`.
@@ -258,7 +293,7 @@ pub(crate) fn called(caller: &Task, call: &crate::call::Call) -> Task {
         stage.at(),
         &name,
         "__pregel_push",
-        &[&**around, &index.to_string()],
+        [&**around, &index.to_string()],
     );
     let path = format!("~__pregel_push, {around}, {index:010}, {:010}", 1);
     let origin = Origin::Call(caller.path(), index);
@@ -273,7 +308,7 @@ pub(crate) fn called(caller: &Task, call: &crate::call::Call) -> Task {
 pub(crate) fn taking_over(task: &Task, (node, name): (NodeIx, Name), failed: NodeFailed) -> Task {
     let stage = &task.stage;
     let rest = ["node_error_handler", task.id().as_str()];
-    let id = task_id(stage.at(), &name, "__pregel_push", &rest);
+    let id = task_id(stage.at(), &name, "__pregel_push", rest);
     let path = format!("{}, node_error_handler, {:010}", task.path_text(), 0);
     let origin = Origin::Failure(Arc::new(TakeOver {
         path: task.path(),
@@ -287,9 +322,16 @@ pub(crate) fn taking_over(task: &Task, (node, name): (NodeIx, Name), failed: Nod
 }
 
 /// The tasks of the super-step that starts from `live`: packets in queue order, then triggered nodes.
-pub(crate) fn prepare(live: &Live, stage: &Arc<Stage>, updated: Option<&[ChannelIx]>) -> Vec<Task> {
-    let plan = &live.plan;
+pub(crate) fn prepare(live: &Live, stage: &Stage, updated: Option<&[ChannelIx]>) -> Vec<Task> {
     let mut tasks = Vec::new();
+    prepare_into(&mut tasks, live, stage, updated);
+    tasks
+}
+
+/// The same, in the place of the tasks before.
+pub(crate) fn prepare_into(tasks: &mut Vec<Task>, live: &Live, stage: &Stage, updated: Option<&[ChannelIx]>) {
+    let plan = &live.plan;
+    tasks.clear();
     for (index, queued) in live.packets().enumerate() {
         let name = queued.get("node").and_then(Value::as_str).unwrap_or_default();
         let Some(&node) = plan.node_index.get(name) else {
@@ -307,7 +349,7 @@ pub(crate) fn prepare(live: &Live, stage: &Arc<Stage>, updated: Option<&[Channel
         let spec = plan.node(node);
         let input = match &spec.input {
             _ if node == 0 => live.value(plan.start_channel).cloned().unwrap_or_default(),
-            Some(keys) => Live::input_view(plan, &live.state, Some(keys)),
+            Some(keys) => input_view(plan, &live.state, Some(keys)),
             None => live.whole_view(),
         };
         tasks.push(Task {
@@ -316,7 +358,6 @@ pub(crate) fn prepare(live: &Live, stage: &Arc<Stage>, updated: Option<&[Channel
             writes: Vec::new(),
         });
     }
-    tasks
 }
 
 /// A task's writes, ready to be applied.
@@ -327,7 +368,7 @@ pub(crate) fn applied_of<'a>(task: &'a Task, writes: &'a [(Channel, Value)]) -> 
         node: task.node.filter(|_| task.failed().is_none()),
         place: match task.origin {
             Origin::Packet(index) => Place::Packet(index),
-            _ => Place::Text(task.path_text()),
+            _ => Place::Of(&task.head),
         },
         pulled: task.pulled(),
         writes,
@@ -395,7 +436,7 @@ impl Work {
             return Ok(());
         }
         let head = context.head();
-        let (plan, index) = (&head.stage.plan, head.node.unwrap_or_default());
+        let (plan, index) = (head.stage.plan(), head.node.unwrap_or_default());
         let output = match stand_in.as_ref().or(plan.node(index).node.as_ref()) {
             Some(node) => match node.run(context.clone(), self.input).await {
                 // What a nested graph sent up is this node's output.
@@ -503,8 +544,8 @@ pub(crate) async fn write(
     }
     for branch in &spec.branches {
         let fresh = match &branch.input {
-            Some(keys) => fresh_state(plan, state, writes, &spec.name, None, Some(keys))?,
-            None => fresh_state(
+            Some(keys) => router_view(plan, state, writes, &spec.name, None, Some(keys))?,
+            None => router_view(
                 plan,
                 state,
                 writes,
@@ -514,29 +555,26 @@ pub(crate) async fn write(
             )?,
         };
         // Where a router leads is checked as a whole before any of it is written.
-        let mut targets = Vec::new();
-        for target in branch.router.route(context.clone(), fresh).await? {
-            let target = match (target, &branch.paths) {
-                (Target::Node(label), Some(paths)) => match paths.get(&label).or(branch.default.as_ref()) {
-                    Some(target) => Target::Node(target.clone()),
-                    None => {
-                        let mut known: Vec<&str> = paths.keys().map(|label| &**label).collect();
-                        known.sort_unstable();
-                        return Err(NodeError::new(
-                            "KeyError",
-                            format!(
-                                "'{label}': the conditional edge `{}` of `{}` has no path with this label. Its labels \
-                                 are {}. Add the path or a default.",
-                                branch.name,
-                                spec.name,
-                                known.join(", ")
-                            ),
-                        ));
-                    }
-                },
-                (target, _) => target,
+        let mut targets = branch.router.route(context.clone(), fresh).await?;
+        for target in &mut targets {
+            let (Target::Node(label), Some(paths)) = (target, &branch.paths) else {
+                continue;
             };
-            targets.push(target);
+            let Some(found) = paths.get(label).or(branch.default.as_ref()) else {
+                let mut known: Vec<&str> = paths.keys().map(|label| &**label).collect();
+                known.sort_unstable();
+                return Err(NodeError::new(
+                    "KeyError",
+                    format!(
+                        "'{label}': the conditional edge `{}` of `{}` has no path with this label. Its labels are {}. \
+                         Add the path or a default.",
+                        branch.name,
+                        spec.name,
+                        known.join(", ")
+                    ),
+                ));
+            };
+            *label = found.clone();
         }
         if (targets.iter())
             .any(|target| matches!(target, Target::Node(name) if &**name == START || name.is_empty()))
@@ -645,56 +683,6 @@ pub(crate) fn goto(plan: &Plan, target: Target, writes: &mut Writes) {
         },
         Target::Send(send) => writes.push((Channel::Known(plan.tasks_channel), packet(&send))),
     }
-}
-
-/// The state before the step with this task's own writes applied: what its routers see. `below` is what the node
-/// returned; where the state has a key, the state's value is seen.
-fn fresh_state(
-    plan: &Plan,
-    state: &[Option<Value>],
-    writes: &Writes,
-    writer: &str,
-    below: Option<&Object>,
-    keys: Option<&[ChannelIx]>,
-) -> Result<Value, NodeError> {
-    let mut own: Vec<(ChannelIx, &Value)> = Vec::with_capacity(writes.len());
-    for (channel, value) in writes {
-        if let Channel::Known(index) = channel
-            && plan.is_state_key(*index)
-        {
-            own.push((*index, value));
-        }
-    }
-    // Stable: the writes of one key keep their order.
-    own.sort_by_key(|(index, _)| *index);
-    let mut fresh = state.to_vec();
-    for writes in own.chunk_by(|(a, _), (b, _)| a == b) {
-        let index = writes[0].0;
-        let channel = plan.channel(index);
-        let several: Vec<&Value>;
-        let values = match writes {
-            [(_, value)] => std::slice::from_ref(value),
-            _ => {
-                several = writes.iter().map(|(_, value)| *value).collect();
-                &several
-            }
-        };
-        let updated = channel.spec.kind.update(&mut fresh[index as usize], values);
-        updated.map_err(|why| {
-            NodeError::new("InvalidUpdateError", refusal(&channel.name, &why, vec![writer]))
-        })?;
-    }
-    Ok(match (Live::input_view(plan, &fresh, keys), below) {
-        (Value::Object(view), Some(below)) => {
-            let beside = view.iter().filter(|(key, _)| !below.contains_key(key));
-            let seen = below
-                .iter()
-                .map(|(key, value)| (key, view.get(key).unwrap_or(value)));
-            let seen = seen.chain(beside);
-            Value::Object(seen.map(|(key, value)| (key.clone(), value.clone())).collect())
-        }
-        (view, _) => view,
-    })
 }
 
 /// Writes to state keys as `updates` shows them: an object, single-key objects in a list when a key was written

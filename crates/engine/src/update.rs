@@ -73,9 +73,7 @@ pub(crate) async fn bulk_update_state(
         done = Some(edit.step(updates).await?);
     }
     if store {
-        for commit in edit.commits {
-            saver.commit(commit).await?;
-        }
+        saver.commit_all(edit.commits).await?;
     }
     done.ok_or_else(|| RunError::invalid_request("No supersteps provided"))
 }
@@ -306,7 +304,7 @@ impl<'a> Edit<'a> {
             }
         }
         let mut notes = Object::new();
-        let mut ran: Vec<(Name, NodeIx, String, Writes)> = Vec::with_capacity(updates.len());
+        let mut ran: Vec<(Name, NodeIx, Name, Writes)> = Vec::with_capacity(updates.len());
         let mut filed = Vec::new();
         for (position, (update, node)) in updates.into_iter().zip(nodes).enumerate() {
             let name = plan.node(node).name.clone();
@@ -315,7 +313,7 @@ impl<'a> Edit<'a> {
                 None => free.get_mut(&node).and_then(VecDeque::pop_front),
             };
             // Updates apply in the order they were given, which is what this path sorts by.
-            let path = format!("~__interrupt__, {position:010}");
+            let path: Name = format!("~__interrupt__, {position:010}").into();
             let task_id = update
                 .task_id
                 .or_else(|| task.map(|task| task.id().clone()))
@@ -408,6 +406,7 @@ impl<'a> Edit<'a> {
         if !self.files || self.base.is_none() {
             live.deltas.force_written();
         }
+        live.deltas.first_edit = self.base.is_none();
         let (checkpoint, changes, seen) = live.checkpoint(id, now, metadata, None, true);
         let put = Put {
             checkpoint,

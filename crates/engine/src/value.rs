@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use serde_json::Number;
+use smallvec::SmallVec;
 
 /// A JSON value with structural sharing.
 #[derive(Clone, Default, PartialEq)]
@@ -79,13 +80,16 @@ pub struct Object(Arc<Entries>);
 /// Entries in the order of their insertion.
 #[derive(Clone, Default)]
 struct Entries {
-    list: Vec<(Arc<str>, Value)>,
+    list: SmallVec<[(Arc<str>, Value); SMALL]>,
     /// Where each key is in the list, when there are more than a look can take in.
     places: Option<Box<Places>>,
 }
 
 /// Keys are names that a graph's author chose or text that a model wrote: a fast hash with a random seed serves both.
 type Places = HashMap<Arc<str>, usize, foldhash::fast::RandomState>;
+
+/// So many entries are held without memory of their own: most updates and many states are not larger.
+const SMALL: usize = 2;
 
 /// So many keys are found sooner by looking at each than by hashing. State and messages rarely have more.
 const FEW: usize = 8;

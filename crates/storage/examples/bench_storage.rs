@@ -68,7 +68,7 @@ fn small_steps(first: u64, steps: u64) -> Vec<(Vec<TaskWrites>, Put)> {
         let task = TaskWrites {
             checkpoint_id: parent.id.clone(),
             task_id: TaskId::new(format!("{:08x}-1111-8222-9333-444455556666", n)),
-            task_path: "~__pregel_pull, loop".to_owned(),
+            task_path: "~__pregel_pull, loop".into(),
             writes: vec![
                 Write {
                     idx: 0,

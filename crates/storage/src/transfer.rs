@@ -427,7 +427,7 @@ impl Line {
                 .into_iter()
                 .map(|task| TaskLine {
                     task: task.task_id,
-                    path: task.task_path,
+                    path: task.task_path.to_string(),
                     writes: task
                         .writes
                         .into_iter()
@@ -489,7 +489,7 @@ impl Line {
             .map(|task| TaskWrites {
                 checkpoint_id: self.id.clone(),
                 task_id: task.task,
-                task_path: task.path,
+                task_path: task.path.into(),
                 writes: task
                     .writes
                     .into_iter()

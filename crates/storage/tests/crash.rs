@@ -36,7 +36,7 @@ fn write_of(checkpoint: &Checkpoint, n: u64) -> TaskWrites {
     TaskWrites {
         checkpoint_id: checkpoint.id.clone(),
         task_id: TaskId::new(format!("task {n}")),
-        task_path: "p".to_owned(),
+        task_path: "p".into(),
         writes: vec![Write {
             idx: 0,
             channel: "n".into(),

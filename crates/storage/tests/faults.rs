@@ -128,7 +128,7 @@ async fn sick_and_well(file: &Path) {
         let task = TaskWrites {
             checkpoint_id: second.id.clone(),
             task_id: TaskId::new("task"),
-            task_path: String::new(),
+            task_path: "".into(),
             writes: vec![Write {
                 idx: 0,
                 channel: "x".into(),

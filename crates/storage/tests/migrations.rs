@@ -27,7 +27,7 @@ async fn writes(
     let task = TaskWrites {
         checkpoint_id: of.id.clone(),
         task_id: TaskId::new(task),
-        task_path: "~__pregel_pull, node".to_owned(),
+        task_path: "~__pregel_pull, node".into(),
         writes: writes.collect(),
     };
     let commit = Commit {

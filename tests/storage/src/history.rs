@@ -184,7 +184,7 @@ impl Run<'_> {
         Some(TaskWrites {
             checkpoint_id: of,
             task_id,
-            task_path: path,
+            task_path: path.into(),
             writes: writes.collect(),
         })
     }

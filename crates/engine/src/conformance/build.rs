@@ -190,7 +190,7 @@ pub(super) fn writes(of: &Checkpoint, task: &str, path: &str, rows: &[(i32, &str
     TaskWrites {
         checkpoint_id: of.id.clone(),
         task_id: TaskId::new(task),
-        task_path: path.to_owned(),
+        task_path: path.into(),
         writes: rows
             .iter()
             .map(|(idx, channel, value)| Write {

@@ -298,7 +298,7 @@ impl Loop {
             let record = TaskWrites {
                 checkpoint_id: self.current.clone(),
                 task_id: TaskId::null(),
-                task_path: String::new(),
+                task_path: "".into(),
                 writes: stored.into_iter().map(|w| w.write).collect(),
             };
             if self.shared.config.durability == Durability::Exit {
@@ -316,7 +316,7 @@ impl Loop {
     pub(super) fn null_writes(&self, from: usize, writes: &Writes) -> Vec<PendingWrite> {
         let pending = |write| PendingWrite {
             task_id: TaskId::null(),
-            task_path: String::new(),
+            task_path: "".into(),
             write,
         };
         stored_writes(&self.plan, from, writes)

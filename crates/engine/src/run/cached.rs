@@ -12,7 +12,7 @@ impl Loop {
 
     fn cache_policy(&self, place: usize) -> Option<&CachePolicy> {
         match self.tasks[place].node {
-            Some(node) => self.plan.node(node).cache.as_ref(),
+            Some(node) => self.plan.node(node).more().cache.as_ref(),
             None => self.calls.options(place)?.cache.as_ref(),
         }
     }

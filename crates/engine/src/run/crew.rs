@@ -147,7 +147,8 @@ impl<'a> Crew<'a> {
     }
 
     fn spawn(&mut self, place: usize) {
-        let work = self.run.execute(place);
+        // Boxed, because the runtime moves what it is given several times.
+        let work = Box::pin(self.run.execute(place));
         let (plan, node) = (self.run.plan.clone(), self.run.tasks[place].node);
         let work = async move {
             let began = Instant::now();
@@ -192,7 +193,7 @@ impl<'a> Crew<'a> {
     /// Takes up a call and starts its work, unless the result is there.
     async fn begin_call(&mut self, call: Call) -> Result<(), RunError> {
         if let Some(place) = self.run.accept(call).await? {
-            let work = self.run.execute(place);
+            let work = Box::pin(self.run.execute(place));
             self.running
                 .spawn(async move { (place, work.await) }.in_current_span());
             self.calls_running += 1;

@@ -32,7 +32,7 @@ use crate::persist::Persister;
 use crate::plan::{ChannelIx, Plan, Shown};
 use crate::snapshot;
 use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
-use crate::task::{self, End, Head, Outcome, Place, Stage, Task, applied_of};
+use crate::task::{self, End, Ground, Head, Outcome, Place, Stage, Task, applied_of};
 use crate::value::{List, Object, Value};
 
 mod answers;
@@ -64,6 +64,7 @@ struct Counts {
 
 pub(crate) struct Loop {
     plan: Arc<Plan>,
+    ground: Arc<Ground>,
     shared: Arc<Shared>,
     /// Not set for a graph that keeps nothing.
     saver: Option<Arc<dyn Checkpointer>>,
@@ -106,6 +107,8 @@ pub(crate) struct Loop {
     unmade: Option<String>,
     interrupts: Vec<Interrupt>,
     any_values: bool,
+    /// What the run has come to, if a step that wrote none of it has cleared a part meanwhile.
+    kept: Option<Value>,
     counts: Counts,
     size: StateSize,
 }
@@ -146,8 +149,8 @@ impl Loop {
             .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         let user = user_metadata(&config.metadata);
         let shared = Shared::root(graph, config, run_id, user, emitter);
-        let index = |name: &Name| match graph.plan.channel_index.get(name) {
-            Some(index) if graph.plan.is_state_key(*index) => Ok(*index),
+        let index = |name: &Name| match graph.plan.channel_named(name) {
+            Some(index) if graph.plan.is_state_key(index) => Ok(index),
             _ => Err(RunError::invalid_request(format!(
                 "Key {name} not in channels\nThe output of a run is of state keys."
             ))),
@@ -194,8 +197,13 @@ impl Loop {
         };
         let mut live = Live::fresh(graph.plan.clone());
         live.tracked = persister.is_some();
+        let ground = Ground {
+            plan: graph.plan.clone(),
+            ns: shared.ns.clone(),
+        };
         Self {
             plan: graph.plan.clone(),
+            ground: Arc::new(ground),
             saver,
             persister,
             limits: graph.limits.clone(),
@@ -230,6 +238,7 @@ impl Loop {
             unmade: None,
             interrupts: Vec::new(),
             any_values: false,
+            kept: None,
             counts: Counts::default(),
             size: StateSize::default(),
             shared: Arc::new(shared),
@@ -265,13 +274,9 @@ impl Loop {
             ending.run(status.as_ref().copied());
             drop(going);
             let status = status?;
-            let value = if self.any_values {
-                match &self.shown {
-                    Shown::All => self.live.output(),
-                    shown => self.live.shown(shown),
-                }
-            } else {
-                Value::Null
+            let value = match self.any_values {
+                true => self.kept.take().unwrap_or_else(|| self.result()),
+                false => Value::Null,
             };
             ending.output(|| value.clone(), content_limit);
             let checkpoint_id = self.persister.is_some().then_some(self.current);
@@ -325,7 +330,8 @@ impl Loop {
                     limit: self.shared.config.recursion_limit,
                 });
             }
-            self.tasks = self.prepare();
+            let stage = self.stage();
+            task::prepare_into(&mut self.tasks, &self.live, &stage, self.updated.as_deref());
             if self.wants_checkpoints() {
                 let tasks = std::mem::take(&mut self.tasks);
                 self.emit_checkpoint(&tasks).await;
@@ -372,6 +378,10 @@ impl Loop {
                     return Err(error);
                 }
             }
+            let before = self
+                .plan
+                .fades
+                .then(|| self.kept.take().unwrap_or_else(|| self.result()));
             let updated = match &self.tasks[..] {
                 [only] => self.live.apply(&mut [applied_of(only, &only.writes)], true, true),
                 all => {
@@ -383,9 +393,12 @@ impl Loop {
             if updated.iter().any(|channel| self.shown.has(&self.plan, *channel)) {
                 self.emit_values(Vec::new()).await;
             }
+            self.kept = before.filter(|_| !updated.iter().any(|channel| self.is_result(*channel)));
             self.keep_deltas();
             self.measure_state(updated.iter().copied());
-            self.updated = Some(updated);
+            if let Some(before) = self.updated.replace(updated) {
+                self.live.recycle(before);
+            }
             self.pending.clear();
             self.keep_finished = true;
             self.resuming = None;
@@ -406,6 +419,21 @@ impl Loop {
         }
     }
 
+    /// What the run comes to, as the state is now.
+    fn result(&self) -> Value {
+        match &self.shown {
+            Shown::All => self.live.output(),
+            shown => self.live.shown(shown),
+        }
+    }
+
+    fn is_result(&self, channel: ChannelIx) -> bool {
+        match (&self.shown, &self.plan.output_keys) {
+            (Shown::All, Some(keys)) => keys.contains(&channel),
+            (shown, _) => shown.has(&self.plan, channel),
+        }
+    }
+
     fn lifecycle_event(&self, status: LifecycleStatus) -> LifecycleEvent {
         LifecycleEvent {
             status,
@@ -420,8 +448,8 @@ impl Loop {
     }
 
     /// What the ids of the open step's tasks are made from.
-    fn stage(&self) -> Arc<Stage> {
-        Stage::new(&self.plan, &self.shared.ns, &self.current, self.step)
+    fn stage(&self) -> Stage {
+        Stage::on(&self.ground, &self.current, self.step)
     }
 
     /// Taking the input is not worth a span, unless routers of the user's run with it.

@@ -82,6 +82,7 @@ impl Loop {
 
     pub(super) async fn emit_values(&mut self, interrupts: Vec<Interrupt>) {
         self.any_values = true;
+        self.kept = None;
         self.shared
             .emitter
             .send_if(StreamMode::Values, || {
@@ -118,7 +119,7 @@ impl Loop {
             next: tasks.iter().map(|task| task.name.clone()).collect(),
             tasks: tasks
                 .iter()
-                .map(|task| snapshot::task_json(&self.plan, thread, task, &self.pending))
+                .map(|task| snapshot::task_json(&self.plan, thread, task, &self.pending, &self.shown))
                 .collect::<List>(),
         };
         let payload = Payload::Checkpoint(Box::new(event));

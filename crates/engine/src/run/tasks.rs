@@ -135,9 +135,9 @@ impl Loop {
                     task_id: crate::delta::late_task(task.id(), self.step),
                     // The first step of the run takes its place among what is stored of that step already.
                     task_path: if self.step == first_step {
-                        task.path_text().to_string()
+                        task.path_text().clone()
                     } else {
-                        format!("~~{:010}{}", self.step.max(0), task.path_text())
+                        format!("~~{:010}{}", self.step.max(0), task.path_text()).into()
                     },
                     writes: stored_writes(&self.plan, 0, &writes),
                 });
@@ -348,8 +348,8 @@ impl Loop {
     fn rules(&self, task: &Task, call: Option<&TaskFn>) -> Option<Rules> {
         let (rules, kind) = match (task.node, call) {
             (Some(node), _) => {
-                let spec = self.plan.node(node);
-                (Cow::Borrowed(&spec.rules), spec.kind.as_ref())
+                let more = self.plan.node(node).more();
+                (Cow::Borrowed(&more.rules), more.kind.as_ref())
             }
             (None, Some(call)) => {
                 let rules = Rules {
@@ -511,7 +511,7 @@ impl Loop {
     /// A task's writes as they are stored; also kept as pending writes of the open step, if it stays open.
     pub(super) fn record(&mut self, task: &Head, writes: &Writes, pending: bool) -> TaskWrites {
         let writes = stored_writes(&self.plan, 0, writes);
-        let (task_id, task_path) = (task.id().clone(), task.path_text().to_string());
+        let (task_id, task_path) = (task.id().clone(), task.path_text().clone());
         for write in writes.iter().filter(|_| pending) {
             // Only a task that was tried before has something to replace; a wide step is not searched for each write.
             if write.idx < 0 {

@@ -186,7 +186,7 @@ impl Task {
         Self {
             of: task.checkpoint_id.clone(),
             task: task.task_id.clone(),
-            path: task.task_path.clone(),
+            path: task.task_path.to_string(),
             writes: rows
                 .map(|row| (row.idx, row.channel.clone(), row.value.clone()))
                 .collect(),
@@ -198,7 +198,7 @@ impl Task {
         TaskWrites {
             checkpoint_id: self.of,
             task_id: self.task,
-            task_path: self.path,
+            task_path: self.path.into(),
             writes: rows
                 .map(|(idx, channel, value)| Write { idx, channel, value })
                 .collect(),

@@ -839,7 +839,7 @@ fn pending_write(
         value: value.map_err(&damaged)?,
     };
     Ok(PendingWrite {
-        task_path: row.try_get(2)?,
+        task_path: row.try_get::<_, &str>(2)?.into(),
         write,
         task_id,
     })

@@ -752,7 +752,7 @@ impl Writer {
                 continue;
             }
             let row = WriteRow {
-                path: task.task_path.clone(),
+                path: task.task_path.to_string(),
                 channel: self.name(&write.channel)?,
                 kind: kind(&task.task_id, &write.channel),
             };

@@ -495,7 +495,7 @@ pub(super) fn flags_of<'a>(channels: impl IntoIterator<Item = &'a str> + Clone) 
 
 /// The pending writes that lines add up to.
 pub(super) fn pending(lines: &[Vec<u8>]) -> Result<Vec<PendingWrite>, String> {
-    let mut tasks: BTreeMap<TaskId, (String, BTreeMap<i32, Write>)> = BTreeMap::new();
+    let mut tasks: BTreeMap<TaskId, (Name, BTreeMap<i32, Write>)> = BTreeMap::new();
     for line in lines {
         let end = line
             .iter()

@@ -471,7 +471,7 @@ impl View<'_> {
     ) -> Result<(), Fault> {
         let unreadable = |e: rusqlite::Error| Fault::from(e).at(|| format!("A task of {}", lower(place)));
         let task_id = TaskId::new(row.get::<_, IdColumn>(0).map_err(unreadable)?.0);
-        let task_path: String = row.get(1).map_err(unreadable)?;
+        let task_path: Name = row.get(1).map_err(unreadable)?;
         let damaged = |cause: String| {
             Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause)
         };

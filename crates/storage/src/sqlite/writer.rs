@@ -925,7 +925,7 @@ impl Writer {
             None => {
                 self.conn
                     .prepare_cached("INSERT INTO writes (checkpoint, task, path, status, data) VALUES (?1, ?2, ?3, ?4, ?5)")?
-                    .execute(params![seq, id, task.task_path, status, blob])?;
+                    .execute(params![seq, id, &*task.task_path, status, blob])?;
             }
         }
         Ok(())

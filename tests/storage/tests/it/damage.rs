@@ -45,7 +45,7 @@ async fn fill(saver: &dyn Checkpointer) -> Result<(), StorageError> {
         let task = |of: u64, channel: &str, idx| TaskWrites {
             checkpoint_id: id(of),
             task_id: TaskId::new(format!("task {of}")),
-            task_path: "path".to_owned(),
+            task_path: "path".into(),
             writes: vec![Write {
                 idx,
                 channel: channel.into(),
