@@ -18,7 +18,10 @@ class Server {
     const child = spawn(
       binary,
       ["serve", "--port", "0", "--data", data, "--ui", join(root, "ui/dist"), "--examples", join(root, "graphs")],
-      { stdio: ["ignore", "pipe", "inherit"] },
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...process.env, SUPERSTEP_E2E_KEY: "sk-e2e-7d1f0c55" },
+      },
     );
     const url = await new Promise<string>((found, failed) => {
       let text = "";
