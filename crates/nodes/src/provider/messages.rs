@@ -12,12 +12,78 @@ use super::{Answer, Facts, ToolCall, args_json};
 /// Largest picture or file in a message, as base64 text.
 const LARGEST_DATA: usize = 32 * 1024 * 1024;
 
-/// A message as it is sent to a model of `kind`.
-pub(super) fn chat_message(
-    message: &Value,
+/// The messages as they are sent to a model of `kind`; or which of them cannot be sent, and why.
+///
+/// Tools answer with pictures too, which providers take from people only: they come after the answers of the tools.
+pub(super) fn chat_messages(
+    messages: &[Value],
     kind: AdapterKind,
     provider: &str,
-) -> Result<ChatMessage, String> {
+) -> Result<Vec<ChatMessage>, (usize, String)> {
+    let mut sent = Vec::with_capacity(messages.len());
+    let mut shown = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        let of_tool = message.get("type").and_then(Value::as_str) == Some("tool");
+        if !of_tool && !shown.is_empty() {
+            sent.push(ChatMessage::user(MessageContent::from_parts(std::mem::take(
+                &mut shown,
+            ))));
+        }
+        sent.push(chat_message(message, kind, provider).map_err(|cause| (index + 1, cause))?);
+        if of_tool {
+            shown.extend(pictures(message, kind).map_err(|cause| (index + 1, cause))?);
+        }
+    }
+    if !shown.is_empty() {
+        sent.push(ChatMessage::user(MessageContent::from_parts(shown)));
+    }
+    Ok(sent)
+}
+
+fn is_picture(part: &Value) -> bool {
+    matches!(
+        part.get("type").and_then(Value::as_str),
+        Some("image" | "image_url")
+    )
+}
+
+/// The pictures of a tool's answer, with a word on where they are from.
+fn pictures(message: &Value, kind: AdapterKind) -> Result<Vec<ContentPart>, String> {
+    let Some(Value::Array(list)) = message.get("content") else {
+        return Ok(Vec::new());
+    };
+    let mut parts: Vec<ContentPart> = list
+        .iter()
+        .filter(|part| is_picture(part))
+        .map(|part| data(part, kind))
+        .collect::<Result<_, _>>()?;
+    if !parts.is_empty() {
+        let name = message.get("name").and_then(Value::as_str).unwrap_or("called");
+        parts.insert(0, ContentPart::from_text(format!("What the tool {name} showed:")));
+    }
+    Ok(parts)
+}
+
+/// The answer of a tool as text, with a note in the place of what is none.
+fn answer_text(content: Option<&Value>) -> Result<String, String> {
+    let Some(Value::Array(parts)) = content else {
+        return content_text(content);
+    };
+    let texts = parts.iter().map(|part| {
+        match (
+            part.as_str().or_else(|| part.get("text")?.as_str()),
+            part.get("type").and_then(Value::as_str),
+        ) {
+            (Some(text), _) => text.to_owned(),
+            (None, _) if is_picture(part) => "[a picture, shown below]".to_owned(),
+            (None, ty) => format!("[{}, left out]", ty.unwrap_or("something that is no text")),
+        }
+    });
+    Ok(texts.collect::<Vec<_>>().join("\n"))
+}
+
+/// A message as it is sent to a model of `kind`.
+fn chat_message(message: &Value, kind: AdapterKind, provider: &str) -> Result<ChatMessage, String> {
     let role = message
         .get("type")
         .or_else(|| message.get("role"))
@@ -38,7 +104,7 @@ pub(super) fn chat_message(
                 .get("tool_call_id")
                 .and_then(Value::as_str)
                 .ok_or("it is a tool message without the `tool_call_id` that it answers")?;
-            let mut response = ToolResponse::new(id, content_text(content)?);
+            let mut response = ToolResponse::new(id, answer_text(content)?);
             if let Some(name) = message.get("name").and_then(Value::as_str) {
                 response = response.with_fn_name(name);
             }
@@ -336,6 +402,37 @@ mod tests {
             let text = sent(json!({"type": "human", "content": [wrong]}), AdapterKind::OpenAI).unwrap_err();
             assert!(text.contains(part), "{text}");
         }
+    }
+
+    #[test]
+    fn pictures_of_tools_come_after_their_answers() {
+        let tool = |id: &str, content: Value| json!({"type": "tool", "tool_call_id": id, "name": "draw", "content": content});
+        let parts = json!(["see", {"type": "image", "base64": "QUJD", "mime_type": "image/png"}, {"type": "audio", "base64": "QUJD"}]);
+        let messages = [
+            tool("1", parts),
+            tool("2", json!("text")),
+            json!({"type": "human", "content": "and?"}),
+        ];
+        let sent = chat_messages(&messages, AdapterKind::OpenAI, "x").unwrap();
+        assert_eq!(sent.len(), 4);
+        let answers = sent[0].content.tool_responses();
+        assert_eq!(
+            answers[0].content,
+            "see\n[a picture, shown below]\n[audio, left out]"
+        );
+        assert_eq!(sent[1].content.tool_responses()[0].content, "text");
+        let shown = sent[2].content.parts();
+        assert_eq!(shown[0].as_text(), Some("What the tool draw showed:"));
+        assert_eq!(shown[1].as_binary().unwrap().content_type, "image/png");
+        assert_eq!(
+            chat_messages(&messages[..1], AdapterKind::OpenAI, "x")
+                .unwrap()
+                .len(),
+            2
+        );
+        let (place, cause) =
+            chat_messages(&[json!("a"), json!({"type": "odd"})], AdapterKind::OpenAI, "x").unwrap_err();
+        assert!(place == 2 && cause.contains("`odd`"), "{cause}");
     }
 
     #[test]

@@ -523,14 +523,8 @@ impl Providers {
             asked,
         } = self.service(model).await?;
         let provider = self.facts(model).provider;
-        let mut messages = Vec::with_capacity(request.messages.len());
-        for (index, message) in request.messages.iter().enumerate() {
-            let sent = messages::chat_message(message, route.kind, &provider);
-            messages.push(sent.map_err(|cause| ModelError::BadMessage {
-                position: index + 1,
-                cause,
-            })?);
-        }
+        let messages = messages::chat_messages(&request.messages, route.kind, &provider)
+            .map_err(|(position, cause)| ModelError::BadMessage { position, cause })?;
         let mut chat = ChatRequest::new(messages);
         let noted = Arc::new(Noted::default());
         let mut options = ChatOptions::default()

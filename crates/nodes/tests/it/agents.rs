@@ -317,3 +317,23 @@ async fn graphs_are_tools_and_their_questions_reach_the_person() {
         "{problems:?}"
     );
 }
+
+/// Held against LangGraph 1.2.22, with the same graph: what leaves the agent by an edge runs beside the other agent.
+#[tokio::test]
+async fn edges_that_leave_an_agent_are_followed_beside_its_hand_off() {
+    let mut team = team();
+    team["nodes"]["after"] = json!({"kind": "model", "config": {"model": "scripted", "into": "messages", "pace_ms": 0, "script": [{"say": "after"}]}});
+    let edges = team["edges"].as_array_mut().unwrap();
+    edges.push(json!({"from": "sales", "to": "after"}));
+    let (_, result) = run(&build(&team, &no_keys()), Input::Value(said("my invoice?")), &[]).await;
+    let value = result.unwrap().value;
+    let talk = talk(&value);
+    assert_eq!(
+        talk[4..],
+        [
+            "ai: after",
+            "ai: Your invoice is paid, says billing to 4 messages."
+        ]
+    );
+    assert_eq!(Json::from(value.get("active").unwrap()), json!("billing"));
+}
