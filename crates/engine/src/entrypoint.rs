@@ -68,7 +68,8 @@ impl Entrypoint {
         }
     }
 
-    /// How the workflow is run: retries, a timeout, the graphs that it runs.
+    /// How the workflow is run: retries, a timeout, the graphs that it runs. Its retries and its cache hold for the tasks
+    /// that it calls, too, unless they have their own.
     pub fn options(mut self, options: NodeOptions) -> Self {
         self.options = options;
         self

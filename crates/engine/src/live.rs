@@ -683,6 +683,12 @@ impl Live {
         self.changed_since_interrupt = false;
     }
 
+    /// Has anything been seen by what is no node of this graph?
+    pub(crate) fn seen_by_others(&self) -> bool {
+        let mut others = self.extra_seen.values();
+        others.any(|seen| seen.iter().any(|(_, version)| *version > 0))
+    }
+
     /// `(version, node)` of every trigger that a node of this graph has seen.
     pub(crate) fn seen_versions(&self) -> impl Iterator<Item = (u64, NodeIx)> + '_ {
         (0..self.plan.nodes.len() as NodeIx).flat_map(|node| {

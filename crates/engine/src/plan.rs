@@ -251,6 +251,11 @@ impl Plan {
         triggers.map(|channel| &self.channel(*channel).name)
     }
 
+    /// What holds for tasks that say nothing else: in a workflow, what its entry point says.
+    pub(crate) fn of_calls(&self) -> Option<&More> {
+        self.previous_channel.map(|_| self.node(0).more())
+    }
+
     /// Where a node's triggers are among those of all nodes.
     pub(crate) fn triggers_of(&self, node: NodeIx) -> Range<usize> {
         let node = self.node(node);

@@ -505,6 +505,10 @@ fn last_node(live: &Live) -> Result<NodeIx, RunError> {
         };
     }
     match newest {
+        // A breakpoint that was passed is something that was seen, but by no node.
+        None if live.seen_by_others() => Err(RunError::invalid_update(
+            "Ambiguous update, specify as_node\nNo node has run before this checkpoint: name the one to act as.",
+        )),
         None => Ok(0),
         Some((_, node, true)) => Ok(node),
         Some(_) => Err(RunError::invalid_update(

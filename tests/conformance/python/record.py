@@ -607,6 +607,8 @@ def build_entrypoint(world, spec, saver, cache):
     more = {}
     if "retry" in spec:
         more["retry_policy"] = retry_policy(spec["retry"])
+    if "cache" in spec:
+        more["cache_policy"] = cache_policy(spec["cache"])
     if cache is not None:
         more["cache"] = cache
     return entrypoint(checkpointer=saver, **more)(run)

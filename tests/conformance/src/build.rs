@@ -226,7 +226,7 @@ fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
         "a graph",
     )?;
     if let Some(one) = spec.get("entrypoint") {
-        known(one, &["name", "do", "retry"], "an entry point")?;
+        known(one, &["name", "do", "retry", "cache"], "an entry point")?;
         return Ok(given(entrypoint(one, world)?, spec));
     }
     let mut graph = StateGraph::new();
@@ -343,6 +343,9 @@ fn entrypoint(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
     let mut options = NodeOptions::new();
     for policy in retries(spec.get("retry"))? {
         options = options.retry(policy);
+    }
+    if let Some(policy) = spec.get("cache") {
+        options = options.cache(cache(policy)?);
     }
     let name = body.name.clone();
     let work = move |context: NodeContext, input: superstep::Value| body.clone().node(context, input);

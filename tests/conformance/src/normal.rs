@@ -180,13 +180,15 @@ impl Names {
 
     /// Stored checkpoints by namespace.
     fn stored(&mut self, spaces: &Value) -> Value {
-        let mut named: Vec<(String, &Value)> = Vec::new();
-        for (ns, space) in spaces.as_object().into_iter().flatten() {
-            named.push((self.rename(ns, true), space));
-        }
-        named.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut left: Vec<(&String, &Value)> = spaces.as_object().into_iter().flatten().collect();
         let mut out = Map::new();
-        for (ns, space) in named {
+        // By name; what a name holds of ids that no space before it showed does not count, but what is stored there does.
+        while let Some(next) = (0..left.len()).min_by_key(|place| {
+            let (ns, space) = left[*place];
+            (self.rename(ns, false), self.masked(space))
+        }) {
+            let (ns, space) = left.remove(next);
+            let ns = self.rename(ns, true);
             let mut ranks: Vec<u64> = Vec::new();
             for one in space.as_array().into_iter().flatten() {
                 versions(&one["channel_versions"], &mut ranks);

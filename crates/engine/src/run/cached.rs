@@ -13,7 +13,10 @@ impl Loop {
     fn cache_policy(&self, place: usize) -> Option<&CachePolicy> {
         match self.tasks[place].node {
             Some(node) => self.plan.node(node).more().cache.as_ref(),
-            None => self.calls.options(place)?.cache.as_ref(),
+            None => {
+                let own = self.calls.options(place)?.cache.as_ref();
+                own.or_else(|| self.plan.of_calls()?.cache.as_ref())
+            }
         }
     }
 

@@ -352,8 +352,12 @@ impl Loop {
                 (Cow::Borrowed(&more.rules), more.kind.as_ref())
             }
             (None, Some(call)) => {
+                let default = self.plan.of_calls().map(|more| more.rules.retry.clone());
                 let rules = Rules {
-                    retry: call.options.retry.clone().into(),
+                    retry: match (call.options.retry.is_empty(), default) {
+                        (true, Some(default)) => default,
+                        _ => call.options.retry.clone().into(),
+                    },
                     timeout: call.options.timeout,
                     ..Rules::default()
                 };
