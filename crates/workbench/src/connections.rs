@@ -103,6 +103,13 @@ fn put(all: &mut Map<String, Json>, name: &str, connection: &Connection) {
     }
 }
 
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 impl Workbench {
     fn models_file(&self) -> std::path::PathBuf {
         self.data_dir.join(ModelSettings::FILE)
@@ -298,7 +305,7 @@ impl Workbench {
             .with_grants(grants);
         let failed = |message: String| ConnectionTested {
             works: false,
-            message,
+            message: capital(&message),
             models: Vec::new(),
         };
         Ok(
@@ -324,5 +331,200 @@ impl Workbench {
                 },
             },
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+    use std::sync::Mutex;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::Options;
+
+    const KEY: &str = "sk-marked-91b2c3";
+
+    #[derive(Debug, Default)]
+    struct Memory(Mutex<BTreeMap<String, String>>);
+
+    impl Secrets for Memory {
+        fn problem(&self) -> Option<String> {
+            None
+        }
+        fn get(&self, name: &str) -> Result<Option<String>, String> {
+            Ok(self.0.lock().unwrap().get(name).cloned())
+        }
+        fn set(&self, name: &str, secret: &str) -> Result<(), String> {
+            self.0.lock().unwrap().insert(name.into(), secret.into());
+            Ok(())
+        }
+        fn remove(&self, name: &str) -> Result<(), String> {
+            self.0.lock().unwrap().remove(name);
+            Ok(())
+        }
+    }
+
+    /// A list of models for whoever has the key; whoever has another one is told which.
+    async fn server() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            while let Ok((mut socket, _)) = listener.accept().await {
+                let mut bytes = [0; 8192];
+                let read = socket.read(&mut bytes).await.unwrap();
+                let request = String::from_utf8_lossy(&bytes[..read]).into_owned();
+                let (status, body) = match request.contains(&format!("Bearer {KEY}\r\n")) {
+                    true => ("200 OK", json!({"data": [{"id": "small"}, {"id": "large"}]})),
+                    false => (
+                        "401 No",
+                        json!({"error": {"message": format!("unknown key in {request}")}}),
+                    ),
+                };
+                let body = body.to_string();
+                let answer = format!(
+                    "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                    body.len()
+                );
+                socket.write_all(answer.as_bytes()).await.unwrap();
+            }
+        });
+        url
+    }
+
+    fn no_file_holds(folder: &Path, text: &str) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => no_file_holds(&path, text),
+                false => {
+                    let bytes = std::fs::read(&path).unwrap();
+                    assert!(
+                        !String::from_utf8_lossy(&bytes).contains(text),
+                        "{}",
+                        path.display()
+                    );
+                }
+            }
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn connections_are_kept_in_the_file_and_their_keys_in_the_keychain() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(ModelSettings::FILE);
+        std::fs::write(
+            &file,
+            r#"{"private_hosts": ["127.0.0.1:1"], "prices": {"a::b": {"input": 1.0, "output": 2.0}}}"#,
+        )
+        .unwrap();
+        let secrets = Arc::new(Memory::default());
+        let workbench = Workbench::open(Options {
+            data_dir: dir.path().to_owned(),
+            secrets: Some(secrets.clone()),
+            ..Options::default()
+        })
+        .await
+        .unwrap();
+        let url = server().await;
+        let call = async |command: &str, request: Json| workbench.call(command, request).await;
+        let office = |name: &str, secret: Json| {
+            let mut request =
+                json!({"name": name, "provider": "openai", "baseUrl": url, "key": {"type": "keychain"}});
+            if !secret.is_null() {
+                request["secret"] = secret;
+            }
+            request
+        };
+
+        // Tried before it is saved: with the wrong key, then with the right one.
+        let tested = call("connections.test", office("office", json!("sk-wrong-7777")))
+            .await
+            .unwrap();
+        let message = tested["message"].as_str().unwrap();
+        assert!(
+            tested["works"] == false && message.contains("Settings") && !message.contains("sk-wrong-7777"),
+            "{message}"
+        );
+        let tested = call("connections.test", office("office", json!(KEY)))
+            .await
+            .unwrap();
+        assert_eq!(
+            tested["models"],
+            json!(["office::small", "office::large"]),
+            "{tested}"
+        );
+        let refused = call("connections.save", office("office", Json::Null))
+            .await
+            .unwrap_err();
+        assert!(refused.message.contains("no key"), "{}", refused.message);
+
+        let saved = call("connections.save", office("office", json!(KEY)))
+            .await
+            .unwrap();
+        assert_eq!(saved["connections"][0]["hasKey"], true);
+        let refused = call("connections.save", office("office", json!(KEY)))
+            .await
+            .unwrap_err();
+        assert_eq!(refused.code, "conflict");
+        // The key that is there serves a later test, and moves with the name.
+        let mut renamed = office("home", Json::Null);
+        renamed["previous"] = json!("office");
+        assert_eq!(
+            call("connections.test", renamed.clone()).await.unwrap()["works"],
+            true
+        );
+        call("connections.save", renamed).await.unwrap();
+        let names: Vec<String> = secrets.0.lock().unwrap().keys().cloned().collect();
+        assert_eq!(names, ["model-connection:home"]);
+        assert_eq!(key_of(&*secrets, "home").as_deref(), Some(KEY));
+
+        let written: Json = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(
+            written,
+            json!({"private_hosts": ["127.0.0.1:1"], "prices": {"a::b": {"input": 1.0, "output": 2.0}},
+                "connections": {"home": {"provider": "openai", "base_url": url, "keychain": true}}}),
+            "what else is in the file stays"
+        );
+        assert_eq!(workbench.models().problem, None);
+        for (wrong, part) in [
+            (
+                json!({"name": "a::b", "provider": "openai", "key": {"type": "usual"}}),
+                "name",
+            ),
+            (
+                json!({"name": "a", "provider": "opnai", "key": {"type": "usual"}}),
+                "openai",
+            ),
+            (
+                json!({"name": "a", "provider": "openai", "baseUrl": "ftp://x", "key": {"type": "usual"}}),
+                "http",
+            ),
+            (
+                json!({"name": "a", "provider": "openai", "key": {"type": "variable", "name": " "}}),
+                "variable",
+            ),
+        ] {
+            let problem = call("connections.save", wrong).await.unwrap_err();
+            assert!(problem.message.contains(part), "{}", problem.message);
+        }
+        let left = call("connections.remove", json!({"name": "home"})).await.unwrap();
+        assert_eq!(left["connections"], json!([]));
+        assert!(secrets.0.lock().unwrap().is_empty());
+        no_file_holds(dir.path(), KEY);
+
+        std::fs::write(&file, "{\"connections\": ").unwrap();
+        let problem = call("connections.save", office("office", json!(KEY)))
+            .await
+            .unwrap_err();
+        assert!(problem.message.contains("cannot be read"), "{}", problem.message);
+        assert_eq!(
+            std::fs::read_to_string(&file).unwrap(),
+            "{\"connections\": ",
+            "it is not written over"
+        );
     }
 }
