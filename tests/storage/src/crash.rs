@@ -69,11 +69,11 @@ async fn ask(oracle: &mut Oracle, place: &Place, journal: &Path) -> Result<(), S
     oracle
         .read(journal)
         .map_err(|error| format!("the journal cannot be read: {error}"))??;
-    let saver = place
-        .open()
+    let storage = superstep_storage::open(&place.url)
         .await
         .map_err(|error| format!("it does not open again: {error}"))?;
-    oracle.check(&*saver).await
+    oracle.check_items(&*storage.store).await?;
+    oracle.check(&*storage.checkpointer).await
 }
 
 /// The process that is killed.
@@ -149,16 +149,19 @@ pub async fn victim(arguments: &[String]) -> Result<(), String> {
     let number = |text: &String| text.parse::<u64>().map_err(|error| format!("{text}: {error}"));
     let journal = crate::witness::Journal::open(Path::new(journal)).map_err(|error| error.to_string())?;
     let turns = turns.first().map(number).transpose()?;
-    let saver = crate::place::open(url).await.map_err(|error| error.to_string())?;
+    let storage = superstep_storage::open(url)
+        .await
+        .map_err(|error| error.to_string())?;
     println!("open");
     std::io::stdout().flush().map_err(|error| error.to_string())?;
     let lines = crate::workload::Lines::new(
-        saver,
+        storage.checkpointer,
         std::sync::Arc::new(journal),
         "line",
         number(lines)?,
         number(seed)?,
     );
+    let lines = lines.with_store(storage.store);
     lines.work(turns).await;
     Ok(())
 }

@@ -5,9 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use superstep_storage_tests::{Backend, crash, probe, scale};
+use superstep_storage_tests::{Backend, beside, crash, probe, scale};
 
 const USAGE: &str = "storage-trials crash [KILLS] [BACKEND ...]    1000 kills on every durable backend unless said
+storage-trials beside PYTHON SCRIPT           LangGraph's savers; SCRIPT is tests/peers/python/savers.py
 storage-trials scale [PERCENT] [BACKEND ...]  100 percent is 100,000 checkpoints, 10,000 threads, 10,000 turns";
 
 #[tokio::main]
@@ -23,6 +24,14 @@ async fn main() -> Result<(), String> {
             let (kills, backends) = chosen(rest)?;
             for backend in backends {
                 kill(backend, kills.unwrap_or(1000)).await?;
+            }
+            Ok(())
+        }
+        Some(("beside", [python, script])) => {
+            for backend in [Backend::Sqlite, Backend::Postgres] {
+                beside::measure(backend, python.as_ref(), script.as_ref())
+                    .await
+                    .map_err(|error| error.to_string())?;
             }
             Ok(())
         }
@@ -90,7 +99,8 @@ async fn kill(backend: Backend, kills: u64) -> Result<(), String> {
     let count = report.count;
     println!(
         "{}: {} kills in {:.0?}. Nothing lost, repeated or damaged among {} acknowledged checkpoints, {} acknowledged \
-         writes of tasks, {} tasks begun, {} turns with the right state, {} prunings, copies and deletions.",
+         writes of tasks, {} tasks begun, {} turns with the right state, {} prunings, copies and deletions, \
+         {} items of the store.",
         backend.scheme(),
         report.kills,
         began.elapsed(),
@@ -99,6 +109,7 @@ async fn kill(backend: Backend, kills: u64) -> Result<(), String> {
         count.tasks,
         count.turns,
         count.upkeep,
+        count.items,
     );
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use superstep::{CheckpointId, Checkpointer, ListQuery, Name, StorageError, ThreadId};
+use superstep::{CheckpointId, Checkpointer, ListQuery, Name, StorageError, Store, ThreadId, Value};
 
 use crate::witness::{self, Note, print_of, print_of_value};
 
@@ -32,6 +32,18 @@ struct Thread {
     pruning: Option<usize>,
 }
 
+/// What is known of an item of the store.
+#[derive(Clone, Debug, Default)]
+struct Item {
+    /// What was acknowledged last; nothing when it was deleted.
+    known: Option<u64>,
+    /// What has begun since, and may be there as well.
+    begun: Vec<Option<u64>>,
+}
+
+/// The namespace of the items that are witnessed.
+pub const ITEMS: &[&str] = &["witnessed"];
+
 /// How much was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -45,12 +57,15 @@ pub struct Count {
     pub turns: u64,
     /// Prunings, deletions and copies.
     pub upkeep: u64,
+    /// Items of the store that were put or deleted.
+    pub items: u64,
 }
 
 /// What the journal says so far.
 #[derive(Clone, Debug, Default)]
 pub struct Oracle {
     threads: BTreeMap<ThreadId, Thread>,
+    items: BTreeMap<String, Item>,
     read: usize,
     /// How much was looked at.
     pub count: Count,
@@ -177,6 +192,12 @@ impl Oracle {
                 let copy = self.thread(&from).clone();
                 *self.thread(&to) = copy;
             }
+            Note::Putting { key, n } => self.items.entry(key).or_default().begun.push(n),
+            Note::Put { key, n } => {
+                self.count.items += 1;
+                let item = self.items.entry(key).or_default();
+                (item.known, item.begun) = (n, Vec::new());
+            }
             Note::Turned { .. } => self.count.turns += 1,
             Note::Broken { thread, what } => return Err(format!("thread {thread}: {what}")),
         }
@@ -233,6 +254,26 @@ impl Oracle {
             Ok(found) if found.is_sound() => Ok(()),
             Ok(found) => Err(format!("the check found damage: {:?}", found.damage)),
         }
+    }
+}
+
+impl Oracle {
+    /// Every item of the store is what was acknowledged last, or what was begun after it.
+    pub async fn check_items(&self, store: &dyn Store) -> Result<(), String> {
+        for (key, item) in &self.items {
+            let found = store.get(ITEMS, key).await.map_err(|error| error.to_string())?;
+            let n = found
+                .as_ref()
+                .and_then(|item| item.value.get("n"))
+                .and_then(Value::as_u64);
+            if n != item.known && !item.begun.contains(&n) {
+                return Err(format!(
+                    "item {key} of the store holds {found:?}, and {:?} was acknowledged",
+                    item.known
+                ));
+            }
+        }
+        Ok(())
     }
 }
 

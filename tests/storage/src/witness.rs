@@ -100,6 +100,20 @@ pub enum Note {
         /// To there.
         to: ThreadId,
     },
+    /// An item of the store is about to be put, or, without a number, deleted.
+    Putting {
+        /// Its key.
+        key: String,
+        /// What it holds.
+        n: Option<u64>,
+    },
+    /// That was acknowledged.
+    Put {
+        /// Its key.
+        key: String,
+        /// What it holds.
+        n: Option<u64>,
+    },
     /// A thread came to the end of a turn with the state that it should have.
     Turned {
         /// The thread.

@@ -12,9 +12,10 @@ use futures::future::{join_all, try_join_all};
 use superstep::{
     Branch, ChannelSpec, Checkpointer, CompileError, Durability, END, Graph, Input, Keep, ListQuery,
     NodeContext, NodeError, NodeOutput, Object, Pruning, RunConfig, RunError, START, StateGraph, StateRef,
-    StateSnapshot, StateUpdate, Target, TaskFn, ThreadId, Value, json, reserved,
+    StateSnapshot, StateUpdate, Store, Target, TaskFn, ThreadId, Value, json, reserved,
 };
 
+use crate::oracle::ITEMS;
 use crate::random::Random;
 use crate::witness::{Journal, Note, Witness};
 
@@ -25,6 +26,8 @@ const PACKETS: u64 = 3;
 pub struct Lines {
     /// The backend, witnessed.
     pub saver: Arc<dyn Checkpointer>,
+    /// Where items are put between turns, if they are.
+    pub store: Option<Arc<dyn Store>>,
     /// Where to note what happens.
     pub journal: Arc<Journal>,
     /// Names of threads begin with this, so that several processes can work side by side.
@@ -49,10 +52,19 @@ impl Lines {
     ) -> Self {
         Self {
             saver: Arc::new(Witness::new(backend, journal.clone())),
+            store: None,
             journal,
             name: name.to_owned(),
             count,
             seed,
+        }
+    }
+
+    /// Items are put into this store between turns.
+    pub fn with_store(self, store: Arc<dyn Store>) -> Self {
+        Self {
+            store: Some(store),
+            ..self
         }
     }
 
@@ -177,7 +189,32 @@ impl Line<'_> {
         Ok(())
     }
 
+    /// Puts or deletes an item.
+    async fn remember(&self) -> Result<(), Trouble> {
+        let Some(store) = &self.lines.store else {
+            return Ok(());
+        };
+        let (key, n) = {
+            let mut random = self.random();
+            let key = format!("{} {}", self.thread, random.below(5));
+            (key, (!random.percent(20)).then(|| random.below(1 << 40)))
+        };
+        let journal = &self.lines.journal;
+        journal.note(&Note::Putting { key: key.clone(), n });
+        match n {
+            Some(n) => {
+                store
+                    .put(ITEMS, &key, json!({"n": n, "text": "x".repeat(n as usize % 300)}))
+                    .await?
+            }
+            None => store.delete(ITEMS, &key).await?,
+        }
+        journal.note(&Note::Put { key, n });
+        Ok(())
+    }
+
     async fn between_turns(&self) -> Result<(), Trouble> {
+        self.remember().await?;
         let what = self.random().below(12);
         match what {
             0 | 1 => self.back_in_time().await,

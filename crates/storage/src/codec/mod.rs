@@ -4,9 +4,11 @@
 //! Everything here is decoded with checks: damaged bytes become an error with a reason, never a panic.
 
 pub(crate) mod bytes;
+pub(crate) mod chain;
 pub(crate) mod difference;
 pub(crate) mod pack;
 pub(crate) mod plain;
+pub(crate) mod pruning;
 pub(crate) mod record;
 pub(crate) mod text;
 pub(crate) mod value;

@@ -258,6 +258,11 @@ impl Checkpointer for FileSaver {
         self.submit(move |writer| writer.threads(&query)).await
     }
 
+    async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
+        let thread = thread.clone();
+        self.submit(move |writer| writer.thread(&thread)).await
+    }
+
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         let query = query.clone();
         self.submit(move |writer| writer.count(&query)).await

@@ -430,6 +430,16 @@ impl Writer {
         Ok(found.into_iter().cloned().collect())
     }
 
+    pub(super) fn thread(&mut self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
+        if let AtHand::Nothing = self.shared.thread(thread) {
+            return Ok(None);
+        }
+        self.summarize(thread)?;
+        let state = self.shared.state();
+        let summary = state.threads.get(thread).and_then(|known| known.summary.as_ref());
+        Ok(summary.and_then(|(_, summary)| summary.clone()))
+    }
+
     pub(super) fn count(&mut self, query: &ThreadQuery) -> Result<u64, StorageError> {
         self.summarize_all()?;
         let query = ThreadQuery {

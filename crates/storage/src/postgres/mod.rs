@@ -212,6 +212,10 @@ impl Checkpointer for PostgresSaver {
         read!(self, "reading the list of threads", view => view.threads(query))
     }
 
+    async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
+        read!(self, "reading a thread", view => view.thread(thread))
+    }
+
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         read!(self, "counting threads", view => view.count_threads(query))
     }

@@ -177,6 +177,11 @@ const THREADS: &str = threads!(
        (SELECT f.ts FROM checkpoints f WHERE f.space = s.id ORDER BY f.id LIMIT 1)",
     "AND (s.head < $4 OR (s.head = $4 AND s.thread > $5)) ORDER BY s.head DESC, s.thread LIMIT $6"
 );
+const THREAD: &str = threads!(
+    ", s.checkpoints,
+       (SELECT f.ts FROM checkpoints f WHERE f.space = s.id ORDER BY f.id LIMIT 1)",
+    "AND s.thread = $4"
+);
 const COUNT: &str = concat!("SELECT count(*) FROM (", threads!("", ""), ") t");
 
 /// Versions and the rows of the values of one checkpoint.
@@ -639,6 +644,14 @@ impl View {
         }
         found.truncate(limit);
         Ok(found)
+    }
+
+    pub(super) async fn thread(&mut self, thread: &ThreadId) -> Result<Option<ThreadSummary>, Fault> {
+        let any = None::<&str>;
+        let params: Params<'_> = &[&any, &any, &any, &thread.as_str()];
+        let rows = self.together([(THREAD, params)]).await?.concat_rows();
+        self.learn_names(&rows).await?;
+        rows.first().map(|row| self.summary(row)).transpose()
     }
 
     pub(super) async fn count_threads(&mut self, query: &ThreadQuery) -> Result<u64, Fault> {

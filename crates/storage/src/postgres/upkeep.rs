@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use superstep::{CheckpointId, Link as Place, Name, Pruning, Removal, Scope, ThreadId};
+use superstep::{CheckpointId, Name, Pruning, Removal, Scope, ThreadId};
 
+use crate::codec::pruning::{Looked, doomed};
 use crate::codec::record::Delta;
 
 use super::fault::Fault;
@@ -21,13 +22,6 @@ macro_rules! counted {
     };
 }
 pub(super) use counted;
-
-/// A checkpoint as pruning looks at it.
-struct Row {
-    id: CheckpointId,
-    parent: Option<CheckpointId>,
-    run: Option<String>,
-}
 
 /// A checkpoint as removing looks at it.
 struct Record {
@@ -140,22 +134,9 @@ impl Writer {
             let spaces = self.hold(thread).await?;
             for (space, _) in &spaces {
                 let rows = self.rows(*space).await?;
-                let links: Vec<Place<'_>> = rows
-                    .iter()
-                    .map(|row| Place {
-                        id: &row.id,
-                        parent: row.parent.as_ref(),
-                        run: row.run.as_deref(),
-                    })
-                    .collect();
-                let doomed = pruning.doomed(&links);
-                let lost = Pruning::lost_branches(&links, &doomed);
-                removal
-                    .branches
-                    .extend(lost.into_iter().map(|id| (thread.clone(), id.clone())));
-                removal.checkpoints += doomed.len() as u64;
+                let doomed = doomed(pruning, thread, &rows, &mut removal);
                 let all = doomed.len() == rows.len();
-                let ids = doomed.iter().map(|link| link.id.to_string()).collect();
+                let ids = doomed.into_iter().cloned().collect();
                 doomed_of.push((*space, ids, all));
             }
             let gone = doomed_of.iter().any(|(_, ids, _)| !ids.is_empty());
@@ -228,7 +209,7 @@ impl Writer {
         Ok(threads?.into_iter().collect())
     }
 
-    async fn rows(&mut self, space: i64) -> Result<Vec<Row>, Fault> {
+    async fn rows(&mut self, space: i64) -> Result<Vec<Looked<String>>, Fault> {
         let rows = self
             .session()
             .await?
@@ -240,7 +221,8 @@ impl Writer {
             .await?;
         rows.iter()
             .map(|row| {
-                Ok(Row {
+                Ok(Looked {
+                    key: row.try_get(0)?,
                     id: CheckpointId::new(row.try_get::<_, &str>(0)?),
                     parent: row.try_get::<_, Option<&str>>(1)?.map(CheckpointId::new),
                     run: row.try_get(2)?,

@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_postgres::types::ToSql;
 
 use crate::codec::bytes::rows_blob;
+use crate::codec::chain::{self, Chained, snapshot_due};
 use crate::codec::difference::differences;
 use crate::codec::record::Delta;
 use crate::codec::value::json;
@@ -30,12 +31,6 @@ use super::server::{Server, Session};
 
 /// Commits after which a statement is closed: bounds how long the first caller waits for the last.
 const GROUP: usize = 256;
-/// Most deltas between two snapshots of versions, unless the graph is so wide that a snapshot is long itself.
-const SNAPSHOT_EVERY: i64 = 64;
-/// Rows of one level in a list's chain before they are folded into one row of the next level...
-const RUN: i64 = 64;
-/// ...unless they hold more than this: reading long rows is not slower than reading the same bytes in one.
-const FOLD_BYTES: i64 = 16 * 1024;
 /// States of stored checkpoints kept at hand.
 const KNOWN: usize = 1024;
 /// How often a job is tried that another program or a cut connection gets in the way of.
@@ -559,12 +554,7 @@ impl Writer {
         let (mut depth, mut weight) = (0, 0);
         if let Some(parent) = &parent {
             (depth, weight) = (parent.depth + 1, parent.weight + blob.len() as i64);
-            // A snapshot is due when it costs little against the deltas since the last one, and at the latest
-            // after so many that reading them would take longer than reading a snapshot: more in a wide graph,
-            // so that a snapshot's share of each commit does not grow with the graph.
-            let snapshot = 6 * checkpoint.channel_versions.len() + 8 * checkpoint.versions_seen.len();
-            let entries = checkpoint.channel_versions.len() + checkpoint.versions_seen.len();
-            if depth >= SNAPSHOT_EVERY.max(entries as i64 / 8) || weight > 3 * snapshot as i64 {
+            if snapshot_due(checkpoint, depth, weight, 0) {
                 blob = self.snapshot(put, &values)?.encode();
                 (depth, weight) = (0, 0);
             }
@@ -689,7 +679,8 @@ impl Writer {
                 // What the engine says must fit what is stored, or the list would come back wrong.
                 if link.len == from && list.len() >= from =>
             {
-                let (base, level, run) = place_in_chain(&link);
+                let (base, level, run) =
+                    chain::place(link, |last| Ok(last.before.clone().map(|before| (before, last.bytes))))?;
                 let data = self.shelves.items(list.iter().skip(base.len), &what, thread)?;
                 (item.base, item.level, item.run) = (Some(base.row), level, run);
                 // Two lists in a row are one with a comma and two brackets less.
@@ -791,29 +782,13 @@ fn add_names(put: &Put, names: &mut HashSet<Name>) {
     }
 }
 
-/// Where the next row of a list goes: the row it builds on, its level and its position in the run.
-///
-/// Appends make rows of level 0. After 64 of them, the next row repeats their items in one row of level 1 whose base is
-/// the row before them, and 64 of those make a row of level 2: a list of n items is read from about 64 · log64 n rows,
-/// while an item is written again only once a level. Rows that are long enough are not folded.
-fn place_in_chain(newest: &Arc<Link>) -> (Arc<Link>, i64, i64) {
-    let (mut link, mut level) = (newest.clone(), 0);
-    loop {
-        // A row that begins the chain, or of another level, is the boundary of a new run.
-        if link.run == 0 || link.level != level || link.run >= RUN {
-            return (link, level, 1);
-        }
-        if link.run + 1 < RUN {
-            let run = link.run + 1;
-            return (link, level, run);
-        }
-        match link.before.clone() {
-            Some(before) if link.bytes < FOLD_BYTES => {
-                link = before;
-                level += 1;
-            }
-            _ => return (link, level, RUN),
-        }
+impl Chained for Arc<Link> {
+    type Error = Fault;
+    fn level(&self) -> i64 {
+        self.level
+    }
+    fn run(&self) -> i64 {
+        self.run
     }
 }
 

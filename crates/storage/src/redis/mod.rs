@@ -319,6 +319,13 @@ impl Checkpointer for RedisSaver {
             .await
     }
 
+    async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
+        let thread = thread.clone();
+        self.home
+            .read(|server| async move { server.thread(&thread).await })
+            .await
+    }
+
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         let query = query.clone();
         self.home

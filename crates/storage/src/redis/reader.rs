@@ -400,6 +400,19 @@ impl Server {
         Ok(found)
     }
 
+    pub(super) async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
+        let newest = ListQuery {
+            thread: Some(thread.clone()),
+            ns: Some("".into()),
+            limit: Some(1),
+            ..ListQuery::default()
+        };
+        match self.heads(&newest).await?.pop() {
+            Some(head) => self.summary(head.id, thread.clone()).await,
+            None => Ok(None),
+        }
+    }
+
     async fn summary(
         &self,
         head: CheckpointId,

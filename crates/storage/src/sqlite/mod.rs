@@ -236,7 +236,7 @@ impl Inner {
         // One transaction: every statement of the operation sees the same moment.
         let result = {
             let moment = reader.conn.unchecked_transaction()?;
-            let warm = Some((&*self.warm, epoch(&moment)?));
+            let warm = epoch(&moment).ok().map(|epoch| (&*self.warm, epoch));
             operation(&mut View {
                 conn: &moment,
                 names: &mut reader.names,

@@ -138,6 +138,14 @@ fn answer(conn: &Connection, batch: &mut Prepared, embedding: Option<&str>) -> R
     Ok(touched)
 }
 
+/// Gives a connection the functions of sqlite-vec. That takes some time, and most never search by meaning.
+fn know_vectors(conn: &Connection) -> rusqlite::Result<()> {
+    match conn.prepare_cached("SELECT vec_version()") {
+        Ok(_) => Ok(()),
+        Err(_) => superstep_sqlite_vec::load(conn),
+    }
+}
+
 fn find(
     conn: &Connection,
     batch: &Prepared,
@@ -163,6 +171,7 @@ fn find(
             )
         }
         Order::Vector(vector) => {
+            know_vectors(conn)?;
             let vector = scope.value(Sql::Blob(bytes(vector)));
             let name = scope.value(Sql::Text(embedding.unwrap_or_default().to_owned()));
             // A vector without a direction is at no distance; rounded, so that equal directions tie.

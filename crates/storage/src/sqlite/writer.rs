@@ -21,12 +21,13 @@ use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
 use superstep::store::Prepared;
 use superstep::{
-    Checkpoint, CheckpointId, Commit, Integrity, Link as Place, Name, Object, Pruning, Put, Removal, Scope,
-    StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
+    Checkpoint, CheckpointId, Commit, Integrity, Name, Object, Pruning, Put, Removal, Scope, StorageError,
+    TaskId, TaskStatus, TaskWrites, ThreadId, Value,
 };
 use tokio::sync::oneshot;
 
 use crate::codec::bytes::rows_blob;
+use crate::codec::chain::{self, Chained, snapshot_due};
 use crate::codec::difference::differences;
 use crate::codec::pack::{Packed, Unpackable, read_refs, refs_blob, split};
 use crate::codec::record::{Delta, Rows};
@@ -39,12 +40,6 @@ use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
 use super::reader::{Memo, Names, SOURCES, State, View, refs_of_writes};
 use super::slot::{Link, Shape, Slot};
 
-/// Most deltas between two snapshots of versions, unless the graph is so wide that a snapshot is long itself.
-const SNAPSHOT_EVERY: i64 = 64;
-/// Rows of one level in a list's chain before they are folded into one row of the next level...
-const RUN: i64 = 64;
-/// ...unless they hold more than this: reading long rows is not slower than reading the same bytes in one.
-const FOLD_BYTES: i64 = 16 * 1024;
 /// States of stored checkpoints kept at hand.
 const KNOWN: usize = 1024;
 /// Longest JSON text of a value that stands in the delta: a row would take more, and the time of an insert.
@@ -132,6 +127,20 @@ struct Known {
     state: State,
     /// Bytes of the values that stand in deltas.
     texts: i64,
+}
+
+/// A row of a list's chain.
+#[derive(Clone, Copy, Debug)]
+struct Row(i64, Link);
+
+impl Chained for Row {
+    type Error = Fault;
+    fn level(&self) -> i64 {
+        self.1.level
+    }
+    fn run(&self) -> i64 {
+        self.1.run
+    }
 }
 
 /// What the open transaction stores, for readers to have at hand once it is committed.
@@ -327,8 +336,8 @@ impl Writer {
             }
         }
         if self.epoch.is_none() {
-            let epoch = epoch(&self.conn).inspect_err(|_| self.undo())?;
-            self.epoch = Some(epoch);
+            // Without it nothing is kept at hand, and everything else works.
+            self.epoch = epoch(&self.conn).ok();
         }
         Ok(())
     }
@@ -389,7 +398,8 @@ impl Writer {
     /// Rows may be gone, and others be given their numbers: nobody is to take what is at hand for them.
     fn removed(&mut self) -> Result<(), Fault> {
         if self.wrote {
-            let count = "UPDATE epochs SET removals = removals + 1 RETURNING removals";
+            let count = "INSERT INTO epochs VALUES (1, 1)
+                         ON CONFLICT (id) DO UPDATE SET removals = removals + 1 RETURNING removals";
             let epoch = self.conn.prepare_cached(count)?.query_row([], |row| row.get(0))?;
             self.epoch = Some(epoch);
             // What this transaction stored before is not kept at hand; it may have been removed again.
@@ -595,12 +605,7 @@ impl Writer {
         let (mut depth, mut weight) = (0, 0);
         if let Some(parent) = &parent {
             (depth, weight) = (parent.depth + 1, parent.weight + blob.len() as i64);
-            // A snapshot is due when it costs little against the deltas since the last one, and at the latest
-            // after so many that reading them would take longer than reading a snapshot: more in a wide graph,
-            // so that a snapshot's share of each commit does not grow with the graph.
-            let snapshot = 6 * checkpoint.channel_versions.len() + 8 * checkpoint.versions_seen.len();
-            let entries = checkpoint.channel_versions.len() + checkpoint.versions_seen.len();
-            if depth >= SNAPSHOT_EVERY.max(entries as i64 / 8) || weight > 3 * (snapshot as i64 + texts) {
+            if snapshot_due(checkpoint, depth, weight, texts) {
                 blob = self.snapshot(checkpoint, &values)?.encode();
                 (depth, weight) = (0, 0);
             }
@@ -733,8 +738,9 @@ impl Writer {
             && link.len == *from
             && list.len() >= *from
         {
-            let before_row = *base;
-            let (base, before, level, run) = self.place_in_chain(before_row, link)?;
+            let newest = *base;
+            let (Row(base, before), level, run) =
+                chain::place(Row(newest, link), |row| self.before_run(row))?;
             let new = list.skip(before.len);
             // The items of a folded row are in no other row as they are here.
             let packed = self.pack(parts::Source::Items(new.iter(), level == 0), place, thread)?;
@@ -748,7 +754,7 @@ impl Writer {
                     .map(|size| size + packed.size.saturating_sub(2) + comma),
             };
             let slot = self.insert_item(Some(base), Shape::List(link), packed)?;
-            self.fresh.value(&slot, Some(before_row), value, link.size);
+            self.fresh.value(&slot, Some(newest), value, link.size);
             return Ok(slot);
         }
         if let Some(text) = short(value, SHORT) {
@@ -835,41 +841,19 @@ impl Writer {
         Ok(found.flatten())
     }
 
-    /// Where the next row goes: its base with its link, its level and its position in the run.
-    ///
-    /// Appends make rows of level 0. After 64 of them, the next row repeats their items in one row of level 1 whose
-    /// base is the row before them, and 64 of those make a row of level 2: a list of n items is read from about
-    /// 64 · log64 n rows, while an item is written again only once a level. Rows that are long enough are not folded.
-    fn place_in_chain(&mut self, newest: i64, newest_link: Link) -> Result<(i64, Link, i64, i64), Fault> {
-        let (mut base, mut link) = (newest, newest_link);
-        let mut level = 0;
-        loop {
-            // A row that begins the chain, or of another level, is the boundary of a new run.
-            if link.run == 0 || link.level != level || link.run >= RUN {
-                return Ok((base, link, level, 1));
-            }
-            if link.run + 1 < RUN {
-                return Ok((base, link, level, link.run + 1));
-            }
-            let (mut at, mut bytes, mut boundary) = (base, 0, None);
-            for _ in 0..link.run {
-                let Some((_, Some(before), size)) = self.read_link(at)? else {
-                    break;
-                };
-                bytes += size;
-                at = before;
-                boundary = Some(before);
-            }
-            let folded = match boundary {
-                Some(row) if bytes < FOLD_BYTES => self.read_link(row)?.map(|(link, _, _)| (row, link)),
-                _ => None,
+    /// The row before the run that this row ends, and the bytes of the run.
+    fn before_run(&self, row: &Row) -> Result<Option<(Row, i64)>, Fault> {
+        let (mut at, mut bytes, mut boundary) = (row.0, 0, None);
+        for _ in 0..row.1.run {
+            let Some((_, Some(before), size)) = self.read_link(at)? else {
+                break;
             };
-            let Some((row, before)) = folded else {
-                return Ok((base, link, level, RUN));
-            };
-            (base, link) = (row, before);
-            level += 1;
+            bytes += size;
+            at = before;
+            boundary = Some(before);
         }
+        let Some(row) = boundary else { return Ok(None) };
+        Ok(self.read_link(row)?.map(|(link, ..)| (Row(row, link), bytes)))
     }
 
     fn write(&mut self, seq: i64, thread: &ThreadId, task: &TaskWrites) -> Result<(), Fault> {

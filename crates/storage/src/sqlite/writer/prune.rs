@@ -5,13 +5,7 @@
 
 use super::*;
 
-/// A checkpoint as pruning looks at it.
-struct Row {
-    seq: i64,
-    id: CheckpointId,
-    parent: Option<CheckpointId>,
-    run: Option<String>,
-}
+use crate::codec::pruning::{Looked, doomed};
 
 impl Writer {
     pub(super) fn prune(&mut self, pruning: &Pruning) -> Result<Removal, Fault> {
@@ -45,23 +39,9 @@ impl Writer {
             let (mut gone, mut left) = (HashSet::new(), false);
             for (space, _) in self.spaces_of(thread)? {
                 let rows = self.rows(space)?;
-                let links: Vec<Place<'_>> = rows
-                    .iter()
-                    .map(|row| Place {
-                        id: &row.id,
-                        parent: row.parent.as_ref(),
-                        run: row.run.as_deref(),
-                    })
-                    .collect();
-                let doomed = pruning.doomed(&links);
-                let lost = Pruning::lost_branches(&links, &doomed);
-                removal
-                    .branches
-                    .extend(lost.into_iter().map(|id| (thread.clone(), id.clone())));
-                removal.checkpoints += doomed.len() as u64;
+                let doomed = doomed(pruning, thread, &rows, removal);
                 left |= doomed.len() < rows.len();
-                let ids: HashSet<&CheckpointId> = doomed.iter().map(|link| link.id).collect();
-                gone.extend(rows.iter().filter(|row| ids.contains(&row.id)).map(|row| row.seq));
+                gone.extend(doomed.into_iter().copied());
             }
             removal.threads += u64::from(!left && !gone.is_empty());
             freed += if left {
@@ -92,7 +72,7 @@ impl Writer {
         Ok(threads.into_iter().collect())
     }
 
-    fn rows(&self, space: i64) -> Result<Vec<Row>, Fault> {
+    fn rows(&self, space: i64) -> Result<Vec<Looked<i64>>, Fault> {
         let mut statement = self.conn.prepare_cached(
             "SELECT c.seq, c.id, CASE typeof(c.parent) WHEN 'integer' THEN p.id ELSE c.parent END,
              json_extract(m.json, '$[1].run_id')
@@ -100,8 +80,8 @@ impl Writer {
              WHERE c.space = ?1",
         )?;
         let rows = statement.query_map([space], |row| {
-            Ok(Row {
-                seq: row.get(0)?,
+            Ok(Looked {
+                key: row.get(0)?,
                 id: CheckpointId::new(row.get::<_, IdColumn>(1)?.0),
                 parent: row
                     .get::<_, Option<IdColumn>>(2)?

@@ -1,0 +1,40 @@
+//! Which checkpoints a pruning takes, for backends that look at them as rows.
+
+use superstep::{CheckpointId, Link, Pruning, Removal, ThreadId};
+
+/// A checkpoint as pruning looks at it.
+pub(crate) struct Looked<K> {
+    /// What the backend calls it.
+    pub(crate) key: K,
+    pub(crate) id: CheckpointId,
+    pub(crate) parent: Option<CheckpointId>,
+    pub(crate) run: Option<String>,
+}
+
+/// The keys of the checkpoints of one namespace that go; the removal tells of them.
+pub(crate) fn doomed<'r, K>(
+    pruning: &Pruning,
+    thread: &ThreadId,
+    rows: &'r [Looked<K>],
+    removal: &mut Removal,
+) -> Vec<&'r K> {
+    let links: Vec<Link<'_>> = rows
+        .iter()
+        .map(|row| Link {
+            id: &row.id,
+            parent: row.parent.as_ref(),
+            run: row.run.as_deref(),
+        })
+        .collect();
+    let doomed = pruning.doomed(&links);
+    let lost = Pruning::lost_branches(&links, &doomed);
+    let lost = lost.into_iter().map(|id| (thread.clone(), id.clone()));
+    removal.branches.extend(lost);
+    removal.checkpoints += doomed.len() as u64;
+    // What goes is in the order of the rows.
+    let mut doomed = doomed.into_iter().peekable();
+    rows.iter()
+        .filter(|row| doomed.next_if(|link| *link.id == row.id).is_some())
+        .map(|row| &row.key)
+        .collect()
+}
