@@ -129,6 +129,7 @@ impl Line<'_> {
             }
             let state = self.graph.get_state(&live).await?;
             let input = next_input(&state);
+            self.remember().await?;
             if self.percent(15) {
                 // Somebody cleans up while it runs: the newest are never in the way.
                 let (ran, pruned) = tokio::join!(self.run(input), self.prune(6));
@@ -214,7 +215,6 @@ impl Line<'_> {
     }
 
     async fn between_turns(&self) -> Result<(), Trouble> {
-        self.remember().await?;
         let what = self.random().below(12);
         match what {
             0 | 1 => self.back_in_time().await,

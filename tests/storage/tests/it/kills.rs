@@ -26,7 +26,7 @@ async fn survive(backend: Backend, kills: u64) {
         report.kills
     );
     assert!(
-        count.checkpoints > report.kills && count.turns > 3 && count.items > 3,
+        count.checkpoints > report.kills && count.turns > 3 && count.items > 1,
         "the process hardly got to work: {count:?}"
     );
 }
