@@ -91,7 +91,7 @@ fn written(of: &Checkpoint, n: u64) -> TaskWrites {
     TaskWrites {
         checkpoint_id: of.id.clone(),
         task_id: TaskId::new(format!("{n:08x}-1111-8222-9333-444455556666")),
-        task_path: "~__pregel_pull, loop".to_owned(),
+        task_path: "~__pregel_pull, loop".into(),
         writes: vec![write(0, "n", json!(n)), write(1, "branch:to:loop", Value::Null)],
     }
 }
