@@ -11,7 +11,7 @@ mod durable;
 pub mod expression;
 pub mod kind;
 pub mod kinds;
-pub mod mcp;
+mod mcp;
 mod nested;
 mod program;
 pub mod provider;

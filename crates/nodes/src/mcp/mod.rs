@@ -27,9 +27,19 @@ pub(crate) use error::McpError;
 const IDLE: Duration = Duration::from_secs(10 * 60);
 
 /// The connections of all projects.
-#[derive(Debug, Default)]
-pub struct Hub {
+#[derive(Debug)]
+pub(crate) struct Hub {
     places: Mutex<HashMap<(PathBuf, String), Arc<Place>>>,
+    idle: Duration,
+}
+
+impl Default for Hub {
+    fn default() -> Self {
+        Self {
+            places: Mutex::default(),
+            idle: IDLE,
+        }
+    }
 }
 
 /// A server's place, whether it runs or not.
@@ -77,16 +87,17 @@ impl Mcp {
         let variables = &self.environment.variables;
         let client = Arc::new(Client::start(server, launch, &root, variables).await?);
         *held = Some(client.clone());
-        tokio::spawn(stop_when_idle(Arc::downgrade(&place), Arc::downgrade(&client)));
+        let idle = stop_when_idle(Arc::downgrade(&place), Arc::downgrade(&client), self.hub.idle);
+        tokio::spawn(idle);
         Ok(client)
     }
 }
 
 /// Lets go of a connection that has not been used for a while. Whoever uses it holds it.
-async fn stop_when_idle(place: Weak<Place>, client: Weak<Client>) {
+async fn stop_when_idle(place: Weak<Place>, client: Weak<Client>, idle: Duration) {
     let mut since = Instant::now();
     loop {
-        tokio::time::sleep(IDLE / 4).await;
+        tokio::time::sleep(idle / 4).await;
         let (Some(place), Some(client)) = (place.upgrade(), client.upgrade()) else {
             return;
         };
@@ -98,7 +109,7 @@ async fn stop_when_idle(place: Weak<Place>, client: Weak<Client>) {
         // Held by the place, by this task, and by those who use it.
         if Arc::strong_count(&client) > 2 || client.was_used() {
             since = Instant::now();
-        } else if since.elapsed() >= IDLE {
+        } else if since.elapsed() >= idle {
             *held = None;
             return;
         }
@@ -109,4 +120,34 @@ async fn stop_when_idle(place: Weak<Place>, client: Weak<Client>) {
 pub(crate) fn accesses(environment: &Environment, server: &str) -> Result<Vec<Access>, McpError> {
     let (_, declared) = config::declared(environment, server)?;
     Ok(declared.accesses(server, environment))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Grants;
+
+    #[tokio::test]
+    async fn a_server_that_nobody_needs_is_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.py");
+        let file = serde_json::json!({"mcpServers": {"odd": {"command": "python3", "args": [script]}}});
+        std::fs::write(folder.path().join(".mcp.json"), file.to_string()).unwrap();
+        let hub = Hub {
+            idle: Duration::from_millis(200),
+            ..Hub::default()
+        };
+        let environment = Environment::new(Some(folder.path().to_owned())).with_grants(Grants::all());
+        let mcp = Mcp::new(Arc::new(hub), environment);
+        let client = mcp.client("odd").await.unwrap();
+        let held = Arc::downgrade(&client);
+        // As long as somebody holds it, it is in use.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(Arc::ptr_eq(&client, &mcp.client("odd").await.unwrap()));
+        drop(client);
+        while held.upgrade().is_some() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert!(!mcp.client("odd").await.unwrap().tools().await.unwrap().is_empty());
+    }
 }

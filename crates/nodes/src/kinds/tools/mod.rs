@@ -287,7 +287,7 @@ impl NodeKind for Tools {
             } else if let Some(request) = tool.http {
                 Work::Http(request, web.clone())
             } else if let Some(graph) = tool.graph {
-                Work::Graph(graph.build(site, &format!("{pointer}/graph"))?)
+                Work::Graph(Box::new(graph.build(site, &format!("{pointer}/graph"))?))
             } else if let Some(hand_off) = tool.handoff {
                 Work::HandOff(hand_off)
             } else {

@@ -34,7 +34,7 @@ pub(super) struct Tool {
 pub(super) enum Work {
     Script(Script, Option<Files>),
     Http(HttpRequest, Arc<Web>),
-    Graph(GraphWork),
+    Graph(Box<GraphWork>),
     HandOff(HandOff),
     Mcp(McpWork),
 }
