@@ -43,6 +43,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Find every problem of a graph.
     Check(CheckArgs),
+    /// Print types of a graph's state, for the editor in which its programs are written.
+    Types(TypesArgs),
     /// Run a graph on a new or known thread.
     Run(RunArgs),
     /// Answer a question, or go on where a thread stopped.
@@ -124,6 +126,31 @@ pub(crate) struct TrustArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `types`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  superstep types graph.json > state.d.ts                    for JavaScript
+  superstep types graph.json --language python > state.py    for Python")]
+pub(crate) struct TypesArgs {
+    /// Graph file, or a folder that holds a graph.json
+    #[arg(value_name = "GRAPH")]
+    pub(crate) graph: PathBuf,
+    /// Language of the programs
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) language: ProgramLanguage,
+}
+
+/// A language of programs.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+pub(crate) enum ProgramLanguage {
+    /// TypeScript declarations
+    #[default]
+    Javascript,
+    /// TypedDicts
+    Python,
 }
 
 /// What `run` and `resume` share.

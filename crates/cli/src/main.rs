@@ -59,6 +59,7 @@ fn main() -> ExitCode {
 async fn dispatch(command: Command) -> Result<(), Fault> {
     match command {
         Command::Check(args) => commands::check::check(&args),
+        Command::Types(args) => commands::types::types(&args),
         Command::Run(args) => commands::run::run(args).await,
         Command::Resume(args) => commands::run::resume(args).await,
         Command::Threads(args) => commands::threads::threads(args).await,

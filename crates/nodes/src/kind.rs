@@ -19,6 +19,7 @@ use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS,
 use crate::mcp::{self, Hub, Mcp};
 use crate::nested::{self, Nested, NestedError, Runs};
 use crate::provider::{Exchanges, ModelSettings, Providers, Recording, Recordings};
+use crate::python::Pythons;
 use crate::registry::{Environment, Registry};
 use crate::sandbox::Files;
 use crate::schema::{Key, Keys};
@@ -128,6 +129,13 @@ pub struct Site<'a> {
     pub usage: Usage,
     /// What is touched outside of the graph.
     pub accesses: BTreeSet<Access>,
+}
+
+impl<'a> Site<'a> {
+    /// What the graph may use of the world, when the disk is looked at.
+    pub(crate) fn environment(&self) -> Option<&'a Environment> {
+        self.looks.map(|(_, environment, _)| environment)
+    }
 }
 
 impl Site<'_> {
@@ -500,6 +508,8 @@ pub struct BuildSite<'a> {
     /// Search indexes.
     pub folders: Arc<Folders>,
     pub(crate) servers: Arc<Hub>,
+    /// Python's workers.
+    pub(crate) pythons: Arc<Pythons>,
     pub(crate) registry: &'a Registry,
     pub(crate) environment: &'a Environment,
     /// Files of the graphs around this one, and its own.
@@ -560,6 +570,7 @@ impl BuildSite<'_> {
             providers: self.providers.clone(),
             folders: self.folders.clone(),
             servers: self.servers.clone(),
+            pythons: self.pythons.clone(),
             runs: RefCell::default(),
             ..*self
         }

@@ -28,6 +28,7 @@ use crate::kinds::{
 use crate::mcp::Hub;
 use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
 use crate::provider::{Exchanges, ModelSettings, Providers, Recording, Recordings, Variables};
+use crate::python::Pythons;
 use crate::route;
 use crate::schema::{Keys, StateSchema};
 use crate::search::Folders;
@@ -150,6 +151,8 @@ pub struct Registry {
     servers: Arc<Hub>,
     pub(crate) recordings: Arc<Recordings>,
     pub(crate) exchanges: Arc<Exchanges>,
+    /// Python's workers, over all projects.
+    pythons: Arc<Pythons>,
     /// Results of nodes with a `cache`, over all graphs that are built here.
     cache: Arc<MemoryCache>,
     library: Library,
@@ -188,6 +191,7 @@ impl Registry {
             servers: Arc::default(),
             recordings: Arc::default(),
             exchanges: Arc::default(),
+            pythons: Arc::default(),
             cache: Arc::new(MemoryCache::new(CACHE_SIZE)),
             library: Library::default(),
         }
@@ -415,6 +419,7 @@ impl Registry {
                 providers: providers.clone(),
                 folders: self.folders.clone(),
                 servers: self.servers.clone(),
+                pythons: self.pythons.clone(),
                 registry: self,
                 environment,
                 above,

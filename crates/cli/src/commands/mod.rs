@@ -7,5 +7,6 @@ pub(crate) mod serve;
 pub(crate) mod state;
 pub(crate) mod threads;
 pub(crate) mod trust;
+pub(crate) mod types;
 pub(crate) mod update;
 pub(crate) mod upkeep;

@@ -1,4 +1,4 @@
-//! `code`: a JavaScript function of the state, in a sandbox.
+//! `code`: a function of the state, in JavaScript in a sandbox or in the project's Python.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,31 +11,74 @@ use serde_json::json;
 use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
 use superstep_document::Diagnostic;
 
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::kind::{self, BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::program::{self, Output, Owner};
+use crate::python::{self, PythonFunction, PythonWork};
 use crate::sandbox::{self, CodeError, Files, JsEvent, Limits};
+
+/// A language of programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = kind::words)]
+pub enum Language {
+    /// In a sandbox, without access to anything.
+    #[default]
+    JavaScript,
+    /// In the project's own interpreter.
+    Python,
+}
 
 /// Settings of a `code` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "Runs JavaScript.")]
+#[schemars(description = "Runs JavaScript or Python.")]
 pub struct CodeConfig {
-    /// Body of a JavaScript function that sees `state` and returns an update or a `Command`; or a module whose default
-    /// export is the function.
-    #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "javascript"))]
+    /// `javascript` runs in a sandbox, `python` in the interpreter of the project.
+    #[serde(default)]
+    #[schemars(title = "Language")]
+    pub language: Language,
+    /// Body of a function that sees `state` and returns an update or a `Command`; or the function itself, in JavaScript
+    /// the default export of a module.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(title = "Source", extend("x-editor" = "code", "x-language-of" = "language"))]
     pub source: String,
-    /// Running time after which the code is stopped, in milliseconds.
-    #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (ms)", range(min = 1, max = 600_000))]
-    pub timeout_ms: u64,
-    /// Memory the code may use, in megabytes.
+    /// Python: a file of the project with the function, from the graph's folder, in place of a source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Module", extend("x-if" = json!({"language": "python"})))]
+    pub module: Option<String>,
+    /// Python: the name of the function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Function", extend("x-if" = json!({"language": "python"})))]
+    pub function: Option<String>,
+    /// Python: environment variables that the function may read; it is given no others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Variables", extend("x-if" = json!({"language": "python"})))]
+    pub variables: Vec<String>,
+    /// Running time after which the code is stopped, in milliseconds; without it a second for JavaScript, a minute for
+    /// Python.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Time limit (ms)", range(min = 1, max = 86_400_000))]
+    pub timeout_ms: Option<u64>,
+    /// JavaScript: memory the code may use, in megabytes.
     #[serde(default = "default_memory")]
-    #[schemars(title = "Memory limit (MB)", range(min = 1, max = 2048))]
+    #[schemars(title = "Memory limit (MB)", range(min = 1, max = 2048), extend("x-if" = json!({"language": "javascript"})))]
     pub memory_mb: u64,
 }
 
-fn default_timeout() -> u64 {
-    1000
+impl CodeConfig {
+    fn python(&self) -> PythonFunction {
+        PythonFunction {
+            module: self.module.clone(),
+            function: self.function.clone(),
+            source: Some(self.source.clone()),
+            variables: self.variables.clone(),
+            timeout_ms: self.timeout_ms.unwrap_or_else(python::default_timeout),
+        }
+    }
 }
+
+/// Running time of JavaScript, in milliseconds.
+const JAVASCRIPT_TIMEOUT: u64 = 1000;
+
 fn default_memory() -> u64 {
     64
 }
@@ -71,24 +114,31 @@ impl Code {
     }
 }
 
-impl NodeKind for Code {
-    fn info(&self) -> KindInfo {
-        KindInfo {
-            kind: "code",
-            title: "Code",
-            summary: "Runs JavaScript on the state, without access to files or the network.",
-            icon: "code",
-            group: "code",
-            config_schema: schema_of::<CodeConfig>(),
-            defaults: json!({"source": "return {};", "timeout_ms": default_timeout(), "memory_mb": default_memory()}),
-            card: &["/source"],
+impl Code {
+    fn check_script(&self, site: &mut Site<'_>, config: &CodeConfig) {
+        if config.source.is_empty() {
+            let remedy = "Write the body of a function.";
+            site.error(
+                "missing-setting",
+                "/source",
+                "The setting `source` is missing.",
+                remedy,
+            );
         }
-    }
-
-    fn check(&self, site: &mut Site<'_>) {
-        let Some(config) = site.parse::<CodeConfig>() else {
-            return;
-        };
+        for (name, set) in [
+            ("module", config.module.is_some()),
+            ("function", config.function.is_some()),
+        ] {
+            if set {
+                let message = format!("The setting `{name}` is for Python.");
+                site.warning(
+                    "unknown-setting",
+                    &format!("/{name}"),
+                    message,
+                    "Remove it, or set the language to python.",
+                );
+            }
+        }
         match self.syntax(&config.source) {
             Ok(()) => {}
             Err(CodeError::Syntax { message, line }) => {
@@ -107,25 +157,73 @@ impl NodeKind for Code {
                 "Make it shorter.",
             ),
         }
-        // What a program touches is not known before it runs; how a name stands in it is a good guess for "who uses this key".
-        let names: Vec<String> = site.keys.names().map(str::to_owned).collect();
-        for name in names {
-            if stands(&config.source, &name, |before, _| before == Some('.')) {
-                site.usage.reads.insert(name.clone());
+    }
+}
+
+/// What a program touches is not known before it runs; how a name stands in it is a good guess for "who uses this key".
+fn guess(site: &mut Site<'_>, source: &str) {
+    let names: Vec<String> = site.keys.names().map(str::to_owned).collect();
+    for name in names {
+        let quote = |c: Option<char>| matches!(c, Some('"' | '\''));
+        let read =
+            |before: Option<char>, after: Option<char>| before == Some('.') || quote(before) && quote(after);
+        if stands(source, &name, read) {
+            site.usage.reads.insert(name.clone());
+        }
+        let as_member = |before: Option<char>, after: Option<char>| {
+            matches!(before, Some('{' | ',')) && matches!(after, Some(':' | ',' | '}'))
+        };
+        let quoted = [format!("\"{name}\":"), format!("'{name}':")];
+        if stands(source, &name, as_member) || quoted.iter().any(|text| source.contains(text)) {
+            site.usage.writes.insert(name);
+        }
+    }
+}
+
+impl NodeKind for Code {
+    fn info(&self) -> KindInfo {
+        KindInfo {
+            kind: "code",
+            title: "Code",
+            summary: "Runs JavaScript in a sandbox, or a Python function of the project.",
+            icon: "code",
+            group: "code",
+            config_schema: schema_of::<CodeConfig>(),
+            defaults: json!({"language": "javascript", "source": "return {};"}),
+            card: &["/module", "/function", "/source"],
+        }
+    }
+
+    fn check(&self, site: &mut Site<'_>) {
+        let Some(config) = site.parse::<CodeConfig>() else {
+            return;
+        };
+        match config.language {
+            Language::Python => {
+                let function = config.python();
+                function.check(site, "");
+                if let Some(text) = function.text(site) {
+                    guess(site, &text);
+                }
             }
-            let as_member = |before: Option<char>, after: Option<char>| {
-                matches!(before, Some('{' | ',')) && matches!(after, Some(':' | ',' | '}'))
-            };
-            if stands(&config.source, &name, as_member) {
-                site.usage.writes.insert(name);
+            Language::JavaScript => {
+                self.check_script(site, &config);
+                guess(site, &config.source);
             }
         }
     }
 
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
         let config: CodeConfig = site.parse()?;
+        if config.language == Language::Python {
+            return Ok(Arc::new(PythonNode {
+                name: site.node.into(),
+                label: format!("node {}", site.node),
+                work: PythonWork::new(config.python(), site),
+            }));
+        }
         let limits = Limits {
-            timeout: Duration::from_millis(config.timeout_ms),
+            timeout: Duration::from_millis(config.timeout_ms.unwrap_or(JAVASCRIPT_TIMEOUT)),
             memory: usize::try_from(config.memory_mb)
                 .unwrap_or(usize::MAX)
                 .saturating_mul(1024 * 1024),
@@ -186,6 +284,28 @@ impl Node for CodeNode {
                     format!("node {}: {error}", self.name),
                 )),
             }
+        })
+    }
+}
+
+struct PythonNode {
+    name: Arc<str>,
+    label: String,
+    work: PythonWork,
+}
+
+impl Node for PythonNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async move {
+            let call = python::Call {
+                owner: Owner::Node(&self.name),
+                label: &self.label,
+                style: python::Style::Node,
+                args: None,
+                state: &input,
+            };
+            let ended = self.work.run(&context, call).await?;
+            ended.map(Into::into).map_err(|error| error.of(&self.label))
         })
     }
 }

@@ -15,6 +15,7 @@ mod nodes;
 mod page;
 mod programs;
 mod provider;
+mod python;
 mod recording;
 mod scale;
 mod search;

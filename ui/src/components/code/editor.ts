@@ -17,6 +17,7 @@ import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
 import { json } from "@codemirror/lang-json";
 import { markdown } from "@codemirror/lang-markdown";
+import { python } from "@codemirror/lang-python";
 import {
   HighlightStyle,
   StreamLanguage,
@@ -36,9 +37,10 @@ import {
   placeholder as placeholderExtension,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { keyUses, openBracket, placeOf, suggestionsAt, type KeyInfo } from "./jinja";
+import { keyUses, openBracket, placeOf, suggestionsAt, type KeyInfo, type Suggestion } from "./jinja";
+import { keySuggestions, memberBefore, nameSuggestions, type ProgramLanguage } from "./programs";
 
-export type Mode = "json" | "javascript" | "expression" | "template" | "markdown" | "text";
+export type Mode = "json" | "javascript" | "python" | "expression" | "template" | "markdown" | "text";
 
 export interface EditorOptions {
   mode: Mode;
@@ -249,6 +251,8 @@ function language(mode: Mode): Extension {
       return json();
     case "javascript":
       return javascript();
+    case "python":
+      return [python(), indentUnit.of("    ")];
     case "markdown":
       return markdown();
     case "expression":
@@ -270,28 +274,36 @@ const KINDS: Record<string, string> = {
   variable: "variable",
 };
 
+function isProgram(mode: Mode): mode is ProgramLanguage {
+  return mode === "javascript" || mode === "python";
+}
+
+function completion(suggestion: Suggestion): Completion {
+  return {
+    label: suggestion.label,
+    ...(suggestion.insert !== undefined && { apply: suggestion.insert }),
+    ...(suggestion.detail !== undefined && { detail: suggestion.detail }),
+    ...(suggestion.info !== undefined && { info: suggestion.info }),
+    ...(suggestion.boost !== undefined && { boost: suggestion.boost }),
+    type: KINDS[suggestion.kind] ?? "text",
+  };
+}
+
 function completions(options: EditorOptions): Extension {
   const { mode } = options;
   const source = (context: CompletionContext): CompletionResult | null => {
-    if (mode === "javascript") return javascriptCompletions(context, options.keys);
+    if (isProgram(mode)) return programCompletions(context, options.keys, mode);
     const place = placeOf(context.state.doc.toString(), context.pos, mode === "template");
     if (place.at === "nowhere") return null;
     if (place.at === "text" && !context.explicit) return null;
     if (place.at === "name" && place.word === "" && !context.explicit) return null;
-    const found: Completion[] = suggestionsAt(place, options.keys, options.variables).map((suggestion) => ({
-      label: suggestion.label,
-      ...(suggestion.insert !== undefined && { apply: suggestion.insert }),
-      ...(suggestion.detail !== undefined && { detail: suggestion.detail }),
-      ...(suggestion.info !== undefined && { info: suggestion.info }),
-      ...(suggestion.boost !== undefined && { boost: suggestion.boost }),
-      type: KINDS[suggestion.kind] ?? "text",
-    }));
+    const found = suggestionsAt(place, options.keys, options.variables).map(completion);
     if (found.length === 0) return null;
     return { from: place.from, options: found, validFor: /^[\w.{} ]*$/ };
   };
   return [
     autocompletion({
-      ...(mode === "javascript" || mode === "expression" || mode === "template"
+      ...(isProgram(mode) || mode === "expression" || mode === "template"
         ? { override: [source] }
         : { override: [] }),
       icons: false,
@@ -310,52 +322,37 @@ function completions(options: EditorOptions): Extension {
   ];
 }
 
-function javascriptCompletions(
+function programCompletions(
   context: CompletionContext,
   keys: readonly KeyInfo[],
+  language: ProgramLanguage,
 ): CompletionResult | null {
-  const member = context.matchBefore(/\bstate\.\w*/);
+  const line = context.state.doc.lineAt(context.pos);
+  const before = line.text.slice(0, context.pos - line.from);
+  const member = memberBefore(before, language);
   if (member) {
+    // A closing quote that is there already is not written twice.
+    const follows = line.text[context.pos - line.from] ?? "";
+    const close = member.close !== "" && follows !== member.close ? member.close : "";
     return {
-      from: member.from + "state.".length,
-      options: keys.map((key) => ({
-        label: key.name,
-        detail: key.type,
-        type: "property",
-        ...(key.description && { info: key.description }),
-      })),
+      from: context.pos - member.typed.length,
+      options: keySuggestions(keys).map((key) => completion({ ...key, insert: key.label + close })),
       validFor: /^\w*$/,
     };
   }
   const word = context.matchBefore(/[A-Za-z_]\w*/);
   if (!word && !context.explicit) return null;
+  if (word && before[word.from - line.from - 1] === ".") return null;
   return {
     from: word?.from ?? context.pos,
-    options: [
-      "state",
-      "return",
-      "const",
-      "let",
-      "if",
-      "else",
-      "for",
-      "of",
-      "function",
-      "null",
-      "true",
-      "false",
-    ].map((label) => ({
-      label,
-      type: label === "state" ? "variable" : "keyword",
-      ...(label === "state" && { boost: 2 }),
-    })),
+    options: nameSuggestions(language).map(completion),
     validFor: /^\w*$/,
   };
 }
 
 function marks(options: EditorOptions): Extension {
   const { mode, words } = options;
-  if (mode === "text" || mode === "markdown" || mode === "javascript") return [];
+  if (mode === "text" || mode === "markdown" || isProgram(mode)) return [];
   return linter(
     (view) => {
       const text = view.state.doc.toString();

@@ -19,6 +19,7 @@ import { TemplateField } from "../TemplateField";
 import { TextArea, TextField } from "../TextField";
 import { MessagesEditor } from "./MessagesEditor";
 import {
+  shownProperties,
   brief,
   controlFor,
   escapeToken,
@@ -714,7 +715,7 @@ function ObjectField({
       {properties.length === 0 && others.length === 0 && extra === null && (
         <p className="ss-none">{t("forms.schema.noFields")}</p>
       )}
-      {properties.map(([name, property]) => (
+      {shownProperties(properties, object).map(([name, property]) => (
         <SchemaField
           key={name}
           schema={property}

@@ -6,6 +6,7 @@ import {
   labelOf,
   resolve,
   sameJson,
+  shownProperties,
   validate,
   variantOf,
   type Schema,
@@ -180,5 +181,28 @@ describe("small things", () => {
     expect(labelOf("maxTokens", {})).toBe("Max tokens");
     expect(labelOf("into", {})).toBe("into");
     expect(labelOf("into", { title: "Write to" })).toBe("Write to");
+  });
+});
+
+describe("fields that depend on others", () => {
+  const properties: [string, Schema][] = [
+    ["language", { type: "string", enum: ["javascript", "python"], default: "javascript" }],
+    ["source", { type: "string", "x-editor": "code", "x-language-of": "language" }],
+    ["module", { type: "string", "x-if": { language: "python" } }],
+  ];
+  const names = (object: Record<string, unknown>) =>
+    shownProperties(properties, object).map(([name]) => name);
+
+  it("are shown while they mean something, and when they are set", () => {
+    expect(names({})).toEqual(["language", "source"]);
+    expect(names({ language: "python" })).toEqual(["language", "source", "module"]);
+    expect(names({ module: "a.py" })).toEqual(["language", "source", "module"]);
+  });
+
+  it("take their language from the field beside them", () => {
+    const language = (object: Record<string, unknown>) =>
+      shownProperties(properties, object).find(([name]) => name === "source")?.[1]["x-language"];
+    expect(language({})).toBe("javascript");
+    expect(language({ language: "python" })).toBe("python");
   });
 });

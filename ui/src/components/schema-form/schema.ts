@@ -46,6 +46,11 @@ export interface Schema {
   readOnly?: boolean;
   "x-editor"?: string;
   "x-enum-labels"?: string[];
+  /** Shown only while the fields beside it have these values. */
+  "x-if"?: Record<string, Json>;
+  /** Language of a code editor, or the field beside it that names it. */
+  "x-language"?: string;
+  "x-language-of"?: string;
   [keyword: string]: Json;
 }
 
@@ -68,6 +73,27 @@ export type Control =
   | { kind: "nullable"; inner: Schema }
   | { kind: "variants"; variants: Schema[] }
   | { kind: "json" };
+
+/**
+ * The fields of an object as they are to be shown: without those that the others rule out, unless they are set, and
+ * with what a field takes from the one beside it.
+ */
+export function shownProperties(
+  properties: readonly [string, Schema][],
+  object: Readonly<Record<string, Json>>,
+): [string, Schema][] {
+  const schemas = new Map(properties);
+  const valueOf = (name: string): Json => object[name] ?? schemas.get(name)?.default;
+  return properties
+    .filter(([name, property]) => {
+      const wanted = Object.entries(property["x-if"] ?? {});
+      return name in object || wanted.every(([other, value]) => valueOf(other) === value);
+    })
+    .map(([name, property]) => {
+      const other = property["x-language-of"];
+      return [name, other === undefined ? property : { ...property, "x-language": valueOf(other) }];
+    });
+}
 
 const MAX_DEPTH = 32;
 

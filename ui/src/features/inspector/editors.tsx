@@ -280,10 +280,18 @@ function KeyName({
   );
 }
 
-function CodeFieldEditor({ value, onChange, stateKeys, readOnly, problems, onBlur }: FieldEditorProps) {
+function CodeFieldEditor({
+  schema,
+  value,
+  onChange,
+  stateKeys,
+  readOnly,
+  problems,
+  onBlur,
+}: FieldEditorProps) {
   return (
     <CodeEditor
-      mode="javascript"
+      mode={schema["x-language"] === "python" ? "python" : "javascript"}
       lineNumbers
       minLines={8}
       maxLines={28}

@@ -22,6 +22,7 @@ use superstep_document::{Diagnostic, NodeSpec, Reducer};
 
 use crate::kind::{self, BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::provider::{ToolSpec, no_arguments};
+use crate::python::{PythonFunction, PythonWork};
 use crate::request::HttpRequest;
 use crate::suggest;
 use crate::web::Web;
@@ -72,6 +73,11 @@ pub struct ToolConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "JavaScript")]
     pub javascript: Option<Script>,
+    /// It is a Python function of the project; it is given its arguments by name, and `state`, `store`, `config`,
+    /// `runtime` and `ctx` where its parameters say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Python")]
+    pub python: Option<PythonFunction>,
     /// It is an HTTP request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "HTTP request")]
@@ -107,6 +113,7 @@ impl ToolConfig {
     fn does(&self) -> Vec<&'static str> {
         let all = [
             ("javascript", self.javascript.is_some()),
+            ("python", self.python.is_some()),
             ("http", self.http.is_some()),
             ("graph", self.graph.is_some()),
             ("handoff", self.handoff.is_some()),
@@ -239,7 +246,7 @@ impl NodeKind for Tools {
                     "tool-does",
                     &pointer,
                     format!("The tool `{}` does nothing.", tool.name),
-                    "Give it one of `javascript`, `http`, `graph` and `handoff`.",
+                    "Give it one of `javascript`, `python`, `http`, `graph` and `handoff`.",
                 ),
                 several => site.error(
                     "tool-does",
@@ -254,6 +261,9 @@ impl NodeKind for Tools {
             }
             if let Some(script) = &tool.javascript {
                 script.check(site, &format!("{pointer}/javascript"));
+            }
+            if let Some(function) = &tool.python {
+                function.check(site, &format!("{pointer}/python"));
             }
             if let Some(request) = &tool.http {
                 request.check(site, &format!("{pointer}/http"), &tool.parameters);
@@ -284,6 +294,8 @@ impl NodeKind for Tools {
             let parameters = site.schema(&format!("{pointer}/parameters"), &tool.parameters())?;
             let work = if let Some(script) = tool.javascript {
                 Work::Script(script, site.files())
+            } else if let Some(function) = tool.python {
+                Work::Python(PythonWork::new(function, site))
             } else if let Some(request) = tool.http {
                 Work::Http(request, web.clone())
             } else if let Some(graph) = tool.graph {

@@ -11,8 +11,10 @@ use super::approval::{self, Decision};
 use super::graph::GraphWork;
 use super::handoff::HandOff;
 use super::mcp::{self, McpWork, Source};
-use super::script::Script;
+use super::script::{self, Script};
+use crate::program::Owner;
 use crate::provider::{ToolCall, args_json};
+use crate::python::{self, PythonWork};
 use crate::request::{HttpRequest, RequestError};
 use crate::sandbox::Files;
 use crate::suggest;
@@ -33,6 +35,7 @@ pub(super) struct Tool {
 
 pub(super) enum Work {
     Script(Script, Option<Files>),
+    Python(PythonWork),
     Http(HttpRequest, Arc<Web>),
     Graph(Box<GraphWork>),
     HandOff(HandOff),
@@ -108,6 +111,20 @@ impl Tool {
         }
         match &self.work {
             Work::Script(script, files) => script.run(context, files.clone(), &self.name, args, state).await,
+            Work::Python(work) => {
+                let label = format!("tool {}", self.name);
+                let call = python::Call {
+                    owner: Owner::Tool(&self.name),
+                    label: &label,
+                    style: python::Style::Tool,
+                    args: Some(&args),
+                    state: &state,
+                };
+                match work.run(context, call).await.map_err(Unsaid::Stop)? {
+                    Ok(output) => script::told(output).map(Into::into).map_err(Unsaid::Failed),
+                    Err(error) => Err(Unsaid::Failed(error.for_model())),
+                }
+            }
             Work::Http(request, web) => {
                 let answer = request.send(context, web, &call.id, &args).await;
                 answer.map(Answer::from).map_err(|error| match error {

@@ -1,0 +1,360 @@
+//! A Python function as nodes and tools name it, what is wrong with it, and its calls.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use superstep::{NodeContext, NodeError, Object, Value};
+use superstep_document::Reducer;
+
+use super::{Key, PythonError, Pythons, find};
+use crate::access::Access;
+use crate::kind::{BuildSite, Site};
+use crate::program::{self, Output, Owner};
+use crate::registry::Environment;
+
+/// Largest file that is looked through for its functions.
+const MAX_FILE: u64 = 1024 * 1024;
+/// Parameters of a source that is the body of a function.
+const PARAMETERS: &str = "state, ctx, config, store, runtime, args=None";
+
+/// A Python function.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct PythonFunction {
+    /// File of the project with the function, from the graph's folder, e.g. `nodes/research.py`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Module")]
+    pub module: Option<String>,
+    /// Name of the function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Function")]
+    pub function: Option<String>,
+    /// The function itself, or its body, when it is in no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "python"))]
+    pub source: Option<String>,
+    /// Environment variables that it may read; it is given no others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Variables")]
+    pub variables: Vec<String>,
+    /// Running time after which it is stopped, in milliseconds.
+    #[serde(default = "default_timeout")]
+    #[schemars(title = "Time limit (ms)", range(min = 1, max = 86_400_000))]
+    pub timeout_ms: u64,
+}
+
+/// Running time of a Python function, in milliseconds.
+pub(crate) fn default_timeout() -> u64 {
+    60_000
+}
+
+impl PythonFunction {
+    fn module(&self) -> Option<&str> {
+        self.module
+            .as_deref()
+            .map(str::trim)
+            .filter(|module| !module.is_empty())
+    }
+
+    fn source(&self) -> Option<&str> {
+        self.source.as_deref().filter(|source| !source.trim().is_empty())
+    }
+
+    /// Says what is wrong with it, and what it touches.
+    pub(crate) fn check(&self, site: &mut Site<'_>, base: &str) {
+        let at = |field: &str| format!("{}/{field}", base);
+        match (self.module(), self.source()) {
+            (Some(module), None) => self.check_file(site, module, base),
+            (None, Some(_)) => {}
+            (None, None) => site.error(
+                "missing-setting",
+                &at("source"),
+                "There is no Python function.",
+                "Write its source, or name a module of the project and a function in it.",
+            ),
+            (Some(_), Some(_)) => site.error(
+                "python-twice",
+                &at("module"),
+                "There are both a module and a source.",
+                "Remove one of them.",
+            ),
+        }
+        let Some(environment) = site.environment() else {
+            return;
+        };
+        let named = match find::interpreter(environment) {
+            Ok(found) => found.named,
+            Err(error) => {
+                let code = match error {
+                    PythonError::NoProject => "graph-not-saved",
+                    _ => "python-missing",
+                };
+                let message = match error {
+                    PythonError::Configured(name) => format!("There is no Python {name}."),
+                    PythonError::NoProject => {
+                        "This graph is not saved yet, so there is no project to run Python in.".to_owned()
+                    }
+                    _ => "There is no Python on this computer.".to_owned(),
+                };
+                let remedy = match code {
+                    "graph-not-saved" => PythonError::NoProject.remedy(),
+                    _ => PythonError::NotFound.remedy(),
+                };
+                site.error(code, base, message, remedy);
+                "python3".to_owned()
+            }
+        };
+        let missing: Vec<String> = self
+            .variables
+            .iter()
+            .filter(|name| (environment.variables)(name).is_none())
+            .cloned()
+            .collect();
+        site.reaches(Access::Program(named));
+        for name in &self.variables {
+            site.reaches(Access::Variable(name.clone()));
+        }
+        for name in missing {
+            let message = format!("The environment variable {name} is not set.");
+            site.warning(
+                "missing-variable",
+                &at("variables"),
+                message,
+                "Set it before Superstep is started.",
+            );
+        }
+    }
+
+    fn check_file(&self, site: &mut Site<'_>, module: &str, base: &str) {
+        let at = |field: &str| format!("{}/{field}", base);
+        let Some(function) = self.function.as_deref().filter(|name| !name.trim().is_empty()) else {
+            let remedy = "Name one of the functions in the module.";
+            site.error(
+                "missing-setting",
+                &at("function"),
+                "The setting `function` is missing.",
+                remedy,
+            );
+            return;
+        };
+        let Some(environment) = site.environment() else {
+            return;
+        };
+        let path = match inside(environment, module) {
+            Ok(path) => path,
+            Err(PythonError::NoProject) => return,
+            Err(error) => {
+                let remedy = "Name a Python file of the project, by its path from the graph's folder.";
+                site.error("missing-module", &at("module"), error.to_string(), remedy);
+                return;
+            }
+        };
+        let small = fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_FILE);
+        let Some(text) = small.then(|| fs::read_to_string(&path).ok()).flatten() else {
+            return;
+        };
+        let first = function.split('.').next().unwrap_or(function);
+        let stands = text.lines().any(|line| {
+            let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            words.into_iter().any(|word| word == first)
+        });
+        if !stands {
+            let message = format!("{module} has no function `{function}`.");
+            site.error(
+                "missing-function",
+                &at("function"),
+                message,
+                "Correct the name, or write the function.",
+            );
+        }
+    }
+
+    /// The text of the function's file or source, for a guess at the state keys that it uses.
+    pub(crate) fn text(&self, site: &Site<'_>) -> Option<String> {
+        match (self.source(), self.module()) {
+            (Some(source), _) => Some(source.to_owned()),
+            (None, Some(module)) => {
+                let path = inside(site.environment()?, module).ok()?;
+                let small = fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_FILE);
+                small.then(|| fs::read_to_string(path).ok())?
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// The file that a graph's `module` means.
+fn inside(environment: &Environment, module: &str) -> Result<PathBuf, PythonError> {
+    let unfit = |cause: &str| {
+        PythonError::Raised(program::Fault::new(
+            "ImportError",
+            format!("The module {module:?} {cause}."),
+        ))
+    };
+    let (Some(root), Some(folder)) = (environment.root(), environment.folder.as_deref()) else {
+        return Err(PythonError::NoProject);
+    };
+    if Path::new(module).extension().is_none_or(|kind| kind != "py") {
+        return Err(unfit("is no Python file"));
+    }
+    let path = folder
+        .join(module)
+        .canonicalize()
+        .map_err(|_| unfit("is not there"))?;
+    let root = root.canonicalize().map_err(|_| PythonError::NoProject)?;
+    if path.starts_with(&root) {
+        Ok(path)
+    } else {
+        Err(unfit("is outside of the project's folder"))
+    }
+}
+
+/// How a function is called.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Style {
+    /// With the state; it returns an update or a command.
+    Node,
+    /// With arguments by name; it returns anything.
+    Tool,
+}
+
+/// A Python function, ready to be called.
+pub(crate) struct PythonWork {
+    function: PythonFunction,
+    environment: Environment,
+    pythons: Arc<Pythons>,
+    /// State keys that hold messages.
+    messages: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    call: u64,
+    run: &'a Spec<'a>,
+}
+
+#[derive(Serialize)]
+struct Spec<'a> {
+    file: Option<&'a Path>,
+    source: Option<&'a str>,
+    function: Option<&'a str>,
+    label: &'a str,
+    parameters: &'a str,
+    style: Style,
+    messages: &'a [String],
+    place: Value,
+    given: Given<'a>,
+}
+
+#[derive(Serialize)]
+struct Given<'a> {
+    state: &'a Value,
+    args: Option<&'a Object>,
+}
+
+/// What a function is called with.
+pub(crate) struct Call<'a> {
+    /// Whose it is.
+    pub(crate) owner: Owner<'a>,
+    /// Its name in tracebacks, when it is in no file.
+    pub(crate) label: &'a str,
+    pub(crate) style: Style,
+    pub(crate) args: Option<&'a Object>,
+    pub(crate) state: &'a Value,
+}
+
+impl PythonWork {
+    pub(crate) fn new(function: PythonFunction, site: &BuildSite<'_>) -> Self {
+        let messages = site.keys.names().filter(|name| {
+            site.keys
+                .get(name)
+                .is_some_and(|key| key.reducer == Reducer::AddMessages)
+        });
+        Self {
+            function,
+            environment: site.environment.clone(),
+            pythons: site.pythons.clone(),
+            messages: messages.map(str::to_owned).collect(),
+        }
+    }
+
+    fn key(&self) -> Result<Key, PythonError> {
+        let found = find::interpreter(&self.environment)?;
+        let grants = &self.environment.grants;
+        grants
+            .require(&Access::Program(found.named))
+            .map_err(PythonError::Denied)?;
+        let mut variables = Vec::new();
+        for name in &self.function.variables {
+            grants
+                .require(&Access::Variable(name.clone()))
+                .map_err(PythonError::Denied)?;
+            if let Some(value) = (self.environment.variables)(name) {
+                variables.push((name.clone(), value));
+            }
+        }
+        variables.sort();
+        let real = |path: Option<&Path>| {
+            path.and_then(|path| path.canonicalize().ok())
+                .ok_or(PythonError::NoProject)
+        };
+        Ok(Key {
+            program: std::path::absolute(&found.program).unwrap_or(found.program),
+            root: real(self.environment.root())?,
+            folder: real(self.environment.folder.as_deref())?,
+            variables,
+        })
+    }
+
+    /// Calls the function, and does what it asks until it ends.
+    pub(crate) async fn run(
+        &self,
+        context: &NodeContext,
+        call: Call<'_>,
+    ) -> Result<Result<Output, PythonError>, NodeError> {
+        let begun = self.key().and_then(|key| {
+            let file = self
+                .function
+                .module()
+                .map(|module| inside(&self.environment, module))
+                .transpose()?;
+            let worker = self.pythons.worker(key)?;
+            let mut place = program::place(context);
+            if let Value::Object(place) = &mut place {
+                place.insert("store", context.store().is_some());
+            }
+            let spec = Spec {
+                file: file.as_deref(),
+                source: self.function.source(),
+                function: self.function.function.as_deref().filter(|name| !name.is_empty()),
+                label: call.label,
+                parameters: PARAMETERS,
+                style: call.style,
+                messages: &self.messages,
+                place,
+                given: Given {
+                    state: call.state,
+                    args: call.args,
+                },
+            };
+            let (open, inbox) = worker.begin(|number| Run {
+                call: number,
+                run: &spec,
+            })?;
+            Ok((worker, open, inbox))
+        });
+        let (worker, open, inbox) = match begun {
+            Ok(begun) => begun,
+            Err(error) => return Ok(Err(error)),
+        };
+        let limit = Duration::from_millis(self.function.timeout_ms);
+        let served = program::serve(context, call.owner, inbox, open.teller(), || worker.lost());
+        let ended = tokio::time::timeout(limit, served).await;
+        drop(open);
+        ended.unwrap_or(Ok(Err(PythonError::Timeout(limit))))
+    }
+}

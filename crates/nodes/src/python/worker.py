@@ -1,0 +1,494 @@
+"""Runs the Python functions of a project for Superstep: one process, many calls at once.
+
+Frames go over the pipes that were standard input and output: four bytes of length, then JSON. What programs print
+goes to the log of the node that runs them. Nothing but the standard library is needed.
+"""
+
+import ast
+import asyncio
+import builtins
+import concurrent.futures
+import contextvars
+import ctypes
+import importlib
+import importlib.util
+import inspect
+import io
+import itertools
+import json
+import linecache
+import os
+import struct
+import sys
+import threading
+import traceback
+
+OWN = "<superstep>"
+MAX_LINES = 1000
+UNHEARD = 64
+CURRENT = contextvars.ContextVar("superstep_scope")
+
+
+class Stop(BaseException):
+    """The function is not to go on: somebody is asked first, or the run has ended."""
+
+
+class HostError(Exception):
+    """What the node refused."""
+
+
+class Wire:
+    def __init__(self, source, sink):
+        self.source, self.sink = source, sink
+        self.lock = threading.Lock()
+
+    def read(self):
+        head = self.source.read(4)
+        if len(head) < 4:
+            return None
+        body = self.source.read(struct.unpack(">I", head)[0])
+        return json.loads(body)
+
+    def write(self, frame):
+        body = json.dumps(frame, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
+        with self.lock:
+            self.sink.write(struct.pack(">I", len(body)) + body)
+            self.sink.flush()
+
+
+class Loop:
+    """The event loop of all async functions, on a thread of its own; begun when the first one is called."""
+
+    def __init__(self):
+        self.loop, self.lock = None, threading.Lock()
+
+    def get(self):
+        with self.lock:
+            if self.loop is None:
+                self.loop = asyncio.new_event_loop()
+                threading.Thread(target=self.loop.run_forever, name="superstep-loop", daemon=True).start()
+        return self.loop
+
+
+class TaskFuture(concurrent.futures.Future):
+    """The result of a durable task: `.result()`, or `await`."""
+
+    def __await__(self):
+        return asyncio.wrap_future(self).__await__()
+
+
+class Call:
+    """A function that runs, as its node knows it."""
+
+    def __init__(self, worker, number, spec):
+        self.worker, self.number, self.spec = worker, number, spec
+        self.ids = itertools.count(1)
+        self.waiting, self.works, self.tasks = {}, {}, []
+        self.lock = threading.Lock()
+        self.stopped, self.thread, self.future = False, None, None
+        self.lines, self.unheard, self.rest = 0, 0, ""
+
+    def say(self, scope, request, ident=0):
+        self.worker.wire.write({"call": self.number, "said": {"id": ident, "scope": scope, "do": request}})
+
+    def begin(self, scope, request, ident=None):
+        """Asks for something; the future has the answer."""
+        future = TaskFuture()
+        with self.lock:
+            if self.stopped:
+                raise Stop()
+            ident = next(self.ids) if ident is None else ident
+            self.waiting[ident] = future
+        try:
+            self.say(scope, request, ident)
+        except BaseException:
+            self.waiting.pop(ident, None)
+            raise
+        return future
+
+    def ask(self, scope, request):
+        return self.begin(scope, request).result()
+
+    def tell(self, scope, request):
+        """Says something; in a thread of its own it waits when the node is far behind."""
+        self.unheard += 1
+        if self.unheard >= UNHEARD and threading.get_ident() == self.thread:
+            self.unheard = 0
+            self.ask(scope, request)
+        else:
+            self.say(scope, request)
+
+    def answered(self, ident, reply):
+        future = self.waiting.pop(ident, None)
+        if future is None:
+            return
+        if reply == "stop":
+            future.set_exception(Stop())
+        elif "error" in reply:
+            future.set_exception(failure(reply["error"]))
+        else:
+            future.set_result(reply.get("ok"))
+
+    def task(self, scope, name, shown, run):
+        """A durable task: `run()` does the work, here and now or in an earlier run."""
+        ident = next(self.ids)
+        self.works[ident] = (run, contextvars.copy_context())
+        future = self.begin(scope, {"task": {"name": name, "args": shown}}, ident)
+        self.tasks.append(future)
+        return future
+
+    def work(self, ident):
+        run, context = self.works.pop(ident)
+        self.worker.start(self, ident, run, context, lambda end: self.say(0, {"done": {"task": ident, "end": end}}))
+
+    def log(self, text):
+        *lines, self.rest = (self.rest + text).split("\n")
+        for line in lines:
+            self.lines += 1
+            if self.lines <= MAX_LINES:
+                self.tell(0, {"log": line})
+            if self.lines == MAX_LINES:
+                self.tell(0, {"log": "… only the first %d lines are shown" % MAX_LINES})
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            waiting, self.waiting = list(self.waiting.values()), {}
+            if self.thread is not None:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread), ctypes.py_object(Stop))
+        if self.future is not None:
+            self.future.cancel()
+        for future in waiting:
+            if not future.done():
+                future.set_exception(Stop())
+
+    def ended(self, end):
+        if self.rest:
+            self.log("\n")
+        self.worker.calls.pop(self.number, None)
+        try:
+            self.worker.wire.write({"call": self.number, "ended": end})
+        except (TypeError, ValueError) as error:
+            self.worker.wire.write({"call": self.number, "ended": {"error": fault(error)}})
+
+
+class Output(io.TextIOBase):
+    """Standard output and error: the log of the node whose function writes."""
+
+    encoding = "utf-8"
+
+    def __init__(self, beyond):
+        self.beyond = beyond
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        scope = CURRENT.get(None)
+        if scope is None:
+            self.beyond.write(text)
+            self.beyond.flush()
+        else:
+            scope.call.log(text)
+        return len(text)
+
+
+def failure(said):
+    kind = getattr(builtins, said["class"], None)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        kind = type(str(said["class"]), (HostError,), {})
+    try:
+        return kind(said["message"])
+    except TypeError:
+        return HostError(said["message"])
+
+
+def fault(error):
+    """An error as its node tells it: class, message, and the traceback from the first line that is not ours."""
+    told = traceback.TracebackException(type(error), error, error.__traceback__)
+    frames = [frame for frame in told.stack if frame.filename != OWN]
+    own = [at for at, frame in enumerate(frames) if frame.filename.startswith((WORKER.root, "<"))]
+    frames = frames[own[0]:] if own else frames
+    told.stack[:] = frames
+    place = ""
+    if own:
+        place = placed(frames[own[-1] - own[0]].filename, frames[own[-1] - own[0]].lineno)
+    elif isinstance(error, SyntaxError) and error.lineno:
+        place = placed(error.filename, error.lineno)
+    kind = type(error).__name__
+    text = "".join(told.format()).rstrip()
+    if len(text) > 20000:
+        text = text[:10000] + "\n…\n" + text[-10000:]
+    hint = ""
+    if isinstance(error, ModuleNotFoundError):
+        hint = " Install it for the interpreter %s." % sys.executable
+        if (error.name or "").split(".")[0] in ("langgraph", "langchain_core"):
+            hint += " Without LangGraph, import interrupt, Command, Send, task and others from `superstep`."
+    what = error.msg if isinstance(error, SyntaxError) else str(error)
+    return {"class": kind, "message": "the code failed%s: %s: %s.%s\n%s" % (place, kind, what.rstrip("."), hint, text)}
+
+
+def placed(file, line):
+    if file.startswith("<"):
+        return " in line %s" % line
+    inside = file.startswith(WORKER.root + os.sep)
+    return " in %s, line %s" % (os.path.relpath(file, WORKER.root) if inside else file, line)
+
+
+class Modules:
+    """Functions of the project's files, imported anew when one of these files has changed."""
+
+    def __init__(self, root):
+        self.root, self.lock = root, threading.RLock()
+        self.stamps, self.seen, self.inline = {}, 0, {}
+
+    def function(self, spec):
+        with self.lock:
+            self.refresh()
+            try:
+                if spec.get("file"):
+                    return self.of_file(spec["file"], spec.get("function") or "node")
+                return self.of_source(spec["source"], spec["label"], spec.get("function"), spec["parameters"])
+            finally:
+                self.remember()
+
+    def own(self, file):
+        inside = file and file.startswith(self.root + os.sep) and "site-packages" not in file
+        return inside and not (sys.prefix != sys.base_prefix and file.startswith(sys.prefix + os.sep))
+
+    def remember(self):
+        if len(sys.modules) == self.seen:
+            return
+        self.seen = len(sys.modules)
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            if name not in self.stamps and self.own(file):
+                self.stamps[name] = (file, stamp(file))
+
+    def refresh(self):
+        if all(stamp(file) == known for file, known in self.stamps.values()):
+            return
+        for name in self.stamps:
+            sys.modules.pop(name, None)
+        self.stamps, self.seen, self.inline = {}, 0, {}
+        importlib.invalidate_caches()
+        linecache.checkcache()
+
+    def of_file(self, file, function):
+        path = os.path.realpath(os.path.join(self.root, file))
+        if not path.startswith(self.root + os.sep):
+            raise ImportError("%s is outside of the project" % file)
+        name = os.path.splitext(os.path.relpath(path, self.root))[0].replace(os.sep, ".")
+        found = sys.modules.get(name)
+        if found is None or os.path.realpath(getattr(found, "__file__", None) or "") != path:
+            try:
+                spec = importlib.util.find_spec(name)
+            except (ImportError, ValueError, AttributeError):
+                spec = None
+            if spec is not None and spec.origin and os.path.realpath(spec.origin) == path:
+                found = importlib.import_module(name)
+            else:
+                # A name that another module has, or that is none: the file is still a module.
+                name = "superstep_project." + name
+                found = sys.modules.get(name)
+                if found is None:
+                    spec = importlib.util.spec_from_file_location(name, path)
+                    if spec is None:
+                        raise ImportError("%s is no Python file" % file)
+                    found = importlib.util.module_from_spec(spec)
+                    sys.modules[name] = found
+                    try:
+                        spec.loader.exec_module(found)
+                    except BaseException:
+                        sys.modules.pop(name, None)
+                        raise
+        for part in function.split("."):
+            if not hasattr(found, part):
+                known = [n for n, v in vars(found).items() if inspect.isfunction(v) and v.__module__ == found.__name__]
+                raise AttributeError("%s has no function `%s`. It has: %s" % (os.path.relpath(path, self.root), function, ", ".join(known) or "none"))
+            found = getattr(found, part)
+        return found
+
+    def of_source(self, source, label, function, parameters):
+        key = (source, label, function)
+        if key in self.inline:
+            return self.inline[key]
+        filename = "<%s>" % label
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        names = {"__name__": "superstep_inline", "__file__": filename}
+        names.update({name: getattr(superstep, name) for name in superstep.__all__})
+        body = is_body(tree)
+        if body is not None:
+            kind = ast.AsyncFunctionDef if body == "async" else ast.FunctionDef
+            first = ast.parse("def node(%s): pass" % parameters).body[0]
+            made = kind(name="node", args=first.args, body=tree.body, decorator_list=[], returns=None, type_comment=None)
+            if sys.version_info >= (3, 12):
+                made.type_params = []
+            ast.copy_location(made, tree.body[0])
+            tree = ast.fix_missing_locations(ast.Module(body=[made], type_ignores=[]))
+            function = "node"
+        exec(compile(tree, filename, "exec", dont_inherit=True), names)
+        if not function:
+            defined = [n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            function = "node" if "node" in defined else defined[-1] if defined else None
+        if function is None or function not in names:
+            raise AttributeError("the source has no function%s: write `def node(state): …`, or statements with `return`" % (" `%s`" % function if function else ""))
+        if len(self.inline) >= 1024:
+            self.inline.clear()
+        if body is not None:
+            names[function].superstep_body = True
+        self.inline[key] = names[function]
+        return names[function]
+
+
+def is_body(tree):
+    """`sync` or `async` when the statements are the body of a function: one returns, yields or waits."""
+    found, waits, todo = False, False, list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            continue
+        found = found or isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom))
+        waits = waits or isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith))
+        todo.extend(ast.iter_child_nodes(node))
+    return ("async" if waits else "sync") if found or waits else None
+
+
+def stamp(file):
+    try:
+        facts = os.stat(file)
+        return (facts.st_mtime_ns, facts.st_size)
+    except OSError:
+        return None
+
+
+class Worker:
+    def __init__(self, wire, root):
+        self.wire, self.root = wire, root
+        self.calls, self.loop, self.modules = {}, Loop(), Modules(root)
+
+    def serve(self):
+        while True:
+            frame = self.wire.read()
+            if frame is None:
+                os._exit(0)
+            number = frame["call"]
+            if "run" in frame:
+                call = self.calls[number] = Call(self, number, frame["run"])
+                self.start(call, 0, lambda: self.prepared(call), contextvars.copy_context(), call.ended)
+                continue
+            call = self.calls.get(number)
+            if call is None:
+                continue
+            if "stop" in frame:
+                call.stop()
+                continue
+            told = frame["told"]
+            if "answer" in told:
+                call.answered(*told["answer"])
+            else:
+                call.work(told["work"])
+
+    def prepared(self, call):
+        function = self.modules.function(call.spec)
+        return bind(function, call)
+
+    def start(self, call, scope, prepare, context, end):
+        """Runs what `prepare()` gives on a thread of its own; what is to be awaited goes to the event loop."""
+
+        def run():
+            with call.lock:
+                if call.stopped:
+                    raise Stop()
+                if scope == 0:
+                    call.thread = threading.get_ident()
+            said = None
+            try:
+                CURRENT.set(Scope(call, scope))
+                attach(call, scope)
+                said = self.result(call, scope, prepare)
+            except BaseException as error:
+                said = ending(error)
+            if scope == 0:
+                if "error" not in said:
+                    # Tasks that are at work come to their end, and with them what is recorded.
+                    concurrent.futures.wait(call.tasks)
+                with call.lock:
+                    call.thread = None
+            finish(said)
+
+        def finish(said):
+            try:
+                end(said)
+            except (TypeError, ValueError) as error:
+                end({"error": fault(error)})
+
+        def thread():
+            try:
+                context.run(run)
+            except Stop:
+                finish({"error": {"class": "Cancelled", "message": "the call was stopped"}})
+
+        threading.Thread(target=thread, daemon=True).start()
+
+    def result(self, call, scope, prepare):
+        value = prepare()
+        render = plain if scope else output if call.spec["style"] == "node" else answer
+        if inspect.isgenerator(value):
+            parts = []
+            while True:
+                try:
+                    item = next(value)
+                except StopIteration as last:
+                    return {"ok": joined(parts, last.value, render)}
+                yielded(call, scope, item, parts)
+        if inspect.isasyncgen(value):
+            value = drained(call, scope, value, render)
+            render = None
+        if inspect.isawaitable(value) and not isinstance(value, concurrent.futures.Future):
+            future = asyncio.run_coroutine_threadsafe(awaited(value), self.loop.get())
+            if scope == 0:
+                call.future = future
+            value = future.result()
+        return {"ok": render(value) if render else value}
+
+
+async def awaited(value):
+    return await value
+
+
+async def drained(call, scope, generator, render):
+    parts = []
+    async for item in generator:
+        yielded(call, scope, item, parts)
+    return joined(parts, None, render)
+
+
+def yielded(call, scope, item, parts):
+    if is_command(item):
+        parts.append(output(item))
+    else:
+        call.tell(scope, {"emit": plain(item)})
+
+
+def joined(parts, last, render):
+    if not parts:
+        return render(last)
+    return {"many": parts + ([render(last)] if last is not None else [])}
+
+
+def ending(error):
+    question = asked(error)
+    if question is not NOTHING:
+        return {"asks": question}
+    if isinstance(error, (Stop, asyncio.CancelledError, concurrent.futures.CancelledError)):
+        return {"asks": None}
+    return {"error": fault(error)}
+
+
+class Scope:
+    __slots__ = ("call", "scope")
+
+    def __init__(self, call, scope):
+        self.call, self.scope = call, scope

@@ -1,0 +1,657 @@
+//! Python functions, run by the interpreter that is there; the tests with LangGraph's own functions by one that has it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+use superstep::{Graph, Input, MemoryStore, Payload, RunConfig, RunError, StreamMode, Value, json as value};
+use superstep_document::Diagnostic;
+use superstep_nodes::python::INTERPRETER;
+use superstep_nodes::{Access, Environment, Grants, Registry};
+
+use crate::support::{build, document, one_node, run};
+
+/// A project that Python runs in.
+struct Project(tempfile::TempDir);
+
+impl Project {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn environment(&self) -> Environment {
+        Environment::new(Some(self.0.path().to_path_buf()))
+            .with_variables(|_| None)
+            .with_grants(Grants::all())
+    }
+
+    fn graph(&self, state: Json, config: Json) -> Graph {
+        let mut all = json!({"language": "python"});
+        all.as_object_mut()
+            .unwrap()
+            .extend(config.as_object().unwrap().clone());
+        build(&one_node(state, "code", all), &self.environment())
+    }
+
+    async fn result(&self, source: &str, input: Value) -> Result<Value, RunError> {
+        let state = json!({"n": {}, "said": {}});
+        let graph = self.graph(state, json!({"source": source}));
+        run(&graph, Input::Value(input), &[])
+            .await
+            .1
+            .map(|done| done.value)
+    }
+
+    async fn failure(&self, source: &str) -> String {
+        self.result(source, value!({"n": 1}))
+            .await
+            .unwrap_err()
+            .to_string()
+    }
+}
+
+fn customs(events: &[superstep::StreamEvent]) -> Vec<Value> {
+    let custom = |event: &superstep::StreamEvent| match &event.payload {
+        Payload::Custom(value) => Some(value.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(custom).collect()
+}
+
+#[tokio::test]
+async fn functions_and_bodies_give_updates() {
+    let project = Project::new();
+    for (source, want) in [
+        ("return {'n': state['n'] + 1}", value!(3)),
+        (
+            "import asyncio\nawait asyncio.sleep(0)\nreturn {'n': 4}",
+            value!(4),
+        ),
+        (
+            "def helper(x):\n    return x * 5\n\ndef node(state):\n    return {'n': helper(state['n'])}",
+            value!(10),
+        ),
+        (
+            "async def work(state, config, runtime, ctx):\n    return {'n': [ctx.node, ctx.step, config['configurable']['thread_id'], runtime.execution_info.node_attempt]}",
+            value!(["n", 1, "t", 1]),
+        ),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass S:\n    n: int\n    x: int = 1\ndef node(s: S):\n    return {'n': s.n + s.x}",
+            value!(3),
+        ),
+        ("text = '''a\n  b'''\nreturn {'n': text}", value!("a\n  b")),
+        ("pass", value!(2)),
+        ("x = 1", value!(2)),
+    ] {
+        let source = if source == "pass" || source == "x = 1" {
+            format!("{source}\nreturn")
+        } else {
+            source.to_owned()
+        };
+        let found = project.result(&source, value!({"n": 2})).await;
+        assert_eq!(
+            found.unwrap_or_else(|e| panic!("{source}: {e}")).get("n"),
+            Some(&want),
+            "{source}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn errors_have_their_class_file_and_line() {
+    let project = Project::new();
+    project.write(
+        "nodes/plan.py",
+        "from .deep import dive\n\ndef plan(state):\n    return dive(state)\n",
+    );
+    project.write(
+        "nodes/deep.py",
+        "def dive(state):\n    # far down\n    raise KeyError('stock')\n",
+    );
+    let graph = project.graph(
+        json!({"n": {}}),
+        json!({"module": "nodes/plan.py", "function": "plan"}),
+    );
+    let error = run(&graph, Input::value(value!({"n": 1})), &[])
+        .await
+        .1
+        .unwrap_err()
+        .to_string();
+    for part in [
+        "node n: the code failed in nodes/deep.py, line 3: KeyError: 'stock'",
+        "plan.py\", line 4, in plan",
+        "raise KeyError('stock')",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    assert!(!error.contains("<superstep>"), "{error}");
+    for (source, parts) in [
+        (
+            "x = 1\nreturn {'n': missing}",
+            ["line 2", "NameError", "return {'n': missing}"],
+        ),
+        ("return {'n': (1}", ["line 1", "SyntaxError", ""]),
+        (
+            "return {'n': object()}",
+            ["the value['n'] is a object", "not JSON", ""],
+        ),
+        (
+            "return {'n': float('nan')}",
+            ["JSON does not have", "TypeError", ""],
+        ),
+        (
+            "import no_such_thing_here",
+            ["Install it for the interpreter", "ModuleNotFoundError", ""],
+        ),
+        ("x = 1", ["has no function", "write `def node(state)", ""]),
+        ("return Send('x', 1)", ["part of a Command", "", ""]),
+        ("raise SystemExit(3)", ["SystemExit", "line 1", ""]),
+    ] {
+        let text = project.failure(source).await;
+        for part in parts {
+            assert!(text.contains(part), "{source}: {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn questions_tasks_events_and_the_store_are_those_of_the_graph() {
+    let project = Project::new();
+    let source = "
+@task
+def row(number):
+    emit(f'row {number}')
+    return {'row': number}
+
+@task
+async def late(number):
+    import asyncio
+    await asyncio.sleep(0.01)
+    return number
+
+def node(state, store):
+    print('looking', end=' ')
+    print('around')
+    rows = [future.result() for future in [row(1), row(2), late(3)]]
+    seen = store.get(('a',), 'k')
+    store.put(('a',), 'k', {'n': (seen.value['n'] if seen else 0) + 1})
+    progress(1, 2, 'half')
+    try:
+        first = interrupt({'rows': len(rows)})
+    except Exception:
+        first = 'caught'
+    second = interrupt('sure?')
+    return {'said': [rows, first, second, [item.key for item in store.search(('a',))]]}
+";
+    let graph = project.graph(json!({"said": {}}), json!({"source": source}));
+    let graph = graph.with_store(std::sync::Arc::new(MemoryStore::new()));
+    let (events, done) = run(&graph, Input::value(value!({})), &[StreamMode::Custom]).await;
+    assert_eq!(done.unwrap().interrupts[0].value, value!({"rows": 3}));
+    let mut customs = customs(&events);
+    assert_eq!(customs.remove(0), value!({"log": "looking around", "node": "n"}));
+    assert_eq!(
+        customs.pop(),
+        Some(value!({"progress": {"done": 1.0, "total": 2.0, "text": "half"}, "node": "n"}))
+    );
+    assert_eq!(customs.len(), 2, "{customs:?}");
+    let (events, done) = run(&graph, Input::resume(value!("yes")), &[StreamMode::Custom]).await;
+    assert_eq!(done.unwrap().interrupts[0].value, value!("sure?"));
+    assert_eq!(events.len(), 2, "recorded tasks are not done again: {events:?}");
+    let (_, done) = run(&graph, Input::resume(value!(true)), &[]).await;
+    assert_eq!(
+        done.unwrap().value.get("said"),
+        Some(&value!([[{"row": 1}, {"row": 2}, 3], "yes", true, ["k"]]))
+    );
+}
+
+#[tokio::test]
+async fn generators_stream_and_commands_go() {
+    let project = Project::new();
+    let graph = project.graph(
+        json!({"n": {}}),
+        json!({"source": "for i in range(2):\n    yield {'i': i}\nreturn {'n': 2}"}),
+    );
+    let (events, done) = run(&graph, Input::value(value!({"n": 0})), &[StreamMode::Custom]).await;
+    assert_eq!(done.unwrap().value, value!({"n": 2}));
+    assert_eq!(customs(&events), [value!({"i": 0}), value!({"i": 1})]);
+    let python = |source: &str| json!({"kind": "code", "config": {"language": "python", "source": source}});
+    let graph = build(
+        &json!({
+            "format": "superstep/1", "name": "c", "state": {"seen": {"type": "array", "reducer": "append"}},
+            "nodes": {
+                "plan": python("async def node(state):\n    yield 'planning'\n    yield Command(update={'seen': ['p']}, goto=[Send('work', {'item': i}) for i in 'ab'])"),
+                "work": python("return {'seen': [state['item']]}"),
+            },
+            "edges": [{"from": "__start__", "to": "plan"}, {"from": "plan", "to": "work", "when": "false"}, {"from": "work", "to": "__end__"}],
+        }),
+        &project.environment(),
+    );
+    let (events, done) = run(&graph, Input::value(value!({"seen": []})), &[StreamMode::Custom]).await;
+    assert_eq!(done.unwrap().value, value!({"seen": ["p", "a", "b"]}));
+    assert_eq!(customs(&events), [value!("planning")]);
+}
+
+#[tokio::test]
+async fn changed_files_are_imported_anew_and_nothing_outside_is() {
+    let project = Project::new();
+    project.write("lib/values.py", "VALUE = 1\n");
+    project.write("code.py", "from lib.values import VALUE\ncalls = 0\n\ndef node(state):\n    global calls\n    calls += 1\n    return {'n': [VALUE, calls]}\n");
+    let graph = project.graph(json!({"n": {}}), json!({"module": "code.py", "function": "node"}));
+    let call = async || {
+        run(&graph, Input::value(value!({"n": 0})), &[])
+            .await
+            .1
+            .unwrap()
+            .value
+            .get("n")
+            .cloned()
+            .unwrap()
+    };
+    assert_eq!(call().await, value!([1, 1]));
+    assert_eq!(
+        call().await,
+        value!([1, 2]),
+        "one worker, which keeps its modules"
+    );
+    project.write("lib/values.py", "VALUE = 22\n");
+    assert_eq!(call().await, value!([22, 1]));
+}
+
+#[tokio::test]
+async fn calls_run_side_by_side_and_stop_when_they_are_to() {
+    let project = Project::new();
+    // Each waits for the other: they can only end when they run at once.
+    project.write(
+        "meet.py",
+        "import asyncio, threading\nboth = threading.Barrier(2, timeout=20)\nseen = None\n\ndef one(state):\n    both.wait()\n    return {'seen': [1]}\n\ndef two(state):\n    both.wait()\n    return {'seen': [2]}\n",
+    );
+    let node = |function: &str| json!({"kind": "code", "config": {"language": "python", "module": "meet.py", "function": function}});
+    let graph = build(
+        &json!({
+            "format": "superstep/1", "name": "c", "state": {"seen": {"type": "array", "reducer": "append"}},
+            "nodes": {"a": node("one"), "b": node("two")},
+            "edges": [{"from": "__start__", "to": "a"}, {"from": "__start__", "to": "b"}, {"from": "a", "to": "__end__"}, {"from": "b", "to": "__end__"}],
+        }),
+        &project.environment(),
+    );
+    assert_eq!(
+        run(&graph, Input::value(value!({"seen": []})), &[])
+            .await
+            .1
+            .unwrap()
+            .value,
+        value!({"seen": [1, 2]})
+    );
+
+    let state = || json!({"n": {}});
+    // One that listens, and one that holds the interpreter's only lock and never looks up: the process goes with it.
+    let endless = [
+        "import time\nwhile True:\n    time.sleep(0.01)\nreturn",
+        "import asyncio\nawait asyncio.sleep(1000)\nreturn",
+        "import re\nre.match(r'(a+)+$', 'a' * 64 + 'b')\nreturn",
+    ];
+    for source in endless {
+        let graph = project.graph(state(), json!({"source": source, "timeout_ms": 700}));
+        let error = run(&graph, Input::value(value!({"n": 1})), &[])
+            .await
+            .1
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("stopped after 700 ms"), "{error}");
+        let found = run(
+            &project.graph(state(), json!({"source": "return {'n': 2}"})),
+            Input::value(value!({"n": 1})),
+            &[],
+        )
+        .await;
+        assert_eq!(found.1.unwrap().value, value!({"n": 2}));
+    }
+    let graph = project.graph(
+        state(),
+        json!({"source": "print('on')\nimport time\nwhile True:\n    time.sleep(0.01)\nreturn"}),
+    );
+    let mut stream = graph.stream(
+        Input::value(value!({"n": 1})),
+        RunConfig {
+            modes: vec![StreamMode::Custom],
+            ..RunConfig::on("t")
+        },
+    );
+    stream.next().await.expect("it has begun");
+    stream.cancel();
+    assert!(matches!(stream.finish().await, Err(RunError::Cancelled)));
+}
+
+#[tokio::test]
+async fn a_worker_that_dies_says_so_and_is_begun_anew() {
+    let project = Project::new();
+    project.write("w.py", "import os, sys\n\ndef die(state):\n    sys.__stderr__.write('out of luck')\n    sys.__stderr__.flush()\n    os._exit(7)\n\ndef pid(state):\n    return {'n': [os.getpid(), sorted(os.environ), os.environ.get('TOKEN')]}\n");
+    let environment = project
+        .environment()
+        .with_variables(|name| (name == "TOKEN").then(|| "s3cret".to_owned()));
+    let graph = |function: &str, variables: Json| {
+        let config =
+            json!({"language": "python", "module": "w.py", "function": function, "variables": variables});
+        document(&one_node(json!({"n": {}}), "code", config))
+    };
+    // One registry, as an app has it.
+    let registry = Registry::standard();
+    let call = async |function: &str, variables: Json| {
+        let built = registry
+            .build(&graph(function, variables), &environment)
+            .unwrap()
+            .graph;
+        built
+            .invoke(Input::value(value!({"n": 0})), RunConfig::default())
+            .await
+            .map(|done| done.value.get("n").cloned().unwrap())
+    };
+    let first = call("pid", json!([])).await.unwrap();
+    assert_eq!(call("pid", json!([])).await.unwrap(), first);
+    let error = call("die", json!([])).await.unwrap_err().to_string();
+    assert!(
+        error.contains("ended in the middle of the call") && error.contains("out of luck"),
+        "{error}"
+    );
+    let second = call("pid", json!([])).await.unwrap();
+    assert_ne!(second.at(0), first.at(0));
+    // What it finds in its environment is a short list, and what the node declares.
+    let names = Json::from(second.at(1).unwrap());
+    let names: Vec<&str> = names
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap())
+        .collect();
+    assert!(
+        names.contains(&"PATH") && !names.iter().any(|name| name.starts_with("CARGO")),
+        "{names:?}"
+    );
+    assert_eq!(second.at(2), Some(&Value::Null));
+    assert_eq!(
+        call("pid", json!(["TOKEN"])).await.unwrap().at(2),
+        Some(&value!("s3cret"))
+    );
+}
+
+#[tokio::test]
+async fn functions_are_tools() {
+    let project = Project::new();
+    project.write(
+        "tools.py",
+        "def weather(city, *, state, ctx, unit='C'):\n    print('asked', city)\n    if city == 'Atlantis':\n        raise LookupError('it has sunk')\n    if city == 'Oslo':\n        city = interrupt('which Oslo?')\n    return {'city': city, 'unit': unit, 'n': state['n'], 'tool': ctx.node}\n\nfrom superstep import interrupt\n",
+    );
+    let call =
+        |id: &str, name: &str, args: Json| json!({"id": id, "name": name, "args": args, "type": "tool_call"});
+    let graph = json!({
+        "format": "superstep/1", "name": "tools",
+        "state": {"messages": {"type": "array", "reducer": "add_messages"}, "n": {}},
+        "nodes": {"act": {"kind": "tools", "config": {"messages": "messages", "tools": [
+            {"name": "weather", "description": "d", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+             "python": {"module": "tools.py", "function": "weather"}},
+            {"name": "inline", "description": "d", "parameters": {"type": "object"}, "python": {"source": "return args['x'] + state['n']"}},
+        ]}}},
+        "edges": [{"from": "__start__", "to": "act"}, {"from": "act", "to": "__end__"}],
+    });
+    let graph = build(&graph, &project.environment());
+    let input = json!({"n": 5, "messages": [{"type": "ai", "id": "a", "content": "", "tool_calls": [
+        call("1", "weather", json!({"city": "Rome"})), call("2", "weather", json!({"city": "Atlantis"})),
+        call("3", "inline", json!({"x": 2})), call("4", "weather", json!({"city": "Oslo"})),
+    ]}]});
+    let (events, done) = run(&graph, Input::value(Value::from(input)), &[StreamMode::Custom]).await;
+    assert_eq!(done.unwrap().interrupts[0].value, value!("which Oslo?"));
+    assert!(
+        customs(&events).contains(&value!({"log": "asked Rome", "tool": "weather"})),
+        "{events:?}"
+    );
+    let (_, done) = run(&graph, Input::resume(value!("the big one")), &[]).await;
+    let answers = done.unwrap().value;
+    let answers: Vec<Json> = answers
+        .get("messages")
+        .unwrap()
+        .as_array()
+        .unwrap()
+        .iter()
+        .skip(1)
+        .map(Json::from)
+        .collect();
+    let contents: Vec<&str> = answers
+        .iter()
+        .map(|answer| answer["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        contents,
+        [
+            r#"{"city":"Rome","unit":"C","n":5,"tool":"weather"}"#,
+            "Error: the code failed in tools.py, line 4: LookupError: it has sunk.",
+            "7",
+            r#"{"city":"the big one","unit":"C","n":5,"tool":"weather"}"#,
+        ]
+    );
+}
+
+fn problems(environment: &Environment, config: Json) -> Vec<(&'static str, Option<String>)> {
+    let document = document(&one_node(json!({"n": {}}), "code", config));
+    let found: Vec<Diagnostic> = Registry::standard().check_in(&document, environment);
+    found
+        .into_iter()
+        .map(|problem| (problem.code, problem.pointer))
+        .collect()
+}
+
+#[tokio::test]
+async fn python_is_declared_asked_for_and_missed_with_a_remedy() {
+    let project = Project::new();
+    project.write("w.py", "def node(state):\n    return {}\n");
+    let config = json!({"language": "python", "module": "w.py", "function": "node", "variables": ["TOKEN"]});
+    let document = document(&one_node(json!({"n": {}}), "code", config.clone()));
+    let registry = Registry::standard();
+    let accesses = registry.accesses(&document, &project.environment());
+    let wanted = &accesses["node:n"];
+    assert!(wanted.contains(&Access::Variable("TOKEN".into())), "{wanted:?}");
+    assert!(
+        wanted
+            .iter()
+            .any(|access| matches!(access, Access::Program(name) if name.starts_with("python"))),
+        "{wanted:?}"
+    );
+    let denied = project.environment().with_grants(Grants::none());
+    let built = registry.build(&document, &denied).unwrap().graph;
+    let error = built
+        .invoke(Input::value(value!({"n": 0})), RunConfig::default())
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("AccessDenied") && error.contains("the program python"),
+        "{error}"
+    );
+
+    let pointer = |at: &str| Some(format!("/config{at}"));
+    assert_eq!(
+        problems(&project.environment(), config),
+        [("missing-variable", pointer("/variables"))]
+    );
+    let nowhere = project
+        .environment()
+        .with_variables(|name| (name == INTERPRETER).then(|| "/no/such/python".to_owned()));
+    assert_eq!(
+        problems(&nowhere, json!({"language": "python", "source": "return"})),
+        [("python-missing", pointer(""))]
+    );
+    for (config, code, at) in [
+        (json!({"language": "python"}), "missing-setting", "/source"),
+        (
+            json!({"language": "python", "module": "w.py"}),
+            "missing-setting",
+            "/function",
+        ),
+        (
+            json!({"language": "python", "module": "v.py", "function": "f"}),
+            "missing-module",
+            "/module",
+        ),
+        (
+            json!({"language": "python", "module": "../w.py", "function": "f"}),
+            "missing-module",
+            "/module",
+        ),
+        (
+            json!({"language": "python", "module": "w.py", "function": "other"}),
+            "missing-function",
+            "/function",
+        ),
+        (
+            json!({"language": "python", "module": "w.py", "function": "node", "source": "return"}),
+            "python-twice",
+            "/module",
+        ),
+        (
+            json!({"source": "return", "module": "w.py"}),
+            "unknown-setting",
+            "/module",
+        ),
+    ] {
+        assert_eq!(
+            problems(&project.environment(), config.clone()),
+            [(code, pointer(at))],
+            "{config}"
+        );
+    }
+}
+
+/// An interpreter with LangGraph: the one that `./dev test` installs, or another that is named.
+fn langgraph() -> Option<PathBuf> {
+    if std::env::var_os("SUPERSTEP_WITHOUT_SERVERS").is_some_and(|value| value == "1") {
+        println!("skipped: SUPERSTEP_WITHOUT_SERVERS=1, so no Python with LangGraph is used");
+        return None;
+    }
+    let named = std::env::var_os("SUPERSTEP_CONFORMANCE_PYTHON").map(PathBuf::from);
+    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/conformance/venv/bin/python");
+    let python = named.unwrap_or(usual);
+    assert!(
+        python.is_file(),
+        "There is no Python with LangGraph at {}. `./dev test` installs it; SUPERSTEP_WITHOUT_SERVERS=1 skips the tests that need it.",
+        python.display()
+    );
+    Some(python)
+}
+
+#[tokio::test]
+async fn functions_written_for_langgraph_work_as_they_are() {
+    let Some(python) = langgraph() else { return };
+    let project = Project::new();
+    project.write(
+        "agent/nodes.py",
+        r#"
+from typing import Annotated, Literal
+from typing_extensions import TypedDict
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_store, get_stream_writer
+from langgraph.func import task
+from langgraph.graph import add_messages
+from langgraph.runtime import Runtime, get_runtime
+from langgraph.store.base import BaseStore
+from langgraph.types import Command, Send, interrupt
+from pydantic import BaseModel
+
+
+class State(TypedDict):
+    messages: Annotated[list[AnyMessage], add_messages]
+    said: list
+
+
+class Model(BaseModel):
+    said: list = []
+
+
+@task
+def slow(text: str) -> AIMessage:
+    get_stream_writer()({"slow": text})
+    return AIMessage(content=text.upper(), id="slow")
+
+
+def review(state: State, config: RunnableConfig, *, store: BaseStore) -> Command[Literal["tail"]]:
+    assert isinstance(state["messages"][-1], HumanMessage), state
+    writer = get_stream_writer()
+    writer({"thread": config["configurable"]["thread_id"]})
+    store.put(("users", "ada"), "diet", {"text": "no meat"})
+    assert get_store().get(("users", "ada"), "diet").value == {"text": "no meat"}
+    assert [i.key for i in store.search(("users",), filter={"text": "no meat"})] == ["diet"]
+    assert store.list_namespaces(prefix=("users",)) == [("users", "ada")]
+    made = slow("draft").result()
+    assert isinstance(made, AIMessage)
+    answer = interrupt({"question": "ok?", "draft": made.content})
+    again = interrupt("really?")
+    return Command(
+        update={"messages": [made, AIMessage(f"{answer}/{again}", id="said"), RemoveMessage(id="h1")]},
+        goto=[Send("tail", {"part": n}) for n in (1, 2)],
+    )
+
+
+async def tail(state: dict, runtime: Runtime) -> dict:
+    assert get_runtime().execution_info.run_id == runtime.execution_info.run_id
+    runtime.stream_writer({"tail": state["part"]})
+    await runtime.store.aput(("parts",), str(state["part"]), {"n": state["part"]})
+    return {"said": [state["part"]]}
+"#,
+    );
+    let node = |function: &str| json!({"kind": "code", "config": {"language": "python", "module": "agent/nodes.py", "function": function}});
+    let environment = project
+        .environment()
+        .with_variables(move |name| (name == INTERPRETER).then(|| python.display().to_string()));
+    let graph = build(
+        &json!({
+            "format": "superstep/1", "name": "c",
+            "state": {"messages": {"type": "array", "reducer": "add_messages"}, "said": {"type": "array", "reducer": "append"}},
+            "nodes": {"review": node("review"), "tail": node("tail")},
+            "edges": [{"from": "__start__", "to": "review"}, {"from": "review", "to": "tail", "when": "false"}, {"from": "tail", "to": "__end__"}],
+        }),
+        &environment,
+    );
+    let graph = graph.with_store(std::sync::Arc::new(MemoryStore::new()));
+    let input = value!({"messages": [{"type": "human", "content": "hi", "id": "h1"}], "said": []});
+    let (events, done) = run(&graph, Input::value(input), &[StreamMode::Custom]).await;
+    let done = done.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        done.interrupts[0].value,
+        value!({"question": "ok?", "draft": "DRAFT"})
+    );
+    assert_eq!(
+        customs(&events),
+        [value!({"thread": "t"}), value!({"slow": "draft"})]
+    );
+    let (events, done) = run(&graph, Input::resume(value!("yes")), &[StreamMode::Custom]).await;
+    assert_eq!(done.unwrap().interrupts[0].value, value!("really?"));
+    assert_eq!(
+        customs(&events),
+        [value!({"thread": "t"})],
+        "the task is not done again"
+    );
+    let (events, done) = run(&graph, Input::resume(value!("sure")), &[StreamMode::Custom]).await;
+    let value = done.unwrap().value;
+    assert_eq!(value.get("said"), Some(&value!([1, 2])));
+    let messages = value.get("messages").unwrap();
+    let shown: Vec<_> = messages
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| (m.get("id").cloned().unwrap(), m.get("content").cloned().unwrap()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (value!("slow"), value!("DRAFT")),
+            (value!("said"), value!("yes/sure"))
+        ]
+    );
+    assert_eq!(customs(&events).len(), 3);
+}
