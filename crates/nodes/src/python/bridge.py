@@ -441,15 +441,27 @@ def shaped(kind, value):
     return value
 
 
-def bind(function, call):
-    """Calls a function with what its parameters name."""
-    place, given = call.spec["place"], call.spec["given"]
-    function = getattr(function, "coroutine", None) or getattr(function, "func", None) or function if not callable(function) or hasattr(function, "args_schema") else function
-    call.langchain = speaks_langchain(function) if hasattr(function, "__globals__") else "langgraph" in sys.modules
+@functools.lru_cache(maxsize=4096)
+def signature(function):
+    """Annotations and parameters."""
     try:
         hints = typing.get_type_hints(function)
     except Exception:
         hints = {}
+    try:
+        return hints, list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return hints, [inspect.Parameter("state", inspect.Parameter.POSITIONAL_ONLY)]
+
+
+def bind(function, call):
+    """Calls a function with what its parameters name."""
+    place, given = call.spec["place"], call.spec["given"]
+    if hasattr(function, "args_schema"):
+        # A tool of LangChain's is its function with a description.
+        function = getattr(function, "coroutine", None) or getattr(function, "func", None) or function
+    call.langchain = speaks_langchain(function) if hasattr(function, "__globals__") else "langgraph" in sys.modules
+    hints, parameters = (signature if type(function).__hash__ else signature.__wrapped__)(function)
     call.config = dict(place["config"], callbacks=None, recursion_limit=10000)
     user = place["context"]["user"]
     wanted = typing.get_args(hints.get("runtime")) if hints.get("runtime") else ()
@@ -460,10 +472,6 @@ def bind(function, call):
         state = {key: revived(value) if key in call.spec["messages"] else value for key, value in state.items()}
     store = getattr(call.runtime, "store", None)
     around = {"config": call.config, "writer": emit, "store": store, "runtime": call.runtime, "previous": None, "ctx": Context(call), "context": place["context"]}
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        parameters = [inspect.Parameter("state", inspect.Parameter.POSITIONAL_ONLY)]
     kinds = inspect.Parameter
     if call.spec["style"] == "tool":
         args, kwargs = [], {} if hasattr(function, "superstep_body") else dict(given["args"])
@@ -487,7 +495,7 @@ def main(source, sink):
     wire = Wire(source, sink)
     start = wire.read()
     root = os.path.realpath(start["root"])
-    sys.path[:] = [root] + [path for path in sys.path if path] + [start["folder"]]
+    sys.path[:] = [root] + [path for path in sys.path if path]
     sys.dont_write_bytecode = True
     sys.argv = ["superstep"]
     os.chdir(root)

@@ -239,6 +239,8 @@ struct Run<'a> {
 
 #[derive(Serialize)]
 struct Spec<'a> {
+    /// The graph's folder: what lies beside it can be imported.
+    folder: Option<&'a Path>,
     file: Option<&'a Path>,
     source: Option<&'a str>,
     function: Option<&'a str>,
@@ -305,7 +307,6 @@ impl PythonWork {
         Ok(Key {
             program: std::path::absolute(&found.program).unwrap_or(found.program),
             root: real(self.environment.root())?,
-            folder: real(self.environment.folder.as_deref())?,
             variables,
         })
     }
@@ -328,6 +329,7 @@ impl PythonWork {
                 place.insert("store", context.store().is_some());
             }
             let spec = Spec {
+                folder: self.environment.folder.as_deref(),
                 file: file.as_deref(),
                 source: self.function.source(),
                 function: self.function.function.as_deref().filter(|name| !name.is_empty()),

@@ -119,7 +119,6 @@ impl From<Fault> for PythonError {
 struct Key {
     program: PathBuf,
     root: PathBuf,
-    folder: PathBuf,
     /// Declared variables with their values.
     variables: Vec<(String, String)>,
 }

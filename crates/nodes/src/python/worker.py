@@ -391,6 +391,9 @@ class Worker:
                 call.work(told["work"])
 
     def prepared(self, call):
+        folder = os.path.realpath(call.spec.get("folder") or self.root)
+        if folder not in sys.path:
+            sys.path.append(folder)
         function = self.modules.function(call.spec)
         return bind(function, call)
 
@@ -479,12 +482,16 @@ def joined(parts, last, render):
 
 
 def ending(error):
-    question = asked(error)
-    if question is not NOTHING:
-        return {"asks": question}
-    if isinstance(error, (Stop, asyncio.CancelledError, concurrent.futures.CancelledError)):
-        return {"asks": None}
-    return {"error": fault(error)}
+    try:
+        question = asked(error)
+        if question is not NOTHING:
+            return {"asks": question}
+        if isinstance(error, (Stop, asyncio.CancelledError, concurrent.futures.CancelledError)):
+            return {"asks": None}
+        return {"error": fault(error)}
+    except Exception as worse:
+        # An error that cannot be shown, or a question that is not JSON.
+        return {"error": {"class": type(worse).__name__, "message": "the code failed: %s." % worse}}
 
 
 class Scope:

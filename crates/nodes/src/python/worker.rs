@@ -131,9 +131,7 @@ impl Worker {
         });
         let program = PROGRAM.concat();
         let mut first = format!("{}\n{program}", program.len()).into_bytes();
-        first.extend(packed(
-            &serde_json::json!({"root": key.root, "folder": key.folder}),
-        )?);
+        first.extend(packed(&serde_json::json!({"root": key.root}))?);
         let (frames, mut outgoing) = mpsc::unbounded_channel::<Vec<u8>>();
         tokio::spawn(async move {
             if input.write_all(&first).await.is_err() {
