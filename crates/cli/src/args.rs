@@ -128,9 +128,8 @@ pub(crate) struct TrustArgs {
     pub(crate) json: bool,
 }
 
-/// Arguments of `types`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   superstep types graph.json > state.d.ts                    for JavaScript
   superstep types graph.json --language python > state.py    for Python")]
