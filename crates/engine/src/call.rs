@@ -25,6 +25,7 @@ type Work = dyn Fn(NodeContext, Value) -> BoxFuture<'static, Result<Value, NodeE
 pub struct TaskFn {
     pub(crate) name: Name,
     pub(crate) options: NodeOptions,
+    pub(crate) sealed: bool,
     work: Arc<Work>,
 }
 
@@ -44,8 +45,16 @@ impl TaskFn {
         Self {
             name: name.into(),
             options: NodeOptions::default(),
+            sealed: false,
             work: Arc::new(move |context, args| Box::pin(work(context, args))),
         }
+    }
+
+    /// Callers are given a result only when it is stored, so that they may rely on finding it again whatever happens
+    /// next. Without this it is stored while they go on. With [`Durability::Exit`](crate::Durability::Exit) nothing is.
+    pub fn sealed(mut self) -> Self {
+        self.sealed = true;
+        self
     }
 
     /// How calls are run: retries, timeouts, cache.

@@ -219,6 +219,12 @@ impl Persister {
         self.flush().await
     }
 
+    /// Waits until everything that was handed over so far is stored.
+    pub(crate) async fn settle(&mut self) -> Result<(), RunError> {
+        let _waits = self.waits();
+        self.flush().await
+    }
+
     async fn flush(&mut self) -> Result<(), RunError> {
         let Some(worker) = &self.worker else { return Ok(()) };
         let (done, wait) = oneshot::channel();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use superstep::{
     CachePolicy, Node, NodeContext, NodeOptions, RefreshOn, RetryPolicy, Timeout, Value, is_retryable,
 };
-use superstep_document::{Cache, Conduct, Diagnostic, Edge, Fallback, NodeTimeout, Retry};
+use superstep_document::{Cache, Conduct, Diagnostic, Edge, Effect, Fallback, NodeTimeout, Retry};
 
 use crate::expression::{Expression, Scope};
 use crate::kind::Site;
@@ -16,8 +16,10 @@ use crate::kind::Site;
 const FUTILE: &[&str] = &[
     "AccessDenied",
     "AgentLimitError",
+    "AskTimeoutError",
     "CodeError",
     "DelayError",
+    "EffectError",
     "ExpressionError",
     "HttpInputError",
     "MapLimitError",
@@ -38,6 +40,14 @@ const FUTILE: &[&str] = &[
 pub(crate) fn check(site: &mut Site<'_>, conduct: &Conduct) {
     if let Some(Cache { key: Some(key), .. }) = &conduct.cache {
         site.expression("/cache/key", key, None);
+    }
+    if let (Some(Effect::Reads), Some(Cache { ttl: None, .. })) = (conduct.effect, &conduct.cache) {
+        site.warning(
+            "cache-of-reads",
+            "/cache",
+            "What the node reads may change, and its result is kept for ever.",
+            "Give the cache a `ttl`.",
+        );
     }
     match &conduct.fallback {
         Some(Fallback::Value(update)) => {

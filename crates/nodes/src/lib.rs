@@ -15,6 +15,7 @@ pub mod kinds;
 mod mcp;
 mod nested;
 mod program;
+mod once;
 pub mod provider;
 pub mod python;
 mod registry;

@@ -15,7 +15,7 @@ use superstep::{
     BoxFuture, Graph, GraphPlace, MemoryCache, Node, NodeContext, NodeError, NodeOptions, NodeOutput, START,
     StateGraph, Value,
 };
-use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec, Reducer};
+use superstep_document::{Diagnostic, Document, Edge, Effect, Fallback, NOTE, NodeSpec, Reducer};
 
 use crate::access::{Access, Grants};
 use crate::conduct;
@@ -27,6 +27,7 @@ use crate::kinds::{
 };
 use crate::mcp::Hub;
 use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
+use crate::once::Once;
 use crate::provider::{Exchanges, ModelSettings, Providers, Recording, Recordings, Variables};
 use crate::python::Pythons;
 use crate::route;
@@ -428,10 +429,14 @@ impl Registry {
             let built = entry.kind.build(&site);
             let touches = found.accesses.contains_key(&format!("node:{id}"));
             Some(built.map(|node| {
-                let node = match touches {
-                    true => Arc::new(Redacted(node)),
-                    false => node,
-                };
+                let mut node = node;
+                if spec.conduct.effect == Some(Effect::Once) {
+                    let name = id.into();
+                    node = Arc::new(Once { name, node });
+                }
+                if touches {
+                    node = Arc::new(Redacted(node));
+                }
                 (node, site.runs.into_inner())
             }))
         };

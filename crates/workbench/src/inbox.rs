@@ -191,6 +191,7 @@ impl Workbench {
             Ok(threads) => {
                 let waiting = threads.iter().map(|thread| thread.head.interrupted).sum();
                 self.hub.publish(AppEvent::Inbox { waiting });
+                self.deadlines.changed();
             }
             Err(problem) => tracing::warn!(%problem, "the waiting questions could not be counted"),
         }

@@ -9,6 +9,7 @@ pub mod commands;
 mod compare;
 mod connections;
 mod database;
+mod deadlines;
 mod documents;
 mod files;
 mod folders;
@@ -85,6 +86,7 @@ pub struct Workbench {
     runs: runs::Runs,
     works: works::Works,
     cleaning: upkeep::Cleaning,
+    deadlines: deadlines::Deadlines,
 }
 
 macro_rules! dispatch {
@@ -172,6 +174,7 @@ impl Workbench {
                 runs: runs::Runs::default(),
                 works: works::Works::default(),
                 cleaning: upkeep::Cleaning::default(),
+                deadlines: deadlines::Deadlines::default(),
                 examples_dir: options.examples_dir,
                 graphs_dir,
                 data_dir,
@@ -182,6 +185,7 @@ impl Workbench {
         .await??;
         let workbench = Arc::new(workbench);
         upkeep::clean_daily(&workbench);
+        deadlines::watch(&workbench);
         Ok(workbench)
     }
 
@@ -204,6 +208,7 @@ impl Workbench {
     /// last second of edits is lost.
     pub async fn shutdown(self: &Arc<Self>) {
         self.cleaning.stop();
+        self.deadlines.stop();
         self.autosave_all().await;
         self.runs.stop_all(Duration::from_secs(5)).await;
         self.hub.close();

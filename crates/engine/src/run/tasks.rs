@@ -485,8 +485,12 @@ impl Loop {
             if let Some(persister) = &mut self.persister
                 && !record.writes.is_empty()
             {
-                let at_once = others > 0 && !ended.on_the_spot || handled.is_some();
+                let sealed = head.is_call() && self.calls.work.get(&place).is_some_and(|work| work.sealed);
+                let at_once = sealed || others > 0 && !ended.on_the_spot || handled.is_some();
                 persister.task(record, at_once).await?;
+                if sealed {
+                    persister.settle().await?;
+                }
             }
         }
         // A question asked in a call is shown as its caller's.

@@ -1,5 +1,8 @@
 //! `ask`: a question to a person. The run stops, the question waits in the inbox, the answer is held against a schema;
 //! one that does not fit is asked for again with the reason.
+//!
+//! A question may have a deadline, which stands in it. When it has passed, whoever keeps the thread goes on with it
+//! without an answer (the engine knows no time): the node then finds that it is too late, and says so.
 
 use std::sync::Arc;
 
@@ -7,12 +10,14 @@ use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, Value, iso8601};
 use superstep_document::{Diagnostic, Reducer};
 
+use crate::durable::recorded;
 use crate::expression::{Scope, Template};
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::schema::Key;
+use crate::time::millis;
 
 /// Settings of an `ask` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -29,6 +34,10 @@ pub struct AskConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Choices", extend("x-editor" = "choices"))]
     pub choices: Vec<Choice>,
+    /// State key whose value is edited: it comes with the question, and the answer is its new value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Edit", extend("x-editor" = "state-key"))]
+    pub edit: Option<String>,
     /// State keys shown with the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Context", extend("x-editor" = "state-keys"))]
@@ -36,7 +45,22 @@ pub struct AskConfig {
     /// State key that takes the answer.
     #[schemars(title = "Into", extend("x-editor" = "state-key"))]
     pub into: String,
+    /// Seconds that the question waits for an answer; for ever without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Waits (s)", range(min = 1, max = LONGEST))]
+    pub wait_s: Option<u64>,
+    /// What is written when nobody has answered by then. Without it the node fails with `AskTimeoutError`, which a fallback can take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "When nobody answers")]
+    pub otherwise: Option<Json>,
+    /// Names of those who may answer; anybody when empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Who may answer")]
+    pub who: Vec<String>,
 }
+
+/// Longest time that a question waits, in seconds: a year.
+const LONGEST: u64 = 366 * 86_400;
 
 /// A ready-made answer.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -51,9 +75,13 @@ pub struct Choice {
 }
 
 impl AskConfig {
-    fn schema(&self, key: Option<&Key>) -> Json {
+    fn schema(&self, key: Option<&Key>, edited: Option<&Key>) -> Json {
         if let Some(schema) = &self.answer {
             return schema.clone();
+        }
+        // A value is edited as a whole, whatever joins updates to it.
+        if let Some(edited) = edited {
+            return edited.schema.clone();
         }
         if !self.choices.is_empty() {
             return json!({"enum": self.choices.iter().map(|choice| choice.value.clone()).collect::<Vec<_>>()});
@@ -113,13 +141,49 @@ impl NodeKind for Ask {
             site.read(&format!("/context/{index}"), key);
         }
         let key = site.write("/into", &config.into);
+        if let Some(edit) = &config.edit {
+            site.read("/edit", edit);
+            if !config.choices.is_empty() && config.answer.is_none() {
+                site.error(
+                    "ask-edit",
+                    "/choices",
+                    "Choices are no new value of what is edited.",
+                    "Remove them, or do not edit.",
+                );
+            }
+        }
+        match (&config.otherwise, config.wait_s) {
+            (Some(_), None) => site.warning(
+                "ask-wait",
+                "/otherwise",
+                "The question waits for ever, so this is never written.",
+                "Say how long it waits.",
+            ),
+            (Some(otherwise), Some(_)) => {
+                let fits = |key: &Key| {
+                    // What a reducer takes is its own business.
+                    key.reducer != Reducer::Overwrite
+                        || jsonschema::validator_for(&key.schema)
+                            .is_ok_and(|schema| schema.is_valid(otherwise))
+                };
+                if key.as_ref().is_some_and(|key| !fits(key)) {
+                    let message = format!("State key `{}` does not take {otherwise}.", config.into);
+                    let remedy = "Correct it, or widen the type of the key.";
+                    site.error("into-type", "/otherwise", message, remedy);
+                }
+            }
+            (None, _) => {}
+        }
+        for (index, who) in config.who.iter().enumerate() {
+            site.filled(&format!("/who/{index}"), who);
+        }
         if config.choices.is_empty() {
             if let Some(schema) = &config.answer {
                 site.schema("/answer", schema);
             }
             return;
         }
-        let schema = config.schema(key.as_ref());
+        let schema = config.schema(key.as_ref(), None);
         let validator = match jsonschema::validator_for(&schema) {
             Ok(validator) => validator,
             Err(_) => return site.schema("/answer", &schema),
@@ -139,7 +203,8 @@ impl NodeKind for Ask {
 
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
         let config: AskConfig = site.parse()?;
-        let schema = config.schema(site.keys.get(&config.into));
+        let edited = config.edit.as_ref().and_then(|key| site.keys.get(key));
+        let schema = config.schema(site.keys.get(&config.into), edited);
         let validator = site.schema("/answer", &schema)?;
         let choices = serde_json::to_value(&config.choices).unwrap_or_default();
         Ok(Arc::new(AskNode {
@@ -148,8 +213,32 @@ impl NodeKind for Ask {
             validator,
             choices: Value::from(choices).as_array().cloned().unwrap_or_default(),
             context: config.context.into_iter().map(Into::into).collect(),
+            // What was edited takes the place of what was there.
+            whole: config.edit.as_ref() == Some(&config.into)
+                && edited.is_some_and(|key| key.reducer != Reducer::Overwrite),
+            edit: config.edit.map(Into::into),
             into: config.into.into(),
+            name: site.node.into(),
+            wait: config.wait_s.map(|seconds| seconds.min(LONGEST) * 1000),
+            otherwise: config.otherwise.map(Value::from),
+            who: config.who.into_iter().map(Value::from).collect(),
         }))
+    }
+}
+
+/// When a question ends without an answer, in milliseconds since the Unix epoch: its thread is then to be continued.
+pub fn deadline(question: &Value) -> Option<u64> {
+    millis(question.get("deadline")?)
+}
+
+/// May this person answer the question?
+pub fn may_answer(question: &Value, name: Option<&str>) -> bool {
+    match question.get("who").and_then(Value::as_array) {
+        Some(who) if !who.is_empty() => name.is_some_and(|name| {
+            let same = |one: &Value| one.as_str().is_some_and(|one| one.trim().eq_ignore_ascii_case(name.trim()));
+            who.iter().any(same)
+        }),
+        _ => true,
     }
 }
 
@@ -159,10 +248,27 @@ struct AskNode {
     validator: Validator,
     choices: List,
     context: Vec<Arc<str>>,
+    edit: Option<Arc<str>>,
+    whole: bool,
     into: Arc<str>,
+    name: Arc<str>,
+    /// In milliseconds.
+    wait: Option<u64>,
+    otherwise: Option<Value>,
+    who: List,
 }
 
 impl AskNode {
+    fn nobody(&self, deadline: u64) -> Result<NodeOutput, NodeError> {
+        match &self.otherwise {
+            Some(otherwise) => Ok(NodeOutput::update([(self.into.clone(), otherwise.clone())])),
+            None => Err(NodeError::new(
+                "AskTimeoutError",
+                format!("node {}: nobody answered by {}", self.name, iso8601(deadline)),
+            )),
+        }
+    }
+
     fn refusal(&self, answer: &Value) -> Option<String> {
         let json = Json::from(answer);
         let reasons: Vec<String> = self
@@ -191,9 +297,34 @@ impl Node for AskNode {
                 .map(|key| (key.clone(), input.get(key).cloned().unwrap_or_default()))
                 .collect();
             question.insert("context", shown);
+            if let Some(key) = &self.edit {
+                question.insert("edit", key.clone());
+                question.insert("value", input.get(key).cloned().unwrap_or_default());
+            }
+            if !self.who.is_empty() {
+                question.insert("who", self.who.clone());
+            }
+            let mut deadline = None;
+            if let Some(wait) = self.wait {
+                let until =
+                    recorded(&context, "deadline", context.now_ms().saturating_add(wait).into()).await?;
+                deadline = until.as_u64();
+                question.insert(
+                    "deadline",
+                    deadline.map_or(Value::Null, |until| iso8601(until).into()),
+                );
+            }
             loop {
-                let answer = context.interrupt(Value::Object(question.clone()))?;
+                let answer = match (context.interrupt(Value::Object(question.clone())), deadline) {
+                    // An answer that was given counts, however late; without one the time decides.
+                    (Err(_), Some(deadline)) if context.now_ms() >= deadline => return self.nobody(deadline),
+                    (answer, _) => answer?,
+                };
                 match self.refusal(&answer) {
+                    None if self.whole => {
+                        let whole = superstep::json!({"__overwrite__": answer});
+                        return Ok(NodeOutput::update([(self.into.clone(), whole)]));
+                    }
                     None => return Ok(NodeOutput::update([(self.into.clone(), answer)])),
                     Some(why) => question.insert("refused", why),
                 };

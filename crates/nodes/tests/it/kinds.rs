@@ -623,3 +623,265 @@ async fn facts_are_put_into_the_store() {
         );
     }
 }
+
+fn asked(result: &superstep::RunResult) -> Json {
+    Json::from(&result.interrupts[0].value)
+}
+
+#[tokio::test]
+async fn a_question_has_a_deadline_that_outlives_the_process() {
+    let clock = Arc::new(Hands::default());
+    let state = json!({"out": {"type": "string"}, "late": {"type": "object"}});
+    let ask = |more: Json| {
+        let mut config = json!({"question": "Now?", "into": "out", "choices": [{"label": "Yes", "value": "yes"}], "wait_s": 60, "who": ["Ada"]});
+        config
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        one_node(state.clone(), "ask", config)
+    };
+    let fresh = |json: &Json, saver: &Arc<MemorySaver>| {
+        let built = Registry::standard().build(&document(json), &no_keys()).unwrap();
+        built
+            .graph
+            .with_checkpointer(saver.clone())
+            .with_clock(clock.clone())
+    };
+    let with_value = ask(json!({"otherwise": "nobody"}));
+    let mut with_branch = ask(json!({}));
+    with_branch["nodes"]["n"]["fallback"] = json!({"to": "__end__", "into": "late"});
+    for (json, late) in [
+        (&with_value, false),
+        (&with_branch, true),
+        (&ask(json!({})), true),
+    ] {
+        assert_eq!(codes(json), Vec::<String>::new());
+        let saver = Arc::new(MemorySaver::new());
+        clock.0.store(1_000_000, Ordering::Relaxed);
+        let (_, first) = run(&fresh(json, &saver), Input::Value(superstep::json!({})), &[]).await;
+        let first = asked(&first.unwrap());
+        assert_eq!(
+            (&first["deadline"], &first["who"]),
+            (&json!("1970-01-01T00:17:40.000+00:00"), &json!(["Ada"]))
+        );
+        // Too early: it is asked again, with the deadline it had.
+        clock.0.store(1_059_999, Ordering::Relaxed);
+        let (_, again) = run(&fresh(json, &saver), Input::Resume, &[]).await;
+        let again = again.unwrap();
+        assert_eq!(
+            (again.status, &asked(&again)["deadline"]),
+            (RunStatus::Interrupted, &first["deadline"])
+        );
+        clock.0.store(1_060_000, Ordering::Relaxed);
+        let (_, end) = run(&fresh(json, &saver), Input::Resume, &[]).await;
+        match (late, end) {
+            (false, end) => assert_eq!(
+                end.unwrap().value.get("out").and_then(Value::as_str),
+                Some("nobody")
+            ),
+            (true, Ok(end)) => {
+                let class = end.value.get("late").and_then(|late| late.get("class")).cloned();
+                assert_eq!(class, Some("AskTimeoutError".into()));
+            }
+            (true, Err(error)) => assert!(
+                error
+                    .to_string()
+                    .contains("nobody answered by 1970-01-01T00:17:40")
+            ),
+        }
+    }
+    // Whoever answered in time is heard, whenever that is worked on.
+    let saver = Arc::new(MemorySaver::new());
+    clock.0.store(1_000_000, Ordering::Relaxed);
+    run(
+        &fresh(&with_value, &saver),
+        Input::Value(superstep::json!({})),
+        &[],
+    )
+    .await
+    .1
+    .unwrap();
+    clock.0.store(9_000_000, Ordering::Relaxed);
+    let (_, end) = run(&fresh(&with_value, &saver), Input::resume("yes"), &[]).await;
+    assert_eq!(end.unwrap().value.get("out").and_then(Value::as_str), Some("yes"));
+    assert_eq!(
+        codes(&ask(json!({"otherwise": 3}))),
+        ["into-type /config/otherwise"]
+    );
+    assert_eq!(
+        codes(&ask(json!({"otherwise": "x", "wait_s": null}))),
+        ["ask-wait /config/otherwise"]
+    );
+}
+
+#[tokio::test]
+async fn a_value_of_the_state_is_edited_by_a_person() {
+    let state = json!({"text": {"type": "string"}, "list": {"type": "array", "items": {"type": "integer"}, "reducer": "append"}});
+    for (key, before, wrong, after) in [
+        (
+            "text",
+            superstep::json!("draft"),
+            superstep::json!(3),
+            superstep::json!("final"),
+        ),
+        (
+            "list",
+            superstep::json!([1, 2]),
+            superstep::json!(["x"]),
+            superstep::json!([2]),
+        ),
+    ] {
+        let json = one_node(
+            state.clone(),
+            "ask",
+            json!({"question": "Look at it.", "edit": key, "into": key}),
+        );
+        assert_eq!(codes(&json), Vec::<String>::new());
+        let graph = build(&json, &no_keys());
+        let input = Value::Object([(key, before.clone())].into_iter().collect());
+        let (_, first) = run(&graph, Input::Value(input), &[]).await;
+        let question = asked(&first.unwrap());
+        assert_eq!(
+            (&question["edit"], &question["value"]),
+            (&json!(key), &Json::from(&before))
+        );
+        assert_eq!(question["schema"]["type"], state[key]["type"]);
+        let (_, refused) = run(&graph, Input::resume(wrong), &[]).await;
+        assert!(asked(&refused.unwrap())["refused"].is_string());
+        let (_, end) = run(&graph, Input::resume(after.clone()), &[]).await;
+        assert_eq!(end.unwrap().value.get(key), Some(&after));
+    }
+}
+
+/// Counts how often it was at work, and dies in the middle as often as it is told.
+struct Effects(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<MemorySaver>);
+
+impl superstep_nodes::NodeKind for Effects {
+    fn info(&self) -> superstep_nodes::KindInfo {
+        superstep_nodes::KindInfo {
+            kind: "effects",
+            title: "Effects",
+            summary: "Counts.",
+            icon: "box",
+            group: "code",
+            config_schema: json!({"type": "object", "properties": {}}),
+            defaults: json!({}),
+            card: &[],
+        }
+    }
+    fn check(&self, _: &mut superstep_nodes::kind::Site<'_>) {}
+    fn build(
+        &self,
+        _: &superstep_nodes::kind::BuildSite<'_>,
+    ) -> Result<Arc<dyn superstep::Node>, superstep_document::Diagnostic> {
+        let (done, deaths, saver) = (self.0.clone(), self.1.clone(), self.2.clone());
+        Ok(Arc::new(move |context: superstep::NodeContext, _: Value| {
+            let (done, deaths, saver) = (done.clone(), deaths.clone(), saver.clone());
+            async move {
+                if let Some(thread) = &context.info().thread {
+                    let kept = superstep::Checkpointer::get(&*saver, thread, "", None).await.unwrap().unwrap();
+                    let began = kept.pending_writes.iter().any(|write| write.write.value == context.info().run_id.as_str().into());
+                    assert!(began, "it is stored that the work begins before it does");
+                }
+                done.fetch_add(1, Ordering::Relaxed);
+                if deaths
+                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
+                    .is_ok()
+                {
+                    return Err(superstep::NodeError::new("Died", "in the middle"));
+                }
+                if context
+                    .info()
+                    .thread
+                    .as_ref()
+                    .is_some_and(|thread| thread.as_str() == "asks")
+                {
+                    context.interrupt("in the middle")?;
+                }
+                Ok(superstep::NodeOutput::update([("out", "worked")]))
+            }
+        }))
+    }
+}
+
+#[tokio::test]
+async fn what_must_happen_once_is_not_repeated_without_a_word() {
+    let (done, deaths) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let saver = Arc::new(MemorySaver::new());
+    let registry = Registry::standard().with(Effects(done.clone(), deaths.clone(), saver.clone()));
+    let mut json = one_node(json!({"out": {}}), "effects", json!({}));
+    json["nodes"]["n"]["effect"] = json!("once");
+    let built = || {
+        let built = registry.build(&document(&json), &no_keys()).unwrap();
+        built.graph.with_checkpointer(saver.clone())
+    };
+    let times = |expected: usize| assert_eq!(done.swap(0, Ordering::Relaxed), expected);
+    let new = || Input::Value(superstep::json!({}));
+    assert_eq!(run(&built(), new(), &[]).await.1.unwrap().status, RunStatus::Done);
+    times(1);
+    for (answers, worked, out) in [
+        (vec![json!("again")], 2, json!("worked")),
+        (vec![json!("perhaps"), json!("done")], 1, Json::Null),
+        (vec![json!({"update": {"out": "by hand"}})], 1, json!("by hand")),
+    ] {
+        let graph = built();
+        deaths.store(1, Ordering::Relaxed);
+        run(&graph, new(), &[]).await.1.unwrap_err();
+        let asked = run(&graph, Input::Resume, &[]).await.1.unwrap();
+        assert_eq!(asked.interrupts.len(), 1, "nobody knows how far it came");
+        let mut end = asked;
+        for answer in answers {
+            end = run(&graph, Input::resume(answer), &[]).await.1.unwrap();
+        }
+        assert_eq!(end.status, RunStatus::Done);
+        assert_eq!(end.value.get("out").map_or(Json::Null, Json::from), out);
+        times(worked);
+    }
+    // "Again" was said once, for one run: the next time it is asked again.
+    let graph = built();
+    deaths.store(2, Ordering::Relaxed);
+    run(&graph, new(), &[]).await.1.unwrap_err();
+    run(&graph, Input::Resume, &[]).await.1.unwrap();
+    run(&graph, Input::resume("again"), &[]).await.1.unwrap_err();
+    let asked = run(&graph, Input::Resume, &[]).await.1.unwrap();
+    assert_eq!(asked.interrupts.len(), 1);
+    times(2);
+    let (_, end) = run(&graph, Input::resume("again"), &[]).await;
+    assert_eq!(end.unwrap().status, RunStatus::Done);
+    times(1);
+    // A question in the middle could not be told from a death.
+    let graph = built();
+    let mut stream = graph.stream(new(), RunConfig::on("asks"));
+    while stream.next().await.is_some() {}
+    assert!(
+        stream
+            .finish()
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("EffectError")
+    );
+    // Contradictions are said.
+    json["nodes"]["n"]["retry"] = json!(2);
+    json["nodes"]["n"]["cache"] = json!(true);
+    let problems = document_with_problems(&json).validate();
+    let found: Vec<&str> = problems
+        .iter()
+        .filter_map(|problem| problem.pointer.as_deref())
+        .collect();
+    assert_eq!(found, ["/retry", "/cache"]);
+    for (effect, wrong) in [("reads", true), ("pure", false)] {
+        let mut json = one_node(json!({"a": {}}), "assign", json!({"set": {"a": "1"}}));
+        json["nodes"]["n"]["effect"] = json!(effect);
+        json["nodes"]["n"]["cache"] = json!(true);
+        assert_eq!(
+            codes(&json) == ["cache-of-reads /cache"],
+            wrong,
+            "{:?}",
+            codes(&json)
+        );
+    }
+    let mut unknown = one_node(json!({"a": {}}), "assign", json!({"set": {"a": "1"}}));
+    unknown["nodes"]["n"]["effect"] = json!("none");
+    assert_eq!(codes(&unknown), ["bad-effect /effect"]);
+}

@@ -26,6 +26,10 @@ pub struct Settings {
     pub follow: bool,
     /// The user has seen the first-start screen.
     pub welcomed: bool,
+    /// What the user is called, for questions that are meant for certain people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub name: Option<String>,
     /// Applied at every start and once a day; absent keeps everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
