@@ -22,7 +22,7 @@ const AGAIN_AFTER: u64 = 60_000;
 /// Tells the watch that other questions wait now.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
-    changed: Notify,
+    changed: Arc<Notify>,
     stop: CancellationToken,
 }
 
@@ -38,6 +38,7 @@ impl Deadlines {
 /// Watches over the deadlines for as long as the workbench is there.
 pub(crate) fn watch(workbench: &Arc<Workbench>) {
     let (weak, stop) = (Arc::downgrade(workbench), workbench.deadlines.stop.clone());
+    let changed = workbench.deadlines.changed.clone();
     tokio::spawn(async move {
         let mut tried: HashMap<String, u64> = HashMap::new();
         loop {
@@ -51,9 +52,10 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
                     LOOK_EVERY
                 }
             };
+            drop(workbench);
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = workbench.deadlines.changed.notified() => {}
+                () = changed.notified() => {}
                 () = tokio::time::sleep(wait) => {}
             }
         }

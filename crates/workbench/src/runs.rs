@@ -12,6 +12,7 @@ use superstep::{
     CheckpointEvent, Graph, Input, Name, Object, Payload, Run, RunConfig, RunError, RunStatus as Ended,
     StateRef, StreamEvent, StreamMode, TaskEnd, TaskStart, Value,
 };
+use superstep_nodes::kinds::ask;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -336,7 +337,11 @@ impl Workbench {
             answers.contains_key(interrupt.id.as_str()) && !ask::may_answer(&interrupt.value, me.as_deref())
         });
         if let Some(interrupt) = others {
-            let who = interrupt.value.get("who").map(ToString::to_string).unwrap_or_default();
+            let who = interrupt
+                .value
+                .get("who")
+                .map(ToString::to_string)
+                .unwrap_or_default();
             let who = who.trim_matches(['[', ']']).replace(',', ", ");
             let message = match me {
                 Some(me) => format!("The question is for {who}, and you are {me}."),

@@ -10,7 +10,7 @@ import { KindIcon } from "../components/KindIcon";
 import { useNodeOverlay, type NodeOverlay } from "../debugger/overlay";
 import { nodeNameProblem, renameNode } from "../document/edits";
 import { doc, edit, useDiagnostics, useRecord } from "../document/store";
-import { END, nodeOf, START } from "../document/types";
+import { END, NOTE, nodeOf, START } from "../document/types";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
@@ -37,6 +37,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       data-selected={selected || undefined}
       data-quiet={(quiet && overlay.state === "idle" && overlay.runs === 0) || undefined}
       data-group={kind?.group ?? "unknown"}
+      data-note={node.kind === NOTE || undefined}
       data-testid={shellIds.node(id)}
       aria-label={t("canvas.node.label", {
         name: id,
@@ -44,18 +45,22 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
         state: stateText(overlay),
       })}
     >
-      <Handle
-        type="target"
-        position={Position.Left}
-        style={PORT_STYLE}
-        data-testid={shellIds.port(id, "in")}
-      />
-      <Handle
-        type="source"
-        position={Position.Right}
-        style={PORT_STYLE}
-        data-testid={shellIds.port(id, "out")}
-      />
+      {node.kind !== NOTE && (
+        <>
+          <Handle
+            type="target"
+            position={Position.Left}
+            style={PORT_STYLE}
+            data-testid={shellIds.port(id, "in")}
+          />
+          <Handle
+            type="source"
+            position={Position.Right}
+            style={PORT_STYLE}
+            data-testid={shellIds.port(id, "out")}
+          />
+        </>
+      )}
       <div className="card-head">
         <span className="card-icon">
           <KindIcon icon={kind?.icon ?? "box"} />

@@ -3,7 +3,7 @@
  * keys and where each leads, a form from the answer's schema and the same as JSON. The answer goes to the question's id;
  * a refusal is shown with what was answered still in the form.
  */
-import { CircleAlert, CornerDownLeft, MoveRight } from "lucide-react";
+import { CircleAlert, Clock, CornerDownLeft, MoveRight, Users } from "lucide-react";
 import {
   type KeyboardEvent,
   useCallback,
@@ -27,9 +27,10 @@ import { debugIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { answer as sendAnswer } from "./actions";
 import { isObject, sameJson } from "./diff";
-import { nodeList, preview } from "./format";
+import { fullTime, nodeList, preview } from "./format";
 import { leadsTo } from "./leads-to";
 import { type ShownProblem, useRuns } from "./runStore";
+import { useNow } from "./useNow";
 
 export interface AnswerHandle {
   focus(): void;
@@ -53,7 +54,11 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
   const choicesSuffice = choices.length > 0;
   const [open, setOpen] = useState(!choicesSuffice);
   const [tab, setTab] = useState(schema && !isAnything(schema) ? "form" : "json");
-  const [draft, setDraft] = useState<unknown>(() => (schema ? initialValue(schema) : undefined));
+  const asked = useMemo(() => extrasOf(question), [question]);
+  const [draft, setDraft] = useState<unknown>(() => {
+    if (asked.edited !== undefined) return asked.edited;
+    return schema ? initialValue(schema) : undefined;
+  });
   const [valid, setValid] = useState(true);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -108,6 +113,7 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
       data-question={question.interruptId}
     >
       <QuestionText text={question.text} compact={compact} />
+      <Terms who={asked.who} deadline={asked.deadline} />
       {question.refused !== undefined && !problem && (
         <Note tone="asking">
           {t("debug.answer.refused")} {question.refused}
@@ -223,6 +229,48 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
         </p>
       )}
     </div>
+  );
+}
+
+interface Extras {
+  /** The value that is to be edited. */
+  edited: unknown;
+  who: string[];
+  deadline: string | undefined;
+}
+
+/** What a question of the `ask` kind says besides its text. */
+function extrasOf(question: Question): Extras {
+  const value: unknown = question.value;
+  const fields = isObject(value) ? value : {};
+  const who = Array.isArray(fields["who"]) ? fields["who"] : [];
+  return {
+    edited: typeof fields["edit"] === "string" ? fields["value"] : undefined,
+    who: who.filter((one): one is string => typeof one === "string"),
+    deadline: typeof fields["deadline"] === "string" ? fields["deadline"] : undefined,
+  };
+}
+
+/** For whom the question is, and until when it waits. */
+function Terms({ who, deadline }: { who: string[]; deadline: string | undefined }) {
+  const now = useNow(15_000);
+  if (who.length === 0 && deadline === undefined) return null;
+  const late = deadline !== undefined && Date.parse(deadline) <= now;
+  return (
+    <p className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-text-2" data-testid={debugIds.answerTerms}>
+      {who.length > 0 && (
+        <span className="flex items-center gap-1.5">
+          <Users size={13} aria-hidden />
+          {t("debug.answer.for", { who: who.join(", ") })}
+        </span>
+      )}
+      {deadline !== undefined && (
+        <span className="flex items-center gap-1.5" title={fullTime(deadline)}>
+          <Clock size={13} aria-hidden />
+          {t(late ? "debug.answer.late" : "debug.answer.until", { time: fullTime(deadline) })}
+        </span>
+      )}
+    </p>
   );
 }
 

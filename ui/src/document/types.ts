@@ -9,6 +9,8 @@ export type Section = "key" | "node" | "edge" | "layout";
 export const SECTIONS: readonly Section[] = ["key", "node", "edge", "layout"];
 
 export const START = "__start__";
+/** The kind of a node that is a text on the canvas and no part of the graph. */
+export const NOTE = "note";
 export const END = "__end__";
 
 export interface NodeRecord {

@@ -235,7 +235,10 @@ pub fn deadline(question: &Value) -> Option<u64> {
 pub fn may_answer(question: &Value, name: Option<&str>) -> bool {
     match question.get("who").and_then(Value::as_array) {
         Some(who) if !who.is_empty() => name.is_some_and(|name| {
-            let same = |one: &Value| one.as_str().is_some_and(|one| one.trim().eq_ignore_ascii_case(name.trim()));
+            let same = |one: &Value| {
+                one.as_str()
+                    .is_some_and(|one| one.trim().eq_ignore_ascii_case(name.trim()))
+            };
             who.iter().any(same)
         }),
         _ => true,

@@ -1,7 +1,7 @@
 //! Router, map, delay, note, store and memory, as documents use them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -754,7 +754,7 @@ async fn a_value_of_the_state_is_edited_by_a_person() {
 }
 
 /// Counts how often it was at work, and dies in the middle as often as it is told.
-struct Effects(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<MemorySaver>);
+struct Effects(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<Mutex<Arc<MemorySaver>>>);
 
 impl superstep_nodes::NodeKind for Effects {
     fn info(&self) -> superstep_nodes::KindInfo {
@@ -779,8 +779,15 @@ impl superstep_nodes::NodeKind for Effects {
             let (done, deaths, saver) = (done.clone(), deaths.clone(), saver.clone());
             async move {
                 if let Some(thread) = &context.info().thread {
-                    let kept = superstep::Checkpointer::get(&*saver, thread, "", None).await.unwrap().unwrap();
-                    let began = kept.pending_writes.iter().any(|write| write.write.value == context.info().run_id.as_str().into());
+                    let saver = saver.lock().unwrap().clone();
+                    let kept = superstep::Checkpointer::get(&*saver, thread, "", None)
+                        .await
+                        .unwrap()
+                        .unwrap();
+                    let began = kept
+                        .pending_writes
+                        .iter()
+                        .any(|write| write.write.value == context.info().run_id.as_str().into());
                     assert!(began, "it is stored that the work begins before it does");
                 }
                 done.fetch_add(1, Ordering::Relaxed);
@@ -807,13 +814,14 @@ impl superstep_nodes::NodeKind for Effects {
 #[tokio::test]
 async fn what_must_happen_once_is_not_repeated_without_a_word() {
     let (done, deaths) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let saver = Arc::new(MemorySaver::new());
+    let saver = Arc::new(Mutex::new(Arc::new(MemorySaver::new())));
     let registry = Registry::standard().with(Effects(done.clone(), deaths.clone(), saver.clone()));
     let mut json = one_node(json!({"out": {}}), "effects", json!({}));
     json["nodes"]["n"]["effect"] = json!("once");
     let built = || {
         let built = registry.build(&document(&json), &no_keys()).unwrap();
-        built.graph.with_checkpointer(saver.clone())
+        *saver.lock().unwrap() = Arc::new(MemorySaver::new());
+        built.graph.with_checkpointer(saver.lock().unwrap().clone())
     };
     let times = |expected: usize| assert_eq!(done.swap(0, Ordering::Relaxed), expected);
     let new = || Input::Value(superstep::json!({}));

@@ -19,6 +19,7 @@ import { targetNames } from "./editors";
 import { problemsOf } from "./problems";
 
 const FALLBACKS: readonly FallbackKind[] = ["none", "value", "node", "branch"];
+const EFFECTS = ["unsaid", "pure", "reads", "idempotent", "once"] as const;
 /** What a switch begins with. */
 const BEGIN: Record<string, Json> = { retry: 3, timeout: 60, cache: true };
 
@@ -33,10 +34,11 @@ interface ConductProps {
 export function ConductSection({ name, record, diagnostics, keys, set }: ConductProps) {
   const used = conductCount(record);
   const wrong = diagnostics.some((each) =>
-    /^\/(retry|timeout|cache|defer|fallback)(\/|$)/.test(each.pointer ?? ""),
+    /^\/(retry|timeout|cache|defer|fallback|effect)(\/|$)/.test(each.pointer ?? ""),
   );
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? (used > 0 || wrong);
+  const effect = EFFECTS.find((one) => one === record["effect"]) ?? "unsaid";
   return (
     <section className="ss-section" data-testid="inspector-conduct">
       <h3>
@@ -69,6 +71,20 @@ export function ConductSection({ name, record, diagnostics, keys, set }: Conduct
             />
           </Field>
           <Fallback record={record} diagnostics={diagnostics} keys={keys} name={name} set={set} />
+          <Field
+            label={t("forms.conduct.effect")}
+            description={t(`forms.conduct.effect.${effect}Help`)}
+            pointer="/effect"
+            error={problemsOf(diagnostics, (pointer) => pointer === "/effect")}
+          >
+            <Select
+              value={effect}
+              onChange={(next) =>
+                set("/effect", next === "unsaid" ? undefined : next, t("forms.conduct.effect"))
+              }
+              options={EFFECTS.map((value) => ({ value, label: t(`forms.conduct.effect.${value}`) }))}
+            />
+          </Field>
         </div>
       )}
     </section>

@@ -7,6 +7,7 @@ import { Field } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
 import { Switch } from "../../components/Switch";
 import { Tabs } from "../../components/Tabs";
+import { TextField } from "../../components/TextField";
 import type { Theme } from "../../ipc/bindings/Theme";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -112,6 +113,7 @@ function General({ close }: { close(): void }) {
         >
           <Switch checked={follow} onChange={(next) => setSettings({ follow: next })} />
         </Field>
+        <PersonName />
       </section>
       <section className="settings-part">
         <h3>{t("storage.title")}</h3>
@@ -150,6 +152,27 @@ function General({ close }: { close(): void }) {
         <p className="settings-help">{t("forms.settings.fonts")}</p>
       </section>
     </>
+  );
+}
+
+/** Kept when the field is left, not with every letter. */
+function PersonName() {
+  const name = useSession((state) => state.appInfo?.settings.name ?? "");
+  const setSettings = useSession((state) => state.setSettings);
+  const [draft, setDraft] = useState(name);
+  const keep = () => {
+    if (draft.trim() !== name) setSettings({ name: draft.trim() });
+  };
+  return (
+    <Field label={t("forms.settings.name")} description={t("forms.settings.nameHelp")}>
+      <TextField
+        value={draft}
+        onChange={setDraft}
+        onCommit={keep}
+        onBlur={keep}
+        data-testid={formsIds.settingsName}
+      />
+    </Field>
   );
 }
 

@@ -19,6 +19,10 @@ follow: boolean,
  */
 welcomed: boolean, 
 /**
+ * What the user is called, for questions that are meant for certain people.
+ */
+name?: string, 
+/**
  * Applied at every start and once a day; absent keeps everything.
  */
 retention?: RetentionRule, };

@@ -48,6 +48,7 @@ export const debugIds = {
   question: "question",
   questionDetail: "question-detail",
   answerForm: "answer-form",
+  answerTerms: "answer-terms",
   answerChoice: "answer-choice",
   answerSubmit: "answer-submit",
   answerJson: "answer-json",

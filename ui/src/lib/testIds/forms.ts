@@ -22,6 +22,7 @@ export const formsIds = {
   filePath: "file-path",
   fileEntry: (name: string) => `file-${name}`,
   settings: "settings",
+  settingsName: "settings-name",
   versions: "versions",
   version: (index: number) => `version-${index}`,
   outline: "outline",
