@@ -45,9 +45,11 @@ export const forms = {
   "forms.conduct.effect.reads": "It only reads",
   "forms.conduct.effect.readsHelp": "Running it again does no harm, but may give another result.",
   "forms.conduct.effect.idempotent": "A change that may be repeated",
-  "forms.conduct.effect.idempotentHelp": "Requests carry the same key in every attempt, so that a server does the work once.",
+  "forms.conduct.effect.idempotentHelp":
+    "Requests carry the same key in every attempt, so that a server does the work once.",
   "forms.conduct.effect.once": "A change that must not be repeated",
-  "forms.conduct.effect.onceHelp": "When a run ended in the middle of it, a person is asked before it runs again.",
+  "forms.conduct.effect.onceHelp":
+    "When a run ended in the middle of it, a person is asked before it runs again.",
   "forms.conduct.fallback.into": "Write the failure to this key",
 
   "forms.inspector.openInside": "Open its graph as a draft",
