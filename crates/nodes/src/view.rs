@@ -12,6 +12,10 @@ use superstep::{List, Number, Object, Value};
 
 /// Deepest nesting that is converted back; JSON readers stop there as well.
 const MAX_DEPTH: usize = 128;
+/// Parts of a value that an expression makes.
+const MAX_VALUES: usize = 1_000_000;
+/// Bytes of text in it.
+const MAX_TEXT: usize = 64 * 1024 * 1024;
 
 struct ObjectView(Object);
 struct ListView(List);
@@ -81,13 +85,40 @@ pub(crate) fn to_jinja(value: &Value) -> Jinja {
 
 /// A Jinja value as JSON; `Err` says what cannot be JSON.
 pub(crate) fn from_jinja(value: &Jinja) -> Result<Value, String> {
-    convert(value, 0)
+    convert(value, 0, &mut Budget::default())
 }
 
-fn convert(value: &Jinja, depth: usize) -> Result<Value, String> {
+/// What a value that an expression makes may still hold. What it takes over from the state as it is counts as one.
+struct Budget {
+    values: usize,
+    bytes: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            values: MAX_VALUES,
+            bytes: MAX_TEXT,
+        }
+    }
+}
+
+impl Budget {
+    fn spend(&mut self, bytes: usize) -> Result<(), String> {
+        let values = self.values.checked_sub(1);
+        self.values = values.ok_or_else(|| format!("the value would hold more than {MAX_VALUES} parts"))?;
+        let left = self.bytes.checked_sub(bytes);
+        let megabytes = MAX_TEXT >> 20;
+        self.bytes = left.ok_or_else(|| format!("the value would hold more than {megabytes} MB of text"))?;
+        Ok(())
+    }
+}
+
+fn convert(value: &Jinja, depth: usize, budget: &mut Budget) -> Result<Value, String> {
     if depth > MAX_DEPTH {
         return Err(format!("the value is nested deeper than {MAX_DEPTH} levels"));
     }
+    budget.spend(value.as_str().map_or(0, str::len))?;
     if let Some(view) = value.downcast_object_ref::<ListView>() {
         return Ok(Value::Array(view.0.clone()));
     }
@@ -116,7 +147,7 @@ fn convert(value: &Jinja, depth: usize) -> Result<Value, String> {
         ValueKind::Seq | ValueKind::Iterable => {
             let items = value.try_iter().map_err(|e| e.to_string())?;
             items
-                .map(|item| convert(&item, depth + 1))
+                .map(|item| convert(&item, depth + 1, budget))
                 .collect::<Result<List, _>>()
                 .map(Value::Array)
         }
@@ -124,7 +155,7 @@ fn convert(value: &Jinja, depth: usize) -> Result<Value, String> {
             let mut object = Object::new();
             for key in value.try_iter().map_err(|e| e.to_string())? {
                 let item = value.get_item(&key).map_err(|e| e.to_string())?;
-                object.insert(key.to_string(), convert(&item, depth + 1)?);
+                object.insert(key.to_string(), convert(&item, depth + 1, budget)?);
             }
             Ok(Value::Object(object))
         }
@@ -137,6 +168,30 @@ mod tests {
     use superstep::json;
 
     use super::*;
+
+    #[test]
+    fn a_value_has_an_end() {
+        let make = |source: &str| {
+            let scope =
+                crate::expression::Scope::new(&json!({"text": "x".repeat(1024 * 1024), "list": [1, 2]}));
+            let made = crate::expression::Expression::compile(source, "t")
+                .unwrap()
+                .eval(&scope);
+            made.map(|value| value.as_array().map_or(0, List::len))
+                .map_err(|e| (e.problem, e.message))
+        };
+        assert_eq!(make("state.list * 1000"), Ok(2000));
+        assert_eq!(make("[state.text] * 60"), Ok(60));
+        for (bomb, words) in [
+            ("[1] * 2000000", "1000000 parts"),
+            ("[[1] * 3000] * 3000", "1000000 parts"),
+            ("[state.text] * 70", "64 MB"),
+            ("('[' * 200 ~ ']' * 200)|fromjson", "recursion limit"),
+        ] {
+            let (problem, message) = make(bomb).unwrap_err();
+            assert!(message.contains(words), "{bomb}: {problem:?} {message}");
+        }
+    }
 
     #[test]
     fn there_and_back_keeps_every_type() {
