@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -18,6 +19,9 @@ use crate::registry::Environment;
 
 /// Graphs inside graphs, at most.
 const DEEPEST: usize = 16;
+/// Graphs that one document leads to at most, each as often as it is run: a few files that run the next one twice would
+/// mean thousands, before anybody has agreed to anything.
+const MOST: usize = 2_000;
 /// Largest graph file that is read.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
@@ -38,6 +42,8 @@ pub enum NestedError {
     Cycle(Vec<PathBuf>),
     /// Too many graphs inside each other.
     TooDeep(PathBuf),
+    /// Too many graphs in all.
+    TooMany,
 }
 
 impl NestedError {
@@ -51,6 +57,7 @@ impl NestedError {
             NestedError::Broken(..) => "broken-graph",
             NestedError::Cycle(_) => "graph-cycle",
             NestedError::TooDeep(_) => "graph-depth",
+            NestedError::TooMany => "graph-count",
         }
     }
 
@@ -63,7 +70,7 @@ impl NestedError {
             NestedError::Unreadable(..) => "Create the file, or correct the path.",
             NestedError::Broken(..) => "Open that graph and correct it.",
             NestedError::Cycle(_) => "Let a loop inside one graph do the repeating, or call another graph.",
-            NestedError::TooDeep(_) => "Put some of the graphs into one.",
+            NestedError::TooDeep(_) | NestedError::TooMany => "Put some of the graphs into one.",
         }
     }
 }
@@ -90,6 +97,10 @@ impl fmt::Display for NestedError {
                 path.display(),
                 DEEPEST + 1
             ),
+            NestedError::TooMany => write!(
+                f,
+                "More than {MOST} graphs would be looked at, with those that run inside others."
+            ),
         }
     }
 }
@@ -110,6 +121,19 @@ pub(crate) struct Nested {
     pub document: Document,
     /// Which version of the file that is.
     pub stamp: Stamp,
+}
+
+/// How many graphs one document has led to so far.
+#[derive(Clone, Debug, Default)]
+pub struct Count(Arc<AtomicUsize>);
+
+impl Count {
+    pub(crate) fn one_more(&self) -> Result<(), NestedError> {
+        match self.0.fetch_add(1, Ordering::Relaxed) < MOST {
+            true => Ok(()),
+            false => Err(NestedError::TooMany),
+        }
+    }
 }
 
 /// What a node runs: its graphs, and the files they were built from.

@@ -26,7 +26,7 @@ use crate::kinds::{
     store::StoreKind, tools::Tools,
 };
 use crate::mcp::Hub;
-use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
+use crate::nested::{Count, Library, Nested, NestedError, Runs, Stamp, summary};
 use crate::once::Once;
 use crate::provider::{Exchanges, ModelSettings, Providers, Recording, Recordings, Variables};
 use crate::python::Pythons;
@@ -53,6 +53,9 @@ pub struct Environment {
     pub grants: Grants,
     /// Whether models answer from an earlier run, when that is not for the nodes to say.
     pub recording: Option<Recording>,
+    /// Graphs that the outermost one has led to; counted anew for each document.
+    #[doc(hidden)]
+    pub graphs: Count,
 }
 
 impl Environment {
@@ -77,6 +80,13 @@ impl Environment {
         Self {
             folder: file.parent().map(Path::to_path_buf),
             project: self.root().map(Path::to_path_buf),
+            ..self.clone()
+        }
+    }
+    /// As a document that no other one runs has it.
+    fn outermost(&self) -> Self {
+        Self {
+            graphs: Count::default(),
             ..self.clone()
         }
     }
@@ -126,6 +136,7 @@ impl Default for Environment {
             keychain: Arc::new(|_| None),
             grants: Grants::none(),
             recording: None,
+            graphs: Count::default(),
         }
     }
 }
@@ -280,6 +291,7 @@ impl Registry {
         above: &[PathBuf],
         path: &str,
     ) -> Result<(Arc<Nested>, Vec<Diagnostic>, BTreeSet<Access>), NestedError> {
+        environment.graphs.one_more()?;
         let nested = self.library.open(environment, above, path)?;
         let inner = environment.at(&nested.path);
         let mut above = above.to_vec();
@@ -298,6 +310,7 @@ impl Registry {
         above: &[PathBuf],
         path: &str,
     ) -> Result<(Arc<Nested>, Built), NestedError> {
+        environment.graphs.one_more()?;
         let nested = self.library.open(environment, above, path)?;
         let mut above = above.to_vec();
         above.push(nested.path.clone());
@@ -366,6 +379,8 @@ impl Registry {
         above: &[PathBuf],
         trial: Option<&str>,
     ) -> Result<Built, Vec<Diagnostic>> {
+        let outermost = above.is_empty().then(|| environment.outermost());
+        let environment = outermost.as_ref().unwrap_or(environment);
         let leaves = |edge: &Edge| trial.is_none_or(|node| edge.sources().contains(&node));
         let own: HashSet<String> = trial
             .into_iter()
@@ -533,6 +548,10 @@ impl Registry {
 
     /// `environment` is absent when the disk is not to be looked at; `above` are the files of the graphs around.
     fn look_at(&self, document: &Document, environment: Option<&Environment>, above: &[PathBuf]) -> Findings {
+        let outermost = environment
+            .filter(|_| above.is_empty())
+            .map(Environment::outermost);
+        let environment = outermost.as_ref().or(environment);
         let folder = environment.and_then(|environment| environment.folder.as_deref());
         let nodes: BTreeMap<&str, NodeSpec> = document.nodes().collect();
         let keys = Keys::of(document);

@@ -3,6 +3,7 @@
 
 mod check;
 mod run;
+mod secrets;
 #[cfg(unix)]
 mod serve;
 mod telemetry;

@@ -778,7 +778,10 @@ impl Reply {
         let answer = &mut self.answer;
         {
             let mut notes = self.noted.lock();
-            answer.model = notes.model.take();
+            answer.model = notes
+                .model
+                .take()
+                .map(|model| secrets::redact(&model).into_owned());
             answer.usage = end.captured_usage.as_ref().and_then(Usage::of).or(notes.usage);
         }
         answer.stop = end.captured_stop_reason.map(|reason| reason.raw().to_owned());
