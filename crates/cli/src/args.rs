@@ -178,6 +178,30 @@ pub(crate) struct Running {
     /// At most so many nodes at once
     #[arg(long, value_name = "N")]
     pub(crate) max_concurrency: Option<std::num::NonZeroUsize>,
+    /// Record what models answer beside the graph, or replay it without asking them [default: what each node says]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) models: Option<Models>,
+}
+
+/// Whether models answer from an earlier run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Models {
+    /// They are asked, and their answers are kept
+    Record,
+    /// Kept answers are given again
+    Replay,
+    /// They are asked
+    Off,
+}
+
+impl From<Models> for superstep_nodes::provider::Recording {
+    fn from(models: Models) -> Self {
+        match models {
+            Models::Record => Self::Record,
+            Models::Replay => Self::Replay,
+            Models::Off => Self::Off,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use superstep::{Graph, Object};
 use superstep_document::{Diagnostic, Document};
+use superstep_nodes::provider::Recording;
 use superstep_nodes::{Environment, Grants, ModelSettings, Registry};
 use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
 
+use crate::args::Models;
 use crate::commands::trust::described;
 use crate::fault::Fault;
 use crate::out;
@@ -20,6 +22,8 @@ pub(crate) struct GraphFile {
     pub(crate) document: Document,
     /// Problems of the text; those of the content are found by [`GraphFile::problems`].
     unread: Vec<Diagnostic>,
+    /// Whether models answer from an earlier run, when that is not for the nodes to say.
+    models: Option<Recording>,
 }
 
 impl GraphFile {
@@ -51,7 +55,14 @@ impl GraphFile {
             path,
             document,
             unread,
+            models: None,
         })
+    }
+
+    /// Models are recorded, replayed or asked, whatever their nodes say.
+    pub(crate) fn with_models(mut self, models: Option<Models>) -> Self {
+        self.models = models.map(Into::into);
+        self
     }
 
     /// Problems of the text.
@@ -62,6 +73,10 @@ impl GraphFile {
     fn environment(&self) -> Environment {
         let environment = Environment::new(self.path.parent().map(Path::to_owned))
             .with_keychain(Arc::new(|connection| connection_key(&Keychain, connection)));
+        let environment = Environment {
+            recording: self.models,
+            ..environment
+        };
         match superstep_workbench::default_data_dir() {
             Some(folder) => environment.with_models(ModelSettings::load(&folder.join(ModelSettings::FILE))),
             None => environment,
@@ -121,7 +136,10 @@ impl GraphFile {
 
     /// The graph, held to what it may touch, or every error on stderr.
     pub(crate) fn build(&self, grants: &Grants) -> Result<Graph, Fault> {
-        let registry = Registry::standard();
+        let registry = match superstep_workbench::default_data_dir() {
+            Some(folder) => superstep_workbench::registry(&folder),
+            None => Registry::standard(),
+        };
         let environment = self.environment().with_grants(grants.clone());
         let built = match self.unread.is_empty() {
             true => registry

@@ -10,6 +10,7 @@ use superstep_workbench::{Options, Workbench};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
+    superstep_workbench::read_documents_if_asked();
     let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut options = ServeOptions {
         port: 7878,

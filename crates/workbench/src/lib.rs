@@ -39,6 +39,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep_document::Document;
+use superstep_nodes::search::{Folders, reader::Program};
 use superstep_nodes::{ModelSettings, Registry};
 
 pub use connections::key_of as connection_key;
@@ -46,6 +47,7 @@ pub use database::database_url;
 pub use folders::default_data_dir;
 pub use hub::Subscription;
 pub use secrets::{Keychain, Secrets};
+pub use superstep_nodes::search::reader::serve_if_asked as read_documents_if_asked;
 pub use trust::{Granted, Trust, Wanted};
 use wire::*;
 
@@ -91,7 +93,14 @@ pub struct Workbench {
 
 macro_rules! dispatch {
     ($($name:literal => $method:ident($request:ident) -> $response:ident,)*) => {
-        impl Workbench {
+        /// The kinds of nodes, with search indexes that are kept in the data folder. Programs that call
+/// [`read_documents_if_asked`] first of all have PDF and HTML searched, too.
+pub fn registry(data_dir: &Path) -> Registry {
+    let folders = Folders::default().kept_in(data_dir.join("indexes"));
+    Registry::standard().with_folders(folders.read_by(Program::this()))
+}
+
+impl Workbench {
             async fn dispatch(self: &Arc<Self>, command: &str, request: Json) -> Result<Json, Problem> {
                 match command {
                     $($name => {
@@ -168,7 +177,7 @@ impl Workbench {
                 secrets: options.secrets.unwrap_or_else(|| Arc::new(Keychain)),
                 settings_writing: std::sync::Mutex::default(),
                 ledger: ledger::Ledger::open(&data_dir.join("workbench.db"))?,
-                registry: Registry::standard(),
+                registry: registry(&data_dir),
                 graphs: graphs::Graphs::default(),
                 database,
                 runs: runs::Runs::default(),

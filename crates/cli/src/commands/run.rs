@@ -15,7 +15,7 @@ use crate::place::{Store, graph_of, quoted};
 use crate::progress::{self, Progress, json};
 
 pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
-    let file = GraphFile::read(&args.graph)?;
+    let file = GraphFile::read(&args.graph)?.with_models(args.running.models);
     let graph = runnable(&file, args.running.trust)?;
     let store = Store::open(&args.running.db).await?;
     let input = match (args.input, &args.example) {
@@ -62,7 +62,8 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     if let Some(checkpoint) = &args.checkpoint {
         store.has(&thread, checkpoint).await?;
     }
-    let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
+    let file =
+        GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?.with_models(args.running.models);
     let graph = runnable(&file, args.running.trust)?;
     let answer = args.answer.or(args.text.map(Value::from));
     let input = match (args.answers, answer) {

@@ -407,3 +407,59 @@ fn a_reader_that_goes_away_is_no_crash() {
     let err = String::from_utf8(done.stderr).unwrap();
     assert!(!err.contains("panicked"), "{err}");
 }
+
+#[test]
+fn documents_of_every_form_are_searched_and_models_replayed() {
+    let user = User::new();
+    let folder = user.dir.path().join("shop");
+    std::fs::create_dir_all(folder.join("docs")).unwrap();
+    std::fs::write(
+        folder.join("docs/a.html"),
+        "<h1>Locks</h1><p>A hinge lock folds.</p>",
+    )
+    .unwrap();
+    let graph = json!({
+        "format": "superstep/1", "name": "shop",
+        "state": {"question": {"type": "string"}, "found": {"type": "array"}, "answer": {"type": "string"}},
+        "nodes": {
+            "look": {"kind": "retrieve", "config": {"folder": "docs", "query": "state.question", "into": "found"}},
+            "say": {"kind": "model", "config": {"model": "openai::gpt-4o-mini", "prompt": "{{ state.question }}", "into": "answer"}}},
+        "edges": [{"from": "__start__", "to": "look"}, {"from": "look", "to": "say"}, {"from": "say", "to": "__end__"}]});
+    std::fs::write(folder.join("graph.json"), graph.to_string()).unwrap();
+    let path = folder.display().to_string();
+    let run = [
+        "run",
+        &path,
+        "--input",
+        r#"{"question": "hinge"}"#,
+        "--models",
+        "replay",
+    ];
+    let missing = user.expect(1, &run);
+    assert!(
+        missing.err.contains("models.jsonl") && missing.err.contains("`record`"),
+        "{}",
+        missing.err
+    );
+    // What was recorded elsewhere answers here: the request is the same.
+    let entry = json!({"key": "KEY", "node": "say", "step": 2, "model": "openai::gpt-4o-mini", "asked": "hinge",
+        "pieces": [{"text": "It folds."}], "answer": {"type": "ai", "content": "It folds."}});
+    std::fs::create_dir_all(folder.join("recordings")).unwrap();
+    std::fs::write(folder.join("recordings/models.jsonl"), format!("{entry}\n")).unwrap();
+    let other = user.expect(1, &run);
+    assert!(other.err.contains("to another request"), "{}", other.err);
+    let state = user.expect(
+        3,
+        &[
+            "run",
+            &path,
+            "--input",
+            r#"{"question": "hinge"}"#,
+            "--models",
+            "replay",
+            "--interrupt-after",
+            "look",
+        ],
+    );
+    assert_eq!(state.json()["found"][0]["title"], "Locks", "{}", state.err);
+}

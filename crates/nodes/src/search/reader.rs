@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,9 @@ const MEMORY: u64 = 1536 * 1024 * 1024;
 /// Deep documents want a deep stack.
 const STACK: usize = 64 * 1024 * 1024;
 
+/// Has this program said that it serves when it is asked?
+static SERVES: AtomicBool = AtomicBool::new(false);
+
 /// How the other process is started.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -44,8 +48,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// This program once more.
+    /// This program once more; none when it does not call [`serve_if_asked`], because then it would do its own work twice.
     pub fn this() -> Option<Self> {
+        if !SERVES.load(Ordering::Relaxed) {
+            return None;
+        }
         Some(Self {
             path: std::env::current_exe().ok()?,
             args: Vec::new(),
@@ -219,6 +226,7 @@ impl Process {
 ///
 /// Hosts call this before anything else, so that the process has nothing of theirs.
 pub fn serve_if_asked() {
+    SERVES.store(true, Ordering::Relaxed);
     if std::env::var_os(ASKED).is_none() {
         return;
     }

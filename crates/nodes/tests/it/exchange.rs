@@ -39,6 +39,7 @@ pub(crate) async fn read_request(socket: &mut TcpStream) -> (String, String) {
 pub(crate) struct Exchange {
     pub(crate) address: String,
     file: PathBuf,
+    server: &'static str,
     seen: Arc<Mutex<Vec<Json>>>,
     recorded: Option<Vec<Json>>,
 }
@@ -86,6 +87,10 @@ impl Exchange {
         Self {
             address,
             file,
+            server: match name.starts_with("ollama") {
+                true => "aimock 1.43.0, see tests/exchanges/README.md",
+                false => "LiteLLM proxy 1.106.2, see tests/exchanges/README.md",
+            },
             seen,
             recorded,
         }
@@ -106,7 +111,7 @@ impl Exchange {
                 assert_eq!(of(&seen), of(recorded), "what is sent has changed: record anew");
             }
             None => {
-                let recording = json!({"server": "LiteLLM proxy 1.106.2, see tests/exchanges/README.md", "exchanges": *seen});
+                let recording = json!({"server": self.server, "exchanges": *seen});
                 let text = serde_json::to_string_pretty(&recording).unwrap();
                 std::fs::write(&self.file, text + "\n").unwrap();
             }

@@ -26,7 +26,7 @@ fn environment(exchange: &Exchange, key: &'static str) -> Environment {
 }
 
 /// A model that may call a tool, and the tool; they take turns until the model makes no call.
-fn agent(model: &str) -> Json {
+pub(crate) fn agent(model: &str) -> Json {
     json!({
         "format": "superstep/1", "name": "agent",
         "state": {"messages": {"type": "array", "reducer": "add_messages"}},
@@ -47,7 +47,7 @@ fn agent(model: &str) -> Json {
 }
 
 /// The pieces of calls, joined as a reader joins them: `(id, name, arguments)` per call.
-fn joined_calls(events: &[StreamEvent]) -> Vec<(String, String, String)> {
+pub(crate) fn joined_calls(events: &[StreamEvent]) -> Vec<(String, String, String)> {
     let mut calls: Vec<(String, String, String)> = Vec::new();
     for chunk in tokens(events) {
         for piece in Json::from(&chunk)["tool_call_chunks"]
@@ -244,5 +244,37 @@ async fn pictures_are_sent_as_the_protocol_wants_them() {
         format!("data:image/png;base64,{pixel}")
     );
     assert_eq!(sent[2]["image_url"]["url"], "https://example.org/a.png");
+    exchange.finish();
+}
+
+#[tokio::test]
+async fn limits_and_refusals_over_the_anthropic_protocol() {
+    let exchange = Exchange::start("anthropic-limited").await;
+    let graph = build(
+        &question("claude::limited"),
+        &environment(&exchange, "sk-test-master"),
+    );
+    let hello = || Input::value(superstep::json!({}));
+    let (_, first) = run(&graph, hello(), &[]).await;
+    assert_eq!(
+        first.unwrap().value.get("answer").unwrap(),
+        &superstep::json!("once a minute")
+    );
+    let (_, second) = run(&graph, hello(), &[]).await;
+    let text = second.unwrap_err().to_string();
+    assert!(
+        text.contains("ModelBusyError") && text.contains("RPM limit=1"),
+        "{text}"
+    );
+    let unknown = build(
+        &question("claude::nobody"),
+        &environment(&exchange, "sk-test-master"),
+    );
+    let (_, result) = run(&unknown, hello(), &[]).await;
+    let text = result.unwrap_err().to_string();
+    assert!(
+        text.contains("ModelInputError") && text.contains("nobody"),
+        "{text}"
+    );
     exchange.finish();
 }

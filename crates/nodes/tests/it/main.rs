@@ -12,6 +12,7 @@ mod litellm;
 mod mcp;
 mod nested;
 mod nodes;
+mod ollama;
 mod page;
 mod programs;
 mod provider;

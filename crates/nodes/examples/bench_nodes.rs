@@ -1,0 +1,483 @@
+//! What nodes cost, as `./dev bench nodes` prints it: one JSON object a line.
+//!
+//! Every figure is the fastest of several rounds and stands beside what it is made of in the same run (`limit`): the bare
+//! interpreter, a plain insert, a plain reader. Read the ratios; a shared machine makes of absolute times what it wants.
+//!
+//! `bench_nodes NAME…` runs only the groups that are named: `calls`, `stream`, `search`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints, and stops at the first surprise"
+)]
+
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use futures::StreamExt;
+use rusqlite::Connection;
+use serde_json::{Value as Json, json};
+use superstep::{Graph, Input, RunConfig, StreamMode, Value};
+use superstep_document::Document;
+use superstep_nodes::expression::{Expression, Scope, Template};
+use superstep_nodes::provider::Providers;
+use superstep_nodes::search::reader::{self, Program};
+use superstep_nodes::search::{Embedder, Folders, Mode, NGRAMS, Search};
+use superstep_nodes::{Environment, Grants, ModelSettings, Registry};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+
+fn main() {
+    // HTML is read by this program started once more.
+    reader::serve_if_asked();
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = |name: &str| asked.is_empty() || asked.iter().any(|one| one == name);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        if wanted("calls") {
+            expressions();
+            for (size, name) in [(10 * 1024, "10 KiB"), (1024 * 1024, "1 MiB")] {
+                javascript(size, name).await;
+            }
+        }
+        if wanted("stream") {
+            stream().await;
+        }
+        if wanted("search") {
+            search().await;
+        }
+    });
+}
+
+fn print(workload: &str, params: &str, value: f64, unit: &str, limit: Option<f64>) {
+    let round = |x: f64| (x * 1e4).round() / 1e4;
+    let line = json!({
+        "bench": "nodes", "workload": workload, "params": params, "value": round(value), "unit": unit,
+        "limit": limit.map(round), "ratio": limit.map(|limit| round(value / limit)),
+    });
+    println!("{line}");
+}
+
+/// The fastest of the rounds that fit into the budget, three at least, in microseconds for each of `per`.
+fn fastest(per: usize, mut work: impl FnMut()) -> f64 {
+    let (began, mut best, mut rounds) = (Instant::now(), f64::MAX, 0);
+    while rounds < 4 || began.elapsed() < Duration::from_millis(500) {
+        let start = Instant::now();
+        work();
+        // The first round warms up.
+        if rounds > 0 {
+            best = best.min(start.elapsed().as_secs_f64() * 1e6);
+        }
+        rounds += 1;
+    }
+    best / per as f64
+}
+
+async fn fastest_run<F: AsyncFnMut()>(per: usize, mut work: F) -> f64 {
+    let (began, mut best, mut rounds) = (Instant::now(), f64::MAX, 0);
+    while rounds < 4 || began.elapsed() < Duration::from_millis(800) {
+        let start = Instant::now();
+        work().await;
+        if rounds > 0 {
+            best = best.min(start.elapsed().as_secs_f64() * 1e6);
+        }
+        rounds += 1;
+    }
+    best / per as f64
+}
+
+/// A state of about so many bytes as JSON: a conversation, and a number that the work is about.
+fn state(bytes: usize) -> Json {
+    let text = "Somebody says a sentence of a usual length, and then another one. ".repeat(3);
+    let messages: Vec<Json> = (0..(bytes / 270).max(1))
+        .map(|n| json!({"type": "human", "id": format!("m{n}"), "content": text}))
+        .collect();
+    json!({"n": 1, "messages": messages})
+}
+
+/// An expression and a template, beside the engine of both called directly.
+fn expressions() {
+    const CALLS: usize = 1000;
+    let json = state(10 * 1024);
+    let value = Value::from(json.clone());
+    let mut environment = minijinja::Environment::new();
+    for (name, source) in [
+        ("expression", "state.n + 1 if state.messages|length > 3 else 0"),
+        ("expression, last message", "state.messages[-1].content|upper"),
+    ] {
+        let compiled = Expression::compile(source, "bench").unwrap();
+        let ours = fastest(CALLS, || {
+            for _ in 0..CALLS {
+                black_box(compiled.eval(&Scope::new(black_box(&value))).unwrap());
+            }
+        });
+        let bare = environment.compile_expression(source).unwrap();
+        let state = minijinja::Value::from_serialize(json!({"state": json}));
+        let floor = fastest(CALLS, || {
+            for _ in 0..CALLS {
+                black_box(bare.eval(black_box(&state)).unwrap());
+            }
+        });
+        print(name, "10 KiB", ours, "us", Some(floor));
+    }
+    let source = "{% for m in state.messages %}{{ m.type }}: {{ m.content }}\n{% endfor %}";
+    let compiled = Template::compile(source, "bench").unwrap();
+    let ours = fastest(CALLS, || {
+        for _ in 0..CALLS {
+            black_box(compiled.render(&Scope::new(black_box(&value))).unwrap());
+        }
+    });
+    environment.add_template("t", source).unwrap();
+    let bare = environment.get_template("t").unwrap();
+    let state = minijinja::Value::from_serialize(json!({"state": json}));
+    let floor = fastest(CALLS, || {
+        for _ in 0..CALLS {
+            black_box(bare.render(black_box(&state)).unwrap());
+        }
+    });
+    print("template", "10 KiB", ours, "us", Some(floor));
+}
+
+fn graph(document: &Json, environment: &Environment) -> Graph {
+    let (document, problems) = Document::parse(&document.to_string());
+    assert!(problems.is_empty(), "{problems:?}");
+    Registry::standard().build(&document, environment).unwrap().graph
+}
+
+async fn run(graph: &Graph, input: Value) {
+    graph
+        .invoke(
+            Input::value(input),
+            RunConfig {
+                recursion_limit: 10_000,
+                ..RunConfig::default()
+            },
+        )
+        .await
+        .unwrap();
+}
+
+/// A loop of one node that adds one to `n`: microseconds for each turn, with its super-step and its edge.
+async fn turns(kind: &str, config: Json, bytes: usize) -> f64 {
+    const TURNS: usize = 100;
+    let document = json!({
+        "format": "superstep/1", "name": "calls",
+        "state": {"n": {"type": "integer"}, "messages": {"type": "array"}},
+        "nodes": {"work": {"kind": kind, "config": config}},
+        "edges": [{"from": "__start__", "to": "work"},
+            {"from": "work", "route": format!("'on' if state.n < {TURNS} else 'end'"), "paths": {"on": "work", "end": "__end__"}}]});
+    let graph = graph(&document, &Environment::default());
+    let mut state = state(bytes);
+    state["n"] = 0.into();
+    let input = Value::from(state);
+    fastest_run(TURNS, async || run(&graph, input.clone()).await).await
+}
+
+/// A code node that looks at the state and adds one, beside the interpreter alone, and a node without a program.
+async fn javascript(bytes: usize, name: &str) {
+    let source = "return {n: state.n + (state.messages[0].content.length > 0 ? 1 : 0)};";
+    let code = turns("code", json!({"source": source}), bytes).await;
+    let assign = turns("assign", json!({"set": {"n": "state.n + 1"}}), bytes).await;
+    let bare = bare_javascript(source, &state(bytes).to_string());
+    print("step of `assign`", name, assign, "us", None);
+    print("step of JavaScript", name, code, "us", Some(bare));
+    print(
+        "JavaScript beyond `assign`",
+        name,
+        (code - assign).max(0.0),
+        "us",
+        Some(bare),
+    );
+}
+
+/// The interpreter alone: a warm function that is given the state as JSON and gives its update as JSON.
+fn bare_javascript(source: &str, state: &str) -> f64 {
+    const CALLS: usize = 100;
+    let runtime = rquickjs::Runtime::new().unwrap();
+    let context = rquickjs::Context::full(&runtime).unwrap();
+    context.with(|ctx| {
+        let function: rquickjs::Function = ctx.eval(format!("(function (state) {{ {source} }})")).unwrap();
+        fastest(CALLS, || {
+            for _ in 0..CALLS {
+                let state = ctx.json_parse(state).unwrap();
+                let update: rquickjs::Value = function.call((state,)).unwrap();
+                let text = ctx.json_stringify(update).unwrap().unwrap().to_string().unwrap();
+                black_box(serde_json::from_str::<Json>(&text).unwrap());
+            }
+        })
+    })
+}
+
+/// A server that streams the same long answer to everybody, as fast as it is taken.
+async fn fast_server(pieces: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1/", listener.local_addr().unwrap());
+    let piece = json!({"id": "c", "object": "chat.completion.chunk", "model": "m",
+        "choices": [{"index": 0, "delta": {"content": "word "}, "finish_reason": null}]});
+    let last = json!({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+    let body = format!("data: {piece}\n\n").repeat(pieces) + &format!("data: {last}\n\ndata: [DONE]\n\n");
+    let body: Arc<str> = body.into();
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let body = body.clone();
+            tokio::spawn(async move {
+                let mut request = [0; 65536];
+                // One small request comes in one piece.
+                if matches!(socket.read(&mut request).await, Ok(n) if n > 0) {
+                    let head =
+                        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+                    // A client that leaves is none of its business.
+                    let _ = socket.write_all(head.as_bytes()).await;
+                    let _ = socket.write_all(body.as_bytes()).await;
+                    let _ = socket.shutdown().await;
+                }
+            });
+        }
+    });
+    url
+}
+
+/// Tokens a second from a server's socket to a reader of the run's `messages`, beside a reader of the bare bytes.
+async fn stream() {
+    const PIECES: usize = 20_000;
+    let url = fast_server(PIECES).await;
+    let models: ModelSettings =
+        serde_json::from_value(json!({"connections": {"fast": {"provider": "openai", "base_url": url}}}))
+            .unwrap();
+    let environment = Environment::default()
+        .with_models(models)
+        .with_grants(Grants::all());
+    let document = json!({
+        "format": "superstep/1", "name": "stream", "state": {"answer": {"type": "string"}},
+        "nodes": {"ask": {"kind": "model", "config": {"model": "fast::m", "prompt": "Go", "into": "answer"}}},
+        "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "__end__"}]});
+    let graph = graph(&document, &environment);
+    let ours = fastest_run(PIECES, async || {
+        let config = RunConfig {
+            modes: vec![StreamMode::Messages],
+            ..RunConfig::default()
+        };
+        let mut run = graph.stream(Input::value(superstep::json!({})), config);
+        let mut seen = 0;
+        while let Some(event) = run.next().await {
+            seen += 1;
+            black_box(event);
+        }
+        run.finish().await.unwrap();
+        assert!(seen > PIECES);
+    })
+    .await;
+    let client = reqwest::Client::new();
+    let plain = fastest_run(PIECES, async || {
+        let response = client
+            .post(format!("{url}chat/completions"))
+            .body("{}")
+            .send()
+            .await
+            .unwrap();
+        let mut bytes = response.bytes_stream();
+        let mut size = 0;
+        while let Some(some) = bytes.next().await {
+            size += some.unwrap().len();
+        }
+        assert!(size > PIECES * 100);
+    })
+    .await;
+    // The same bytes, and each frame read as JSON: what any client has to do.
+    let parsed = fastest_run(PIECES, async || {
+        let response = client
+            .post(format!("{url}chat/completions"))
+            .body("{}")
+            .send()
+            .await
+            .unwrap();
+        let mut bytes = response.bytes_stream();
+        let (mut rest, mut words) = (Vec::new(), 0);
+        while let Some(some) = bytes.next().await {
+            rest.extend_from_slice(&some.unwrap());
+            let mut done = 0;
+            while let Some(end) = rest[done..].windows(2).position(|two| two == b"\n\n") {
+                let frame = &rest[done..done + end];
+                let json = serde_json::from_slice::<Json>(frame.strip_prefix(b"data: ").unwrap_or(frame));
+                words +=
+                    usize::from(json.is_ok_and(|json| json["choices"][0]["delta"]["content"].is_string()));
+                done += end + 2;
+            }
+            rest.drain(..done);
+        }
+        assert_eq!(words, PIECES);
+    })
+    .await;
+    print(
+        "tokens through a graph",
+        "20,000 tokens",
+        1e6 / ours,
+        "tokens/s",
+        Some(1e6 / plain),
+    );
+    print(
+        "a token through a graph",
+        "beside plain bytes",
+        ours,
+        "us",
+        Some(plain),
+    );
+    print(
+        "a token through a graph",
+        "beside frames read as JSON",
+        ours,
+        "us",
+        Some(parsed),
+    );
+    // A usual fast model says a hundred tokens a second.
+    print(
+        "share of time that is ours",
+        "at 100 tokens/s",
+        ours / 1e4 * 100.0,
+        "%",
+        None,
+    );
+}
+
+fn written(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(3600))
+        .unwrap();
+}
+
+fn asking(place: &Path, mode: Mode) -> Search {
+    let providers = Providers::new(Arc::new(|_| None), Arc::default());
+    Search {
+        place: place.to_owned(),
+        files: vec![],
+        query: "brake pads of page 77".into(),
+        limit: 5,
+        mode,
+        embedder: Embedder::of(NGRAMS, &Arc::new(providers)),
+        size: 2000,
+        overlap: 200,
+    }
+}
+
+async fn searched(folders: &Arc<Folders>, search: Search) -> f64 {
+    let (folders, runtime) = (folders.clone(), Handle::current());
+    let work = move || {
+        let start = Instant::now();
+        let found = folders.search(&search, &runtime, &|_| {}, &|| false).unwrap();
+        assert!(
+            !found.hits.is_empty() && found.problems.is_empty(),
+            "{:?}",
+            found.problems
+        );
+        start.elapsed().as_secs_f64()
+    };
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+/// Indexing a folder, finding that nothing has changed, and searching it.
+async fn search() {
+    const FILES: usize = 2000;
+    let folder = tempfile::tempdir().unwrap();
+    let (markdown, html) = (folder.path().join("markdown"), folder.path().join("html"));
+    let mut texts = Vec::new();
+    for n in 0..FILES {
+        let section = |part: usize| {
+            let words: Vec<String> = (0..60)
+                .map(|word| format!("word{}", (n * 31 + part * 7 + word * word) % 5000))
+                .collect();
+            format!(
+                "## Part {part}\n\nBrake pads of page {n}: {}.\n\n",
+                words.join(" ")
+            )
+        };
+        let text = format!("# Page {n}\n\n{}", (0..10).map(section).collect::<String>());
+        written(&markdown, &format!("d{}/page-{n}.md", n % 40), &text);
+        if n % 4 == 0 {
+            let body = text
+                .replace("## ", "<h2>")
+                .replace("# ", "<h1>")
+                .replace("\n\n", "</p>\n<p>");
+            written(
+                &html,
+                &format!("page-{n}.html"),
+                &format!("<html><body>{body}</body></html>"),
+            );
+        }
+        texts.push(text);
+    }
+    let bytes: usize = texts.iter().map(String::len).sum();
+    let mb = bytes as f64 / 1e6;
+    // What SQLite takes to index the texts whole, and nothing else.
+    let plain = {
+        let start = Instant::now();
+        let mut db = Connection::open(folder.path().join("plain.db")).unwrap();
+        db.pragma_update(None, "journal_mode", "WAL").unwrap();
+        db.pragma_update(None, "synchronous", "OFF").unwrap();
+        db.execute_batch(
+            "CREATE VIRTUAL TABLE t USING fts5(text, tokenize = \"porter unicode61 remove_diacritics 2\")",
+        )
+        .unwrap();
+        for some in texts.chunks(64) {
+            let transaction = db.transaction().unwrap();
+            for text in some {
+                transaction
+                    .prepare_cached("INSERT INTO t VALUES (?1)")
+                    .unwrap()
+                    .execute([text])
+                    .unwrap();
+            }
+            transaction.commit().unwrap();
+        }
+        start.elapsed().as_secs_f64()
+    };
+    let kept = folder.path().join("indexes");
+    let folders = || Arc::new(Folders::default().kept_in(kept.clone()).read_by(Program::this()));
+    let first = folders();
+    let params = format!("{FILES} files, {mb:.1} MB");
+    let took = searched(&first, asking(&markdown, Mode::Words)).await;
+    print("indexing Markdown", &params, mb / took, "MB/s", Some(mb / plain));
+    print(
+        "indexing Markdown",
+        &params,
+        FILES as f64 / took,
+        "files/s",
+        Some(FILES as f64 / plain),
+    );
+    drop(first);
+    let next = folders();
+    let mut again = f64::MAX;
+    for _ in 0..5 {
+        again = again.min(searched(&next, asking(&markdown, Mode::Words)).await);
+    }
+    print("search, nothing changed", &params, again * 1e3, "ms", None);
+    let vectors = searched(&next, asking(&markdown, Mode::Both)).await;
+    print("vectors by spelling", &params, mb / vectors, "MB/s", None);
+    let mut both = f64::MAX;
+    for _ in 0..5 {
+        both = both.min(searched(&next, asking(&markdown, Mode::Both)).await);
+    }
+    print(
+        "search by words and vectors",
+        "20,000 sections",
+        both * 1e3,
+        "ms",
+        None,
+    );
+    let took = searched(&folders(), asking(&html, Mode::Words)).await;
+    print(
+        "indexing HTML",
+        "500 files, another process",
+        (FILES / 4) as f64 / took,
+        "files/s",
+        None,
+    );
+}
