@@ -246,35 +246,3 @@ async fn pictures_are_sent_as_the_protocol_wants_them() {
     assert_eq!(sent[2]["image_url"]["url"], "https://example.org/a.png");
     exchange.finish();
 }
-
-#[tokio::test]
-async fn limits_and_refusals_over_the_anthropic_protocol() {
-    let exchange = Exchange::start("anthropic-limited").await;
-    let graph = build(
-        &question("claude::limited"),
-        &environment(&exchange, "sk-test-master"),
-    );
-    let hello = || Input::value(superstep::json!({}));
-    let (_, first) = run(&graph, hello(), &[]).await;
-    assert_eq!(
-        first.unwrap().value.get("answer").unwrap(),
-        &superstep::json!("once a minute")
-    );
-    let (_, second) = run(&graph, hello(), &[]).await;
-    let text = second.unwrap_err().to_string();
-    assert!(
-        text.contains("ModelBusyError") && text.contains("RPM limit=1"),
-        "{text}"
-    );
-    let unknown = build(
-        &question("claude::nobody"),
-        &environment(&exchange, "sk-test-master"),
-    );
-    let (_, result) = run(&unknown, hello(), &[]).await;
-    let text = result.unwrap_err().to_string();
-    assert!(
-        text.contains("ModelInputError") && text.contains("nobody"),
-        "{text}"
-    );
-    exchange.finish();
-}
