@@ -44,6 +44,7 @@ fn main() {
             expressions();
             for (size, name) in [(10 * 1024, "10 KiB"), (1024 * 1024, "1 MiB")] {
                 javascript(size, name).await;
+                python(size, name).await;
             }
         }
         if wanted("stream") {
@@ -189,7 +190,9 @@ async fn turns(kind: &str, config: Json, bytes: usize) -> f64 {
         "nodes": {"work": {"kind": kind, "config": config}},
         "edges": [{"from": "__start__", "to": "work"},
             {"from": "work", "route": format!("'on' if state.n < {TURNS} else 'end'"), "paths": {"on": "work", "end": "__end__"}}]});
-    let graph = graph(&document, &Environment::default());
+    let folder = tempfile::tempdir().unwrap();
+    let environment = Environment::new(Some(folder.path().to_owned())).with_grants(Grants::all());
+    let graph = graph(&document, &environment);
     let mut state = state(bytes);
     state["n"] = 0.into();
     let input = Value::from(state);
@@ -211,6 +214,34 @@ async fn javascript(bytes: usize, name: &str) {
         "us",
         Some(bare),
     );
+}
+
+/// The same in Python, in the worker of the interpreter that is installed, beside that interpreter calling the function.
+async fn python(bytes: usize, name: &str) {
+    let source = "return {'n': state['n'] + (1 if state['messages'][0]['content'] else 0)}";
+    let Some(bare) = bare_python(source, &state(bytes).to_string()) else {
+        eprintln!("There is no python3, so nothing is said about it.");
+        return;
+    };
+    let code = turns("code", json!({"language": "python", "source": source}), bytes).await;
+    print("step of Python", name, code, "us", Some(bare));
+}
+
+/// The interpreter alone: a warm function that is given the state as JSON and gives its update as JSON.
+fn bare_python(source: &str, state: &str) -> Option<f64> {
+    let program = format!(
+        "import json, sys, timeit\ndef node(state):\n    {source}\ntext = sys.stdin.read()\n\
+         print(min(timeit.repeat(lambda: json.dumps(node(json.loads(text))), number=20, repeat=20)) / 20 * 1e6)"
+    );
+    let mut child = std::process::Command::new("python3")
+        .args(["-c", &program])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .ok()?;
+    std::io::Write::write_all(&mut child.stdin.take()?, state.as_bytes()).ok()?;
+    let output = child.wait_with_output().ok()?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
 
 /// The interpreter alone: a warm function that is given the state as JSON and gives its update as JSON.

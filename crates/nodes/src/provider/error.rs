@@ -395,12 +395,15 @@ impl Refusal {
             | genai::Error::WebAdapterCall { webc_error, .. } => Self::of_call(webc_error),
             // Some providers fail in the middle of a stream that began well.
             genai::Error::ChatResponse { body, .. } => {
-                let code = body.get("code").or_else(|| body.pointer("/error/code"))?;
-                let status = code
-                    .as_u64()
-                    .or_else(|| code.as_str()?.parse().ok())
+                let code = body.get("code").or_else(|| body.pointer("/error/code"));
+                let number = code.and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
+                let status = number
                     .and_then(|code| u16::try_from(code).ok())
-                    .filter(|code| (400..600).contains(code))?;
+                    .filter(|code| (400..600).contains(code))
+                    .or_else(|| {
+                        let name = body.pointer("/error/type").or_else(|| body.get("type"))?;
+                        status_of(name.as_str()?)
+                    })?;
                 Some(Self::new(status, |_| None, &body.to_string()))
             }
             error => error.status().map(|status| Self {
@@ -424,6 +427,22 @@ impl Refusal {
         let wait = wait_in_headers(header, SystemTime::now).or_else(|| wait_in_body(body));
         Self { status, wait }
     }
+}
+
+/// The status that a failure would have had, had it come before the stream began: Anthropic names it.
+fn status_of(name: &str) -> Option<u16> {
+    Some(match name {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "api_error" => 500,
+        "timeout_error" => 504,
+        "overloaded_error" => 529,
+        _ => return None,
+    })
 }
 
 /// `retry-after-ms`, or `retry-after` with seconds or a date.

@@ -246,3 +246,18 @@ async fn pictures_are_sent_as_the_protocol_wants_them() {
     assert_eq!(sent[2]["image_url"]["url"], "https://example.org/a.png");
     exchange.finish();
 }
+
+#[tokio::test]
+async fn limits_and_refusals_over_the_anthropic_protocol() {
+    let exchange = Exchange::start("anthropic-refused").await;
+    for (model, class, part) in [
+        ("claude::busy", "ModelBusyError", "too fast"),
+        ("claude::nobody", "ModelInputError", "nobody"),
+    ] {
+        let graph = build(&question(model), &environment(&exchange, "sk-test-master"));
+        let (_, result) = run(&graph, Input::value(superstep::json!({})), &[]).await;
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains(class) && text.contains(part), "{text}");
+    }
+    exchange.finish();
+}
