@@ -6,6 +6,7 @@ mod agents;
 mod checks;
 mod exchange;
 mod golden;
+mod hostile;
 mod http;
 mod kinds;
 mod litellm;
