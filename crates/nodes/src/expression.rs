@@ -10,8 +10,8 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, LazyLock};
 
-use minijinja::value::{Enumerator, Object as Dynamic, Value as Jinja, ValueKind};
-use minijinja::{AutoEscape, Environment, Error as JinjaError, ErrorKind, UndefinedBehavior};
+use minijinja::value::{Enumerator, Object as Dynamic, Rest, Value as Jinja, ValueKind, ValueOrKwargs};
+use minijinja::{AutoEscape, Environment, Error as JinjaError, ErrorKind, State, UndefinedBehavior};
 use superstep::{NodeError, Value};
 
 use crate::suggest;
@@ -21,6 +21,12 @@ use crate::view::{from_jinja, to_jinja};
 pub const FUEL: u64 = 2_000_000;
 /// Longest text a template may give, in bytes.
 pub const MAX_OUTPUT: usize = 4 * 1024 * 1024;
+
+/// Operators that may follow each other in one expression: what is compiled is a tree as deep as the chain is long, and
+/// trees are walked on the stack.
+const LONGEST_CHAIN: usize = 400;
+/// Digits of a width in a format; wider texts than that are meant for no eye.
+const WIDTH_DIGITS: usize = 4;
 
 /// What went wrong with an expression or template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,10 +194,76 @@ static JINJA: LazyLock<Environment<'static>> = LazyLock::new(|| {
                 )
             })
     });
+    env.add_filter("replace", |text: String, from: String, to: String| {
+        let found = match from.is_empty() {
+            true => text.chars().count() + 1,
+            false => text.matches(from.as_str()).count(),
+        };
+        if text.len().saturating_add(found.saturating_mul(to.len())) > MAX_OUTPUT {
+            return Err(too_large("replace"));
+        }
+        Ok(text.replace(from.as_str(), &to))
+    });
+    env.add_filter(
+        "format",
+        |state: &mut State, text: &Jinja, values: Rest<ValueOrKwargs>| {
+            let wide = text.as_str().is_some_and(|text| {
+                let digits = |part: &str| part.bytes().take_while(u8::is_ascii_digit).count() > WIDTH_DIGITS;
+                text.match_indices(|c: char| c.is_ascii_digit())
+                    .any(|(at, _)| digits(&text[at..]))
+                    || text.contains('*')
+            });
+            match wide {
+                true => Err(too_large("format")),
+                false => minijinja::filters::format(state, text, values),
+            }
+        },
+    );
     // Both can reach other templates, and there are none.
     env.remove_global("debug");
     env
 });
+
+fn too_large(filter: &str) -> JinjaError {
+    let text = format!("{filter}: the text would be too large");
+    JinjaError::new(ErrorKind::InvalidOperation, text)
+}
+
+/// The longest chain of operators in code, with those around the brackets it stands in.
+fn chain(code: &str) -> usize {
+    let (mut longest, mut open, mut quote) = (0, vec![0_usize], None);
+    let mut rest = code.char_indices();
+    while let Some((at, c)) = rest.next() {
+        if let Some(end) = quote {
+            match c {
+                '\\' => drop(rest.next()),
+                c if c == end => quote = None,
+                _ => {}
+            }
+            continue;
+        }
+        let mut link = 0;
+        match c {
+            '"' | '\'' => quote = Some(c),
+            '(' | '[' | '{' => open.push(1),
+            ')' | ']' | '}' if open.len() > 1 => drop(open.pop()),
+            ',' => open.last_mut().into_iter().for_each(|last| *last = 1),
+            '+' | '-' | '*' | '/' | '%' | '~' | '|' | '.' | '<' | '>' | '=' => link = 1,
+            c if c.is_alphabetic() && !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') => {
+                let word = code[at..]
+                    .split(|c: char| !c.is_alphanumeric() && c != '_')
+                    .next();
+                link = usize::from(matches!(word, Some("not" | "and" | "or" | "if" | "in" | "is")));
+            }
+            _ => {}
+        }
+        if let Some(last) = open.last_mut() {
+            *last += link;
+        }
+        longest = longest.max(open.iter().sum());
+    }
+    longest
+}
 
 fn json_text(value: &Jinja, indent: Option<usize>) -> Result<String, JinjaError> {
     let not_json = |cause: String| JinjaError::new(ErrorKind::BadSerialization, cause);
@@ -356,6 +428,14 @@ struct Origin {
 }
 
 impl Origin {
+    fn too_long(&self) -> ExpressionError {
+        self.error(
+            ExpressionProblem::Syntax,
+            "it has more operators than can be worked through.",
+            "Do it in steps, or in a code node.",
+        )
+    }
+
     fn error(
         &self,
         problem: ExpressionProblem,
@@ -484,6 +564,9 @@ impl Expression {
                 "Write an expression such as `state.count + 1`.",
             ));
         }
+        if chain(source) > LONGEST_CHAIN {
+            return Err(origin.too_long());
+        }
         let compiled = JINJA.compile_expression_owned(source.to_owned()).map_err(|e| {
             let mut error = origin.explain(&e, None);
             if source.contains("{{") || source.contains("{%") {
@@ -605,6 +688,9 @@ impl Template {
             source: source.into(),
             uses: Uses::default(),
         };
+        if code_of(source).any(|code| chain(code) > LONGEST_CHAIN) {
+            return Err(origin.too_long());
+        }
         let mut env = JINJA.clone();
         env.add_template_owned(name, source.to_owned())
             .map_err(|e| origin.explain(&e, None))?;

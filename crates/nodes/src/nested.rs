@@ -175,6 +175,18 @@ impl Library {
         above: &[PathBuf],
         path: &str,
     ) -> Result<Arc<Nested>, NestedError> {
+        self.walk(environment, above, path, &mut HashMap::new())
+    }
+
+    /// `walked` has the files that were followed already, and how deep they stood then: graphs that run each other many
+    /// times are followed once for each depth, not once for each way that leads to them.
+    fn walk(
+        &self,
+        environment: &Environment,
+        above: &[PathBuf],
+        path: &str,
+        walked: &mut HashMap<PathBuf, usize>,
+    ) -> Result<Arc<Nested>, NestedError> {
         let file = find(environment, path)?;
         if let Some(first) = above.iter().position(|one| *one == file) {
             let round = above[first..].iter().cloned().chain([file]);
@@ -184,6 +196,10 @@ impl Library {
             return Err(NestedError::TooDeep(file));
         }
         let nested = self.read(&file)?;
+        if walked.get(&file).is_some_and(|depth| *depth >= above.len()) {
+            return Ok(nested);
+        }
+        walked.insert(file.clone(), above.len());
         // A cycle further down is found here and not when the stack of a build has run out.
         let mut above = above.to_vec();
         above.push(file.clone());
@@ -192,7 +208,7 @@ impl Library {
             for path in run_by(&spec) {
                 // What else is wrong in there is that graph's own problem.
                 if let Err(error @ (NestedError::Cycle(_) | NestedError::TooDeep(_))) =
-                    self.open(&inner, &above, path)
+                    self.walk(&inner, &above, path, walked)
                 {
                     return Err(error);
                 }
