@@ -155,6 +155,9 @@ struct Entry {
     config: Option<Validator>,
 }
 
+/// A graph file that a node names, what is wrong in it, and what it touches.
+pub(crate) type OpenedGraph = (Arc<Nested>, Vec<Diagnostic>, BTreeSet<Access>);
+
 /// The known kinds.
 pub struct Registry {
     kinds: IndexMap<&'static str, Entry>,
@@ -290,7 +293,7 @@ impl Registry {
         environment: &Environment,
         above: &[PathBuf],
         path: &str,
-    ) -> Result<(Arc<Nested>, Vec<Diagnostic>, BTreeSet<Access>), NestedError> {
+    ) -> Result<OpenedGraph, NestedError> {
         environment.graphs.one_more()?;
         let nested = self.library.open(environment, above, path)?;
         let inner = environment.at(&nested.path);

@@ -59,7 +59,7 @@ fn read(text: &str) -> Option<i64> {
     };
     let offset = match zone.as_bytes() {
         [b'Z' | b'z'] => 0,
-        [sign @ (b'+' | b'-'), digits @ ..] if matches!(digits, [_, _, b':', _, _]) => {
+        [sign @ (b'+' | b'-'), _, _, b':', _, _] => {
             let part = |range: std::ops::Range<usize>| zone.get(range)?.parse::<i64>().ok();
             let minutes = part(1..3)? * 60 + part(4..6)?;
             if *sign == b'+' { minutes } else { -minutes }

@@ -715,10 +715,12 @@ impl Reply {
                     let call = chunk.tool_call;
                     let mut piece = self.call_piece(call.call_id, call.fn_name, call.fn_arguments);
                     self.grown(piece.args.len())?;
-                    let hidden = |text: &String| secrets::redact(text).into_owned();
-                    piece.args = hidden(&piece.args);
-                    piece.id = piece.id.as_ref().map(hidden);
-                    piece.name = piece.name.as_ref().map(hidden);
+                    for text in [Some(&mut piece.args), piece.id.as_mut(), piece.name.as_mut()]
+                        .into_iter()
+                        .flatten()
+                    {
+                        *text = secrets::redact(text).into_owned();
+                    }
                     Piece::Call(piece)
                 }
                 ChatStreamEvent::End(end) => {

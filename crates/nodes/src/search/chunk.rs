@@ -268,7 +268,7 @@ mod tests {
         overlap: 0,
     };
 
-    fn cut<'a>(form: Form, text: &'a str, size: Size) -> Vec<(String, &'a str, (u32, u32))> {
+    fn cut(form: Form, text: &str, size: Size) -> Vec<(String, &str, (u32, u32))> {
         chunks("dir/my_file.rs", form, None, text, size)
             .into_iter()
             .map(|chunk| (chunk.title, &text[chunk.bytes], chunk.lines))
