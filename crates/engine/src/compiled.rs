@@ -399,7 +399,7 @@ impl Graph {
         let (sender, receiver) = mpsc::channel(STREAM_BUFFER);
         let cancel = config.cancel.child_token();
         config.cancel = cancel.clone();
-        let emitter = Emitter::new(&config.modes, sender, config.metrics.clone());
+        let emitter = Emitter::new(&config.modes, sender);
         let graph = self.clone();
         let handle = tokio::spawn(async move { Loop::root(&graph, config, emitter)?.run(input).await });
         Run {

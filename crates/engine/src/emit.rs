@@ -20,19 +20,20 @@ pub(crate) struct Emitter {
 }
 
 impl Emitter {
-    pub(crate) fn new(
-        modes: &[StreamMode],
-        sender: mpsc::Sender<(Arc<[String]>, Payload)>,
-        meter: Option<Meter>,
-    ) -> Self {
+    pub(crate) fn new(modes: &[StreamMode], sender: mpsc::Sender<(Arc<[String]>, Payload)>) -> Self {
         let modes = modes.iter().fold(0, |bits, mode| bits | 1 << *mode as u8);
         Self {
             modes,
             sender: Some(sender),
             ns: Arc::from([]),
             messages: Arc::default(),
-            meter,
+            meter: None,
         }
+    }
+
+    /// Waiting for the reader counts here.
+    pub(crate) fn measured(self, meter: Option<Meter>) -> Self {
+        Self { meter, ..self }
     }
 
     pub(crate) fn none() -> Self {

@@ -48,7 +48,14 @@ impl RunMetrics {
 ///
 /// [`read`]: Meter::read
 #[derive(Clone, Debug, Default)]
-pub struct Meter(Arc<Mutex<Measured>>);
+pub struct Meter(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    measured: Mutex<Measured>,
+    /// Made for one run, to report what it cost. The meter inside is the user's, who is told the same.
+    of_run: Option<Option<Meter>>,
+}
 
 #[derive(Debug, Default)]
 struct Measured {
@@ -99,22 +106,49 @@ impl Meter {
         measured.metrics
     }
 
+    /// A meter for one run that somebody wants a report of; `given` goes on counting beside it.
+    pub(crate) fn of_run(given: Option<Meter>) -> Self {
+        Self(Arc::new(Inner {
+            measured: Mutex::default(),
+            of_run: Some(given),
+        }))
+    }
+    /// Is what it measures reported?
+    pub(crate) fn is_reported(&self) -> bool {
+        self.0.of_run.is_some()
+    }
+    /// The meter that the user gave the run.
+    pub(crate) fn given(&self) -> Option<&Meter> {
+        match &self.0.of_run {
+            Some(given) => given.as_ref(),
+            None => Some(self),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Measured> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.measured.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// This meter, and the user's beside it.
+    fn each(&self, change: impl Fn(&mut Measured)) {
+        change(&mut self.lock());
+        if let (true, Some(given)) = (self.is_reported(), self.given()) {
+            change(&mut given.lock());
+        }
     }
 
     /// Something goes on until the guard is dropped.
     pub(crate) fn enter(&self, activity: Activity) -> Busy {
-        let mut measured = self.lock();
-        measured.turn();
-        measured.going[activity as usize] += 1;
+        self.each(|measured| {
+            measured.turn();
+            measured.going[activity as usize] += 1;
+        });
         Busy {
             meter: self.clone(),
             activity,
         }
     }
-    pub(crate) fn count(&self, add: impl FnOnce(&mut RunMetrics)) {
-        add(&mut self.lock().metrics);
+    pub(crate) fn count(&self, add: impl Fn(&mut RunMetrics)) {
+        self.each(|measured| add(&mut measured.metrics));
     }
     pub(crate) fn commit(&self, commit: &Commit) {
         let bytes = commit_bytes(commit) as u64;
@@ -133,9 +167,10 @@ pub(crate) struct Busy {
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let mut measured = self.meter.lock();
-        measured.turn();
-        measured.going[self.activity as usize] -= 1;
+        self.meter.each(|measured| {
+            measured.turn();
+            measured.going[self.activity as usize] -= 1;
+        });
     }
 }
 

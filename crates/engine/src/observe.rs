@@ -15,6 +15,10 @@
 //!
 //! `input` and `output` are JSON, cut after [`RunConfig::content_limit`](crate::RunConfig::content_limit) bytes: state
 //! can be large, and private. They are written only for a span that somebody listens to.
+//!
+//! What a run cost is one event of the target [`METRICS_TARGET`] and level DEBUG, inside its `run` span, when it ends:
+//! `outcome`, `error.code`, and the fields of [`RunMetrics`](crate::RunMetrics), times in seconds. A run is measured for
+//! it only when somebody listens to that target.
 
 use std::fmt::Display;
 use std::io;
@@ -24,12 +28,15 @@ use tracing::Span;
 use crate::compiled::{Input, RunConfig, RunStatus};
 use crate::context::NodeContext;
 use crate::error::RunError;
+use crate::metrics::Meter;
 use crate::node::Target;
 use crate::task::{End, Task};
 use crate::value::{Object, Value};
 
 /// The target of every span of a run.
 pub const TARGET: &str = "superstep::run";
+/// The target of the event that says what a run cost.
+pub const METRICS_TARGET: &str = "superstep::metrics";
 /// The fields that hold what users put into a graph and what comes out; exporters keep them back unless asked.
 pub const CONTENT_FIELDS: [&str; 2] = ["input", "output"];
 
@@ -37,6 +44,9 @@ pub const CONTENT_FIELDS: [&str; 2] = ["input", "output"];
 pub(crate) struct Ending {
     span: Span,
     outcome: &'static str,
+    code: Option<&'static str>,
+    /// What a run cost is told with how it ended.
+    cost: Option<Meter>,
 }
 
 impl Ending {
@@ -44,7 +54,14 @@ impl Ending {
         Self {
             span: span.clone(),
             outcome: "cancelled",
+            code: None,
+            cost: None,
         }
+    }
+    pub(crate) fn of_run(span: &Span, meter: Option<Meter>) -> Self {
+        let mut ending = Self::of(span);
+        ending.cost = meter.filter(Meter::is_reported);
+        ending
     }
     fn set(&mut self, outcome: &'static str) {
         self.outcome = outcome;
@@ -106,6 +123,7 @@ impl Ending {
         });
         if let Err(error) = status {
             self.error(error);
+            self.code = Some(error.code());
             self.span.record("error.code", error.code());
         }
     }
@@ -117,7 +135,33 @@ impl Drop for Ending {
         if !self.span.is_disabled() {
             self.span.record("outcome", self.outcome);
         }
+        if let Some(meter) = &self.cost {
+            let cost = meter.read();
+            tracing::debug!(
+                target: METRICS_TARGET,
+                parent: &self.span,
+                outcome = self.outcome,
+                error.code = self.code,
+                steps = cost.steps,
+                tasks = cost.tasks,
+                writes = cost.writes,
+                commits = cost.commits,
+                checkpoint_bytes = cost.checkpoint_bytes,
+                peak_state_bytes = cost.peak_state_bytes,
+                in_nodes = cost.in_nodes.as_secs_f64(),
+                in_storage = cost.in_storage.as_secs_f64(),
+                in_readers = cost.in_readers.as_secs_f64(),
+                in_engine = cost.in_engine.as_secs_f64(),
+                "a run has ended",
+            );
+        }
     }
+}
+
+/// Does anybody listen to what runs cost? Asked as for a span: what `tracing::enabled!` finds out stays behind in the
+/// filters of tracing-subscriber, and could hold for the next span.
+pub(crate) fn wants_costs() -> bool {
+    !tracing::debug_span!(target: METRICS_TARGET, "cost").is_disabled()
 }
 
 pub(crate) fn run(config: &RunConfig, run_id: &str, input: &Input) -> Span {

@@ -1,5 +1,5 @@
-//! The HTTP client of the exporter, with a runtime of its own: spans are sent from a thread that has none, and after
-//! the host's has ended.
+//! The HTTP client of the exporters, with a runtime of its own: they send from threads that have none, and after the
+//! host's has ended.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,60 +9,69 @@ use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use tokio::runtime::{Builder, Runtime};
 
+/// One signal's way to its collector.
 #[derive(Clone, Debug)]
-pub(crate) struct Client(Arc<Inner>);
-
-#[derive(Debug)]
-struct Inner {
-    http: reqwest::Client,
-    runtime: Mutex<Option<Runtime>>,
-    failure: Mutex<Option<String>>,
+pub(crate) struct Client {
+    thread: Thread,
+    timeout: Duration,
+    failure: Arc<Mutex<Option<String>>>,
 }
 
-impl Client {
-    pub(crate) fn new(timeout: Duration) -> Result<Self, Box<dyn Error>> {
+/// What the clients of all signals share.
+#[derive(Clone, Debug)]
+pub(crate) struct Thread {
+    http: reqwest::Client,
+    runtime: Arc<Mutex<Option<Runtime>>>,
+}
+
+impl Thread {
+    pub(crate) fn start() -> Result<Self, Box<dyn Error>> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("telemetry")
             .enable_all()
             .build()?;
-        // A collector that answers with a redirect is a wrong address, and the spans are not for whoever it names.
+        // A collector that answers with a redirect is a wrong address, and what is sent is not for whoever it names.
         let http = reqwest::Client::builder()
-            .timeout(timeout)
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Self(Arc::new(Inner {
+        Ok(Self {
             http,
-            runtime: Mutex::new(Some(runtime)),
-            failure: Mutex::default(),
-        })))
+            runtime: Arc::new(Mutex::new(Some(runtime))),
+        })
     }
 
+    pub(crate) fn client(&self, timeout: Duration) -> Client {
+        Client {
+            thread: self.clone(),
+            timeout,
+            failure: Arc::default(),
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(runtime) = runtime {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Client {
     /// What went wrong last, when the last delivery failed. The exporter itself keeps that to itself.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.0
-            .failure
+        self.failure
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 
-    pub(crate) fn stop(&self) {
-        let runtime = self
-            .0
-            .runtime
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(runtime) = runtime {
-            runtime.shutdown_background();
-        }
-    }
-
-    async fn send(http: reqwest::Client, request: Request<Bytes>) -> Result<Response<Bytes>, reqwest::Error> {
+    async fn send(self, request: Request<Bytes>) -> Result<Response<Bytes>, reqwest::Error> {
         let (head, body) = request.into_parts();
+        let http = &self.thread.http;
         let reply = http
             .request(head.method, head.uri.to_string())
+            .timeout(self.timeout)
             .headers(head.headers)
             .body(body)
             .send()
@@ -79,9 +88,9 @@ impl Client {
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let work = {
-            let runtime = self.0.runtime.lock().unwrap_or_else(PoisonError::into_inner);
+            let runtime = self.thread.runtime.lock().unwrap_or_else(PoisonError::into_inner);
             let runtime = runtime.as_ref().ok_or("the exporter has stopped")?;
-            runtime.spawn(Self::send(self.0.http.clone(), request))
+            runtime.spawn(self.clone().send(request))
         };
         let answer = match work.await? {
             Ok(response) => Ok(response),
@@ -92,7 +101,7 @@ impl HttpClient for Client {
             Ok(response) => Some(format!("it answered {}", response.status())),
             Err(why) => Some(why.clone()),
         };
-        *self.0.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
         Ok(answer?)
     }
 }

@@ -1,19 +1,23 @@
-//! Sends the spans of runs to an OpenTelemetry collector, as OTLP over HTTP with protobuf.
+//! Sends the spans of runs and what runs cost to an OpenTelemetry collector, as OTLP over HTTP with protobuf.
 //!
-//! The engine only makes `tracing` spans and knows nothing of this; a host that wants to export them adds
-//! [`Telemetry::layer`] to its subscriber. Nothing is sent unless an endpoint was named, nothing but the engine's spans is sent
-//! ever, and what users put into a graph and get out of it only when asked for by [`Options::content`].
+//! The engine only makes `tracing` spans and events and knows nothing of this; a host that wants to export them adds
+//! [`Telemetry::layer`] to its subscriber. Nothing is sent unless an endpoint was named, nothing but what the engine says of
+//! runs is sent ever, and what users put into a graph and get out of it only when asked for by [`Options::content`].
 #![deny(missing_docs)]
 
 mod client;
+mod costs;
 mod options;
 mod shape;
 
 use std::time::Duration;
 
+use opentelemetry::metrics::MeterProvider;
 use opentelemetry::trace::TracerProvider;
-use opentelemetry_otlp::{RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_otlp::{MetricExporter, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SdkTracerProvider};
 use superstep::observe;
 use tracing::Subscriber;
@@ -21,9 +25,9 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
-pub use options::Options;
+pub use options::{Options, Target};
 
-/// Why spans cannot be exported, or were not.
+/// Why nothing can be exported, or something was not.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A setting that cannot be used.
@@ -37,11 +41,13 @@ pub enum Error {
         why: String,
     },
     /// The exporter could not be built.
-    #[error("traces cannot be sent: {0}")]
+    #[error("traces and metrics cannot be sent: {0}")]
     Start(String),
-    /// Spans were lost on their way.
-    #[error("traces were not delivered to {endpoint}: {why}. Is a collector listening there?")]
+    /// Something was lost on its way.
+    #[error("{what} were not delivered to {endpoint}: {why}. Is a collector listening there?")]
     Delivery {
+        /// Traces or metrics; traces if it is both.
+        what: &'static str,
         /// Where they were to go.
         endpoint: String,
         /// What happened.
@@ -49,25 +55,31 @@ pub enum Error {
     },
 }
 
-/// An exporter at work. Call [`Telemetry::finish`] before the program ends, or the newest spans are lost.
+/// An exporter at work. Call [`Telemetry::finish`] before the program ends, or the newest spans and sums are lost.
 #[derive(Debug)]
 pub struct Telemetry {
-    provider: SdkTracerProvider,
+    thread: client::Thread,
+    traces: Option<Export<SdkTracerProvider>>,
+    metrics: Option<Export<SdkMeterProvider>>,
+}
+
+/// One signal on its way.
+#[derive(Debug)]
+struct Export<P> {
+    provider: P,
     client: client::Client,
     endpoint: String,
 }
 
-impl Telemetry {
-    /// Starts an exporter. It has threads of its own and needs no runtime of the host.
-    pub fn start(options: Options) -> Result<Self, Error> {
-        let broken = |error: &dyn std::fmt::Display| Error::Start(error.to_string());
-        let client = client::Client::new(options.timeout).map_err(|error| broken(&error))?;
-        let exporter = SpanExporter::builder()
+/// What both kinds of exporter are told.
+macro_rules! exporter {
+    ($kind:ident, $target:expr, $client:expr, $headers:expr) => {
+        $kind::builder()
             .with_http()
-            .with_http_client(client.clone())
-            .with_endpoint(&options.endpoint)
-            .with_timeout(options.timeout)
-            .with_headers(options.headers.into_iter().collect())
+            .with_http_client($client.clone())
+            .with_endpoint(&$target.endpoint)
+            .with_timeout($target.timeout)
+            .with_headers($headers.iter().cloned().collect())
             // A command that has done its work does not wait for a collector that is not there.
             .with_retry_policy(
                 RetryPolicy::recommended()
@@ -75,55 +87,111 @@ impl Telemetry {
                     .with_max_delay(Duration::from_millis(500)),
             )
             .build()
-            .map_err(|error| broken(&error))?;
+            .map_err(|error| Error::Start(error.to_string()))
+    };
+}
+
+impl Telemetry {
+    /// Starts an exporter. It has threads of its own and needs no runtime of the host.
+    pub fn start(options: Options) -> Result<Self, Error> {
+        let thread = client::Thread::start().map_err(|error| Error::Start(error.to_string()))?;
         let mut resource = Resource::builder();
         if let Some(name) = options.service_name {
             resource = resource.with_service_name(name);
         }
-        let processor = shape::Shape {
-            next: BatchSpanProcessor::builder(exporter).build(),
-            content: options.content,
-        };
-        let provider = SdkTracerProvider::builder()
-            .with_resource(resource.build())
-            .with_span_processor(processor)
-            .build();
+        let resource = resource.build();
+        let headers = options.headers;
+        let mut traces = None;
+        if let Some(target) = options.traces {
+            let client = thread.client(target.timeout);
+            let exporter = exporter!(SpanExporter, target, client, headers)?;
+            let processor = shape::Shape {
+                next: BatchSpanProcessor::builder(exporter).build(),
+                content: options.content,
+            };
+            traces = Some(Export {
+                provider: SdkTracerProvider::builder()
+                    .with_resource(resource.clone())
+                    .with_span_processor(processor)
+                    .build(),
+                client,
+                endpoint: target.endpoint,
+            });
+        }
+        let mut metrics = None;
+        if let Some(target) = options.metrics {
+            let client = thread.client(target.timeout);
+            let exporter = exporter!(MetricExporter, target, client, headers)?;
+            metrics = Some(Export {
+                provider: SdkMeterProvider::builder()
+                    .with_resource(resource)
+                    .with_periodic_exporter(exporter)
+                    .build(),
+                client,
+                endpoint: target.endpoint,
+            });
+        }
         Ok(Self {
-            provider,
-            client,
-            endpoint: options.endpoint,
+            thread,
+            traces,
+            metrics,
         })
     }
 
-    /// Sees the engine's spans and nothing else.
+    /// Sees the engine's spans and what it says of the cost of runs, and nothing else.
     pub fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
         S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
     {
-        tracing_opentelemetry::layer()
-            .with_tracer(self.provider.tracer("superstep"))
-            .with_location(false)
-            .with_threads(false)
-            .with_tracked_inactivity(false)
-            .with_target(false)
-            .with_filter(filter_fn(|metadata| {
-                metadata.is_span() && metadata.target() == observe::TARGET
-            }))
+        let mut layers: Vec<Box<dyn Layer<S> + Send + Sync>> = Vec::new();
+        if let Some(traces) = &self.traces {
+            let spans = tracing_opentelemetry::layer()
+                .with_tracer(traces.provider.tracer("superstep"))
+                .with_location(false)
+                .with_threads(false)
+                .with_tracked_inactivity(false)
+                .with_target(false)
+                .with_filter(filter_fn(|metadata| {
+                    metadata.is_span() && metadata.target() == observe::TARGET
+                }));
+            layers.push(spans.boxed());
+        }
+        if let Some(metrics) = &self.metrics {
+            let costs = costs::Costs::new(&metrics.provider.meter("superstep"));
+            let costs = costs.with_filter(filter_fn(|metadata| metadata.target() == observe::METRICS_TARGET));
+            layers.push(costs.boxed());
+        }
+        layers
     }
 
     /// Sends what is left and stops; waits for it, and says what could not be delivered.
     pub fn finish(self) -> Result<(), Error> {
-        let sent = self.provider.force_flush();
-        let stopped = self.provider.shutdown_with_timeout(Duration::from_secs(2));
-        let failed = self.client.failure();
-        self.client.stop();
-        match failed {
-            Some(why) => Err(why),
-            None => sent.and(stopped).map_err(|error| error.to_string()),
-        }
-        .map_err(|why| Error::Delivery {
-            endpoint: self.endpoint,
-            why,
-        })
+        const WAIT: Duration = Duration::from_secs(2);
+        let traces = self.traces.map_or(Ok(()), |traces| {
+            let sent = traces.provider.force_flush();
+            let stopped = traces.provider.shutdown_with_timeout(WAIT);
+            delivered("traces", sent.and(stopped), &traces.client, traces.endpoint)
+        });
+        let metrics = self.metrics.map_or(Ok(()), |metrics| {
+            // This sends the sums once more.
+            let stopped = metrics.provider.shutdown_with_timeout(WAIT);
+            delivered("metrics", stopped, &metrics.client, metrics.endpoint)
+        });
+        self.thread.stop();
+        traces.and(metrics)
     }
+}
+
+/// Did everything arrive?
+fn delivered(
+    what: &'static str,
+    result: OTelSdkResult,
+    client: &client::Client,
+    endpoint: String,
+) -> Result<(), Error> {
+    match client.failure() {
+        Some(why) => Err(why),
+        None => result.map_err(|error| error.to_string()),
+    }
+    .map_err(|why| Error::Delivery { what, endpoint, why })
 }

@@ -1,32 +1,52 @@
-//! Where spans go and what they may hold, from code or from the standard environment variables.
+//! Where spans and metrics go and what they may hold, from code or from the standard environment variables.
 
 use std::time::Duration;
 
 use crate::Error;
 
 /// How to export. What the exporter's own library reads from the environment (`OTEL_RESOURCE_ATTRIBUTES`,
-/// `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`) holds beside this.
+/// `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`, `OTEL_METRIC_EXPORT_INTERVAL`) holds beside this.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// The full address that spans are posted to, e.g. `http://localhost:4318/v1/traces`.
-    pub endpoint: String,
+    /// Where spans go; None sends none.
+    pub traces: Option<Target>,
+    /// Where what runs cost goes; None sends none, and nothing is measured.
+    pub metrics: Option<Target>,
     /// Headers of each request, e.g. a key of the service.
     pub headers: Vec<(String, String)>,
-    /// How long one request may take.
-    pub timeout: Duration,
     /// The `service.name` of the resource. None leaves it to `OTEL_SERVICE_NAME`.
     pub service_name: Option<String>,
     /// Export the inputs and outputs of runs and tasks too.
     pub content: bool,
 }
 
-impl Options {
-    /// Export to this full address, without inputs and outputs.
-    pub fn to(endpoint: impl Into<String>) -> Self {
+/// Where one signal goes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// The full address that is posted to, e.g. `http://localhost:4318/v1/traces`.
+    pub endpoint: String,
+    /// How long one request may take.
+    pub timeout: Duration,
+}
+
+impl Target {
+    /// This full address, with ten seconds for a request.
+    pub fn at(endpoint: impl Into<String>) -> Self {
         Self {
             endpoint: endpoint.into(),
-            headers: Vec::new(),
             timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Options {
+    /// Export both signals to the collector at this address, e.g. `http://localhost:4318`, without inputs and outputs.
+    pub fn to(collector: &str) -> Self {
+        let at = |path: &str| Target::at(below(collector, path));
+        Self {
+            traces: Some(at(TRACES.path)),
+            metrics: Some(at(METRICS.path)),
+            headers: Vec::new(),
             service_name: None,
             content: false,
         }
@@ -40,40 +60,18 @@ impl Options {
     /// The same, with variables from anywhere. Empty ones count as absent.
     pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, Error> {
         let get = |name: &str| get(name).filter(|value| !value.trim().is_empty());
-        // What is said for traces goes before what is said for all signals.
-        let signal = |rest: &str| {
-            [
-                format!("OTEL_EXPORTER_OTLP_TRACES_{rest}"),
-                format!("OTEL_EXPORTER_OTLP_{rest}"),
-            ]
-            .into_iter()
-            .find_map(|name| get(&name).map(|value| (name, value)))
-        };
-        let off = get("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
-            || get("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none");
-        let Some((name, address)) = signal("ENDPOINT").filter(|_| !off) else {
+        if get("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return Ok(None);
-        };
-        if !address.starts_with("http://") && !address.starts_with("https://") {
-            return Err(Error::Setting {
-                name,
-                value: address,
-                why: "it must be an address like http://localhost:4318".into(),
-            });
         }
-        let endpoint = if name.contains("TRACES") {
-            address
-        } else {
-            format!("{}/v1/traces", address.trim_end_matches('/'))
-        };
-        if let Some((name, value)) = signal("PROTOCOL").filter(|(_, value)| value != "http/protobuf") {
-            return Err(Error::Setting {
-                name,
-                value,
-                why: "only http/protobuf is spoken; collectors take it on port 4318".into(),
-            });
+        let (traces, metrics) = (TRACES.target(&get)?, METRICS.target(&get)?);
+        if traces.is_none() && metrics.is_none() {
+            return Ok(None);
         }
-        let mut options = Self {
+        // Headers stay with the exporter's library, which reads them from the environment itself.
+        Ok(Some(Self {
+            traces,
+            metrics,
+            headers: Vec::new(),
             service_name: get("OTEL_SERVICE_NAME").or_else(|| {
                 // The library's own default says only that nobody chose a name.
                 let named = get("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|all| all.contains("service.name="));
@@ -81,19 +79,73 @@ impl Options {
             }),
             content: get("SUPERSTEP_OTEL_CONTENT")
                 .is_some_and(|value| value == "1" || value.eq_ignore_ascii_case("true")),
-            ..Self::to(endpoint)
-        };
-        if let Some((name, value)) = signal("TIMEOUT") {
-            let Ok(millis) = value.trim().parse() else {
-                return Err(Error::Setting {
-                    name,
-                    value,
-                    why: "it must be a number of milliseconds".into(),
-                });
-            };
-            options.timeout = Duration::from_millis(millis);
-        }
-        // Headers stay with the exporter's library, which reads them from the environment itself.
-        Ok(Some(options))
+        }))
     }
+}
+
+/// What the environment calls a signal, and where a collector takes it.
+struct Signal {
+    name: &'static str,
+    exporter: &'static str,
+    path: &'static str,
+}
+
+const TRACES: Signal = Signal {
+    name: "TRACES",
+    exporter: "OTEL_TRACES_EXPORTER",
+    path: "/v1/traces",
+};
+const METRICS: Signal = Signal {
+    name: "METRICS",
+    exporter: "OTEL_METRICS_EXPORTER",
+    path: "/v1/metrics",
+};
+
+impl Signal {
+    /// The variable that says this for the signal, or else the one that says it for all signals.
+    fn variable(&self, get: impl Fn(&str) -> Option<String>, rest: &str) -> Option<(String, String)> {
+        let own = format!("OTEL_EXPORTER_OTLP_{}_{rest}", self.name);
+        [own, format!("OTEL_EXPORTER_OTLP_{rest}")]
+            .into_iter()
+            .find_map(|name| get(&name).map(|value| (name, value)))
+    }
+
+    fn target(&self, get: impl Fn(&str) -> Option<String>) -> Result<Option<Target>, Error> {
+        let off = get(self.exporter).is_some_and(|value| value == "none");
+        let Some((name, address)) = self.variable(&get, "ENDPOINT").filter(|_| !off) else {
+            return Ok(None);
+        };
+        let setting = |(name, value): (String, String), why: &str| Error::Setting {
+            name,
+            value,
+            why: why.into(),
+        };
+        if !address.starts_with("http://") && !address.starts_with("https://") {
+            return Err(setting(
+                (name, address),
+                "it must be an address like http://localhost:4318",
+            ));
+        }
+        let protocol = self.variable(&get, "PROTOCOL");
+        if let Some(other) = protocol.filter(|(_, value)| value != "http/protobuf") {
+            return Err(setting(
+                other,
+                "only http/protobuf is spoken; collectors take it on port 4318",
+            ));
+        }
+        let mut target = Target::at(match name.contains(self.name) {
+            true => address,
+            false => below(&address, self.path),
+        });
+        if let Some(timeout) = self.variable(&get, "TIMEOUT") {
+            let millis = timeout.1.trim().parse();
+            let millis = millis.map_err(|_| setting(timeout, "it must be a number of milliseconds"))?;
+            target.timeout = Duration::from_millis(millis);
+        }
+        Ok(Some(target))
+    }
+}
+
+fn below(collector: &str, path: &str) -> String {
+    format!("{}{path}", collector.trim_end_matches('/'))
 }

@@ -24,7 +24,7 @@ use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::lifecycle::{LifecycleEvent, LifecycleStatus};
 use crate::limits::Limits;
 use crate::live::{Applied, Channel, Live, Writes, load, resolve, stored_writes};
-use crate::metrics::{Activity, StateSize};
+use crate::metrics::{Activity, Meter, StateSize};
 use crate::nest::{self, Address, Persistence, Replay, Shared, lock};
 use crate::node::{Command, CommandGraph, Interrupted, NodeError};
 use crate::observe::{self, Ending};
@@ -115,7 +115,7 @@ pub(crate) struct Loop {
 
 impl Loop {
     /// A run of its own.
-    pub(crate) fn root(graph: &Graph, config: RunConfig, emitter: Emitter) -> Result<Self, RunError> {
+    pub(crate) fn root(graph: &Graph, mut config: RunConfig, emitter: Emitter) -> Result<Self, RunError> {
         if config.recursion_limit < 1 {
             return Err(RunError::invalid_request("recursion_limit must be at least 1"));
         }
@@ -148,6 +148,10 @@ impl Loop {
             .clone()
             .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         let user = user_metadata(&config.metadata);
+        if observe::wants_costs() {
+            config.metrics = Some(Meter::of_run(config.metrics.take()));
+        }
+        let emitter = emitter.measured(config.metrics.clone());
         let shared = Shared::root(graph, config, run_id, user, emitter);
         let index = |name: &Name| match graph.plan.channel_named(name) {
             Some(index) if graph.plan.is_state_key(index) => Ok(index),
@@ -248,8 +252,8 @@ impl Loop {
     pub(crate) async fn run(mut self, input: Input) -> Result<RunResult, RunError> {
         let shared = self.shared.clone();
         let span = observe::run(&shared.config, &shared.run_id, &input);
-        let mut ending = Ending::of(&span);
         let meter = shared.config.metrics.clone().filter(|_| !shared.nested);
+        let mut ending = Ending::of_run(&span, meter.clone());
         let content_limit = shared.config.content_limit;
         self.deadline = Deadline::after(shared.config.run_timeout);
         async move {
@@ -285,7 +289,7 @@ impl Loop {
                 status,
                 interrupts: self.interrupts,
                 checkpoint_id,
-                metrics: meter.map(|meter| meter.read()),
+                metrics: meter.as_ref().and_then(Meter::given).map(Meter::read),
             })
         }
         .instrument(span)

@@ -5,8 +5,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value};
+use opentelemetry_proto::tonic::metrics::v1::{metric, number_data_point};
 use prost::Message;
 
 /// A span as it arrived.
@@ -40,9 +42,20 @@ impl Seen {
     }
 }
 
+/// One number of a metric as it arrived: a sum, or a histogram with how many values it has.
+#[derive(Debug)]
+pub(crate) struct Point {
+    pub(crate) metric: String,
+    pub(crate) unit: String,
+    pub(crate) attributes: HashMap<String, String>,
+    pub(crate) sum: f64,
+    pub(crate) count: Option<u64>,
+}
+
 #[derive(Default)]
 struct Got {
-    requests: Vec<ExportTraceServiceRequest>,
+    traces: Vec<ExportTraceServiceRequest>,
+    metrics: Vec<ExportMetricsServiceRequest>,
     headers: HashMap<String, String>,
 }
 
@@ -63,10 +76,12 @@ impl Collector {
                 std::thread::spawn(move || {
                     let mut reader = BufReader::new(connection);
                     while let Some((head, headers, body)) = request(&mut reader) {
-                        assert_eq!(head, "POST /v1/traces HTTP/1.1");
                         let mut got = keep.lock().unwrap();
-                        got.requests
-                            .push(ExportTraceServiceRequest::decode(&*body).unwrap());
+                        match &*head {
+                            "POST /v1/traces HTTP/1.1" => got.traces.push(Message::decode(&*body).unwrap()),
+                            "POST /v1/metrics HTTP/1.1" => got.metrics.push(Message::decode(&*body).unwrap()),
+                            other => panic!("nobody takes {other}"),
+                        }
                         got.headers = headers;
                         drop(got);
                         let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
@@ -88,13 +103,13 @@ impl Collector {
 
     pub(crate) fn resource(&self, name: &str) -> Option<String> {
         let got = self.got.lock().unwrap();
-        let resource = got.requests.first()?.resource_spans.first()?.resource.clone()?;
+        let resource = got.traces.first()?.resource_spans.first()?.resource.clone()?;
         texts(&resource.attributes).remove(name)
     }
 
     pub(crate) fn spans(&self) -> Vec<Seen> {
         let got = self.got.lock().unwrap();
-        got.requests
+        got.traces
             .iter()
             .flat_map(|request| &request.resource_spans)
             .flat_map(|resource| &resource.scope_spans)
@@ -115,6 +130,48 @@ impl Collector {
                 fields: texts(&span.attributes),
             })
             .collect()
+    }
+}
+
+impl Collector {
+    /// What each metric has come to; None if no metrics arrived.
+    pub(crate) fn points(&self) -> Option<Vec<Point>> {
+        let got = self.got.lock().unwrap();
+        let newest = got.metrics.last()?;
+        let metrics = newest
+            .resource_metrics
+            .iter()
+            .flat_map(|resource| &resource.scope_metrics)
+            .flat_map(|scope| &scope.metrics);
+        let points = metrics.flat_map(|metric| {
+            let point = |attributes: &[KeyValue], sum, count| Point {
+                metric: metric.name.clone(),
+                unit: metric.unit.clone(),
+                attributes: texts(attributes),
+                sum,
+                count,
+            };
+            match metric.data.as_ref().unwrap() {
+                metric::Data::Sum(sums) => {
+                    assert!(sums.is_monotonic, "a counter never falls");
+                    let number = |value: Option<number_data_point::Value>| match value.unwrap() {
+                        number_data_point::Value::AsDouble(number) => number,
+                        number_data_point::Value::AsInt(number) => number as f64,
+                    };
+                    sums.data_points
+                        .iter()
+                        .map(|sum| point(&sum.attributes, number(sum.value), None))
+                        .collect::<Vec<_>>()
+                }
+                metric::Data::Histogram(histograms) => histograms
+                    .data_points
+                    .iter()
+                    .map(|one| point(&one.attributes, one.sum.unwrap(), Some(one.count)))
+                    .collect(),
+                other => panic!("neither a counter nor a histogram: {other:?}"),
+            }
+        });
+        Some(points.collect())
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use superstep::*;
-use superstep_telemetry::{Error, Options, Telemetry};
+use superstep_telemetry::{Error, Options, Target, Telemetry};
 use tracing_subscriber::layer::SubscriberExt;
 
 use collector::{Collector, Seen};
@@ -28,7 +28,7 @@ fn graph() -> Graph {
 /// Runs the graph while its spans are exported; gives what the collector got.
 fn exported(change: impl FnOnce(&mut Options)) -> (Vec<Seen>, Collector) {
     let collector = Collector::start();
-    let mut options = Options::to(format!("{}/v1/traces", collector.address()));
+    let mut options = Options::to(&collector.address());
     change(&mut options);
     let telemetry = Telemetry::start(options).unwrap();
     let subscriber = tracing_subscriber::registry().with(telemetry.layer());
@@ -139,7 +139,7 @@ fn a_collector_that_is_not_there_is_named_and_waited_for_briefly() {
         .unwrap()
         .local_addr()
         .unwrap();
-    let telemetry = Telemetry::start(Options::to(format!("http://{gone}/v1/traces"))).unwrap();
+    let telemetry = Telemetry::start(Options::to(&format!("http://{gone}"))).unwrap();
     let subscriber = tracing_subscriber::registry().with(telemetry.layer());
     tracing::subscriber::with_default(subscriber, || {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -151,6 +151,138 @@ fn a_collector_that_is_not_there_is_named_and_waited_for_briefly() {
     let error = telemetry.finish().unwrap_err();
     assert!(matches!(error, Error::Delivery { .. }));
     assert!(error.to_string().contains(&gone.to_string()), "{error}");
+}
+
+/// Runs graphs while what they cost is exported.
+fn costs(change: impl FnOnce(&mut Options), work: impl FnOnce(&tokio::runtime::Runtime)) -> Collector {
+    let collector = Collector::start();
+    let mut options = Options::to(&collector.address());
+    change(&mut options);
+    let telemetry = Telemetry::start(options).unwrap();
+    let subscriber = tracing_subscriber::registry().with(telemetry.layer());
+    tracing::subscriber::with_default(subscriber, || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        work(&runtime);
+    });
+    telemetry.finish().unwrap();
+    collector
+}
+
+/// Two nodes of 300 ms one after the other.
+fn slow_graph() -> Graph {
+    let work = |_: NodeContext, _: Value| async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        Ok(NodeOutput::from(json!({"log": ["secret answer"]})))
+    };
+    StateGraph::new()
+        .channel("log", ChannelSpec::append())
+        .node("a", work)
+        .node("b", work)
+        .edge(START, "a")
+        .edge("a", "b")
+        .compile()
+        .unwrap()
+        .with_checkpointer(std::sync::Arc::new(MemorySaver::new()))
+}
+
+#[test]
+fn what_runs_cost_arrives_as_sums_and_histograms() {
+    let _second = second_subscriber();
+    let mut told = Vec::new();
+    let collector = costs(
+        |_| {},
+        |runtime| {
+            let meter = Meter::new();
+            for thread in ["1", "2"] {
+                let config = RunConfig {
+                    metrics: Some(meter.clone()),
+                    ..RunConfig::on(thread)
+                };
+                let input = Input::value(json!({"log": ["secret question"]}));
+                let result = runtime.block_on(slow_graph().invoke(input, config)).unwrap();
+                told.push(result.metrics.unwrap());
+            }
+            let input = Input::value(json!({"log": []}));
+            let failed = runtime.block_on(graph().invoke(input, RunConfig::default()));
+            failed.unwrap_err();
+        },
+    );
+    // The user's own meter counts beside the exported one, and over both runs.
+    assert_eq!((told[0].steps, told[1].steps), (2, 4));
+    assert_eq!(told[1].in_nodes, Duration::from_millis(1200));
+
+    let points = collector.points().unwrap();
+    let text = format!("{points:?}");
+    assert!(!text.contains("secret"), "{text}");
+    let of = |metric: &str, attribute: Option<(&str, &str)>| {
+        let metric = format!("superstep.run.{metric}");
+        let fits = |point: &&collector::Point| {
+            point.metric == metric
+                && attribute
+                    .is_none_or(|(key, value)| point.attributes.get(key).is_some_and(|is| is == value))
+        };
+        let fitting: Vec<_> = points.iter().filter(fits).collect();
+        assert_eq!(fitting.len(), 1, "{metric} {attribute:?} in {points:#?}");
+        fitting[0]
+    };
+    // Two runs of two nodes, and one in which the second failed.
+    assert_eq!(of("steps", None).sum, 6.0);
+    assert_eq!(of("tasks", None).sum, 6.0);
+    assert_eq!(of("writes", None).sum, 5.0);
+    assert_eq!(of("commits", None).sum, told[1].commits as f64);
+    let bytes = of("checkpoint_bytes", None);
+    assert_eq!((bytes.sum, &*bytes.unit), (told[1].checkpoint_bytes as f64, "By"));
+    let state = of("peak_state_bytes", None);
+    assert_eq!(state.count, Some(3), "one value a run");
+    assert!(state.sum > 2.0 * told[1].peak_state_bytes as f64, "{state:?}");
+
+    // The clock stands still but for what nodes wait for.
+    let seconds = |activity| of("time", Some(("superstep.activity", activity))).sum;
+    assert!((seconds("nodes") - 1.2).abs() < 1e-6, "{points:#?}");
+    assert_eq!((seconds("storage"), seconds("readers")), (0.0, 0.0));
+    let done = of("duration", Some(("superstep.outcome", "done")));
+    assert_eq!((done.count, &*done.unit), (Some(2), "s"));
+    assert!((done.sum - 1.2 - seconds("engine")).abs() < 1e-6, "{done:?}");
+    let failed = of("duration", Some(("superstep.outcome", "failed")));
+    assert_eq!(failed.count, Some(1));
+    assert_eq!(
+        failed.attributes.get("error.type").map(String::as_str),
+        Some("node-failed")
+    );
+}
+
+#[test]
+fn a_run_that_nobody_waited_for_was_measured_and_without_metrics_nothing_is() {
+    let _second = second_subscriber();
+    let dropped = |runtime: &tokio::runtime::Runtime| {
+        runtime.block_on(async {
+            let graph = slow_graph();
+            let run = graph.invoke(Input::value(json!({"log": []})), RunConfig::on("1"));
+            tokio::time::timeout(Duration::from_millis(500), run)
+                .await
+                .unwrap_err();
+        });
+    };
+    let points = costs(|_| {}, dropped).points().unwrap();
+    let point = |metric: &str| points.iter().find(|point| point.metric == metric).unwrap();
+    let duration = point("superstep.run.duration");
+    assert_eq!(
+        duration.attributes.get("superstep.outcome").map(String::as_str),
+        Some("cancelled")
+    );
+    assert!((duration.sum - 0.5).abs() < 1e-6, "{duration:?}");
+    assert_eq!(point("superstep.run.tasks").sum, 1.0);
+
+    let collector = costs(|options| options.metrics = None, dropped);
+    assert!(collector.points().is_none());
+    assert!(!collector.spans().is_empty());
+    let collector = costs(|options| options.traces = None, dropped);
+    assert!(collector.points().is_some());
+    assert!(collector.spans().is_empty());
 }
 
 fn from(variables: &[(&str, &str)]) -> Result<Option<Options>, Error> {
@@ -167,10 +299,20 @@ fn the_environment_decides_and_silence_means_off() {
     assert_eq!(from(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")]).unwrap(), None);
     const HERE: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://here:4318/");
     assert_eq!(from(&[HERE, ("OTEL_SDK_DISABLED", "true")]).unwrap(), None);
-    assert_eq!(from(&[HERE, ("OTEL_TRACES_EXPORTER", "none")]).unwrap(), None);
+    const NO_TRACES: (&str, &str) = ("OTEL_TRACES_EXPORTER", "none");
+    const NO_METRICS: (&str, &str) = ("OTEL_METRICS_EXPORTER", "none");
+    assert_eq!(from(&[HERE, NO_TRACES, NO_METRICS]).unwrap(), None);
 
+    let there = |target: Option<Target>| target.map(|target| target.endpoint);
     let options = from(&[HERE]).unwrap().unwrap();
-    assert_eq!(options.endpoint, "http://here:4318/v1/traces");
+    assert_eq!(
+        there(options.traces).as_deref(),
+        Some("http://here:4318/v1/traces")
+    );
+    assert_eq!(
+        there(options.metrics).as_deref(),
+        Some("http://here:4318/v1/metrics")
+    );
     assert_eq!(options.service_name.as_deref(), Some("superstep"));
     assert!(!options.content);
 
@@ -179,14 +321,32 @@ fn the_environment_decides_and_silence_means_off() {
         ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://there/path"),
         ("OTEL_SERVICE_NAME", "desk"),
         ("OTEL_EXPORTER_OTLP_TIMEOUT", "250"),
+        ("OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "90"),
         ("SUPERSTEP_OTEL_CONTENT", "1"),
     ])
     .unwrap()
     .unwrap();
-    assert_eq!(options.endpoint, "http://there/path", "taken as it is");
+    let (traces, metrics) = (options.traces.unwrap(), options.metrics.unwrap());
+    assert_eq!(traces.endpoint, "http://there/path", "taken as it is");
+    assert_eq!(traces.timeout, Duration::from_millis(250));
+    assert_eq!(metrics.endpoint, "http://here:4318/v1/metrics");
+    assert_eq!(
+        metrics.timeout,
+        Duration::from_millis(90),
+        "what is said for one goes first"
+    );
     assert_eq!(options.service_name.as_deref(), Some("desk"));
-    assert_eq!(options.timeout, Duration::from_millis(250));
     assert!(options.content);
+
+    let options = from(&[HERE, NO_TRACES]).unwrap().unwrap();
+    assert!(options.traces.is_none() && options.metrics.is_some());
+    let options = from(&[("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://m/v1")])
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (there(options.traces), there(options.metrics).as_deref()),
+        (None, Some("http://m/v1"))
+    );
 
     for (wrong, says) in [
         (
