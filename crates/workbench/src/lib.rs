@@ -20,6 +20,7 @@ mod instance;
 mod ledger;
 mod lineage;
 mod listing;
+mod memory;
 mod problem;
 mod runs;
 mod secrets;

@@ -1,6 +1,7 @@
 /** Stable `data-testid` values, one list per area, used by components and tests alike. */
 export { debugIds } from "./testIds/debug";
 export { formsIds } from "./testIds/forms";
+export { memoryIds } from "./testIds/memory";
 export { safetyIds } from "./testIds/safety";
 export { shellIds } from "./testIds/shell";
 export { storageIds } from "./testIds/storage";

@@ -4,14 +4,27 @@
  */
 import { debug } from "./texts/debug";
 import { forms } from "./texts/forms";
+import { memory } from "./texts/memory";
 import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
 
-const catalogue: Readonly<Record<string, string>> = { ...shell, ...forms, ...debug, ...storage, ...safety };
+const catalogue: Readonly<Record<string, string>> = {
+  ...shell,
+  ...forms,
+  ...debug,
+  ...storage,
+  ...safety,
+  ...memory,
+};
 
 export type TextKey =
-  keyof typeof shell | keyof typeof forms | keyof typeof debug | keyof typeof storage | keyof typeof safety;
+  | keyof typeof shell
+  | keyof typeof forms
+  | keyof typeof debug
+  | keyof typeof storage
+  | keyof typeof safety
+  | keyof typeof memory;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
   const text = catalogue[key] ?? key;

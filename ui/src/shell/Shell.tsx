@@ -16,6 +16,7 @@ import { Palette } from "../features/palette/Palette";
 import { ProblemsPanel } from "../features/problems/ProblemsPanel";
 import { RunPanel } from "../features/run";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
+import { MemoryDialog } from "../features/memory";
 import { StorageDialogs } from "../features/storage";
 import { TrustDialogs } from "../features/trust";
 import { StartScreen } from "../features/start/StartScreen";
@@ -66,6 +67,7 @@ export function Shell() {
         <FileDialogs />
         <SettingsDialog />
         <StorageDialogs />
+        <MemoryDialog />
         <TrustDialogs />
       </PanelBoundary>
     </div>

@@ -79,6 +79,7 @@ function AppMenu() {
     item("view.fit", t("shell.menu.fit"), none),
     { id: "s3", separator: true },
     item("trust.open", t("trust.open"), none),
+    item("memory.open", t("memory.menu")),
     item("settings.open", t("shell.menu.settings")),
   ];
   return (

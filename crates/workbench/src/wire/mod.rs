@@ -11,6 +11,7 @@ mod inbox;
 mod run;
 mod settings;
 mod storage;
+mod store;
 mod thread;
 mod trust;
 
@@ -21,6 +22,7 @@ pub use inbox::*;
 pub use run::*;
 pub use settings::*;
 pub use storage::*;
+pub use store::*;
 pub use thread::*;
 pub use trust::*;
 

@@ -4,6 +4,7 @@
 mod boundaries;
 mod crash;
 mod documents;
+mod memory;
 mod runs;
 mod trial;
 mod two_minutes;

@@ -1,0 +1,95 @@
+//! Long-term memory: what graphs keep across threads.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::{Json, ValueView};
+
+/// `store.namespaces`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ListNamespaces {
+    /// Passes over so many.
+    #[serde(default)]
+    #[ts(optional)]
+    pub offset: Option<u32>,
+}
+
+/// Answer of `store.namespaces`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct NamespaceList {
+    /// Those that hold items, sorted; each as its labels.
+    pub namespaces: Vec<Vec<String>>,
+    /// There are more.
+    pub more: bool,
+}
+
+/// `store.items`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ListItems {
+    /// Items of this namespace and of those below it; all when empty.
+    #[serde(default)]
+    pub namespace: Vec<String>,
+    /// Words to look for. Without them the item that was updated last comes first.
+    #[serde(default)]
+    #[ts(optional)]
+    pub query: Option<String>,
+    /// Passes over so many.
+    #[serde(default)]
+    #[ts(optional)]
+    pub offset: Option<u32>,
+    /// At most so many; 50 when absent.
+    #[serde(default)]
+    #[ts(optional)]
+    pub limit: Option<u32>,
+}
+
+/// An item of long-term memory.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemView {
+    /// Where it is.
+    pub namespace: Vec<String>,
+    /// Its name there.
+    pub key: String,
+    /// What is kept; whole in answers of `store.get` and `store.put`.
+    pub value: ValueView,
+    /// When the key was first put.
+    pub created_at: String,
+    /// When the value was put.
+    pub updated_at: String,
+}
+
+/// Answer of `store.items`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ItemList {
+    /// What was found.
+    pub items: Vec<ItemView>,
+    /// There are more.
+    pub more: bool,
+}
+
+/// `store.get`, `store.delete`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ItemRef {
+    /// Where it is.
+    pub namespace: Vec<String>,
+    /// Its name there.
+    pub key: String,
+}
+
+/// `store.put`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct PutItem {
+    /// Where it is to be.
+    pub namespace: Vec<String>,
+    /// Its name there.
+    pub key: String,
+    /// What to keep: an object.
+    #[ts(type = "any")]
+    pub value: Json,
+    /// The `updatedAt` of the item that is to be replaced. When it is absent there must be none, and when it is another one
+    /// the item was changed meanwhile; both are refused.
+    #[serde(default)]
+    #[ts(optional)]
+    pub replaces: Option<String>,
+}

@@ -1,0 +1,178 @@
+/** One item of long-term memory: its value as JSON, saved when asked to and never over somebody else's change. */
+import { Trash2 } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { Button } from "../../components/Button";
+import { Field } from "../../components/Field";
+import { JsonEditor } from "../../components/JsonEditor";
+import { Spinner } from "../../components/Spinner";
+import { TextField } from "../../components/TextField";
+import { fullTime, when } from "../../debugger/format";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { asProblem, type ShownProblem } from "../../debugger/runStore";
+import { useNow } from "../../debugger/useNow";
+import { sameJson, type Json } from "../../components/schema-form/schema";
+import type { ItemView } from "../../ipc/bindings/ItemView";
+import { rpc } from "../../ipc/client";
+import { memoryIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { showProblem, showToast } from "../../state/toasts";
+import { useAnswer } from "../storage/useAnswer";
+import { placeOf, placeText } from "./places";
+
+interface Props {
+  /** `null` for a new one. */
+  item: ItemView | null;
+  /** Where a new one is proposed to be. */
+  namespace: readonly string[];
+  onChanged(changed: boolean): void;
+  onSaved(item: ItemView): void;
+  onRemoved(): void;
+  /** A removed item is there again. */
+  onPutBack(): void;
+}
+
+export function ItemForm({ item, ...rest }: Props) {
+  const read = useAnswer(item === null ? null : `${item.updatedAt}`, (signal) =>
+    rpc("store.get", { namespace: item?.namespace ?? [], key: item?.key ?? "" }, signal),
+  );
+  if (item === null) return <Form {...rest} item={null} />;
+  if (read.problem) return <ProblemNote problem={read.problem} onRetry={read.again} />;
+  if (!read.value) return <Spinner label={t("storage.loading")} />;
+  return <Form {...rest} key={read.value.updatedAt} item={read.value} onReload={read.again} />;
+}
+
+const isObject = (value: Json): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function Form({
+  item,
+  namespace,
+  onChanged,
+  onSaved,
+  onRemoved,
+  onPutBack,
+  onReload,
+}: Props & { onReload?: () => void }) {
+  const before: Json = item === null ? {} : item.value.value;
+  const [value, setValue] = useState<Json>(before);
+  const [valid, setValid] = useState(true);
+  const [place, setPlace] = useState(() => placeText(item?.namespace ?? namespace));
+  const [key, setKey] = useState(item?.key ?? "");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ShownProblem | null>(null);
+  const changed = !valid || !sameJson(value, before) || (item === null && key !== "");
+  const tell = useRef(onChanged);
+  tell.current = onChanged;
+  useEffect(() => tell.current(changed), [changed]);
+
+  const labels = item?.namespace ?? placeOf(place);
+  const ready = changed && valid && isObject(value) && key.trim() !== "" && labels.length > 0;
+  const save = async () => {
+    if (!ready) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      const replaces = item === null ? {} : { replaces: item.updatedAt };
+      const saved = await rpc("store.put", {
+        namespace: labels,
+        key: item?.key ?? key.trim(),
+        value,
+        ...replaces,
+      });
+      showToast({ tone: "done", text: t("memory.saved", { key: saved.key }) });
+      onSaved(saved);
+    } catch (thrown) {
+      setProblem(asProblem(thrown));
+      setBusy(false);
+    }
+  };
+  const remove = async () => {
+    if (item === null) return;
+    setBusy(true);
+    try {
+      await rpc("store.delete", { namespace: item.namespace, key: item.key });
+      const back = () => {
+        rpc("store.put", { namespace: item.namespace, key: item.key, value: item.value.value })
+          .then(onPutBack)
+          .catch(showProblem);
+      };
+      showToast({
+        tone: "done",
+        text: t("memory.removed", { key: item.key }),
+        action: { label: t("memory.undo"), run: back },
+      });
+      onRemoved();
+    } catch (thrown) {
+      setProblem(asProblem(thrown));
+      setBusy(false);
+    }
+  };
+  const now = useNow(15_000);
+  return (
+    <form
+      className="memory-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      {item === null ? (
+        <>
+          <Field label={t("memory.place")} description={t("memory.placeHelp")}>
+            <TextField value={place} onChange={setPlace} data-testid={memoryIds.place} />
+          </Field>
+          <Field label={t("memory.key")} description={t("memory.keyHelp")}>
+            <TextField value={key} onChange={setKey} data-testid={memoryIds.key} />
+          </Field>
+        </>
+      ) : (
+        <header className="memory-head selectable">
+          <strong>{item.key}</strong>
+          <span>{placeText(item.namespace)}</span>
+          <span title={fullTime(item.updatedAt)}>
+            {t("memory.updated", { when: when(item.updatedAt, now) })}
+          </span>
+          <span title={fullTime(item.createdAt)}>
+            {t("memory.created", { when: when(item.createdAt, now) })}
+          </span>
+        </header>
+      )}
+      <JsonEditor
+        aria-label={t("memory.value")}
+        value={value}
+        onChange={setValue}
+        onValidity={setValid}
+        minLines={6}
+        maxLines={16}
+        data-testid={memoryIds.value}
+      />
+      {valid && !isObject(value) && (
+        <p className="ss-json-problem" role="alert">
+          {t("memory.object")}
+        </p>
+      )}
+      {problem && <ProblemNote problem={problem} {...(onReload && { onRetry: onReload })} />}
+      <footer className="memory-actions">
+        {item !== null && (
+          <Button
+            variant="ghost"
+            icon={<Trash2 size={14} aria-hidden />}
+            onClick={() => void remove()}
+            disabled={busy}
+            data-testid={memoryIds.remove}
+          >
+            {t("memory.remove")}
+          </Button>
+        )}
+        {item !== null && changed && (
+          <Button onClick={() => setValue(before)} disabled={busy}>
+            {t("memory.revert")}
+          </Button>
+        )}
+        <Button type="submit" variant="primary" disabled={!ready} busy={busy} data-testid={memoryIds.save}>
+          {t(item === null ? "memory.add" : "memory.save")}
+        </Button>
+      </footer>
+    </form>
+  );
+}

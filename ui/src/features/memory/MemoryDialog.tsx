@@ -1,0 +1,263 @@
+/** Long-term memory: what graphs keep across threads, found by namespace and words, and changed by hand. */
+import { BrainCircuit, Plus, RefreshCw, Search } from "lucide-react";
+import { useCallback, useEffect, useState, type KeyboardEvent } from "react";
+import { create } from "zustand";
+import { Button } from "../../components/Button";
+import { ConfirmDialog, Dialog } from "../../components/Dialog";
+import { EmptyState } from "../../components/EmptyState";
+import { IconButton } from "../../components/IconButton";
+import { Select } from "../../components/Select";
+import { Spinner } from "../../components/Spinner";
+import { TextField } from "../../components/TextField";
+import { when } from "../../debugger/format";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { useRuns } from "../../debugger/runStore";
+import { useNow } from "../../debugger/useNow";
+import type { ItemView } from "../../ipc/bindings/ItemView";
+import { rpc } from "../../ipc/client";
+import { memoryIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { registerCommands } from "../../state/commands";
+import { useAnswer } from "../storage/useAnswer";
+import { ItemForm } from "./ItemForm";
+import { idOf, lineOf, placeText } from "./places";
+import "./memory.css";
+
+const PAGE = 50;
+
+const useAsked = create<{ readonly open: boolean }>(() => ({ open: false }));
+
+export function MemoryDialog() {
+  const open = useAsked((asked) => asked.open);
+  useEffect(
+    () =>
+      registerCommands([
+        {
+          id: "memory.open",
+          title: t("memory.open"),
+          group: t("storage.group"),
+          run: () => useAsked.setState({ open: true }),
+        },
+      ]),
+    [],
+  );
+  return open ? <Memory onClose={() => useAsked.setState({ open: false })} /> : null;
+}
+
+/** What is to happen once changes that were not saved may go. */
+type Next = (() => void) | null;
+
+function Memory({ onClose }: { onClose(): void }) {
+  const [namespace, setNamespace] = useState<readonly string[]>([]);
+  const [query, setQuery] = useState("");
+  const [limit, setLimit] = useState(PAGE);
+  const [selected, setSelected] = useState<ItemView | "new" | null>(null);
+  const [changed, setChanged] = useState(false);
+  const [leaving, setLeaving] = useState<Next>(null);
+  const words = useQuiet(query, 200);
+
+  const spaces = useAnswer("namespaces", (signal) => rpc("store.namespaces", {}, signal));
+  const items = useAnswer(JSON.stringify([namespace, words, limit]), (signal) =>
+    rpc("store.items", { namespace: [...namespace], query: words, limit }, signal),
+  );
+  const { again: readSpaces } = spaces;
+  const { again: readItems } = items;
+  const read = useCallback(() => {
+    readSpaces();
+    readItems();
+  }, [readSpaces, readItems]);
+  // A run that begins or ends may have changed what is remembered.
+  const latest = useRuns(({ order, threads }) =>
+    order[0] === undefined ? "" : `${order[0]} ${threads.get(order[0])?.status}`,
+  );
+  useEffect(read, [latest, read]);
+
+  const safely = (next: () => void) => {
+    if (changed) setLeaving(() => next);
+    else next();
+  };
+  const select = (item: ItemView | "new" | null) =>
+    safely(() => {
+      setSelected(item);
+      setChanged(false);
+    });
+  const shownId = selected === null || selected === "new" ? selected : idOf(selected);
+  const nothing = namespace.length === 0 && words === "" && items.value?.items.length === 0;
+
+  return (
+    <Dialog
+      open
+      onClose={() => safely(onClose)}
+      title={t("memory.title")}
+      size="large"
+      data-testid={memoryIds.dialog}
+    >
+      <div className="memory">
+        <div className="memory-bar">
+          <Select
+            aria-label={t("memory.namespace")}
+            value={namespace}
+            same={(a, b) => placeText(a) === placeText(b)}
+            options={[
+              { value: [], label: t("memory.all") },
+              ...(spaces.value?.namespaces ?? []).map((one) => ({ value: one, label: placeText(one) })),
+            ]}
+            onChange={(one) => {
+              setNamespace(one);
+              setLimit(PAGE);
+            }}
+            data-testid={memoryIds.namespace}
+          />
+          <TextField
+            type="search"
+            aria-label={t("memory.search")}
+            placeholder={t("memory.search")}
+            prefix={<Search size={14} aria-hidden />}
+            value={query}
+            onChange={(text) => {
+              setQuery(text);
+              setLimit(PAGE);
+            }}
+            data-testid={memoryIds.search}
+          />
+          <IconButton size="small" label={t("memory.refresh")} onClick={read}>
+            <RefreshCw size={14} aria-hidden />
+          </IconButton>
+          <Button
+            icon={<Plus size={14} aria-hidden />}
+            onClick={() => select("new")}
+            data-testid={memoryIds.add}
+          >
+            {t("memory.new")}
+          </Button>
+        </div>
+        {spaces.value?.more && <p className="storage-hint">{t("memory.moreNamespaces")}</p>}
+        {items.problem ? (
+          <ProblemNote problem={items.problem} onRetry={read} />
+        ) : nothing && selected === null ? (
+          <EmptyState icon={<BrainCircuit size={20} aria-hidden />} title={t("memory.none")}>
+            {t("memory.noneText")}
+          </EmptyState>
+        ) : (
+          <div className="memory-split">
+            <ItemList
+              items={items.value?.items ?? null}
+              more={items.value?.more ?? false}
+              selected={shownId}
+              onSelect={select}
+              onMore={() => setLimit((now) => now + PAGE)}
+            />
+            <div className="memory-detail">
+              {selected === null ? (
+                <p className="storage-hint">{t("memory.choose")}</p>
+              ) : (
+                <ItemForm
+                  key={shownId}
+                  item={selected === "new" ? null : selected}
+                  namespace={namespace}
+                  onChanged={setChanged}
+                  onSaved={(saved) => {
+                    setChanged(false);
+                    setSelected(saved);
+                    read();
+                  }}
+                  onRemoved={() => {
+                    setChanged(false);
+                    setSelected(null);
+                    read();
+                  }}
+                  onPutBack={read}
+                />
+              )}
+            </div>
+          </div>
+        )}
+      </div>
+      <ConfirmDialog
+        open={leaving !== null}
+        title={t("memory.leave")}
+        text={t("memory.leaveText", {
+          key: selected === "new" || selected === null ? t("memory.new") : selected.key,
+        })}
+        confirm={t("memory.leaveYes")}
+        onCancel={() => setLeaving(null)}
+        onConfirm={() => {
+          setChanged(false);
+          setLeaving(null);
+          leaving?.();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+interface ListProps {
+  items: readonly ItemView[] | null;
+  more: boolean;
+  selected: string | null;
+  onSelect(item: ItemView): void;
+  onMore(): void;
+}
+
+function ItemList({ items, more, selected, onSelect, onMore }: ListProps) {
+  const now = useNow(15_000);
+  if (items === null) return <Spinner label={t("storage.loading")} />;
+  if (items.length === 0)
+    return (
+      <EmptyState compact title={t("memory.nothingFound")}>
+        {t("memory.nothingFoundText")}
+      </EmptyState>
+    );
+  const onKeyDown = (event: KeyboardEvent<HTMLUListElement>) => {
+    const at = items.findIndex((item) => idOf(item) === selected);
+    const to = { ArrowDown: at + 1, ArrowUp: Math.max(0, at - 1), Home: 0, End: items.length - 1 }[event.key];
+    const next = to === undefined ? undefined : items[to];
+    if (!next) return;
+    event.preventDefault();
+    event.currentTarget.children[items.indexOf(next)]?.scrollIntoView({ block: "nearest" });
+    onSelect(next);
+  };
+  const chosen = items.findIndex((item) => idOf(item) === selected);
+  return (
+    <div className="memory-items">
+      <ul
+        role="listbox"
+        tabIndex={0}
+        aria-label={t("memory.list")}
+        aria-activedescendant={chosen < 0 ? undefined : `memory-${chosen}`}
+        onKeyDown={onKeyDown}
+      >
+        {items.map((item, index) => (
+          <li
+            key={idOf(item)}
+            id={`memory-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onClick={() => onSelect(item)}
+            data-testid={memoryIds.item}
+          >
+            <span className="memory-key">{item.key}</span>
+            <span className="memory-when tabular">{when(item.updatedAt, now)}</span>
+            <span className="memory-place">{placeText(item.namespace)}</span>
+            <code className="memory-line">{lineOf(item.value)}</code>
+          </li>
+        ))}
+      </ul>
+      {more && (
+        <Button size="small" variant="ghost" onClick={onMore}>
+          {t("memory.more")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** A value once it has not changed for a moment. */
+function useQuiet<T>(value: T, millis: number): T {
+  const [quiet, setQuiet] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setQuiet(value), millis);
+    return () => clearTimeout(timer);
+  }, [value, millis]);
+  return quiet;
+}

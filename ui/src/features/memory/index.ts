@@ -1,0 +1,1 @@
+export { MemoryDialog } from "./MemoryDialog";
