@@ -1,5 +1,7 @@
 //! Every command and option, with the help that teaches them.
 
+pub(crate) mod store;
+
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -61,6 +63,8 @@ pub(crate) enum Command {
     Delete(DeleteArgs),
     /// Draw a graph as Mermaid, or print it as formatted JSON.
     Export(ExportArgs),
+    /// Show and change what graphs remember across threads.
+    Store(store::StoreArgs),
     /// Show, allow and take back what a graph may touch outside of itself.
     Trust(TrustArgs),
     /// Serve the app to a browser on this machine.

@@ -69,6 +69,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Update(args) => commands::update::update(args).await,
         Command::Delete(args) => commands::threads::delete(&args).await,
         Command::Export(args) => commands::export::export(&args),
+        Command::Store(args) => commands::store::store(args).await,
         Command::Trust(args) => commands::trust::trust(&args),
         Command::Serve(args) => commands::serve::serve(args).await,
     }

@@ -5,6 +5,7 @@ pub(crate) mod export;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod state;
+pub(crate) mod store;
 pub(crate) mod threads;
 pub(crate) mod trust;
 pub(crate) mod types;

@@ -6,6 +6,7 @@ mod run;
 mod secrets;
 #[cfg(unix)]
 mod serve;
+mod store;
 mod telemetry;
 mod threads;
 mod trust;

@@ -143,6 +143,7 @@ function Memory({ onClose }: { onClose(): void }) {
             <ItemList
               items={items.value?.items ?? null}
               more={items.value?.more ?? false}
+              searched={words !== "" || namespace.length > 0}
               selected={shownId}
               onSelect={select}
               onMore={() => setLimit((now) => now + PAGE)}
@@ -194,18 +195,20 @@ function Memory({ onClose }: { onClose(): void }) {
 interface ListProps {
   items: readonly ItemView[] | null;
   more: boolean;
+  /** A part of what there is was asked for. */
+  searched: boolean;
   selected: string | null;
   onSelect(item: ItemView): void;
   onMore(): void;
 }
 
-function ItemList({ items, more, selected, onSelect, onMore }: ListProps) {
+function ItemList({ items, more, searched, selected, onSelect, onMore }: ListProps) {
   const now = useNow(15_000);
   if (items === null) return <Spinner label={t("storage.loading")} />;
   if (items.length === 0)
     return (
-      <EmptyState compact title={t("memory.nothingFound")}>
-        {t("memory.nothingFoundText")}
+      <EmptyState compact title={t(searched ? "memory.nothingFound" : "memory.none")}>
+        {searched && t("memory.nothingFoundText")}
       </EmptyState>
     );
   const onKeyDown = (event: KeyboardEvent<HTMLUListElement>) => {

@@ -1,7 +1,7 @@
 /** Words of long-term memory. */
 export const memory = {
   "memory.title": "Long-term memory",
-  "memory.open": "Long-term memory: what graphs remember across threads",
+  "memory.open": "Long-term memory: what graphs remember",
   "memory.menu": "Long-term memory…",
   "memory.namespace": "Namespace",
   "memory.all": "All namespaces",

@@ -1,0 +1,205 @@
+//! Options of `superstep store`.
+
+use std::str::FromStr;
+
+use clap::{Args, Subcommand};
+use superstep::Value;
+
+use super::{Db, json};
+
+/// A namespace as an argument: labels with slashes between; a slash within a label is written `\/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Namespace(pub(crate) Vec<String>);
+
+impl FromStr for Namespace {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (mut labels, mut label, mut letters) = (Vec::new(), String::new(), text.chars());
+        while let Some(letter) = letters.next() {
+            match letter {
+                '/' => labels.push(std::mem::take(&mut label)),
+                '\\' => label.push(letters.next().unwrap_or('\\')),
+                other => label.push(other),
+            }
+        }
+        labels.push(label);
+        labels.retain(|label| !label.is_empty());
+        Ok(Self(labels))
+    }
+}
+
+impl Namespace {
+    /// As it is written in an argument.
+    pub(crate) fn text(labels: &[String]) -> String {
+        let label = |label: &String| label.replace('\\', r"\\").replace('/', r"\/");
+        labels.iter().map(label).collect::<Vec<_>>().join("/")
+    }
+
+    pub(crate) fn labels(&self) -> Vec<&str> {
+        self.0.iter().map(String::as_str).collect()
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_long_help = "\
+The store is what graphs remember across threads: objects under namespaces and keys. A namespace is written as its labels
+with slashes between, people/ada. Reading here does not prolong an item's time to live.
+
+Examples:
+  superstep store                               the namespaces that hold items
+  superstep store search people --query tea
+  superstep store get people/ada likes
+  superstep store put people/ada likes '{\"drink\": \"tea\"}'
+  superstep store delete people/ada likes"
+)]
+pub(crate) struct StoreArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<StoreAction>,
+    #[command(flatten)]
+    pub(crate) list: NamespacesArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreAction {
+    /// List the namespaces that hold items.
+    List(NamespacesArgs),
+    /// Find items, the one that was updated last first.
+    Search(SearchArgs),
+    /// Print the value of an item.
+    Get(ItemArgs),
+    /// Store an item, in place of what is there.
+    Put(PutArgs),
+    /// Remove items.
+    Delete(RemoveArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  superstep store list
+  superstep store list people --json")]
+pub(crate) struct NamespacesArgs {
+    /// Only those that begin with this one
+    #[arg(value_name = "NAMESPACE")]
+    pub(crate) under: Option<Namespace>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print JSON: a list of lists of labels
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  superstep store search                        everything, the newest first
+  superstep store search people --query 'green tea'
+  superstep store search people --filter '{\"age\": {\"$gte\": 18}}' --json | jq '.[].value'")]
+pub(crate) struct SearchArgs {
+    /// Items of this namespace and of those below it [default: all]
+    #[arg(value_name = "NAMESPACE")]
+    pub(crate) under: Option<Namespace>,
+    /// Words to look for
+    #[arg(long, short, value_name = "TEXT")]
+    pub(crate) query: Option<String>,
+    /// What values must hold: an object of fields, each a value or {"$eq" | "$ne" | "$gt" | "$gte" | "$lt" | "$lte": …}
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    pub(crate) filter: Option<Value>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Pass over so many
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) offset: usize,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print JSON: a list of items
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  superstep store get people/ada likes
+  superstep store get people/ada likes --json   with its times")]
+pub(crate) struct ItemArgs {
+    /// Where it is
+    #[arg(value_name = "NAMESPACE")]
+    pub(crate) namespace: Namespace,
+    /// Its name there
+    #[arg(value_name = "KEY")]
+    pub(crate) key: String,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print the whole item: namespace, key, value, created_at, updated_at
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  superstep store put people/ada likes '{\"drink\": \"tea\"}'
+  superstep store put people/ada likes @likes.json
+  superstep store put sessions now '{\"who\": \"ada\"}' --minutes 30")]
+pub(crate) struct PutArgs {
+    /// Where it is to be
+    #[arg(value_name = "NAMESPACE")]
+    pub(crate) namespace: Namespace,
+    /// Its name there
+    #[arg(value_name = "KEY")]
+    pub(crate) key: String,
+    /// The value, an object: JSON, @FILE, or - for stdin
+    #[arg(value_name = "JSON", value_parser = json)]
+    pub(crate) value: Value,
+    /// How long it lives [default: until it is removed]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) minutes: Option<u32>,
+    #[command(flatten)]
+    pub(crate) db: Db,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+It cannot be undone, so it asks first on a terminal and needs --yes elsewhere.
+
+Examples:
+  superstep store delete people/ada likes
+  superstep store delete people/ada likes hates --yes")]
+pub(crate) struct RemoveArgs {
+    /// Where they are
+    #[arg(value_name = "NAMESPACE")]
+    pub(crate) namespace: Namespace,
+    /// Their names there
+    #[arg(required = true, value_name = "KEY")]
+    pub(crate) keys: Vec<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) db: Db,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_is_read_back_from_its_text() {
+        for labels in [vec!["people", "ada"], vec!["a/b", r"c\d"], vec!["one"], vec![]] {
+            let labels: Vec<String> = labels.into_iter().map(str::to_owned).collect();
+            assert_eq!(Namespace::text(&labels).parse(), Ok(Namespace(labels)));
+        }
+        assert_eq!(
+            "/people//ada/".parse(),
+            Ok(Namespace(vec!["people".into(), "ada".into()]))
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! `superstep store`: what graphs remember across threads.
+
+use std::time::Duration;
+
+use serde_json::Value as Json;
+use superstep::{Item, NamespaceQuery, StoreAnswer, StoreError, StoreOp, StoreQuery, Ttl, Value, iso8601};
+
+use crate::args::store::{
+    ItemArgs, Namespace, NamespacesArgs, PutArgs, RemoveArgs, SearchArgs, StoreAction, StoreArgs,
+};
+use crate::commands::threads::confirm;
+use crate::fault::Fault;
+use crate::out;
+use crate::place::{Store, quoted};
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Storage(error) => error.into(),
+            error @ StoreError::Embedding { .. } => Fault::failed(error.to_string()),
+            // The rest is about what was typed.
+            error => Fault::usage(error.to_string()),
+        }
+    }
+}
+
+pub(crate) async fn store(args: StoreArgs) -> Result<(), Fault> {
+    match args.action.unwrap_or(StoreAction::List(args.list)) {
+        StoreAction::List(args) => list(&args).await,
+        StoreAction::Search(args) => search(args).await,
+        StoreAction::Get(args) => get(&args).await,
+        StoreAction::Put(args) => put(args).await,
+        StoreAction::Delete(args) => delete(&args).await,
+    }
+}
+
+async fn list(args: &NamespacesArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    let query = NamespaceQuery {
+        prefix: args.under.clone().map(|under| under.0).unwrap_or_default(),
+        limit: args.limit,
+        ..NamespaceQuery::default()
+    };
+    let found = store.memory.list_namespaces(query).await?;
+    if args.json {
+        return Ok(out::pretty(&found)?);
+    }
+    if found.is_empty() {
+        out::note(&format!("Nothing is remembered in {}.", store.name));
+    }
+    for labels in &found {
+        out::line(&Namespace::text(labels))?;
+    }
+    Ok(())
+}
+
+async fn search(args: SearchArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    let query = StoreQuery {
+        prefix: args.under.map(|under| under.0).unwrap_or_default(),
+        query: args.query,
+        filter: args.filter.unwrap_or(Value::Null),
+        limit: args.limit,
+        offset: args.offset,
+        refresh_ttl: Some(false),
+        ..StoreQuery::default()
+    };
+    let found = store.memory.search(query).await?;
+    if args.json {
+        return Ok(out::pretty(&found.iter().map(described).collect::<Vec<_>>())?);
+    }
+    if found.is_empty() {
+        out::note(&format!("Nothing was found in {}.", store.name));
+        return Ok(());
+    }
+    let row = |item: &Item| {
+        vec![
+            Namespace::text(&item.namespace),
+            item.key.clone(),
+            iso8601(item.updated_at),
+            out::short(&Json::from(&Value::Object(item.value.clone())), 80),
+        ]
+    };
+    let rows: Vec<_> = found.iter().map(row).collect();
+    Ok(out::table(&["NAMESPACE", "KEY", "UPDATED", "VALUE"], &rows)?)
+}
+
+fn described(item: &Item) -> Json {
+    Json::from(&item.to_json())
+}
+
+async fn get(args: &ItemArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    let item = item(&store, &args.namespace, &args.key).await?;
+    Ok(match args.json {
+        true => out::pretty(&described(&item))?,
+        false => out::pretty(&Json::from(&Value::Object(item.value)))?,
+    })
+}
+
+/// An item that must be there.
+async fn item(store: &Store, namespace: &Namespace, key: &str) -> Result<Item, Fault> {
+    let get = StoreOp::Get {
+        namespace: namespace.0.clone(),
+        key: key.to_owned(),
+        refresh_ttl: Some(false),
+    };
+    let answers = store.memory.batch(vec![get]).await?;
+    answers
+        .into_iter()
+        .next()
+        .and_then(StoreAnswer::into_item)
+        .ok_or_else(|| {
+            let place = Namespace::text(&namespace.0);
+            Fault::usage(format!(
+                "There is no item {key:?} in {place}. Find items with `superstep store search {}{}`.",
+                quoted(&place),
+                store.option
+            ))
+        })
+}
+
+async fn put(args: PutArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    let ttl = args.minutes.map_or(Ttl::Default, |minutes| {
+        Ttl::For(Duration::from_secs(60 * u64::from(minutes)))
+    });
+    let put = StoreOp::put(&args.namespace.labels(), args.key, args.value)?.living(ttl);
+    store.memory.batch(vec![put]).await?;
+    Ok(())
+}
+
+async fn delete(args: &RemoveArgs) -> Result<(), Fault> {
+    let store = Store::open(&args.db).await?;
+    // All or none: a wrong name is found before anything is gone.
+    for key in &args.keys {
+        item(&store, &args.namespace, key).await?;
+    }
+    let question = format!("Remove {} for good?", out::count(args.keys.len() as u64, "item"));
+    confirm(args.yes, "Removing", &question)?;
+    let labels = args.namespace.labels();
+    let ops = args.keys.iter().map(|key| StoreOp::delete(&labels, key.clone()));
+    store.memory.batch(ops.collect()).await?;
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! `superstep store`: what graphs remember, found and changed.
+
+use serde_json::{Value as Json, json};
+
+use crate::User;
+
+fn json_of(text: &str) -> Json {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn items_are_put_found_and_removed() {
+    let user = User::new();
+    let none = user.expect(0, &["store"]);
+    assert!(
+        none.out.is_empty() && none.err.contains("Nothing is remembered"),
+        "{}",
+        none.err
+    );
+
+    user.expect(
+        0,
+        &[
+            "store",
+            "put",
+            "people/ada",
+            "likes",
+            r#"{"drink": "green tea", "cups": 3}"#,
+        ],
+    );
+    user.expect(
+        0,
+        &[
+            "store",
+            "put",
+            "people/ben",
+            "likes",
+            r#"{"drink": "coffee", "cups": 1}"#,
+        ],
+    );
+    user.expect(0, &["store", "put", r"files/a\/b", "now", "{}", "--minutes", "5"]);
+    assert_eq!(
+        user.expect(0, &["store"]).out,
+        "files/a\\/b\npeople/ada\npeople/ben\n"
+    );
+    assert_eq!(
+        json_of(&user.expect(0, &["store", "list", "people", "--json"]).out),
+        json!([["people", "ada"], ["people", "ben"]])
+    );
+
+    let found = user.expect(0, &["store", "search", "people", "--query", "tea", "--json"]);
+    let found = json_of(&found.out);
+    assert_eq!(
+        (
+            &found[0]["namespace"],
+            &found[0]["key"],
+            found.as_array().unwrap().len()
+        ),
+        (&json!(["people", "ada"]), &json!("likes"), 1)
+    );
+    let many = user.expect(0, &["store", "search", "--filter", r#"{"cups": {"$lt": 2}}"#]);
+    assert!(
+        many.out.contains("people/ben") && !many.out.contains("people/ada"),
+        "{}",
+        many.out
+    );
+
+    let read = user.expect(0, &["store", "get", "people/ada", "likes"]);
+    assert_eq!(json_of(&read.out), json!({"drink": "green tea", "cups": 3}));
+    let whole = json_of(
+        &user
+            .expect(0, &["store", "get", "people/ada", "likes", "--json"])
+            .out,
+    );
+    assert_eq!(whole["created_at"], whole["updated_at"]);
+
+    // Nothing goes without a yes, nor when one of the names is wrong.
+    user.expect(2, &["store", "delete", "people/ada", "likes"]);
+    let wrong = user.expect(2, &["store", "delete", "people/ada", "likes", "hates", "--yes"]);
+    assert!(
+        wrong.err.contains("no item \"hates\" in people/ada"),
+        "{}",
+        wrong.err
+    );
+    user.expect(0, &["store", "get", "people/ada", "likes"]);
+    user.expect(0, &["store", "delete", "people/ada", "likes", "--yes"]);
+    user.expect(2, &["store", "get", "people/ada", "likes"]);
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused_with_the_reason() {
+    let user = User::new();
+    let text = user.expect(2, &["store", "put", "a", "k", "\"text\""]);
+    assert!(text.err.contains("a store keeps objects"), "{}", text.err);
+    let period = user.expect(2, &["store", "put", "a.b", "k", "{}"]);
+    assert!(period.err.contains("holds a period"), "{}", period.err);
+    let filter = user.expect(2, &["store", "search", "--filter", r#"{"a": {"$like": 1}}"#]);
+    assert!(filter.err.contains("$like"), "{}", filter.err);
+}
