@@ -56,6 +56,8 @@ function Form({
   const before: Json = item === null ? {} : item.value.value;
   const [value, setValue] = useState<Json>(before);
   const [valid, setValid] = useState(true);
+  /** Text that is no JSON has not reached the value, so only another editor is rid of it. */
+  const [editor, setEditor] = useState(0);
   const [place, setPlace] = useState(() => placeText(item?.namespace ?? namespace));
   const [key, setKey] = useState(item?.key ?? "");
   const [busy, setBusy] = useState(false);
@@ -85,6 +87,11 @@ function Form({
       setProblem(asProblem(thrown));
       setBusy(false);
     }
+  };
+  const revert = () => {
+    setValue(before);
+    setValid(true);
+    setEditor((now) => now + 1);
   };
   const remove = async () => {
     if (item === null) return;
@@ -138,6 +145,7 @@ function Form({
         </header>
       )}
       <JsonEditor
+        key={editor}
         aria-label={t("memory.value")}
         value={value}
         onChange={setValue}
@@ -165,7 +173,7 @@ function Form({
           </Button>
         )}
         {item !== null && changed && (
-          <Button onClick={() => setValue(before)} disabled={busy}>
+          <Button onClick={revert} disabled={busy}>
             {t("memory.revert")}
           </Button>
         )}

@@ -1,0 +1,46 @@
+/** Long-term memory: what a graph remembers is found, changed while nothing else did, removed and put back. */
+import { expect, test } from "./superstep";
+
+test("find what a run remembered, change it, remove it and take that back", async ({ app, page }) => {
+  await app.openExample("memory-chat");
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("graphs remember");
+  await page.keyboard.press("Enter");
+  await expect(app.id("memory")).toBeVisible();
+  const item = app.id("memory-item");
+  await expect(item.first()).toContainText("people/");
+  const before = await item.count();
+
+  await item.first().click();
+  const value = app.id("memory-value").locator(".cm-content");
+  await value.click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type('{"text": "prefers marzipan"');
+  await app.id("memory-save").click();
+  await expect(app.id("memory-save")).toBeDisabled();
+  await app.id("memory-search").fill("marzipan");
+  await expect(item).toHaveCount(1);
+  await expect(item).toContainText("prefers marzipan");
+
+  // What was typed is not lost by a click beside it.
+  await item.click();
+  await value.click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("broken");
+  await app.id("memory-add").click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(value).toContainText("broken");
+  await page.getByRole("button", { name: "Undo changes" }).click();
+  await expect(value).toContainText("marzipan");
+
+  await app.id("memory-remove").click();
+  await expect(item).toHaveCount(0);
+  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await expect(item).toHaveCount(1);
+  await app.id("memory-search").fill("");
+  await expect(item).toHaveCount(before);
+});
