@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::names::NameMap;
+use crate::progress::Progress;
 use crate::upkeep::{Integrity, Pruning, Removal, ThreadLens, ThreadQuery, ThreadSummary, Usage};
 use crate::value::{Object, Value};
 
@@ -331,6 +332,9 @@ pub enum StorageError {
         /// Highest version this build knows.
         supported: i64,
     },
+    /// Whoever asked for it wanted it to stop.
+    #[error("it was stopped; what was not done yet is as it was")]
+    Stopped,
     /// The backend does not offer this operation.
     #[error("{0} is not supported by this backend")]
     Unsupported(&'static str),
@@ -414,7 +418,12 @@ pub trait Checkpointer: Debug + Send + Sync {
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError>;
     /// Removes checkpoints with their writes, and says what went.
     async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
-        let _ = pruning;
+        self.prune_watched(pruning, &Progress::default()).await
+    }
+    /// Removes checkpoints, and says meanwhile how far it is. When it is stopped, every thread is either as it was or
+    /// done; a backend with transactions leaves all as they were.
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
+        let _ = (pruning, progress);
         Err(StorageError::Unsupported("removing the past of a thread"))
     }
     /// What is stored takes so much.
@@ -429,7 +438,12 @@ pub trait Checkpointer: Debug + Send + Sync {
     /// Reads everything, and with `repair` puts right what can be: a checkpoint that cannot be read is removed, and
     /// what continues it goes on without a past. Nothing that can be read is removed.
     async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
-        let _ = repair;
+        self.verify_watched(repair, &Progress::default()).await
+    }
+    /// Reads everything, and says meanwhile how far it is. When it is stopped, every thread is either as it was or
+    /// repaired.
+    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
+        let _ = (repair, progress);
         Err(StorageError::Unsupported("checking what is stored"))
     }
 }

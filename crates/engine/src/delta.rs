@@ -19,6 +19,7 @@ use crate::checkpoint::{
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::live::Live;
 use crate::plan::{ChannelIx, Plan};
+use crate::progress::Progress;
 use crate::upkeep::{Keep, Link, Pruning, Removal, Scope, ThreadQuery};
 use crate::value::{List, Object, Value};
 
@@ -159,8 +160,19 @@ pub(crate) async fn list(
 
 /// Removes checkpoints, and keeps those that what stays is rebuilt from: what a host calls that has no graph at hand.
 pub async fn prune(saver: &dyn Checkpointer, pruning: &Pruning) -> Result<Removal, StorageError> {
+    prune_watched(saver, pruning, &Progress::default()).await
+}
+
+/// Removes checkpoints as [`prune`] does, and says meanwhile how far it is.
+pub async fn prune_watched(
+    saver: &dyn Checkpointer,
+    pruning: &Pruning,
+    progress: &Progress,
+) -> Result<Removal, StorageError> {
     let needed = ancestry(saver, pruning).await?;
-    saver.prune(&pruning.clone().retain(needed)).await
+    saver
+        .prune_watched(&pruning.clone().retain(needed), progress)
+        .await
 }
 
 /// The checkpoints that a pruning would remove although what it keeps is rebuilt from them.

@@ -36,6 +36,7 @@ mod options;
 mod pace;
 mod persist;
 mod plan;
+mod progress;
 mod retry;
 mod run;
 mod schedule;
@@ -66,7 +67,7 @@ pub use clock::{Clock, SystemClock, iso8601};
 pub use compiled::{Drain, Durability, Graph, Input, Output, Run, RunConfig, RunResult, RunStatus, StateRef};
 pub use context::{NodeContext, TaskInfo};
 pub use decode::DecodeError;
-pub use delta::prune;
+pub use delta::{prune, prune_watched};
 pub use entrypoint::Entrypoint;
 pub use error::{
     CompileError, GraphPlace, GraphProblem, RunError, StateError, TimeoutScope, UnknownInterruptReason,
@@ -86,6 +87,7 @@ pub use node::{
     ParentCommand, Router, Target,
 };
 pub use options::NodeOptions;
+pub use progress::{Progress, Watch};
 pub use retry::{RetryOn, RetryPolicy, is_retryable};
 pub use schedule::Schedule;
 pub use single::NodeRun;

@@ -16,6 +16,7 @@ use crate::checkpoint::{
 };
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::node::BoxFuture;
+use crate::progress::Progress;
 use crate::upkeep::{
     CheckpointUsage, Integrity, KeyUsage, Link, Pruning, Removal, Scope, ThreadLens, ThreadQuery,
     ThreadSummary, ThreadUsage, Usage,
@@ -354,7 +355,8 @@ impl Checkpointer for MemorySaver {
         Ok(())
     }
 
-    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
+        progress.at(0, 1)?;
         let mut all = self.write();
         let mut removal = Removal::default();
         let named = |thread: &ThreadId| match &pruning.scope {
@@ -416,7 +418,8 @@ impl Checkpointer for MemorySaver {
         Ok(self.read().get(thread).map(lens).unwrap_or_default())
     }
 
-    async fn verify(&self, _: bool) -> Result<Integrity, StorageError> {
+    async fn verify_watched(&self, _: bool, progress: &Progress) -> Result<Integrity, StorageError> {
+        progress.at(0, 1)?;
         let all = self.read();
         let checkpoints = all.values().flat_map(|spaces| spaces.values());
         Ok(Integrity {

@@ -294,6 +294,8 @@ pub struct Usage {
     pub free: u64,
     /// Bytes that sharing equal values saves.
     pub shared: u64,
+    /// Bytes of what is remembered beside threads: the items of the store in the same place.
+    pub store: u64,
     /// Each thread, the largest first.
     pub threads: Vec<ThreadUsage>,
 }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use superstep::{
-    CheckpointId, Checkpointer, Keep, Pruning, Removal, StorageError, ThreadId, ThreadQuery, ThreadStatus,
-    iso8601,
+    CheckpointId, Checkpointer, Keep, Progress, Pruning, Removal, StorageError, ThreadId, ThreadQuery,
+    ThreadStatus, Watch, iso8601,
 };
 
 /// Threads that are looked at together.
@@ -39,7 +39,7 @@ pub async fn retain(
     now: u64,
     exempt: &Exempt,
     dry_run: bool,
-    watch: crate::transfer::Watch<'_>,
+    watch: Watch<'_>,
 ) -> Result<Removal, StorageError> {
     let idle = u64::try_from(rule.idle.as_millis()).unwrap_or(u64::MAX);
     let mut query = ThreadQuery {
@@ -71,7 +71,18 @@ pub async fn retain(
         if !threads.is_empty() {
             let mut pruning = Pruning::threads(threads, rule.keep).retain(exempt.checkpoints.iter().cloned());
             pruning.dry_run = dry_run;
-            add(&mut sum, superstep::prune(saver, &pruning).await?);
+            let progress = Progress::default();
+            let work = superstep::prune_watched(saver, &pruning, &progress);
+            // Only asked whether to go on: what is counted here are threads.
+            let before = seen - page.len() as u64;
+            match progress
+                .follow(work, &|_, _| watch(before, total.max(seen)))
+                .await
+            {
+                Ok(removal) => add(&mut sum, removal),
+                Err(StorageError::Stopped) => break,
+                Err(error) => return Err(error),
+            }
         }
         if !watch(seen, total.max(seen)) {
             break;

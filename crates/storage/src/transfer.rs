@@ -13,16 +13,13 @@ use std::io::{BufRead, Write as Output};
 use serde::{Deserialize, Serialize};
 use superstep::{
     Change, Checkpoint, CheckpointId, Checkpointer, Commit, ListQuery, Metadata, Name, Object, Put,
-    StorageError, TaskWrites, ThreadId, Value, Write,
+    StorageError, TaskWrites, ThreadId, Value, Watch, Write,
 };
 
 /// What the head of a file says it is.
 const FORMAT: &str = "superstep-thread/1";
 /// Checkpoints that are stored together.
 const AT_ONCE: usize = 64;
-
-/// Told how many checkpoints are done, of how many; an answer of `false` stops the work.
-pub type Watch<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
 
 /// Why a thread did not get where it should.
 #[derive(Debug, thiserror::Error)]
@@ -204,10 +201,19 @@ fn put(checkpoint: Checkpoint, parent: Option<&Checkpoint>) -> Put {
 fn appended_from(before: Option<&Value>, now: Option<&Value>) -> Option<usize> {
     match (before, now) {
         (Some(Value::Array(before)), Some(Value::Array(now))) => {
-            let grown = before.len() <= now.len() && before.iter().eq(now.iter().take(before.len()));
+            let grown = before.len() <= now.len() && before.iter().zip(now.iter()).all(|(a, b)| alike(a, b));
             grown.then_some(before.len())
         }
         _ => None,
+    }
+}
+
+/// Equal? Items that a backend has read once are the same in memory, and need no look inside.
+fn alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => a.same(b) || a == b,
+        (Value::Array(a), Value::Array(b)) => a.same(b) || a == b,
+        (a, b) => a == b,
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    MemorySaver, Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary,
-    Usage, conformance,
+    MemorySaver, Name, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery,
+    ThreadSummary, Usage, conformance,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
@@ -133,10 +133,10 @@ impl Checkpointer for Reopening {
         guard.1 += 1;
         guard.0.copy_thread(from, to).await
     }
-    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
         let mut guard = self.saver.lock().await;
         guard.1 += 1;
-        guard.0.prune(pruning).await
+        guard.0.prune_watched(pruning, progress).await
     }
     async fn values(
         &self,
@@ -156,7 +156,7 @@ impl Checkpointer for Reopening {
     async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
         self.fresh().await.0.lens(thread).await
     }
-    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
-        self.fresh().await.0.verify(repair).await
+    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
+        self.fresh().await.0.verify_watched(repair, progress).await
     }
 }

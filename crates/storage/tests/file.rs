@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use superstep::conformance::{self, Draft, id};
 use superstep::{
     Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery,
-    Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery, TaskId,
-    TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Write, json,
+    Progress, Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp,
+    StoreQuery, TaskId, TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Write, json,
 };
 use superstep_storage::{FileOptions, FileSaver, FileStore, Synchronous};
 
@@ -126,8 +126,9 @@ impl Checkpointer for Reopening {
         self.with(true, async |saver| saver.copy_thread(from, to).await)
             .await
     }
-    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
-        self.with(true, async |saver| saver.prune(pruning).await).await
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
+        self.with(true, async |saver| saver.prune_watched(pruning, progress).await)
+            .await
     }
 }
 

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use superstep::conformance::{self, Draft, id};
 use superstep::{
     Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery,
-    Pruning, Removal, StorageError, Store, StoreConfig, StoreOp, StoreQuery, TaskId, TaskWrites, ThreadId,
-    ThreadQuery, ThreadSummary, Ttl, Write, json,
+    Progress, Pruning, Removal, StorageError, Store, StoreConfig, StoreOp, StoreQuery, TaskId, TaskWrites,
+    ThreadId, ThreadQuery, ThreadSummary, Ttl, Write, json,
 };
 use superstep_storage::{RedisSaver, RedisStore};
 use superstep_test_servers::Redis;
@@ -114,8 +114,8 @@ impl Checkpointer for Turns {
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
         self.writer().copy_thread(from, to).await
     }
-    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
-        self.writer().prune(pruning).await
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
+        self.writer().prune_watched(pruning, progress).await
     }
 }
 

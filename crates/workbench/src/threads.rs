@@ -55,6 +55,7 @@ pub(crate) fn storage_problem(error: &StorageError) -> Problem {
         .remedy("Install a newer release, or start with another data folder."),
         StorageError::Corrupt { .. } => Problem::new("storage", error.to_string())
             .remedy("Go on with another checkpoint or thread, or put back a copy of the database."),
+        StorageError::Stopped => Problem::new("stopped", "It was stopped. What was not done yet is as it was."),
         StorageError::Unsupported(_) => Problem::new("storage", format!("{error}."))
             .remedy("Use a database of another kind for this."),
     }

@@ -9,6 +9,17 @@ use crate::oracle::{Count, Oracle};
 use crate::place::Place;
 use crate::random::Random;
 
+/// A process that does nothing for so long is killed all the same.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Kills after which it is said how many there were.
+const TELL_EVERY: u64 = 100;
+
+/// Bytes of the journal.
+fn noted(journal: &Path) -> u64 {
+    std::fs::metadata(journal).map_or(0, |file| file.len())
+}
+
 /// How a place is put to the test.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -20,8 +31,9 @@ pub struct Trial {
     pub seed: u64,
     /// Threads that the process works on at once.
     pub lines: u64,
-    /// It is killed at the latest so many milliseconds after it opened the backend.
-    pub within: u64,
+    /// It is killed when it has noted a random number of bytes below this: by what it has done and not by the clock,
+    /// so that a slow machine kills it in the middle of its work too.
+    pub noting: u64,
     /// Stop early when it takes longer.
     pub time: Duration,
 }
@@ -41,18 +53,27 @@ pub async fn run(place: &Place, trial: &Trial) -> Result<Report, String> {
     let (mut oracle, mut random) = (Oracle::default(), Random::new(trial.seed));
     let (began, mut kills) = (Instant::now(), 0);
     while kills < trial.kills && began.elapsed() < trial.time {
+        let before = noted(&journal);
         let mut victim = Victim::start(place, trial, &journal, random.below(1 << 40), None)?;
         // One in eight dies while it opens the backend, where it repairs what the kill before left.
         if random.percent(12) {
             std::thread::sleep(Duration::from_millis(random.below(15)));
         } else if victim.opened() {
-            std::thread::sleep(Duration::from_micros(random.below(trial.within * 1000)));
+            let (until, patience) = (before + random.below(trial.noting), Instant::now());
+            while noted(&journal) < until && patience.elapsed() < PATIENCE {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            // Notes are made around what is stored; this gets it in the middle.
+            std::thread::sleep(Duration::from_micros(random.below(2000)));
         }
         victim.kill()?;
         kills += 1;
         ask(&mut oracle, place, &journal)
             .await
             .map_err(|what| format!("after kill {kills} (seed {}): {what}", trial.seed))?;
+        if kills % TELL_EVERY == 0 {
+            eprintln!("{kills} kills in {:.0?}", began.elapsed());
+        }
     }
     let last = Victim::start(place, trial, &journal, random.below(1 << 40), Some(1))?;
     last.end()?;

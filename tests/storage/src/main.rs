@@ -83,7 +83,7 @@ async fn kill(backend: Backend, kills: u64) -> Result<(), String> {
         kills,
         seed: std::process::id().into(),
         lines: 4,
-        within: 250,
+        noting: 20_000,
         time: Duration::MAX,
     };
     let report = match crash::run(&place, &trial).await {

@@ -26,24 +26,14 @@ pub async fn measure(
     threads: u64,
     turns: u64,
 ) -> Result<(), StorageError> {
-    for (what, size, figures) in [
-        (
-            "one thread",
-            checkpoints,
-            pair(backend, checkpoints, Kind::Thread).await?,
-        ),
-        (
-            "many threads",
-            threads,
-            pair(backend, threads, Kind::Threads).await?,
-        ),
-        (
-            "conversation",
-            turns,
-            pair(backend, turns, Kind::Conversation).await?,
-        ),
+    for (what, size, kind) in [
+        ("one thread", checkpoints, Kind::Thread),
+        ("many threads", threads, Kind::Threads),
+        ("conversation", turns, Kind::Conversation),
     ] {
-        let Some((tenth, full)) = figures else { continue };
+        let Some((tenth, full)) = pair(backend, size, kind).await? else {
+            continue;
+        };
         for ((name, unit, value), (.., limit)) in full.into_iter().zip(tenth) {
             let line = serde_json::json!({
                 "bench": "scale", "workload": format!("{what}: {name}"),
@@ -63,6 +53,16 @@ enum Kind {
     Conversation,
 }
 
+impl Kind {
+    fn filling(self) -> &'static str {
+        match self {
+            Kind::Thread => "storing checkpoints of a thread:",
+            Kind::Threads => "storing threads:",
+            Kind::Conversation => "storing turns of a conversation:",
+        }
+    }
+}
+
 async fn pair(backend: Backend, size: u64, kind: Kind) -> Result<Option<(Figures, Figures)>, StorageError> {
     let (Some(tenth), Some(full)) = (
         run(backend, size / 10, kind).await?,
@@ -78,6 +78,16 @@ async fn run(backend: Backend, size: u64, kind: Kind) -> Result<Option<Figures>,
         return Ok(None);
     };
     let mut figures = Figures::new();
+    let began = Instant::now();
+    let tell = |what: &str| {
+        eprintln!(
+            "{}: {what} {} after {:.1?}",
+            backend.scheme(),
+            size,
+            began.elapsed()
+        );
+    };
+    tell(kind.filling());
     let saver = place.open().await?;
     match kind {
         Kind::Thread => fill_thread(&*saver, size, &mut figures).await?,
@@ -93,11 +103,13 @@ async fn run(backend: Backend, size: u64, kind: Kind) -> Result<Option<Figures>,
     } else {
         saver
     };
+    tell("using");
     match kind {
         Kind::Thread => use_thread(&*saver, size, &mut figures).await?,
         Kind::Threads => use_threads(&*saver, size, &mut figures).await?,
         Kind::Conversation => use_conversation(&*saver, size, &mut figures).await?,
     }
+    tell("done with");
     Ok(Some(figures))
 }
 

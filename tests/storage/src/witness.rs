@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use superstep::{
     ChannelValues, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit,
-    Integrity, ListQuery, Name, Pruning, Removal, StorageError, TaskStatus, ThreadId, ThreadLens,
+    Integrity, ListQuery, Name, Progress, Pruning, Removal, StorageError, TaskStatus, ThreadId, ThreadLens,
     ThreadQuery, ThreadSummary, Usage, Value,
 };
 
@@ -304,9 +304,9 @@ impl Checkpointer for Witness {
         self.journal.note(&Note::Copied { from, to });
         Ok(())
     }
-    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
         // Who prunes notes it: only that place knows by which rule the journal is to be read.
-        self.backend.prune(pruning).await
+        self.backend.prune_watched(pruning, progress).await
     }
     async fn usage(&self) -> Result<Usage, StorageError> {
         self.backend.usage().await
@@ -314,7 +314,7 @@ impl Checkpointer for Witness {
     async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
         self.backend.lens(thread).await
     }
-    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
-        self.backend.verify(repair).await
+    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
+        self.backend.verify_watched(repair, progress).await
     }
 }

@@ -5,6 +5,7 @@ use super::{Mismatch, Outcome, same, suite};
 use crate::checkpoint::{Checkpoint, Checkpointer, ListQuery, StorageError};
 use crate::ids::{CheckpointId, ThreadId};
 use crate::json;
+use crate::progress::Progress;
 use crate::upkeep::{Keep, Pruning, Removal, ThreadPlace, ThreadQuery, ThreadStatus};
 use crate::value::{Object, Value};
 
@@ -18,6 +19,7 @@ suite! {
     "prune: a dry run says what would go and changes nothing (or the backend says that it cannot)" => dry_run,
     "prune: what is retained stays (or the backend says that it cannot)" => retained,
     "prune: shared values of what is kept stay (or the backend says that it cannot)" => shared,
+    "prune and verify: what is stopped leaves threads as they were (or the backend says that it cannot)" => stopped,
     "usage: threads with their checkpoints, the largest first (or the backend says that it cannot)" => usage,
     "lens: keys and checkpoints (or the backend says that it cannot)" => lens,
     "lens: a list that is replaced grows, one that is appended to does not (or the backend says that it cannot)" => growing,
@@ -422,6 +424,54 @@ async fn retained(saver: &dyn Checkpointer) -> Outcome {
     saver.prune(&runs).await?;
     same("of the runs", left(saver, "t").await?, numbers(&[3]))?;
     as_made(saver, "t", &made).await
+}
+
+async fn stopped(saver: &dyn Checkpointer) -> Outcome {
+    let made = tree(saver, "t").await?;
+    tree(saver, "u").await?;
+    let pruning = Pruning::threads(["t".into(), "u".into()], Keep::Latest);
+    let stopped = Progress::default();
+    stopped.stop();
+    for pruning in [pruning.clone().dry_run(), pruning.clone()] {
+        let ended = match offered(saver.prune_watched(&pruning, &stopped).await) {
+            Ok(None) => return Ok(()),
+            Ok(Some(removal)) => Err(format!(
+                "it went on and removed {} checkpoints",
+                removal.checkpoints
+            )),
+            Err(_) => Ok(()),
+        };
+        ended?;
+        same("left", left(saver, "t").await?.len(), 11)?;
+        same("left of the other", left(saver, "u").await?.len(), 11)?;
+        as_made(saver, "t", &made).await?;
+    }
+    for repair in [false, true] {
+        match saver.verify_watched(repair, &stopped).await {
+            Err(StorageError::Stopped | StorageError::Unsupported(_)) => {}
+            other => return Err(format!("a stopped check came to {other:?}").into()),
+        }
+    }
+    // Followed to its end, it is told, and does what it does when nobody looks.
+    let progress = Progress::default();
+    let followed = std::sync::Mutex::new(Vec::new());
+    let watch = |done, total| {
+        let mut told = followed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        told.push((done, total));
+        true
+    };
+    let work = saver.prune_watched(&pruning, &progress);
+    let removal = progress.follow(work, &watch).await?;
+    same("went", removal.checkpoints, 18)?;
+    let told = followed
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    same(
+        "never beyond the end",
+        told.iter().all(|(done, total)| done <= total),
+        true,
+    )?;
+    same("forwards", told.is_sorted(), true)
 }
 
 async fn shared(saver: &dyn Checkpointer) -> Outcome {

@@ -20,8 +20,8 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery, ThreadSummary,
-    Usage,
+    Name, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
+    ThreadSummary, Usage,
 };
 use tokio::sync::oneshot;
 
@@ -278,9 +278,9 @@ impl Checkpointer for FileSaver {
         self.submit(move |writer| writer.copy(&from, &to)).await
     }
 
-    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
-        let pruning = pruning.clone();
-        self.submit(move |writer| writer.prune(&pruning)).await
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
+        let (pruning, progress) = (pruning.clone(), progress.clone());
+        self.submit(move |writer| writer.prune(&pruning, &progress)).await
     }
 
     async fn usage(&self) -> Result<Usage, StorageError> {
@@ -294,7 +294,8 @@ impl Checkpointer for FileSaver {
         }
     }
 
-    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
-        self.submit(move |writer| writer.verify(repair)).await
+    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
+        let progress = progress.clone();
+        self.submit(move |writer| writer.verify(repair, &progress)).await
     }
 }

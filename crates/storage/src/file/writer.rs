@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,8 +12,8 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use serde::{Deserialize, Serialize};
 use superstep::{
-    CheckpointHead, CheckpointId, Checkpointer, Commit, Integrity, Link, Name, Pruning, Removal, Scope,
-    StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage, Usage,
+    CheckpointHead, CheckpointId, Checkpointer, Commit, Integrity, Link, Name, Progress, Pruning, Removal,
+    Scope, StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage, Usage,
 };
 
 use super::folder::{Folder, failed};
@@ -500,7 +500,7 @@ impl Writer {
         done
     }
 
-    pub(super) fn prune(&mut self, pruning: &Pruning) -> Result<Removal, StorageError> {
+    pub(super) fn prune(&mut self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
         let threads = match &pruning.scope {
             Scope::Threads(threads, _) => Scope::distinct(threads),
             Scope::Runs(_) => self.shared.threads(),
@@ -509,7 +509,8 @@ impl Writer {
             bytes: Some(0),
             ..Removal::default()
         };
-        for thread in &threads {
+        for (done, thread) in threads.iter().enumerate() {
+            progress.at(done as u64, threads.len() as u64)?;
             if let AtHand::Nothing = self.shared.thread(thread) {
                 continue;
             }
@@ -572,9 +573,9 @@ impl Writer {
 
     pub(super) fn usage(&mut self) -> Result<Usage, StorageError> {
         let mut usage = Usage::default();
-        for file in [self.list_path(), self.folder.path().join("store.jsonl")] {
-            usage.bytes += fs::metadata(&file).map_or(0, |file| file.len());
-        }
+        let size = |file: &Path| fs::metadata(file).map_or(0, |file| file.len());
+        usage.store = size(&self.folder.path().join("store.jsonl"));
+        usage.bytes = usage.store + size(&self.list_path());
         for thread in self.shared.threads() {
             let journal = self.journal(&thread)?;
             usage.bytes += journal.bytes;
@@ -590,11 +591,14 @@ impl Writer {
         Ok(usage)
     }
 
-    pub(super) fn verify(&mut self, repair: bool) -> Result<Integrity, StorageError> {
+    pub(super) fn verify(&mut self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
         let mut found = Integrity::default();
         let folder = self.folder.clone();
         self.sync()?;
-        for thread in self.shared.threads() {
+        let threads = self.shared.threads();
+        let total = threads.len() as u64;
+        for thread in threads {
+            progress.at(found.threads, total)?;
             // What is on the disk counts, not what is in memory.
             self.forget(&thread);
             let journal = self.journal(&thread)?;

@@ -25,8 +25,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery, ThreadSummary,
-    Usage,
+    Name, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
+    ThreadSummary, Usage,
 };
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
@@ -228,8 +228,8 @@ impl Checkpointer for PostgresSaver {
         self.submit(Job::Copy(from.clone(), to.clone())).await.map(drop)
     }
 
-    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
-        self.submit(Job::Prune(pruning.clone())).await
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
+        self.submit(Job::Prune(pruning.clone(), progress.clone())).await
     }
 
     async fn usage(&self) -> Result<Usage, StorageError> {
@@ -240,8 +240,8 @@ impl Checkpointer for PostgresSaver {
         read!(self, "measuring a thread", view => view.lens(thread))
     }
 
-    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
-        let (mut found, sick) = read!(self, "checking what is stored", view => view.survey())?;
+    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
+        let (mut found, sick) = read!(self, "checking what is stored", view => view.survey(progress))?;
         if repair && !found.damage.is_empty() {
             self.submit(Job::Repair(sick)).await?;
             found.repaired = true;

@@ -110,7 +110,7 @@ const ITEMS: &str = "
         UNION
         SELECT i.space, i.id, i.base FROM t JOIN items i ON i.space = t.space AND i.id = t.base
     )
-    SELECT i.id, i.base, i.len, i.parts, i.data
+    SELECT i.id, i.base, i.len, i.parts, i.data, i.whole
     FROM t JOIN items i ON i.space = t.space AND i.id = t.id";
 
 const PARTS: &str = "
@@ -322,8 +322,9 @@ struct Items {
     values: HashMap<i64, Value>,
 }
 
-/// The row it builds on, the length of the list with it, the parts it names, and its bytes.
-type Item = (Option<i64>, Option<i64>, Vec<i64>, Vec<u8>);
+/// The row it builds on, the length of the list with it, the parts it names, its bytes, and the length of the JSON of
+/// the whole value.
+type Item = (Option<i64>, Option<i64>, Vec<i64>, Vec<u8>, i64);
 
 impl Items {
     fn read(rows: &[Row]) -> Result<Self, Fault> {
@@ -335,10 +336,16 @@ impl Items {
                 row.try_get(2)?,
                 parts.unwrap_or_default(),
                 row.try_get(4)?,
+                row.try_get(5)?,
             );
             items.rows.insert(row.try_get(0)?, item);
         }
         Ok(items)
+    }
+
+    /// Length of the JSON of the value that ends with a row that was read.
+    fn size(&self, row: i64) -> Option<i64> {
+        self.rows.get(&row).map(|(.., size)| *size)
     }
 
     /// The value that ends with this row.
@@ -358,7 +365,7 @@ impl Items {
             }
         };
         while let Some(at) = chain.pop() {
-            let Some((_, len, parts, data)) = self.rows.get(&at) else {
+            let Some((_, len, parts, data, _)) = self.rows.get(&at) else {
                 continue;
             };
             let part = library.value(data, parts)?;
@@ -392,6 +399,8 @@ pub(super) struct View {
     metas: HashMap<String, Meta>,
     /// Inside a transaction.
     open: bool,
+    /// Only what the server holds counts, and not what is at hand.
+    pub(super) afresh: bool,
 }
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -404,6 +413,7 @@ impl View {
             names: names.clone(),
             metas: HashMap::new(),
             open: false,
+            afresh: false,
         })
     }
 
@@ -412,10 +422,10 @@ impl View {
         if let Err(Fault::Sql(_)) = outcome {
             return outcome;
         }
-        if self.open {
-            self.session.batch("COMMIT").await?;
+        match self.open {
+            true => self.server.end(self.session),
+            false => self.server.keep(self.session),
         }
-        self.server.keep(self.session);
         outcome
     }
 
@@ -771,6 +781,7 @@ impl View {
         let known = self.names.clone();
         known.learn(&mut self.session, names).await?;
         let (mut states, mut spaces, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        let mut warm: HashMap<i64, Value> = HashMap::new();
         for found in &found {
             let state = deltas.state(&known, found.space, found.head.id.as_str());
             let mut state = state.map_err(|cause| Fault::corrupt(found.place(), cause))?;
@@ -782,8 +793,16 @@ impl View {
                     .collect();
             }
             for row in state.values.values() {
-                spaces.push(found.space);
-                rows.push(*row);
+                if warm.contains_key(row) {
+                    continue;
+                }
+                match self.server.at_hand(*row).filter(|_| !self.afresh) {
+                    Some(value) => drop(warm.insert(*row, value)),
+                    None => {
+                        spaces.push(found.space);
+                        rows.push(*row);
+                    }
+                }
             }
             states.push(state);
         }
@@ -798,6 +817,7 @@ impl View {
             false => self.last(&spaces, &rows, &parts).await?,
         };
         let (mut items, mut library) = (Items::read(&items)?, Library::read(&parts)?);
+        items.values = warm;
         let mut tuples = Vec::with_capacity(found.len());
         for (found, state) in found.into_iter().zip(states) {
             let place = found.place();
@@ -806,6 +826,9 @@ impl View {
                 let value = items.value(*row, &mut library).map_err(|cause| {
                     Fault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause)
                 })?;
+                if let Some(size) = items.size(*row) {
+                    self.server.have(*row, None, value.clone(), size);
+                }
                 channel_values.insert(channel.clone(), value);
             }
             let writes = pending.remove(&found.seq).unwrap_or_default();

@@ -9,13 +9,15 @@ use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signat
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use superstep::StorageError;
+use superstep::{StorageError, Value};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::codec::warm::Warm;
 
 use super::fault::{Fault, is_passing};
 
@@ -29,6 +31,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const TOLD: Duration = Duration::from_secs(2);
 /// The schema of databases whose URL names none.
 const SCHEMA: &str = "superstep";
+
+/// About how many bytes of values are kept at hand.
+const WARM: u64 = 64 << 20;
+/// Where numbers of rows are never given again, nothing that is at hand grows old.
+const EPOCH: i64 = 1;
 
 /// Parameters of a statement.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -46,6 +53,8 @@ pub(super) struct Server {
     idle: Mutex<Vec<Session>>,
     /// Sessions that may be used at a time, so that many readers do not take all that the server has.
     places: Arc<Semaphore>,
+    /// Values that were stored or read lately. The sequence gives the number of a row once, so there is one epoch.
+    pub(super) warm: Warm<()>,
     /// When the server last could not be reached, to spare the next callers the wait.
     unreachable: Mutex<Option<Instant>>,
 }
@@ -99,6 +108,7 @@ impl Server {
             schema,
             shown,
             runtime,
+            warm: Warm::new(WARM),
             idle: Mutex::default(),
             places: Arc::new(Semaphore::new(SESSIONS)),
             unreachable: Mutex::default(),
@@ -116,6 +126,26 @@ impl Server {
         };
         session.place = place;
         Ok(session)
+    }
+
+    /// Ends the transaction of a session and gives it back, while its user goes on.
+    pub(super) fn end(self: &Arc<Self>, session: Session) {
+        let server = self.clone();
+        self.runtime.spawn(async move {
+            if session.batch("COMMIT").await.is_ok() {
+                server.keep(session);
+            }
+        });
+    }
+
+    /// The value that ends with this row, when it is at hand.
+    pub(super) fn at_hand(&self, row: i64) -> Option<Value> {
+        self.warm.value(EPOCH, row)
+    }
+
+    /// Has the value that ends with this row at hand; it continues the value of the row `base`.
+    pub(super) fn have(&self, row: i64, base: Option<i64>, value: Value, size: i64) {
+        self.warm.keep(EPOCH, row, base, value, size.unsigned_abs());
     }
 
     /// Gives a session back that is as it was.

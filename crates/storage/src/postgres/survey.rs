@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use superstep::{
-    CheckpointId, CheckpointUsage, Damage, Integrity, KeyUsage, ListQuery, Name, StorageError, ThreadId,
-    ThreadLens, ThreadUsage, Usage,
+    CheckpointId, CheckpointUsage, Damage, Integrity, KeyUsage, ListQuery, Name, Progress, StorageError,
+    ThreadId, ThreadLens, ThreadUsage, Usage,
 };
 
 use crate::codec::record::Delta;
@@ -26,7 +26,8 @@ impl View {
             .query(
                 "SELECT (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c
                          WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r')::bigint,
-                        (SELECT coalesce(sum((refs - 1) * length(data)), 0) FROM parts WHERE refs > 1)::bigint",
+                        (SELECT coalesce(sum((refs - 1) * length(data)), 0) FROM parts WHERE refs > 1)::bigint,
+                        pg_total_relation_size('store_items')::bigint",
                 &[],
             )
             .await?;
@@ -37,6 +38,7 @@ impl View {
                 .unwrap_or_default()
                 .unsigned_abs();
             usage.shared = row.try_get::<_, i64>(1)?.unsigned_abs();
+            usage.store = row.try_get::<_, i64>(2)?.unsigned_abs();
         }
         let threads = self
             .session
@@ -147,13 +149,20 @@ impl View {
     }
 
     /// Reads everything.
-    pub(super) async fn survey(&mut self) -> Result<(Integrity, Sick), Fault> {
+    pub(super) async fn survey(&mut self, progress: &Progress) -> Result<(Integrity, Sick), Fault> {
+        self.afresh = true;
         let mut found = Integrity::default();
         let mut sick = Sick::new();
         let spaces = self
             .session
             .query("SELECT id, thread, ns FROM spaces ORDER BY thread, ns", &[])
             .await?;
+        let counted = self
+            .session
+            .query("SELECT count(*) FROM checkpoints", &[])
+            .await?;
+        let total: i64 = counted.first().map_or(Ok(0), |row| row.try_get(0))?;
+        let mut done = 0;
         let mut threads = HashSet::new();
         for row in &spaces {
             let (space, thread, ns): (i64, &str, &str) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
@@ -169,6 +178,8 @@ impl View {
             found.checkpoints += ids.len() as u64;
             let mut before = None;
             for page in ids.chunks(PAGE) {
+                progress.at(done, total.unsigned_abs())?;
+                done += page.len() as u64;
                 let query = ListQuery {
                     thread: Some(thread.into()),
                     ns: Some(ns.into()),

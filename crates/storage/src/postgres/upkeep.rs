@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use superstep::{CheckpointId, Name, Pruning, Removal, Scope, ThreadId};
+use superstep::{CheckpointId, Name, Progress, Pruning, Removal, Scope, ThreadId};
 
 use crate::codec::pruning::{Looked, doomed};
 use crate::codec::record::Delta;
@@ -122,17 +122,20 @@ impl Writer {
         Ok(bytes)
     }
 
-    pub(super) async fn prune(&mut self, pruning: &Pruning) -> Result<Removal, Fault> {
+    pub(super) async fn prune(&mut self, pruning: &Pruning, progress: &Progress) -> Result<Removal, Fault> {
         let threads = match &pruning.scope {
             Scope::Threads(threads, _) => Scope::distinct(threads),
             Scope::Runs(runs) => self.threads_of(runs).await?,
         };
         let mut removal = Removal::default();
         let mut bytes = 0;
+        let total: u64 = self.checkpoints_of(&threads).await?;
+        let mut done = 0;
         for thread in &threads {
             let mut doomed_of: Vec<(i64, HashSet<String>, bool)> = Vec::new();
             let spaces = self.hold(thread).await?;
             for (space, _) in &spaces {
+                progress.at(done, total)?;
                 let rows = self.rows(*space).await?;
                 let doomed = doomed(pruning, thread, &rows, &mut removal);
                 let all = doomed.len() == rows.len();
@@ -142,6 +145,8 @@ impl Writer {
             let gone = doomed_of.iter().any(|(_, ids, _)| !ids.is_empty());
             removal.threads += u64::from(gone && doomed_of.iter().all(|(.., all)| *all));
             for (space, ids, all) in doomed_of {
+                progress.at(done, total)?;
+                done += ids.len() as u64;
                 bytes += match all {
                     // The short way, which works for damaged checkpoints too.
                     true if pruning.dry_run => self.bytes_of(space).await?,
@@ -191,6 +196,14 @@ impl Writer {
             .await?;
         removal.bytes = Some(bytes);
         Ok(removal)
+    }
+
+    async fn checkpoints_of(&mut self, threads: &[ThreadId]) -> Result<u64, Fault> {
+        let names: Vec<&str> = threads.iter().map(ThreadId::as_str).collect();
+        let sql = "SELECT coalesce(sum(checkpoints), 0)::bigint FROM spaces WHERE thread = ANY($1)";
+        let rows = self.session().await?.query(sql, &[&names]).await?;
+        let count: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
+        Ok(count.unsigned_abs())
     }
 
     async fn threads_of(&mut self, runs: &[String]) -> Result<Vec<ThreadId>, Fault> {

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 use superstep::{
-    ChannelVersions, CheckpointId, Commit, Name, Object, Pruning, Put, Removal, StorageError, TaskId,
-    TaskStatus, TaskWrites, ThreadId, Value, VersionsSeen,
+    ChannelVersions, CheckpointId, Commit, Name, Object, Progress, Pruning, Put, Removal, StorageError,
+    TaskId, TaskStatus, TaskWrites, ThreadId, Value, VersionsSeen,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio_postgres::types::ToSql;
@@ -43,7 +43,7 @@ pub(super) enum Job {
     Commits(Vec<Commit>),
     Delete(ThreadId),
     Copy(ThreadId, ThreadId),
-    Prune(Pruning),
+    Prune(Pruning, Progress),
     /// Takes away checkpoints that cannot be read, by space, and what nothing refers to; counts parts again.
     Repair(HashMap<i64, HashSet<String>>),
 }
@@ -57,7 +57,7 @@ impl Job {
             }
             Job::Delete(thread) => format!("deleting thread {thread}"),
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
-            Job::Prune(_) => "removing the past of threads".to_owned(),
+            Job::Prune(..) => "removing the past of threads".to_owned(),
             Job::Repair(_) => "repairing threads".to_owned(),
         }
     }
@@ -121,6 +121,9 @@ pub(super) struct Writer {
     spaces: HashMap<(ThreadId, Name), Space>,
     known: HashMap<(i64, CheckpointId), Arc<Known>>,
     shelves: Shelves,
+    /// What the statement that is planned stores, for readers to have at hand once it is done: row, the row whose
+    /// value it continues, value, length of its JSON.
+    fresh: Vec<(i64, Option<i64>, Value, i64)>,
 }
 
 impl Writer {
@@ -137,6 +140,7 @@ impl Writer {
             spaces: HashMap::new(),
             known: HashMap::new(),
             shelves: Shelves::new()?,
+            fresh: Vec::new(),
         })
     }
 
@@ -223,7 +227,7 @@ impl Writer {
         let outcome = match job {
             Job::Delete(thread) => self.delete(thread).await,
             Job::Copy(from, to) => self.copy(from, to).await.map(|()| Removal::default()),
-            Job::Prune(pruning) => self.prune(pruning).await,
+            Job::Prune(pruning, progress) => self.prune(pruning, progress).await,
             Job::Repair(spaces) => self.repair(spaces).await,
             Job::Commits(_) => Ok(Removal::default()),
         };
@@ -282,7 +286,12 @@ impl Writer {
     async fn together(&mut self, jobs: &[&Job], careful: bool) -> Result<Vec<Outcome>, Fault> {
         let outcome = self.store_jobs(jobs, careful).await;
         self.shelves.done(outcome.is_ok());
-        if outcome.is_err() {
+        let fresh = std::mem::take(&mut self.fresh);
+        if outcome.is_ok() {
+            for (row, base, value, size) in fresh {
+                self.server.have(row, base, value, size);
+            }
+        } else {
             self.forget();
             self.shelves.forget(0);
         }
@@ -531,11 +540,15 @@ impl Writer {
             let value = version.and_then(|_| checkpoint.channel_values.get(&channel));
             let row = match value {
                 Some(value) => {
-                    let appended = appended_from.zip(values.get(&channel).cloned());
+                    let before = values.get(&channel).cloned();
+                    let replaced = before.as_ref().map(|slot| slot.row);
+                    let appended = appended_from.zip(before);
                     let slot = self
                         .store(space, &channel, value, appended, thread, batch)
                         .await?;
                     let row = slot.row;
+                    let size = batch.size_of(row);
+                    self.fresh.push((row, replaced, value.clone(), size));
                     values.insert(channel.clone(), slot);
                     row
                 }

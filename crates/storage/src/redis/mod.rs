@@ -20,7 +20,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
+    Name, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -345,9 +345,10 @@ impl Checkpointer for RedisSaver {
         self.other(work).await.map(drop)
     }
 
-    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
-        let pruning = pruning.clone();
-        let work: Other = Box::new(move |writer| Box::pin(async move { writer.prune(&pruning).await }));
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
+        let (pruning, progress) = (pruning.clone(), progress.clone());
+        let work: Other =
+            Box::new(move |writer| Box::pin(async move { writer.prune(&pruning, &progress).await }));
         self.other(work).await
     }
 
@@ -362,11 +363,12 @@ impl Checkpointer for RedisSaver {
             .await
     }
 
-    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
+    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
+        let progress = progress.clone();
         let (answer, outcome) = oneshot::channel();
         let work: Other = Box::new(move |writer| {
             Box::pin(async move {
-                let _ = answer.send(writer.verify(repair).await);
+                let _ = answer.send(writer.verify(repair, &progress).await);
                 Ok(Removal::default())
             })
         });

@@ -204,6 +204,17 @@ impl Server {
         Ok(items.answer(batch, read, touched))
     }
 
+    /// Every key that holds something of the store.
+    pub(super) async fn store_keys(&self) -> Result<Vec<Vec<u8>>, StorageError> {
+        let mut keys = vec![
+            self.keys.of_all("store:namespaces"),
+            self.keys.of_all("store:expiry"),
+        ];
+        let namespaces = self.namespaces(&[]).await?;
+        keys.extend(namespaces.iter().map(|namespace| items_key(self, namespace)));
+        Ok(keys)
+    }
+
     /// The namespaces at and below this one, joined.
     async fn namespaces(&self, prefix: &[String]) -> Result<Vec<String>, StorageError> {
         let range = async |from: String, to: String| {

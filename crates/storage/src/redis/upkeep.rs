@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use superstep::{
     CheckpointHead, CheckpointId, CheckpointUsage, Commit, Damage, Integrity, KeyUsage, Link, ListQuery,
-    Name, Pruning, Put, Removal, Scope, StorageError, TaskWrites, ThreadId, ThreadLens, ThreadUsage, Usage,
+    Name, Progress, Pruning, Put, Removal, Scope, StorageError, TaskWrites, ThreadId, ThreadLens,
+    ThreadUsage, Usage,
 };
 
 use super::reader::corrupt;
@@ -142,16 +143,16 @@ impl Server {
 
     pub(super) async fn usage(&self) -> Result<Usage, StorageError> {
         let mut usage = Usage::default();
+        for key in self.store_keys().await? {
+            usage.store += self.memory(&key).await?;
+        }
+        usage.bytes = usage.store;
         for thread in self.all_threads().await? {
             let mut bytes = 0;
             for key in self.keys.thread(&thread) {
-                let mut ask = redis::cmd("MEMORY");
-                ask.arg("USAGE").arg(key);
-                bytes += number(self.call(ask, "measuring what is stored").await?) as u64;
+                bytes += self.memory(&key).await?;
             }
-            let mut ask = redis::cmd("ZCARD");
-            ask.arg(self.keys.of("index", &thread));
-            let checkpoints = number(self.call(ask, "measuring what is stored").await?) as u64;
+            let checkpoints = self.count(&thread).await?;
             usage.bytes += bytes;
             usage.threads.push(ThreadUsage {
                 thread,
@@ -163,6 +164,20 @@ impl Server {
             .threads
             .sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.thread.cmp(&b.thread)));
         Ok(usage)
+    }
+
+    /// Bytes that a key takes in the memory of the server.
+    async fn memory(&self, key: &[u8]) -> Result<u64, StorageError> {
+        let mut ask = redis::cmd("MEMORY");
+        ask.arg("USAGE").arg(key);
+        Ok(number(self.call(ask, "measuring what is stored").await?).unsigned_abs())
+    }
+
+    /// Checkpoints of a thread.
+    async fn count(&self, thread: &ThreadId) -> Result<u64, StorageError> {
+        let mut ask = redis::cmd("ZCARD");
+        ask.arg(self.keys.of("index", thread));
+        Ok(number(self.call(ask, "counting checkpoints").await?).unsigned_abs())
     }
 
     pub(super) async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
@@ -350,7 +365,11 @@ impl Writer {
         Ok(Removal::default())
     }
 
-    pub(super) async fn prune(&mut self, pruning: &Pruning) -> Result<Removal, StorageError> {
+    pub(super) async fn prune(
+        &mut self,
+        pruning: &Pruning,
+        progress: &Progress,
+    ) -> Result<Removal, StorageError> {
         let threads = match &pruning.scope {
             Scope::Threads(threads, _) => Scope::distinct(threads),
             Scope::Runs(_) => self.server.all_threads().await?,
@@ -359,7 +378,8 @@ impl Writer {
             bytes: Some(0),
             ..Removal::default()
         };
-        for thread in &threads {
+        for (done, thread) in threads.iter().enumerate() {
+            progress.at(done as u64, threads.len() as u64)?;
             if !pruning.dry_run {
                 self.forget(thread);
             }
@@ -428,14 +448,24 @@ impl Writer {
         Err(busy(thread, "pruning"))
     }
 
-    pub(super) async fn verify(&mut self, repair: bool) -> Result<Integrity, StorageError> {
+    pub(super) async fn verify(
+        &mut self,
+        repair: bool,
+        progress: &Progress,
+    ) -> Result<Integrity, StorageError> {
         let mut found = Integrity::default();
-        for thread in self.server.all_threads().await? {
+        let threads = self.server.all_threads().await?;
+        let mut total = 0;
+        for thread in &threads {
+            total += self.server.count(thread).await?;
+        }
+        for thread in threads {
             found.threads += 1;
             for _ in 0..ROUNDS {
                 let whole = self.server.whole(&thread).await?;
                 let (mut doomed, mut damage) = (HashSet::new(), Vec::new());
-                for key in whole.records.keys() {
+                for (done, key) in whole.records.keys().enumerate() {
+                    progress.at(found.checkpoints + done as u64, total)?;
                     let Some((ns, id)) = index_parts(key) else {
                         continue;
                     };

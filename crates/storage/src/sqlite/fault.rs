@@ -46,6 +46,10 @@ impl Fault {
     pub(super) fn worded(self, what: &str, path: &Path) -> StorageError {
         match self {
             Fault::Storage(error) => error,
+            // Only a check asks to be interrupted.
+            Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+                StorageError::Stopped
+            }
             Fault::Sql(error) => worded(&error, what, path),
             Fault::Cold => StorageError::Backend {
                 what: format!("{what} ({})", path.display()),

@@ -90,6 +90,12 @@ impl View<'_> {
             free: (page * number("PRAGMA freelist_count")?).unsigned_abs(),
             shared: number("SELECT coalesce(sum(s.more * length(p.data)), 0) FROM shares s JOIN parts p ON p.id = s.part")?
                 .unsigned_abs(),
+            store: number(
+                "SELECT (SELECT coalesce(sum(length(namespace) + length(key) + octet_length(value)), 0) FROM store_items)
+                      + (SELECT coalesce(sum(length(data)), 0) FROM store_vectors)
+                      + (SELECT coalesce(sum(length(block)), 0) FROM store_words_data)",
+            )?
+            .unsigned_abs(),
             threads: Vec::new(),
         };
         let mut names = self.conn.prepare_cached("SELECT name FROM threads")?;

@@ -30,13 +30,13 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
+    Name, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
 };
 
 use fault::Fault;
 use parts::unpacker;
 use queue::Queue;
-use reader::{Memo, Names, State, View};
+use reader::{Memo, Metas, Names, State, View};
 use writer::{Done, Job, Outcome, Writer, epoch};
 
 pub use store::SqliteStore;
@@ -45,6 +45,8 @@ pub use store::SqliteStore;
 const FEW: usize = 16;
 /// Idle reading connections that are kept.
 const IDLE_READERS: usize = 4;
+/// Steps of SQLite's machine after which a check asks whether it is to go on: some milliseconds.
+const ASK_EVERY: std::ffi::c_int = 100_000;
 
 /// What an acknowledged commit survives. Both survive the death of the process and never damage the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,6 +97,7 @@ struct Inner {
 
 struct Reader {
     conn: Connection,
+    metas: Metas,
     names: Names,
     unpacker: Unpacker,
 }
@@ -156,12 +159,17 @@ impl SqliteSaver {
         what: &'static str,
         operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StorageError> {
+        self.apart(what, move |inner| inner.read(operation)).await
+    }
+
+    /// Works on a thread that may wait for the disk.
+    async fn apart<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce(&Inner) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StorageError> {
         let inner = self.inner.clone();
-        let work = move || {
-            inner
-                .read(operation)
-                .map_err(|fault| fault.worded(what, &inner.path))
-        };
+        let work = move || work(&inner).map_err(|fault| fault.worded(what, &inner.path));
         if tokio::runtime::Handle::try_current().is_err() {
             // Another executor: it has no pool of blocking threads that we know of.
             return work();
@@ -203,13 +211,23 @@ impl Inner {
     fn read<T>(&self, operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let reader = match self.idle() {
             Some(reader) => reader,
-            None => Reader {
-                conn: schema::open_reader(&self.path, self.options)?,
-                names: Names::default(),
-                unpacker: unpacker()?,
-            },
+            None => Reader::open(self)?,
         };
         self.read_with(reader, operation)
+    }
+
+    /// Reads everything, over a connection of its own.
+    fn check(&self, progress: &Progress) -> Result<Integrity, Fault> {
+        let mut reader = Reader::open(self)?;
+        ask(&mut reader.conn, progress)?;
+        let found = self.look(&mut reader, |view| view.check(progress))?;
+        Ok(found.into_integrity())
+    }
+
+    fn plan(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, Fault> {
+        let mut conn = schema::open_reader(&self.path, self.options)?;
+        ask(&mut conn, progress)?;
+        Writer::plan(conn, self.path.clone(), self.warm.clone(), pruning, progress)
     }
 
     /// What takes no longer than handing it to another thread; nothing when it might.
@@ -228,24 +246,32 @@ impl Inner {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
+    /// One transaction: every statement of the operation sees the same moment.
+    fn look<T>(
+        &self,
+        reader: &mut Reader,
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let moment = Moment::begin(&reader.conn)?;
+        let epoch = epoch(moment.0).ok();
+        reader.metas.at(epoch);
+        operation(&mut View {
+            conn: moment.0,
+            metas: &mut reader.metas,
+            names: &mut reader.names,
+            unpacker: &mut reader.unpacker,
+            memo: Memo::default(),
+            warm: epoch.map(|epoch| (&*self.warm, epoch)),
+            hurry: false,
+        })
+    }
+
     fn read_with<T>(
         &self,
         mut reader: Reader,
         operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        // One transaction: every statement of the operation sees the same moment.
-        let result = {
-            let moment = reader.conn.unchecked_transaction()?;
-            let warm = epoch(&moment).ok().map(|epoch| (&*self.warm, epoch));
-            operation(&mut View {
-                conn: &moment,
-                names: &mut reader.names,
-                unpacker: &mut reader.unpacker,
-                memo: Memo::default(),
-                warm,
-                hurry: false,
-            })
-        };
+        let result = self.look(&mut reader, operation);
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         // A connection that met an error is not used again.
         if readers.len() < IDLE_READERS && !matches!(result, Err(Fault::Sql(_))) {
@@ -253,6 +279,47 @@ impl Inner {
         }
         result
     }
+}
+
+impl Reader {
+    fn open(of: &Inner) -> Result<Self, Fault> {
+        Ok(Self {
+            conn: schema::open_reader(&of.path, of.options)?,
+            metas: Metas::default(),
+            names: Names::default(),
+            unpacker: unpacker()?,
+        })
+    }
+}
+
+/// A transaction that reads, with statements that are prepared once.
+struct Moment<'c>(&'c Connection);
+
+impl<'c> Moment<'c> {
+    fn begin(conn: &'c Connection) -> rusqlite::Result<Self> {
+        conn.prepare_cached("BEGIN")?.execute([])?;
+        Ok(Self(conn))
+    }
+}
+
+impl Drop for Moment<'_> {
+    fn drop(&mut self) {
+        let ended = self
+            .0
+            .prepare_cached("ROLLBACK")
+            .and_then(|mut end| end.execute([]));
+        if let Err(error) = ended
+            && !self.0.is_autocommit()
+        {
+            tracing::error!(%error, "a transaction that reads could not be ended");
+        }
+    }
+}
+
+/// SQLite asks in the middle of each statement whether to go on.
+fn ask(conn: &mut Connection, progress: &Progress) -> Result<(), Fault> {
+    let progress = progress.clone();
+    Ok(conn.progress_handler(ASK_EVERY, Some(move || progress.is_stopped()))?)
 }
 
 impl Drop for Inner {
@@ -364,17 +431,16 @@ impl Checkpointer for SqliteSaver {
             .await
     }
 
-    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
+    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
+        let progress = progress.clone();
         if repair {
-            return match self.submit(Job::Repair).await? {
+            return match self.submit(Job::Repair(progress)).await? {
                 Done::Checked(integrity) => Ok(integrity),
                 _ => Ok(Integrity::default()),
             };
         }
-        self.read("checking what is stored", |view| {
-            Ok(view.check()?.into_integrity())
-        })
-        .await
+        self.apart("checking what is stored", move |inner| inner.check(&progress))
+            .await
     }
 
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
@@ -385,8 +451,13 @@ impl Checkpointer for SqliteSaver {
         self.submit(Job::Copy(from.clone(), to.clone())).await.map(drop)
     }
 
-    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
-        match self.submit(Job::Prune(pruning.clone())).await? {
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
+        if pruning.dry_run {
+            let (pruning, progress) = (pruning.clone(), progress.clone());
+            let plan = move |inner: &Inner| inner.plan(&pruning, &progress);
+            return self.apart("looking what would go", plan).await;
+        }
+        match self.submit(Job::Prune(pruning.clone(), progress.clone())).await? {
             Done::Removed(removal) => Ok(removal),
             _ => Ok(Removal::default()),
         }

@@ -146,6 +146,37 @@ impl Shelves {
         Ok(freed)
     }
 
+    /// What [`Self::settle`] would free, with nothing changed: what was released is forgotten.
+    pub(super) fn plan(&mut self, conn: &Connection) -> Result<u64, Fault> {
+        let mut freed = 0;
+        // References that are left beyond the first; none when a part is gone.
+        let mut left: HashMap<i64, i64> = HashMap::new();
+        while !self.owed.is_empty() {
+            for (part, change) in std::mem::take(&mut self.owed) {
+                let before = match left.get(&part) {
+                    Some(before) => *before,
+                    None => conn
+                        .prepare_cached("SELECT more FROM shares WHERE part = ?1")?
+                        .query_row([part], |row| row.get(0))
+                        .optional()?
+                        .unwrap_or(0),
+                };
+                left.insert(part, before + change);
+                if before < 0 || before + change >= 0 {
+                    continue;
+                }
+                let gone: Option<(Option<Vec<u8>>, i64)> = conn
+                    .prepare_cached("SELECT refs, length(data) FROM parts WHERE id = ?1")?
+                    .query_row([part], |row| Ok((row.get(0)?, row.get(1)?)))
+                    .optional()?;
+                let Some((refs, bytes)) = gone else { continue };
+                self.release(&read_refs(refs.as_deref()).unwrap_or_default());
+                freed += (bytes + ROW_BYTES).unsigned_abs();
+            }
+        }
+        Ok(freed)
+    }
+
     fn give_up(&mut self, conn: &Connection, part: i64, change: i64) -> Result<u64, Fault> {
         let more: Option<i64> = conn
             .prepare_cached("SELECT more FROM shares WHERE part = ?1")?

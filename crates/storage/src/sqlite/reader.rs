@@ -92,7 +92,26 @@ pub(super) struct Memo {
     states: HashMap<i64, State>,
     values: HashMap<i64, Value>,
     parts: HashMap<i64, Value>,
-    metas: HashMap<i64, Meta>,
+}
+
+/// Metadata that one connection has decoded, by row.
+#[derive(Debug, Default)]
+pub(super) struct Metas {
+    epoch: Option<i64>,
+    rows: HashMap<i64, Meta>,
+}
+
+/// Metadata that is kept from one operation to the next.
+const METAS: usize = 1024;
+
+impl Metas {
+    /// An operation begins: numbers of rows that were removed since may have been given again.
+    pub(super) fn at(&mut self, epoch: Option<i64>) {
+        if epoch.is_none() || self.epoch != epoch || self.rows.len() > METAS {
+            self.rows.clear();
+        }
+        self.epoch = epoch;
+    }
 }
 
 impl Memo {
@@ -108,6 +127,7 @@ impl Memo {
 /// One read operation on a connection.
 pub(super) struct View<'a> {
     pub(super) conn: &'a Connection,
+    pub(super) metas: &'a mut Metas,
     pub(super) names: &'a mut Names,
     pub(super) unpacker: &'a mut Unpacker,
     pub(super) memo: Memo,
@@ -379,9 +399,9 @@ impl View<'_> {
         })
     }
 
-    /// Metadata of a row, decoded once per operation.
+    /// Metadata of a row, decoded once.
     pub(super) fn meta(&mut self, row: i64, place: &str) -> Result<Meta, Fault> {
-        if let Some(meta) = self.memo.metas.get(&row) {
+        if let Some(meta) = self.metas.rows.get(&row) {
             return Ok(meta.clone());
         }
         let json: Option<String> = self
@@ -398,7 +418,7 @@ impl View<'_> {
                 }
                 _ => Err(Fault::corrupt(place, "its metadata has an unknown shape")),
             })?;
-        self.memo.metas.insert(row, meta.clone());
+        self.metas.rows.insert(row, meta.clone());
         Ok(meta)
     }
 

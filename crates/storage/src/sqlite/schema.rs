@@ -65,7 +65,7 @@ pub(super) fn open_reader(path: &Path, options: SqliteOptions) -> Result<Connect
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(options.busy_timeout)?;
     conn.pragma_update(None, "query_only", true)?;
-    conn.set_prepared_statement_cache_capacity(32);
+    conn.set_prepared_statement_cache_capacity(64);
     Ok(conn)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::ErrorCode;
-use superstep::{CheckpointId, Damage, Integrity, ListQuery, StorageError, ThreadId};
+use superstep::{CheckpointId, Damage, Integrity, ListQuery, Progress, StorageError, ThreadId};
 
 use crate::codec::pack::read_refs;
 use crate::codec::record::Delta;
@@ -56,10 +56,20 @@ pub(super) struct Reachable {
 }
 
 impl View<'_> {
-    pub(super) fn check(&mut self) -> Result<Findings, Fault> {
+    pub(super) fn check(&mut self, progress: &Progress) -> Result<Findings, Fault> {
         let mut findings = Findings::default();
         // It is the file that is checked, and not what is at hand.
         self.warm = None;
+        let counted = self
+            .conn
+            .query_row("SELECT count(*) FROM checkpoints", [], |row| row.get::<_, i64>(0));
+        // Where the pages to be counted are damaged, nobody knows how much there is.
+        let total = counted.map_or(0, i64::unsigned_abs);
+        let step = |findings: &Findings| {
+            let done = findings.integrity.checkpoints;
+            progress.at(done, total.max(done))
+        };
+        step(&findings)?;
         self.check_pages(&mut findings)?;
         let everything = self.spaces(&ListQuery::default())?;
         for of_thread in everything.chunk_by(|a, b| a.thread == b.thread) {
@@ -67,7 +77,7 @@ impl View<'_> {
             // Decoded once for all checkpoints of the thread.
             self.memo = Memo::keeping();
             for space in of_thread {
-                self.check_space(space, &mut findings)?;
+                self.check_space(space, &mut findings, &step)?;
             }
         }
         self.memo = Memo::default();
@@ -121,7 +131,12 @@ impl View<'_> {
         Ok(())
     }
 
-    fn check_space(&mut self, space: &Space, findings: &mut Findings) -> Result<(), Fault> {
+    fn check_space(
+        &mut self,
+        space: &Space,
+        findings: &mut Findings,
+        step: &dyn Fn(&Findings) -> Result<(), StorageError>,
+    ) -> Result<(), Fault> {
         let conn = self.conn;
         let mut statement = conn.prepare_cached(
             "SELECT c.seq, c.id, typeof(c.parent) = 'integer' AND p.seq IS NULL
@@ -131,6 +146,7 @@ impl View<'_> {
         while let Some(row) = rows.next()? {
             let seq: i64 = row.get(0)?;
             findings.integrity.checkpoints += 1;
+            step(findings)?;
             let read = row
                 .get::<_, IdColumn>(1)
                 .map_err(Fault::from)

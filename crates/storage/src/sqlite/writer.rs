@@ -21,8 +21,8 @@ use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
 use superstep::store::Prepared;
 use superstep::{
-    Checkpoint, CheckpointId, Commit, Integrity, Name, Object, Pruning, Put, Removal, Scope, StorageError,
-    TaskId, TaskStatus, TaskWrites, ThreadId, Value,
+    Checkpoint, CheckpointId, Commit, Integrity, Name, Object, Progress, Pruning, Put, Removal, Scope,
+    StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
 };
 use tokio::sync::oneshot;
 
@@ -37,7 +37,7 @@ use crate::codec::warm::Warm;
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::Fault;
 use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
-use super::reader::{Memo, Names, SOURCES, State, View, refs_of_writes};
+use super::reader::{Memo, Metas, Names, SOURCES, State, View, refs_of_writes};
 use super::slot::{Link, Shape, Slot};
 
 /// States of stored checkpoints kept at hand.
@@ -54,9 +54,9 @@ pub(super) enum Job {
     Commits(Vec<Commit>),
     Delete(ThreadId),
     Copy(ThreadId, ThreadId),
-    Prune(Pruning),
+    Prune(Pruning, Progress),
     /// Check everything and put right what can be.
-    Repair,
+    Repair(Progress),
     /// What a batch of the store changes.
     Items(ItemChanges),
     /// Removes items that expire until then.
@@ -90,8 +90,8 @@ impl Job {
             }
             Job::Delete(thread) => format!("deleting thread {thread}"),
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
-            Job::Prune(_) => "removing the past of threads".to_owned(),
-            Job::Repair => "checking and repairing what is stored".to_owned(),
+            Job::Prune(..) => "removing the past of threads".to_owned(),
+            Job::Repair(_) => "checking and repairing what is stored".to_owned(),
             Job::Items(_) => "storing items".to_owned(),
             Job::Sweep(_) => "removing expired items".to_owned(),
         }
@@ -162,6 +162,7 @@ impl Fresh {
 pub(super) struct Writer {
     conn: Connection,
     path: PathBuf,
+    metas: Metas,
     names: Names,
     spaces: HashMap<(ThreadId, Name), i64>,
     known: HashMap<(i64, CheckpointId), Arc<Known>>,
@@ -175,6 +176,8 @@ pub(super) struct Writer {
     epoch: Option<i64>,
     /// Whether the current job has changed anything.
     wrote: bool,
+    /// What would go is only looked at.
+    planning: bool,
     /// A transaction was begun for the next jobs.
     begun: bool,
     /// How long another program is waited for, and whether it is at all.
@@ -184,6 +187,19 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    /// What pruning would remove, over a connection that only reads and so keeps nobody from writing.
+    pub(super) fn plan(
+        conn: Connection,
+        path: PathBuf,
+        warm: Arc<Warm<State>>,
+        pruning: &Pruning,
+        progress: &Progress,
+    ) -> Result<Removal, Fault> {
+        let mut looking = Self::new(conn, path, Duration::ZERO, warm)?;
+        looking.conn.execute_batch("BEGIN")?;
+        looking.prune(pruning, progress)
+    }
+
     pub(super) fn new(
         mut conn: Connection,
         path: PathBuf,
@@ -201,6 +217,7 @@ impl Writer {
         Ok(Self {
             conn,
             path,
+            metas: Metas::default(),
             names: Names::default(),
             spaces: HashMap::new(),
             known: HashMap::new(),
@@ -211,6 +228,7 @@ impl Writer {
             fresh: Fresh::default(),
             epoch: None,
             wrote: false,
+            planning: false,
             begun: false,
             patience,
             patient: true,
@@ -374,17 +392,17 @@ impl Writer {
                 stored?;
             }
             Job::Delete(thread) => {
-                self.delete(thread)?;
+                self.delete(thread, &|_| Ok(()))?;
                 self.removed()?;
             }
             Job::Copy(from, to) => self.copy(from, to)?,
-            Job::Prune(pruning) => {
-                let removal = self.prune(pruning)?;
+            Job::Prune(pruning, progress) => {
+                let removal = self.prune(pruning, progress)?;
                 self.removed()?;
                 return Ok(Done::Removed(removal));
             }
-            Job::Repair => {
-                let integrity = self.repair()?;
+            Job::Repair(progress) => {
+                let integrity = self.repair(progress)?;
                 self.removed()?;
                 return Ok(Done::Checked(integrity));
             }
@@ -543,8 +561,10 @@ impl Writer {
 
     /// The database as this connection sees it.
     fn view(&mut self) -> View<'_> {
+        self.metas.at(None);
         View {
             conn: &self.conn,
+            metas: &mut self.metas,
             names: &mut self.names,
             unpacker: self.shelves.unpacker(),
             memo: Memo::default(),
@@ -936,7 +956,7 @@ impl Writer {
     }
 
     /// Removes a thread; gives the bytes that its rows took. Parts that nothing refers to then go when it is settled.
-    fn delete(&mut self, thread: &ThreadId) -> Result<u64, Fault> {
+    fn delete(&mut self, thread: &ThreadId, step: prune::Step<'_>) -> Result<u64, Fault> {
         let spaces = self.spaces_of(thread)?;
         self.wrote = true;
         let (mut items, mut metas) = (HashSet::new(), HashSet::new());
@@ -958,14 +978,19 @@ impl Writer {
             }
             drop(rows);
             drop(statement);
-            freed += self.drop_checkpoints(&seqs)?;
-            self.conn
-                .prepare_cached("DELETE FROM spaces WHERE id = ?1")?
-                .execute([space])?;
+            freed += self.drop_checkpoints(&seqs, step)?;
+            if !self.planning {
+                self.conn
+                    .prepare_cached("DELETE FROM spaces WHERE id = ?1")?
+                    .execute([space])?;
+            }
         }
         self.add_bases(&mut items)?;
-        freed += self.drop_items(&items)?;
+        freed += self.drop_items(&items, step)?;
         freed += self.drop_metas(&metas)?;
+        if self.planning {
+            return Ok(freed);
+        }
         self.conn
             .prepare_cached("DELETE FROM threads WHERE name = ?1")?
             .execute([thread.as_str()])?;

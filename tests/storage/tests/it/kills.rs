@@ -12,7 +12,7 @@ async fn survive(backend: Backend, kills: u64) {
         kills,
         seed: RandomState::new().hash_one(kills),
         lines: 3,
-        within: 120,
+        noting: 12_000,
         time: Duration::from_secs(12),
     };
     let report = crash::run(&place, &trial)

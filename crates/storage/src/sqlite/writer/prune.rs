@@ -5,26 +5,22 @@
 
 use super::*;
 
+use std::cell::Cell;
+
 use crate::codec::pruning::{Looked, doomed};
 
+/// Told that so many more are done; its error ends the work.
+pub(super) type Step<'a> = &'a dyn Fn(u64) -> Result<(), StorageError>;
+
 impl Writer {
-    pub(super) fn prune(&mut self, pruning: &Pruning) -> Result<Removal, Fault> {
+    pub(super) fn prune(&mut self, pruning: &Pruning, progress: &Progress) -> Result<Removal, Fault> {
         let threads: Vec<ThreadId> = match &pruning.scope {
             Scope::Threads(threads, _) => Scope::distinct(threads),
             Scope::Runs(runs) => self.threads_of(runs)?,
         };
         let mut removal = Removal::default();
-        if pruning.dry_run {
-            // Done and undone: what it says would go is what goes.
-            self.conn.execute_batch("SAVEPOINT dry_run")?;
-        }
-        let done = self.prune_threads(pruning, &threads, &mut removal);
-        if pruning.dry_run {
-            self.conn.execute_batch("ROLLBACK TO dry_run; RELEASE dry_run")?;
-            self.forget();
-            self.wrote = false;
-        }
-        done?;
+        self.planning = pruning.dry_run;
+        self.prune_threads(pruning, &threads, &mut removal, progress)?;
         Ok(removal)
     }
 
@@ -33,9 +29,23 @@ impl Writer {
         pruning: &Pruning,
         threads: &[ThreadId],
         removal: &mut Removal,
+        progress: &Progress,
     ) -> Result<(), Fault> {
+        let mut total = 0;
+        for thread in threads {
+            total += self.checkpoints_of(thread)?;
+        }
+        let done = Cell::new(0);
+        // Each checkpoint is looked at, and those that go are removed.
+        let step = |more: u64| {
+            done.set(done.get() + more);
+            progress.at(done.get() / 2, total)
+        };
         let mut freed = 0;
         for thread in threads {
+            let of_thread = self.checkpoints_of(thread)?;
+            let until = done.get() + 2 * of_thread;
+            step(0)?;
             let (mut gone, mut left) = (HashSet::new(), false);
             for (space, _) in self.spaces_of(thread)? {
                 let rows = self.rows(space)?;
@@ -45,15 +55,29 @@ impl Writer {
             }
             removal.threads += u64::from(!left && !gone.is_empty());
             freed += if left {
-                self.remove(thread, &gone)?
+                self.remove(thread, &gone, &step)?
             } else {
                 // The short way, which works for damaged checkpoints too.
-                self.delete(thread)?
+                self.delete(thread, &step)?
             };
+            done.set(until);
         }
-        freed += self.shelves.settle(&self.conn)?;
+        freed += match self.planning {
+            true => self.shelves.plan(&self.conn)?,
+            false => self.shelves.settle(&self.conn)?,
+        };
         removal.bytes = Some(freed);
         Ok(())
+    }
+
+    pub(super) fn checkpoints_of(&self, thread: &ThreadId) -> Result<u64, Fault> {
+        let sql = "SELECT count(*) FROM threads t JOIN spaces s ON s.thread = t.id
+                   JOIN checkpoints c ON c.space = s.id WHERE t.name = ?1";
+        let count: i64 = self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([thread.as_str()], |row| row.get(0))?;
+        Ok(count.unsigned_abs())
     }
 
     fn threads_of(&self, runs: &[String]) -> Result<Vec<ThreadId>, Fault> {
@@ -93,8 +117,14 @@ impl Writer {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Removes these checkpoints of a thread; gives the bytes that their rows took.
-    pub(super) fn remove(&mut self, thread: &ThreadId, gone: &HashSet<i64>) -> Result<u64, Fault> {
+    /// Removes these checkpoints of a thread; gives the bytes that their rows took. `step` is told when one more was
+    /// looked at or removed, and may end it.
+    pub(super) fn remove(
+        &mut self,
+        thread: &ThreadId,
+        gone: &HashSet<i64>,
+        step: Step<'_>,
+    ) -> Result<u64, Fault> {
         if gone.is_empty() {
             return Ok(0);
         }
@@ -122,6 +152,7 @@ impl Writer {
         let (mut kept, mut lost) = (HashSet::new(), HashSet::new());
         let (mut kept_metas, mut lost_metas) = (HashSet::new(), HashSet::new());
         for (seq, parent, depth, meta, blob, id) in rows {
+            step(1)?;
             let decoded = Delta::decode(&blob);
             if gone.contains(&seq) {
                 lost_metas.insert(meta);
@@ -140,20 +171,25 @@ impl Writer {
                 if depth > 0 {
                     delta = self.whole(seq, &place)?;
                 }
-                self.conn
-                    .prepare_cached(
-                        "UPDATE checkpoints SET parent = (SELECT id FROM checkpoints WHERE seq = ?2),
-                         depth = 0, weight = 0, delta = ?3 WHERE seq = ?1",
-                    )?
-                    .execute(params![seq, parent, delta.encode()])?;
+                if !self.planning {
+                    self.conn
+                        .prepare_cached(
+                            "UPDATE checkpoints SET parent = (SELECT id FROM checkpoints WHERE seq = ?2),
+                             depth = 0, weight = 0, delta = ?3 WHERE seq = ?1",
+                        )?
+                        .execute(params![seq, parent, delta.encode()])?;
+                }
             }
             kept.extend(delta.channels.into_iter().map(|(.., item)| item));
         }
         self.add_bases(&mut kept)?;
         self.add_bases(&mut lost)?;
-        let mut freed = self.drop_items(lost.difference(&kept))?;
+        let mut freed = self.drop_items(lost.difference(&kept), step)?;
         freed += self.drop_metas(lost_metas.difference(&kept_metas))?;
-        freed += self.drop_checkpoints(gone)?;
+        freed += self.drop_checkpoints(gone, step)?;
+        if self.planning {
+            return Ok(freed);
+        }
         for sql in [
             "DELETE FROM spaces WHERE thread = (SELECT id FROM threads WHERE name = ?1)
              AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE space = spaces.id)",
@@ -202,13 +238,24 @@ impl Writer {
         Ok(())
     }
 
+    /// The statement that looks at rows, or the one that removes them: a dry run only looks.
+    fn dropping(&self, looks: &'static str, removes: &'static str) -> &'static str {
+        if self.planning { looks } else { removes }
+    }
+
     /// Removes value rows; what they refer to is released.
-    pub(super) fn drop_items<'a>(&mut self, items: impl IntoIterator<Item = &'a i64>) -> Result<u64, Fault> {
+    pub(super) fn drop_items<'a>(
+        &mut self,
+        items: impl IntoIterator<Item = &'a i64>,
+        step: Step<'_>,
+    ) -> Result<u64, Fault> {
         let mut freed = 0;
-        let mut statement = self
-            .conn
-            .prepare_cached("DELETE FROM items WHERE id = ?1 RETURNING refs, length(data)")?;
+        let mut statement = self.conn.prepare_cached(self.dropping(
+            "SELECT refs, length(data) FROM items WHERE id = ?1",
+            "DELETE FROM items WHERE id = ?1 RETURNING refs, length(data)",
+        ))?;
         for item in items {
+            step(0)?;
             let gone: Option<(Option<Vec<u8>>, i64)> = statement
                 .query_row([item], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
@@ -225,9 +272,10 @@ impl Writer {
 
     pub(super) fn drop_metas<'a>(&mut self, metas: impl IntoIterator<Item = &'a i64>) -> Result<u64, Fault> {
         let mut freed = 0;
-        let mut statement = self
-            .conn
-            .prepare_cached("DELETE FROM metas WHERE id = ?1 RETURNING length(json)")?;
+        let mut statement = self.conn.prepare_cached(self.dropping(
+            "SELECT length(json) FROM metas WHERE id = ?1",
+            "DELETE FROM metas WHERE id = ?1 RETURNING length(json)",
+        ))?;
         for meta in metas {
             let gone: Option<i64> = statement.query_row([meta], |row| row.get(0)).optional()?;
             freed += gone.map_or(0, |bytes| bytes + ROW_BYTES);
@@ -236,15 +284,18 @@ impl Writer {
     }
 
     /// Removes checkpoint rows with their writes; what the writes refer to is released.
-    pub(super) fn drop_checkpoints(&mut self, seqs: &HashSet<i64>) -> Result<u64, Fault> {
+    pub(super) fn drop_checkpoints(&mut self, seqs: &HashSet<i64>, step: Step<'_>) -> Result<u64, Fault> {
         let mut freed = 0;
-        let mut writes = self
-            .conn
-            .prepare_cached("DELETE FROM writes WHERE checkpoint = ?1 RETURNING data")?;
-        let mut checkpoint = self
-            .conn
-            .prepare_cached("DELETE FROM checkpoints WHERE seq = ?1 RETURNING length(delta)")?;
+        let mut writes = self.conn.prepare_cached(self.dropping(
+            "SELECT data FROM writes WHERE checkpoint = ?1",
+            "DELETE FROM writes WHERE checkpoint = ?1 RETURNING data",
+        ))?;
+        let mut checkpoint = self.conn.prepare_cached(self.dropping(
+            "SELECT length(delta) FROM checkpoints WHERE seq = ?1",
+            "DELETE FROM checkpoints WHERE seq = ?1 RETURNING length(delta)",
+        ))?;
         for seq in seqs {
+            step(1)?;
             let mut rows = writes.query([seq])?;
             while let Some(row) = rows.next()? {
                 let data = row.get_ref(0)?.as_bytes().unwrap_or_default();

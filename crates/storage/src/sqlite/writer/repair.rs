@@ -5,8 +5,8 @@ use superstep::Integrity;
 use super::*;
 
 impl Writer {
-    pub(super) fn repair(&mut self) -> Result<Integrity, Fault> {
-        let findings = self.view().check()?;
+    pub(super) fn repair(&mut self, progress: &Progress) -> Result<Integrity, Fault> {
+        let findings = self.view().check(progress)?;
         if findings.integrity.is_sound() {
             return Ok(findings.integrity);
         }
@@ -30,17 +30,10 @@ impl Writer {
                 .execute([row])?;
         }
         for (thread, gone) in &findings.unreadable {
-            let of_thread: i64 = self
-                .conn
-                .prepare_cached(
-                    "SELECT count(*) FROM threads t JOIN spaces s ON s.thread = t.id
-                     JOIN checkpoints c ON c.space = s.id WHERE t.name = ?1",
-                )?
-                .query_row([thread.as_str()], |row| row.get(0))?;
-            if of_thread.unsigned_abs() == gone.len() as u64 {
-                self.delete(thread)?;
+            if self.checkpoints_of(thread)? == gone.len() as u64 {
+                self.delete(thread, &|_| Ok(()))?;
             } else {
-                self.remove(thread, gone)?;
+                self.remove(thread, gone, &|_| Ok(()))?;
             }
         }
         // The counts may have been what was wrong, so they are not settled but taken again.
