@@ -454,7 +454,8 @@ def handler(world, name, actions):
             "state": freeze(state),
             "runs": runs,
             "writer": get_stream_writer(),
-            "error": {"node": error.node, "error": repr(error.error)},
+            # What was stored of an error is its text already.
+            "error": {"node": error.node, "error": error.error if isinstance(error.error, str) else repr(error.error)},
         }
         return drive(work(world, name, actions, scope))
 
@@ -693,6 +694,8 @@ class Session:
                     raise Skip(f"no state below {name}")
                 state = inner[at.get("nth", 0)]
             base = {"configurable": {**state.config["configurable"]}}
+            if "checkpoint_id" not in base["configurable"]:
+                raise Skip(f"no state below {at['ns'][-1]}")
             if "history" not in at and "step" not in at:
                 if at.get("live"):
                     base["configurable"].pop("checkpoint_id", None)

@@ -277,7 +277,7 @@ impl Body {
 }
 
 fn missing(name: &str) -> NodeError {
-    NodeError::new("InvalidCase", format!("there is no {name}"))
+    NodeError::new("KeyError", name)
 }
 
 impl Body {

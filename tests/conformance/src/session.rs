@@ -189,7 +189,10 @@ impl Session {
         }
         Ok(match &state.checkpoint {
             Some(head) => StateRef::at(at.thread, head.id.clone()).within(head.ns.clone()),
-            None => at,
+            None => {
+                let last = path.last().map(String::as_str).unwrap_or_default();
+                return Err(Miss::Skip(format!("no state below {last}")));
+            }
         })
     }
 

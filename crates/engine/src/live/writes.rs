@@ -1,0 +1,70 @@
+//! What tasks write, and how it is stored.
+
+use crate::channel::Kind;
+use crate::checkpoint::{Write, write_index};
+use crate::ids::Name;
+use crate::plan::{ChannelIx, Plan};
+use crate::value::Value;
+
+/// Where a write goes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Channel {
+    Known(ChannelIx),
+    /// Control channels, and channels the graph does not have.
+    Named(Name),
+}
+
+impl Channel {
+    pub(super) fn known(&self) -> Option<ChannelIx> {
+        match self {
+            Channel::Known(index) => Some(*index),
+            Channel::Named(_) => None,
+        }
+    }
+}
+
+pub(crate) type Writes = Vec<(Channel, Value)>;
+
+/// Is the value itself part of every checkpoint?
+pub(super) fn is_kept(kind: &Kind) -> bool {
+    kind.is_stored() && !matches!(kind, Kind::Delta(_))
+}
+
+/// The channel of a stored write.
+pub(crate) fn resolve(plan: &Plan, name: &Name) -> Channel {
+    match plan.channel_named(name) {
+        Some(index) => Channel::Known(index),
+        None => Channel::Named(name.clone()),
+    }
+}
+
+/// The name of a write's channel.
+fn channel_name(plan: &Plan, channel: &Channel) -> Name {
+    match channel {
+        Channel::Known(index) => plan.channel(*index).name.clone(),
+        Channel::Named(name) => name.clone(),
+    }
+}
+
+/// A task's writes as they are stored, the first at `from` in the task's list. What is untracked is left out.
+pub(crate) fn stored_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)]) -> Vec<Write> {
+    let is_stored = |channel: &Channel| match channel {
+        Channel::Known(index) => plan.channel(*index).spec.kind.is_stored(),
+        Channel::Named(_) => true,
+    };
+    let stored = |(position, (channel, value)): (usize, &(Channel, Value))| {
+        let is_packet = *channel == Channel::Known(plan.tasks_channel);
+        let channel = channel_name(plan, channel);
+        Write {
+            idx: write_index(&channel, from + position),
+            channel,
+            value: if is_packet && plan.has_untracked {
+                plan.without_untracked(value)
+            } else {
+                value.clone()
+            },
+        }
+    };
+    let kept = writes.iter().filter(|(channel, _)| is_stored(channel));
+    kept.enumerate().map(stored).collect()
+}

@@ -1,0 +1,165 @@
+//! Running a task: its node to the end, and what follows from what it returns.
+
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+
+use tracing::Span;
+
+use super::output::write;
+use crate::call::TaskFn;
+use crate::channel::packet;
+use crate::checkpoint::reserved::RETURN;
+use crate::context::NodeContext;
+use crate::live::{Channel, Writes};
+use crate::node::{Command, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, Target};
+use crate::observe::{self, Ending};
+use crate::timeout::Timeout;
+use crate::value::{List, Object, Value};
+
+/// How a task ended.
+pub(crate) enum End {
+    Done,
+    Failed(Failure),
+    Interrupted(Interrupted),
+    /// The graph around is to go on with this command.
+    Parent(Box<Command>),
+    Drained(String),
+    Cancelled,
+}
+
+pub(crate) struct Outcome {
+    pub(crate) writes: Writes,
+    pub(crate) end: End,
+    pub(crate) answers: Option<Vec<Value>>,
+}
+
+/// The work of a task, whatever attempt it is.
+#[derive(Clone)]
+pub(crate) struct Work {
+    /// The state that routers see.
+    pub(crate) state: Arc<Vec<Option<Value>>>,
+    pub(crate) input: Value,
+    /// What a called task does; the task's node otherwise.
+    pub(crate) call: Option<TaskFn>,
+}
+
+impl Work {
+    /// Does it to its end: the node, then its edges and routers. A panic in the node is a failure of the task.
+    pub(crate) async fn run(self, context: &NodeContext, stand_in: Option<Arc<dyn Node>>) -> Outcome {
+        let mut writes = Vec::new();
+        let span = match context.head().is_start() {
+            true => Span::none(),
+            false => observe::attempt(context),
+        };
+        let mut ending = Ending::of(&span);
+        let end = {
+            let work = pin!(self.write(context, stand_in, &mut writes));
+            contained(work, &span).await
+        };
+        ending.task(&end);
+        Outcome {
+            writes,
+            end,
+            answers: context.used_answers(),
+        }
+    }
+
+    async fn write(
+        self,
+        context: &NodeContext,
+        stand_in: Option<Arc<dyn Node>>,
+        writes: &mut Writes,
+    ) -> Result<(), NodeError> {
+        if let Some(call) = &self.call {
+            if let NodeOutput::Update(value) = call.run(context.clone(), self.input).await? {
+                writes.push((Channel::Named(RETURN.into()), value));
+            }
+            return Ok(());
+        }
+        let head = context.head();
+        let (plan, index) = (head.stage.plan(), head.node.unwrap_or_default());
+        let output = match stand_in.as_ref().or(plan.node(index).node.as_ref()) {
+            Some(node) => match node.run(context.clone(), self.input).await {
+                // What a nested graph sent up is this node's output.
+                Err(NodeError::Parent(up)) if up.arrived => NodeOutput::Command(*up.command),
+                ended => ended?,
+            },
+            None => output_of_start(self.input),
+        };
+        write(plan, &self.state, index, output, context, writes).await
+    }
+}
+
+/// How `work` ended; a panic is a failure.
+async fn contained(
+    mut work: Pin<&mut (impl Future<Output = Result<(), NodeError>> + Send)>,
+    span: &Span,
+) -> End {
+    let ended = poll_fn(|cx| {
+        let _in_span = span.enter();
+        match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    });
+    match ended.await {
+        Ok(Ok(())) => End::Done,
+        Ok(Err(NodeError::Failed(failure))) => End::Failed(failure),
+        Ok(Err(NodeError::Interrupt(asked))) => End::Interrupted(asked),
+        Ok(Err(NodeError::Parent(up))) => End::Parent(up.command),
+        Ok(Err(NodeError::Drained(reason))) => End::Drained(reason),
+        Ok(Err(NodeError::Cancelled)) => End::Cancelled,
+        Err(panic) => {
+            let said = panic.downcast_ref::<String>().cloned();
+            let said = said.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+            let said = said.unwrap_or_else(|| "no message".into());
+            End::Failed(Failure::new("Panic", format!("the node panicked: {said}")))
+        }
+    }
+}
+
+/// The key under which START is given a command instead of values. No channel can have this name.
+const COMMAND: &str = "__command__";
+
+/// A command as an input for START, which keeps it in the thread's first checkpoint.
+pub(crate) fn input_of(command: &Command) -> Value {
+    let target = |target: &Target| match target {
+        Target::Node(name) => Value::String(name.clone()),
+        Target::Send(send) => packet(send),
+    };
+    let parts: Object = [
+        ("update", command.update.clone().unwrap_or_default()),
+        ("goto", command.goto.iter().map(target).collect::<List>().into()),
+    ]
+    .into_iter()
+    .collect();
+    Value::Object([(COMMAND, parts)].into_iter().collect())
+}
+
+/// What START does with its input: it writes it, or does what the command says.
+fn output_of_start(input: Value) -> NodeOutput {
+    let Some(parts) = input.get(COMMAND) else {
+        return NodeOutput::Update(input);
+    };
+    let target = |target: &Value| match target {
+        Value::String(name) => Some(Target::Node(name.clone())),
+        packet => Some(Target::Send(Packet {
+            node: packet.get("node")?.as_str()?.into(),
+            arg: packet.get("arg").cloned().unwrap_or_default(),
+            timeout: packet.get("timeout").map(Timeout::from_json),
+        })),
+    };
+    let goto = parts.get("goto").and_then(Value::as_array);
+    NodeOutput::Command(Command {
+        update: parts.get("update").filter(|update| !update.is_null()).cloned(),
+        goto: goto
+            .iter()
+            .flat_map(|targets| targets.iter())
+            .filter_map(target)
+            .collect(),
+        ..Command::default()
+    })
+}
