@@ -15,6 +15,8 @@ use tauri::async_runtime::{self, JoinHandle};
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager, State, WebviewWindow, Window, WindowEvent};
 use tokio::sync::watch;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// What the commands share.
 struct Host {
@@ -141,11 +143,8 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
 
 /// Opens the window and runs until it is closed.
 pub fn run() {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+    tracing_subscriber::registry()
+        .with(superstep_workbench::log("warn"))
         .init();
     let built = tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())

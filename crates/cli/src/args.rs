@@ -256,7 +256,8 @@ Examples:
   superstep resume THREAD --answer '{\"amount\": 20}'
   superstep resume THREAD --id QUESTION --text yes      one of several questions; `superstep state THREAD` lists them
   superstep resume THREAD --answers '{\"QUESTION1\": 1, \"QUESTION2\": 2}'
-  superstep resume THREAD                               go on after a breakpoint or a failure
+  superstep resume THREAD --text approve --as Ada       a question that is meant for Ada
+  superstep resume THREAD                               go on after a breakpoint, a failure, or a deadline that passed
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for an answer or at a breakpoint, 130 stopped by Ctrl-C.")]
 pub(crate) struct ResumeArgs {
@@ -275,6 +276,9 @@ pub(crate) struct ResumeArgs {
     /// Which question is answered; needed when several wait
     #[arg(long, value_name = "QUESTION", requires = "reply", conflicts_with = "answers")]
     pub(crate) id: Option<String>,
+    /// Who answers, for questions that are meant for certain people [default: your name in the app's settings]
+    #[arg(long = "as", value_name = "NAME", requires = "reply")]
+    pub(crate) name: Option<String>,
     /// Answer at this checkpoint instead of the newest: a new branch
     #[arg(long, value_name = "ID")]
     pub(crate) checkpoint: Option<String>,

@@ -15,11 +15,9 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser;
-use superstep_nodes::secrets::RedactedLog;
 use superstep_telemetry::{Options, Telemetry};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer};
 
 use args::{Cli, Command};
 use fault::Fault;
@@ -31,12 +29,9 @@ fn main() -> ExitCode {
         Ok(telemetry) => telemetry,
         Err(error) => return Fault::failed(error.to_string()).report(),
     };
-    let log = tracing_subscriber::fmt::layer()
-        .with_writer(|| RedactedLog(std::io::stderr()))
-        .with_filter(EnvFilter::try_from_env("SUPERSTEP_LOG").unwrap_or_else(|_| EnvFilter::new("error")));
     tracing_subscriber::registry()
         .with(telemetry.as_ref().map(Telemetry::layer))
-        .with(log)
+        .with(superstep_workbench::log("error"))
         .init();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -276,11 +276,15 @@ impl NodeContext {
     /// Sends a token chunk or message to readers of the `messages` stream; the task's metadata is added.
     pub async fn message(&self, message: impl Into<Value>) {
         if self.heard() && self.wants(StreamMode::Messages) {
-            self.0
-                .shared
-                .emitter
-                .send(Payload::Message(message.into(), self.metadata()))
-                .await;
+            let (message, emitter) = (message.into(), &self.0.shared.emitter);
+            // A whole message is not told again when the node returns it.
+            if let (Some(id), false) = (
+                message.get("id").and_then(Value::as_str),
+                message.get("type").and_then(Value::as_str) == Some("AIMessageChunk"),
+            ) {
+                emitter.first_time(id.to_owned());
+            }
+            emitter.send(Payload::Message(message, self.metadata())).await;
         }
     }
 

@@ -11,11 +11,11 @@ use minijinja::value::{Enumerator, Object as Dynamic, ObjectRepr, Value as Jinja
 use superstep::{List, Number, Object, Value};
 
 /// Deepest nesting that is converted back; JSON readers stop there as well.
-const MAX_DEPTH: usize = 128;
+pub(crate) const MAX_DEPTH: usize = 128;
 /// Parts of a value that an expression makes.
-const MAX_VALUES: usize = 1_000_000;
+pub(crate) const MAX_VALUES: usize = 1_000_000;
 /// Bytes of text in it.
-const MAX_TEXT: usize = 64 * 1024 * 1024;
+pub(crate) const MAX_TEXT: usize = 64 * 1024 * 1024;
 
 struct ObjectView(Object);
 struct ListView(List);
@@ -81,6 +81,11 @@ pub(crate) fn to_jinja(value: &Value) -> Jinja {
         Value::Array(list) => Jinja::from_object(ListView(list.clone())),
         Value::Object(object) => Jinja::from_object(ObjectView(object.clone())),
     }
+}
+
+/// Is it a list or an object of the engine's, as it is?
+pub(crate) fn is_view(value: &Jinja) -> bool {
+    value.downcast_object_ref::<ListView>().is_some() || value.downcast_object_ref::<ObjectView>().is_some()
 }
 
 /// A Jinja value as JSON; `Err` says what cannot be JSON.

@@ -7,10 +7,15 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use superstep_server::{ServeOptions, serve};
 use superstep_workbench::{Options, Workbench};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     superstep_workbench::read_documents_if_asked();
+    tracing_subscriber::registry()
+        .with(superstep_workbench::log("warn"))
+        .init();
     let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut options = ServeOptions {
         port: 7878,

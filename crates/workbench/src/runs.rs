@@ -333,20 +333,14 @@ impl Workbench {
             .keys()
             .find(|id| !state.interrupts.iter().any(|i| i.id.as_str() == id.as_str()));
         let me = self.preferences.settings().name;
-        let others = state.interrupts.iter().find(|interrupt| {
-            answers.contains_key(interrupt.id.as_str()) && !ask::may_answer(&interrupt.value, me.as_deref())
-        });
-        if let Some(interrupt) = others {
-            let who = interrupt
-                .value
-                .get("who")
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            let who = who.trim_matches(['[', ']']).replace(',', ", ");
-            let message = match me {
-                Some(me) => format!("The question is for {who}, and you are {me}."),
-                None => format!("The question is for {who}."),
-            };
+        let asked = state
+            .interrupts
+            .iter()
+            .filter(|interrupt| answers.contains_key(interrupt.id.as_str()));
+        let not_asked = asked
+            .into_iter()
+            .find_map(|interrupt| ask::not_asked(&interrupt.value, me.as_deref()));
+        if let Some(message) = not_asked {
             return Err(Problem::new("not-asked", message)
                 .remedy("Let one of them answer, or say in the settings who you are."));
         }

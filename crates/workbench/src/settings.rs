@@ -58,6 +58,11 @@ fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Problem> {
     files::write_atomic(path, &text).map_err(|e| Problem::file("write", path, &e))
 }
 
+/// What the user of a data folder is called, for questions that are meant for certain people.
+pub fn person(data_dir: &Path) -> Option<String> {
+    read::<Settings>(&data_dir.join("settings.json")).name
+}
+
 impl Preferences {
     pub(crate) fn load(dir: &Path) -> Self {
         Preferences {

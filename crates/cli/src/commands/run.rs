@@ -1,9 +1,13 @@
 //! `superstep run` and `superstep resume`: a run with its events, and how it ended.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use superstep::{
-    Graph, Input, List, Object, RunConfig, RunError, RunResult, RunStatus, StreamMode, ThreadId, Value,
+    Graph, Input, Interrupt, List, Object, RunConfig, RunError, RunResult, RunStatus, StateRef,
+    StateSnapshot, StreamMode, ThreadId, Value,
 };
 use superstep_nodes::Grants;
+use superstep_nodes::kinds::ask;
 use superstep_nodes::schema::{StateSchema, UpdateError};
 use tokio_util::sync::CancellationToken;
 
@@ -79,21 +83,65 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
         }),
         (None, None) => Input::Resume,
     };
+    let name = args
+        .name
+        .or_else(|| superstep_workbench::person(&crate::place::data_dir().ok()?));
+    let waiting = waiting(&graph, &store, &thread, args.checkpoint.as_deref()).await?;
+    may_answer(&waiting, &input, name.as_deref())?;
     if args.checkpoint.is_none() {
-        waits_for(&graph, &store, &thread, &input).await?;
+        waits_for(&waiting, &store, &thread, &input)?;
     }
     drive(&file, graph, store, thread, args.checkpoint, input, &args.running).await
 }
 
-/// Refuses an answer that no question waits for, and going on when there is nothing to go on with.
-async fn waits_for(graph: &Graph, store: &Store, thread: &ThreadId, input: &Input) -> Result<(), Fault> {
+/// How a thread stands.
+async fn waiting(
+    graph: &Graph,
+    store: &Store,
+    thread: &ThreadId,
+    checkpoint: Option<&str>,
+) -> Result<StateSnapshot, Fault> {
     let graph = graph
         .clone()
         .with_checkpointer(store.saver.clone())
         .with_store(store.memory.clone());
-    let state = graph
-        .get_state(&superstep::StateRef::live(thread.clone()))
-        .await?;
+    let place = match checkpoint {
+        Some(checkpoint) => StateRef::at(thread.clone(), checkpoint),
+        None => StateRef::live(thread.clone()),
+    };
+    Ok(graph.get_state(&place).await?)
+}
+
+/// The answers by the ids of their questions, when that is what the input holds.
+fn by_id(command: &superstep::Command) -> Option<&Object> {
+    // An object whose names are all ids of questions is a map of answers; anything else is one answer.
+    let looks_like_id = |name: &str| name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit());
+    command
+        .resume
+        .as_ref()
+        .and_then(Value::as_object)
+        .filter(|answers| !answers.is_empty() && answers.keys().all(|name| looks_like_id(name)))
+}
+
+/// Refuses an answer of somebody who was not asked.
+fn may_answer(state: &StateSnapshot, input: &Input, name: Option<&str>) -> Result<(), Fault> {
+    let Input::Command(command) = input else {
+        return Ok(());
+    };
+    let answers = by_id(command);
+    let answered =
+        |interrupt: &&Interrupt| answers.is_none_or(|answers| answers.contains_key(interrupt.id.as_str()));
+    let mut asked = state.interrupts.iter().filter(answered);
+    match asked.find_map(|interrupt| ask::not_asked(&interrupt.value, name)) {
+        Some(message) => Err(Fault::usage(format!(
+            "{message} Let one of them answer, or say who you are with --as NAME or in the app's settings."
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses an answer that no question waits for, and going on when there is nothing to go on with.
+fn waits_for(state: &StateSnapshot, store: &Store, thread: &ThreadId, input: &Input) -> Result<(), Fault> {
     let ids: Vec<&str> = state
         .interrupts
         .iter()
@@ -104,7 +152,8 @@ async fn waits_for(graph: &Graph, store: &Store, thread: &ThreadId, input: &Inpu
             "Thread {thread} is done; there is nothing to go on with. Give it a new input with `superstep run`, or edit it \
              with `superstep update`."
         ))),
-        Input::Resume if !ids.is_empty() => {
+        // Those that wait for a time only are waited for here; a deadline that passed goes on without its answer.
+        Input::Resume if !ids.is_empty() && !goes_on(&state.interrupts) => {
             for interrupt in &state.interrupts {
                 progress::question(interrupt, ids.len() == 1, thread.as_str(), &store.option);
             }
@@ -117,11 +166,7 @@ async fn waits_for(graph: &Graph, store: &Store, thread: &ThreadId, input: &Inpu
             store.option
         ))),
         Input::Command(command) => {
-            let answers = command.resume.as_ref().and_then(Value::as_object);
-            // An object whose names are all ids of questions is a map of answers; anything else is one answer.
-            let looks_like_id = |name: &str| name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit());
-            let unknown = answers
-                .filter(|answers| !answers.is_empty() && answers.keys().all(|name| looks_like_id(name)))
+            let unknown = by_id(command)
                 .and_then(|answers| answers.keys().find(|name| !ids.contains(&&***name)).cloned());
             match unknown {
                 Some(name) => Err(Fault::usage(format!(
@@ -182,26 +227,76 @@ async fn drive(
     } else {
         out::note(&format!("thread {thread}"));
     }
-    let mut run = graph
+    let graph = graph
         .with_checkpointer(store.saver.clone())
-        .with_store(store.memory.clone())
-        .stream(input, config);
-    let mut written: std::io::Result<()> = Ok(());
-    while let Some(happened) = run.next().await {
-        if !machine {
-            progress.show(&happened);
-        } else if written.is_ok() {
-            written = out::compact(&happened.to_json());
-            if written.is_err() {
-                // Nobody reads any more; the thread stays resumable.
-                run.cancel();
+        .with_store(store.memory.clone());
+    let (mut input, mut config) = (input, config);
+    let result = loop {
+        let mut run = graph.stream(input, config.clone());
+        let mut written: std::io::Result<()> = Ok(());
+        while let Some(happened) = run.next().await {
+            if !machine {
+                progress.show(&happened);
+            } else if written.is_ok() {
+                written = out::compact(&happened.to_json());
+                if written.is_err() {
+                    // Nobody reads any more; the thread stays resumable.
+                    run.cancel();
+                }
             }
         }
-    }
-    let result = run.finish().await;
-    progress.end_speech();
-    written?;
+        let result = run.finish().await;
+        progress.end_speech();
+        written?;
+        let Some(until) = result
+            .as_ref()
+            .ok()
+            .and_then(|result| only_waits(&result.interrupts))
+        else {
+            break result;
+        };
+        if !machine {
+            out::note(&format!("Waits until {}.", superstep::iso8601(until)));
+        }
+        tokio::select! {
+            () = cancel.cancelled() => break Err(RunError::Cancelled),
+            () = passed(until) => {}
+        }
+        (input, config.checkpoint_id) = (Input::Resume, None);
+    };
     ended(machine, &thread, &store, result)
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Waits for a time. The machine may sleep meanwhile, and its timers with it, so the clock is looked at again and again.
+async fn passed(until: u64) {
+    loop {
+        match until.saturating_sub(now_ms()) {
+            0 => return,
+            left => tokio::time::sleep(Duration::from_millis(left.min(10_000))).await,
+        }
+    }
+}
+
+/// When the first of the waits ends, when nothing else is waited for.
+fn only_waits(interrupts: &[Interrupt]) -> Option<u64> {
+    let waits =
+        |interrupt: &Interrupt| ask::is_wait(&interrupt.value).then(|| ask::deadline(&interrupt.value))?;
+    let ends: Option<Vec<u64>> = interrupts.iter().map(waits).collect();
+    ends?.into_iter().min()
+}
+
+/// Does a thread with these questions go on without an answer?
+fn goes_on(interrupts: &[Interrupt]) -> bool {
+    let now = now_ms();
+    only_waits(interrupts).is_some()
+        || interrupts
+            .iter()
+            .any(|interrupt| ask::deadline(&interrupt.value).is_some_and(|until| until <= now))
 }
 
 fn stop_on_ctrl_c(cancel: CancellationToken) {
@@ -254,11 +349,7 @@ fn ended(
             RunStatus::Interrupted => "interrupted",
             RunStatus::Breakpoint => "breakpoint",
         };
-        let questions: List = result
-            .interrupts
-            .iter()
-            .map(superstep::Interrupt::to_json)
-            .collect();
+        let questions: List = result.interrupts.iter().map(Interrupt::to_json).collect();
         event(
             "result",
             [

@@ -107,10 +107,9 @@ fn files(folder: &Path, seen: &mut impl FnMut(&Path)) {
     }
 }
 
-#[test]
-fn a_key_that_comes_back_shows_nowhere() {
-    let user = User::new();
-    let path = user.graph(
+/// A graph whose models and tools give the key back.
+fn graph(user: &User) -> String {
+    user.graph(
         "graph.json",
         &json!({
             "format": "superstep/1", "name": "Keys",
@@ -124,7 +123,13 @@ fn a_key_that_comes_back_shows_nowhere() {
             },
             "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "act"}, {"from": "act", "to": "again"}, {"from": "again", "to": "__end__"}],
         }),
-    );
+    )
+}
+
+#[test]
+fn a_key_that_comes_back_shows_nowhere() {
+    let user = User::new();
+    let path = graph(&user);
     let url = server();
     let call = |args: &[&str]| {
         let mut command = user.command(args);
@@ -198,4 +203,110 @@ fn a_key_that_comes_back_shows_nowhere() {
     });
     assert!(std::fs::read_to_string(exported).unwrap().contains("[secret]"));
     println!("{written} bytes of output and of {read} files were searched");
+}
+
+/// The server is asked as a browser asks; what it answers, what it writes down and its log are looked through.
+#[cfg(unix)]
+#[test]
+fn a_key_shows_neither_in_answers_nor_in_the_log_of_the_server() {
+    use std::io::{BufRead, BufReader};
+    let user = User::new();
+    let path = graph(&user);
+    let url = server();
+    let trusted = user
+        .command(&["trust", &path, "--all"])
+        .env("OPENAI_BASE_URL", &url)
+        .output()
+        .unwrap();
+    assert!(trusted.status.success(), "{trusted:?}");
+    let log = user.dir.path().join("log.txt");
+    let mut child = user
+        .command(&["serve", "--port", "0", "--token", "token-1"])
+        .env("OPENAI_BASE_URL", &url)
+        .env("OPENAI_API_KEY", KEY)
+        .env("SUPERSTEP_LOG", "trace")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let line = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .next()
+        .unwrap()
+        .unwrap();
+    let port: u16 = line
+        .strip_prefix("http://127.0.0.1:")
+        .and_then(|rest| rest.split('/').next())
+        .unwrap()
+        .parse()
+        .unwrap();
+    let mut answers = String::new();
+    let mut ask = |command: &str, body: serde_json::Value| -> serde_json::Value {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let body = body.to_string();
+        let head = format!(
+            "POST /rpc/{command} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nAuthorization: Bearer token-1\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answers.push_str(&answer);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200"), "{command}: {answer}");
+        serde_json::from_str(body).unwrap()
+    };
+    let graph = ask("graph.open", json!({"path": path}))["graphId"].clone();
+    let input = json!({"messages": [{"role": "user", "content": "go"}]});
+    let run = ask(
+        "run.start",
+        json!({"graphId": graph, "action": {"type": "input", "input": input}}),
+    );
+    let thread = json!({"threadId": run["threadId"]});
+    let began = std::time::Instant::now();
+    let status = loop {
+        let view = ask("thread.get", thread.clone());
+        if view["status"] != "running" {
+            break view["status"].clone();
+        }
+        assert!(began.elapsed() < std::time::Duration::from_secs(60), "{view}");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    };
+    assert_eq!(status, "failed", "the second model refuses");
+    for (command, request) in [
+        ("thread.checkpoints", thread.clone()),
+        ("connections.list", json!({})),
+        ("trust.list", json!({})),
+        ("thread.list", json!({})),
+    ] {
+        ask(command, request);
+    }
+    let pid = child.id().to_string();
+    std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status()
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(found_in(answers.as_bytes()), None, "{answers}");
+    let told = std::fs::read_to_string(&log).unwrap();
+    assert!(told.lines().count() > 20, "it tells what it does: {told}");
+    assert!(
+        told.contains("[secret]"),
+        "what was asked of the model is told, without the key"
+    );
+    let mut read = 0;
+    files(user.dir.path(), &mut |path| {
+        read += 1;
+        assert_eq!(
+            found_in(&std::fs::read(path).unwrap()),
+            None,
+            "{}",
+            path.display()
+        );
+    });
+    println!(
+        "{} bytes of answers, {} of the log and {read} files were searched",
+        answers.len(),
+        told.len()
+    );
 }

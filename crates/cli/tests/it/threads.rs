@@ -490,3 +490,122 @@ fn a_database_that_was_chosen_in_the_app_counts_here() {
             .contains("database.json is broken")
     );
 }
+
+#[test]
+fn a_question_is_answered_by_those_it_is_for_and_ends_at_its_deadline() {
+    let user = User::new();
+    let graph = |wait: u64| {
+        user.graph(
+            "ask.json",
+            &json!({
+                "format": "superstep/1", "name": "Ask", "state": {"out": {"type": "string"}},
+                "nodes": {"ask": {"kind": "ask", "config": {
+                    "question": "Pay?", "into": "out", "who": ["Ada", "Grace"], "wait_s": wait, "otherwise": "nobody"}}},
+                "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "__end__"}],
+            }),
+        )
+    };
+    let path = graph(3600);
+    let asked = user.expect(3, &["run", &path, "--thread", "a", "--input", "{}"]);
+    assert!(asked.err.contains("Pay?"), "{}", asked.err);
+    for args in [
+        &["resume", "a", "--text", "yes"][..],
+        &["resume", "a", "--text", "yes", "--as", "Bob"],
+    ] {
+        let refused = user.expect(2, args);
+        assert!(
+            refused.err.contains("The question is for Ada, Grace"),
+            "{}",
+            refused.err
+        );
+    }
+    let state = user.expect(0, &["state", "a", "--json"]).json();
+    let id = state["interrupts"][0]["id"].as_str().unwrap();
+    let answers = json!({id: "yes"}).to_string();
+    user.expect(2, &["resume", "a", "--answers", &answers, "--as", "Bob"]);
+    let done = user.expect(0, &["resume", "a", "--answers", &answers, "--as", " ada "]);
+    assert_eq!(done.json()["out"], "yes");
+    // Who one is in the app counts here too.
+    user.expect(3, &["run", &path, "--thread", "b", "--input", "{}"]);
+    std::fs::create_dir_all(user.dir.path().join("data")).unwrap();
+    let settings = json!({"theme": "system", "follow": true, "welcomed": true, "name": "Grace"});
+    std::fs::write(user.dir.path().join("data/settings.json"), settings.to_string()).unwrap();
+    assert_eq!(
+        user.expect(0, &["resume", "b", "--text", "no"]).json()["out"],
+        "no"
+    );
+    // Before its deadline the question is asked again, then the thread goes on without an answer.
+    let path = graph(2);
+    let began = std::time::Instant::now();
+    user.expect(3, &["run", &path, "--thread", "c", "--input", "{}"]);
+    let early = user.call(&["resume", "c"]);
+    assert!(
+        early.code == 3 || began.elapsed() > std::time::Duration::from_secs(2),
+        "{}",
+        early.err
+    );
+    let last = loop {
+        let done = user.call(&["resume", "c"]);
+        if done.code != 3 {
+            break done;
+        }
+        assert!(
+            began.elapsed() < std::time::Duration::from_secs(60),
+            "it waits for ever"
+        );
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    };
+    assert_eq!(
+        (last.code, last.json()["out"].as_str()),
+        (0, Some("nobody")),
+        "{}",
+        last.err
+    );
+}
+
+#[test]
+fn a_wait_for_a_time_goes_on_in_another_process() {
+    let user = User::new();
+    let path = user.graph(
+        "wait.json",
+        &json!({
+            "format": "superstep/1", "name": "Wait", "state": {"due": {}, "out": {"type": "string"}},
+            "nodes": {
+                "wait": {"kind": "delay", "config": {"until": "state.due"}},
+                "after": {"kind": "assign", "config": {"set": {"out": "'after'"}}},
+            },
+            "edges": [{"from": "__start__", "to": "wait"}, {"from": "wait", "to": "after"}, {"from": "after", "to": "__end__"}],
+        }),
+    );
+    let due = std::time::SystemTime::now() + std::time::Duration::from_secs(33);
+    let due = due.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let input = json!({"due": due}).to_string();
+    let mut first = user.command(&["run", &path, "--thread", "w", "--input", &input]);
+    let mut first = first.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut told = std::io::BufReader::new(first.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("Waits until") {
+        line.clear();
+        assert!(
+            std::io::BufRead::read_line(&mut told, &mut line).unwrap() > 0,
+            "it ended"
+        );
+    }
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // It is written where the thread is, so another process waits for what is left, and ends it early when asked to.
+    let state = user.expect(0, &["state", "w", "--json"]).json();
+    assert_eq!(state["interrupts"][0]["value"]["waits"], true, "{state}");
+    let copy = user.expect(0, &["threads", "copy", "w", "v"]);
+    let early = user.expect(0, &["resume", "v", "--answer", "true"]);
+    assert_eq!(early.json()["out"], "after", "{}", copy.err);
+    let rest = user.expect(0, &["resume", "w"]);
+    assert!(
+        std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap()
+            .as_secs()
+            >= due
+    );
+    assert_eq!(rest.json()["out"], "after");
+}

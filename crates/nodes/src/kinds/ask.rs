@@ -231,8 +231,34 @@ pub fn deadline(question: &Value) -> Option<u64> {
     millis(question.get("deadline")?)
 }
 
+/// Is it no question, but a wait that anybody may end early?
+pub fn is_wait(question: &Value) -> bool {
+    question.get(WAITS) == Some(&Value::Bool(true)) && deadline(question).is_some()
+}
+
+/// The field of a question that is none.
+pub(crate) const WAITS: &str = "waits";
+
+/// Why this person may not answer the question.
+pub fn not_asked(question: &Value, name: Option<&str>) -> Option<String> {
+    if may_answer(question, name) {
+        return None;
+    }
+    let who = question.get("who").and_then(Value::as_array);
+    let who: Vec<&str> = who
+        .iter()
+        .flat_map(|who| who.iter())
+        .filter_map(Value::as_str)
+        .collect();
+    let who = who.join(", ");
+    Some(match name {
+        Some(name) => format!("The question is for {who}, and you are {name}."),
+        None => format!("The question is for {who}."),
+    })
+}
+
 /// May this person answer the question?
-pub fn may_answer(question: &Value, name: Option<&str>) -> bool {
+fn may_answer(question: &Value, name: Option<&str>) -> bool {
     match question.get("who").and_then(Value::as_array) {
         Some(who) if !who.is_empty() => name.is_some_and(|name| {
             let same = |one: &Value| {

@@ -1,5 +1,9 @@
 //! `delay`: waits. When to go on is recorded before the wait begins, so that a run that was stopped in the middle of it
 //! waits for what is left, and not at all when the time has come meanwhile.
+//!
+//! Nobody keeps a process for an hour to do nothing. A longer wait is put aside like a question with a deadline, which
+//! whoever keeps the thread continues when its time has come, also after it was closed and opened again; and anybody may
+//! end the wait early by answering.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +17,13 @@ use superstep_document::Diagnostic;
 use crate::durable::recorded;
 use crate::expression::{Expression, Scope};
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::kinds::ask::WAITS;
 use crate::time::millis;
 
 /// Longest wait: a year.
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
+/// Longer waits are put aside where threads are kept.
+const PUT_ASIDE: Duration = Duration::from_secs(30);
 /// Between two signs of life.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -124,6 +131,18 @@ impl DelayNode {
     }
 }
 
+/// A wait as those who look at waiting threads see it.
+fn question(wake: u64) -> Value {
+    let until = iso8601(wake);
+    superstep::json!({
+        "question": format!("Waits until {until}."),
+        "choices": [{"label": "Go on now", "value": true}],
+        "schema": {"enum": [true]},
+        "deadline": until,
+        WAITS: true,
+    })
+}
+
 impl Node for DelayNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
@@ -135,6 +154,13 @@ impl Node for DelayNode {
             let (from, wake) = (member("from"), member("until"));
             let whole = wake.saturating_sub(from).max(1);
             let mut left = Duration::from_millis(wake.saturating_sub(now));
+            if Duration::from_millis(whole) > PUT_ASIDE && context.info().thread.is_some() {
+                return match context.interrupt(question(wake)) {
+                    // Once it was put aside, only its end or an answer ends it.
+                    Err(NodeError::Interrupt(_)) if left.is_zero() => Ok(NodeOutput::none()),
+                    asked => asked.map(|_| NodeOutput::none()),
+                };
+            }
             // Long waits are told of a hundred times, not every second.
             let pause = TICK.max(Duration::from_millis(whole / 100));
             let mut quiet = pause;

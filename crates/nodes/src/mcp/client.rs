@@ -24,7 +24,8 @@ use superstep::{BoxFuture, NodeContext};
 use super::config::Launch;
 use super::error::McpError;
 use super::process::Process;
-use crate::provider::Variables;
+use crate::registry::Environment;
+use crate::web::Web;
 
 /// How long a server may take to come up; one that `npx` fetches first takes a while.
 const START: Duration = Duration::from_secs(90);
@@ -81,12 +82,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Client {
-    /// Starts or reaches the server.
+    /// Starts or reaches the server, within what the environment's owner allows.
     pub(super) async fn start(
         server: &str,
         launch: Launch,
         root: &Path,
-        variables: &Variables,
+        environment: &Environment,
     ) -> Result<Self, McpError> {
         let failed = |cause: String, said: String| McpError::Start {
             server: server.to_owned(),
@@ -99,13 +100,15 @@ impl Client {
         };
         let (process, started) = match &launch {
             Launch::Program { command, .. } => {
-                let (process, pipes) = Process::start(server, &launch, root, variables)
+                let (process, pipes) = Process::start(server, &launch, root, &environment.variables)
                     .map_err(|error| failed(format!("the program {command:?}: {error}"), String::new()))?;
                 let started = tokio::time::timeout(START, ears.serve(pipes)).await;
                 (Some(process), started)
             }
             Launch::Address { url, headers } => {
-                let transport = transport(url, headers).map_err(|cause| failed(cause, String::new()))?;
+                let web = Web::new(&environment.grants, &environment.models.private_hosts);
+                let transport =
+                    transport(&web, url, headers).map_err(|cause| failed(cause, String::new()))?;
                 (None, tokio::time::timeout(START, ears.serve(transport)).await)
             }
         };
@@ -374,14 +377,14 @@ impl Drop for Waiting {
     }
 }
 
+/// Redirects are not followed: they would lead to servers that nobody has allowed, with these headers. A name that leads into
+/// the own network is refused when it is looked up, each time it is.
 fn transport(
+    web: &Web,
     url: &str,
     headers: &std::collections::BTreeMap<String, String>,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
     let address = reqwest::Url::parse(url).map_err(|e| format!("{url:?} is no address: {e}"))?;
-    if !matches!(address.scheme(), "http" | "https") {
-        return Err(format!("`{}` addresses are not spoken to", address.scheme()));
-    }
     let mut sent = HashMap::new();
     for (name, value) in headers {
         let name: HeaderName = name
@@ -393,12 +396,7 @@ fn transport(
         value.set_sensitive(true);
         sent.insert(name, value);
     }
-    // Redirects would lead to servers that nobody has allowed, with these headers.
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(Duration::from_secs(10))
-        .build()
-        .map_err(|e| e.to_string())?;
+    let client = web.client_for(&address).map_err(|e| e.to_string())?.clone();
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use super::error::McpError;
 use crate::access::Access;
@@ -190,8 +191,8 @@ impl Declared {
         }
     }
 
-    /// What it touches, so that a person can allow it. A program counts with its arguments: who allows one `npx` has
-    /// not allowed all of them.
+    /// What it touches, so that a person can allow it. A program counts with its arguments and what is set for it: who
+    /// allows one `npx` has not allowed all of them.
     pub(crate) fn accesses(&self, name: &str, environment: &Environment) -> Vec<Access> {
         let mut accesses = vec![Access::Mcp(name.to_owned())];
         for text in self.texts() {
@@ -203,7 +204,10 @@ impl Declared {
         }
         let last = match self {
             Declared::Program {
-                command, args, cwd, ..
+                command,
+                args,
+                env,
+                cwd,
             } => {
                 if let Some(cwd) = cwd
                     && let Some(root) = environment.root()
@@ -211,13 +215,15 @@ impl Declared {
                 {
                     accesses.push(Access::Folder(outside));
                 }
-                let words: Vec<&str> = [command].into_iter().chain(args).map(String::as_str).collect();
+                let set = env.iter().map(|(name, value)| format!("{name}={}", told(value)));
+                let words: Vec<String> = set.chain([command.clone()]).chain(args.iter().cloned()).collect();
                 Access::Program(words.join(" "))
             }
             Declared::Address { url, .. } => {
                 let filled = filled(name, url, environment).unwrap_or_else(|_| url.clone());
                 match reqwest::Url::parse(&filled) {
-                    Ok(url) => Access::host(url.host_str().unwrap_or("*"), url.port()),
+                    Ok(url) if url.has_host() => Access::of_url(&url),
+                    Ok(_) => Access::Host("*".into()),
                     Err(_) => Access::Host("*".into()),
                 }
             }
@@ -251,6 +257,19 @@ impl Declared {
                 headers: all(headers)?,
             },
         })
+    }
+}
+
+/// A value of the environment as a grant names it. A variable is named, and asked for by itself; anything else may be a key,
+/// which no list of grants is to hold, so it is told apart by its hash.
+fn told(value: &str) -> String {
+    match pieces(value).as_slice() {
+        [Piece::Text(""), Piece::Variable { .. }, Piece::Text("")] | [Piece::Text("")] => value.to_owned(),
+        _ => {
+            let hash = Sha256::digest(value.as_bytes());
+            let short: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+            format!("#{short}")
+        }
     }
 }
 
@@ -315,7 +334,7 @@ mod tests {
                 Access::Variable("HOME_DIR".into()),
                 Access::Variable("KEY".into()),
                 Access::Folder("/".into()),
-                Access::Program("npx -y pkg ${HOME_DIR:-/data}".into()),
+                Access::Program("TOKEN=${KEY} npx -y pkg ${HOME_DIR:-/data}".into()),
             ]
         );
         let Declared::Program { args, env, .. } = files.launch("files", &environment).unwrap() else {
@@ -345,6 +364,32 @@ mod tests {
         assert!(text("old").contains("type sse"), "{}", text("old"));
         assert!(text("needs").contains("ABSENT"), "{}", text("needs"));
         assert!(text("file").contains("Did you mean `files`?"), "{}", text("file"));
+    }
+
+    #[test]
+    fn another_environment_is_another_program() {
+        let program = |env: &str| {
+            let (_folder, environment) = project(&format!(
+                r#"{{"mcpServers": {{"x": {{"command": "run", "args": ["a"], "env": {env}}}}}}}"#
+            ));
+            let (_, server) = declared(&environment, "x").unwrap();
+            match server.accesses("x", &environment).pop() {
+                Some(Access::Program(program)) => program,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(program("{}"), "run a");
+        let told = program(r#"{"NODE_OPTIONS": "--require ./one.js", "B": "${KEY}"}"#);
+        assert!(
+            told.starts_with("B=${KEY} NODE_OPTIONS=#") && told.ends_with(" run a"),
+            "{told}"
+        );
+        assert!(!told.contains("one.js"), "a value may be a key: {told}");
+        assert_ne!(
+            told,
+            program(r#"{"NODE_OPTIONS": "--require ./two.js", "B": "${KEY}"}"#)
+        );
+        assert_ne!(told, program(r#"{"NODE_OPTIONS": "--require ./one.js"}"#));
     }
 
     #[test]

@@ -84,8 +84,7 @@ impl Mcp {
         }
         // One that has died, or is declared otherwise by now.
         *held = None;
-        let variables = &self.environment.variables;
-        let client = Arc::new(Client::start(server, launch, &root, variables).await?);
+        let client = Arc::new(Client::start(server, launch, &root, &self.environment).await?);
         *held = Some(client.clone());
         let idle = stop_when_idle(Arc::downgrade(&place), Arc::downgrade(&client), self.hub.idle);
         tokio::spawn(idle);

@@ -353,19 +353,73 @@ def asked(error):
 
 
 def attach(call, scope):
-    """Sets what LangGraph's functions read, once it is imported."""
-    if "langgraph" not in sys.modules or not hasattr(call, "config"):
+    """Sets what LangGraph's functions and LangChain's models read, once they are imported."""
+    if "langchain_core" not in sys.modules or not hasattr(call, "config"):
         return
     from langchain_core.runnables.config import var_child_runnable_config
 
     own = dict(call.config, configurable=dict(call.config["configurable"]))
-    own["configurable"]["__pregel_scratchpad"] = Scratchpad(CURRENT.get())
-    own["configurable"]["__pregel_call"] = run_task
-    own["configurable"]["__pregel_send"] = lambda writes: None
-    own["configurable"]["__pregel_runtime"] = call.runtime
+    if call.spec["place"].get("messages"):
+        own["callbacks"] = [listener()(CURRENT.get())]
+    if "langgraph" in sys.modules:
+        own["configurable"]["__pregel_scratchpad"] = Scratchpad(CURRENT.get())
+        own["configurable"]["__pregel_call"] = run_task
+        own["configurable"]["__pregel_send"] = lambda writes: None
+        own["configurable"]["__pregel_runtime"] = call.runtime
     var_child_runnable_config.set(own)
     if scope == 0:
         call.config = own
+
+
+@functools.lru_cache(maxsize=None)
+def listener():
+    """The class of what LangChain's chat models tell while they answer; who reads the `messages` stream hears it."""
+    from langchain_core.callbacks import BaseCallbackHandler
+
+    class Listener(BaseCallbackHandler):
+        # In the order and the thread of what is said, or pieces would overtake each other.
+        run_inline = True
+
+        def __init__(self, scope):
+            self.scope, self.silent, self.told = scope, set(), set()
+
+        # That these two are here makes a model stream although it was only invoked.
+        def tap_output_iter(self, run_id, output):
+            return output
+
+        def tap_output_aiter(self, run_id, output):
+            return output
+
+        def on_chat_model_start(self, serialized, messages, *, run_id, tags=None, **_):
+            if {"nostream", "langsmith:nostream"}.intersection(tags or ()):
+                self.silent.add(run_id)
+
+        def on_llm_new_token(self, token, *, chunk=None, run_id, **_):
+            self.tell(getattr(chunk, "message", None), run_id)
+
+        def on_llm_end(self, response, *, run_id, **_):
+            if run_id not in self.told:
+                for generation in (response.generations or [[]])[0][:1]:
+                    self.tell(getattr(generation, "message", None), run_id)
+            self.forget(run_id)
+
+        def on_llm_error(self, error, *, run_id, **_):
+            self.forget(run_id)
+
+        def forget(self, run_id):
+            self.silent.discard(run_id)
+            self.told.discard(run_id)
+
+        def tell(self, said, run_id):
+            if said is None or run_id in self.silent:
+                return
+            self.told.add(run_id)
+            shown = plain(said)
+            # Pieces of one answer have one name.
+            shown["id"] = shown.get("id") or "run-%s" % run_id
+            self.scope.call.tell(self.scope.scope, {"message": shown})
+
+    return Listener
 
 
 def run_task(function, given, **_):

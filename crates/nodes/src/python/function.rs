@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use superstep::{NodeContext, NodeError, Object, Value};
+use superstep::{NodeContext, NodeError, Object, StreamMode, Value};
 use superstep_document::Reducer;
 
 use super::{Key, PythonError, Pythons, find};
@@ -327,6 +327,7 @@ impl PythonWork {
             let mut place = program::place(context);
             if let Value::Object(place) = &mut place {
                 place.insert("store", context.store().is_some());
+                place.insert("messages", context.wants(StreamMode::Messages));
             }
             let spec = Spec {
                 folder: self.environment.folder.as_deref(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use superstep::{Graph, Input, MemorySaver, MemoryStore, Payload, RunConfig, RunStatus, StreamMode, Value};
-use superstep_nodes::{Environment, Registry};
+use superstep_nodes::{Environment, Registry, kinds};
 
 use crate::support::{build, document, failure, no_keys, one_node, run, value};
 
@@ -237,10 +237,10 @@ async fn a_delay_waits_and_can_be_cancelled() {
             result.map(|done| done.status).map_err(|e| e.to_string()),
         )
     };
-    let (time, told, status) = took(json!({"seconds": "90"}), superstep::json!({})).await;
+    let (time, told, status) = took(json!({"seconds": "30"}), superstep::json!({})).await;
     assert_eq!(status, Ok(RunStatus::Done));
     assert!(
-        (89..=91).contains(&time.as_secs()) && (60..=101).contains(&told),
+        (29..=31).contains(&time.as_secs()) && (25..=32).contains(&told),
         "{time:?} {told}"
     );
     let (time, _, status) = took(
@@ -297,7 +297,7 @@ impl superstep::Clock for Hands {
 
 #[tokio::test(start_paused = true)]
 async fn a_delay_that_was_stopped_waits_for_what_is_left() {
-    let json = one_node(json!({}), "delay", json!({"seconds": "100"}));
+    let json = one_node(json!({}), "delay", json!({"seconds": "30"}));
     let saver = Arc::new(MemorySaver::new());
     let clock = Arc::new(Hands::default());
     let built = || -> Graph {
@@ -311,7 +311,7 @@ async fn a_delay_that_was_stopped_waits_for_what_is_left() {
     let config = RunConfig::on("t");
     let cancel = config.cancel.clone();
     tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_secs(30)).await;
+        tokio::time::sleep(Duration::from_secs(10)).await;
         cancel.cancel();
     });
     built()
@@ -319,13 +319,48 @@ async fn a_delay_that_was_stopped_waits_for_what_is_left() {
         .finish()
         .await
         .ok();
-    // Another process, forty seconds later.
-    clock.0.store(1_040_000, Ordering::Relaxed);
+    // Another process, a quarter of a minute later.
+    clock.0.store(1_015_000, Ordering::Relaxed);
     let begun = tokio::time::Instant::now();
     let (_, result) = run(&built(), Input::Resume, &[]).await;
     assert_eq!(result.unwrap().status, RunStatus::Done);
     let left = begun.elapsed().as_secs();
-    assert!((59..=61).contains(&left), "{left} s");
+    assert!((14..=16).contains(&left), "{left} s");
+}
+
+#[tokio::test]
+async fn a_long_delay_is_put_aside_and_ends_by_itself_or_by_an_answer() {
+    let json = one_node(json!({}), "delay", json!({"seconds": "100"}));
+    let clock = Arc::new(Hands::default());
+    let built = |saver: &Arc<MemorySaver>| -> Graph {
+        let built = Registry::standard().build(&document(&json), &no_keys()).unwrap();
+        built
+            .graph
+            .with_checkpointer(saver.clone())
+            .with_clock(clock.clone())
+    };
+    for early in [false, true] {
+        let saver = Arc::new(MemorySaver::new());
+        clock.0.store(1_000_000, Ordering::Relaxed);
+        let (_, result) = run(&built(&saver), Input::Value(superstep::json!({})), &[]).await;
+        let result = result.unwrap();
+        assert_eq!(result.status, RunStatus::Interrupted);
+        let wait = &result.interrupts[0].value;
+        assert!(kinds::ask::is_wait(wait), "{wait}");
+        assert_eq!(kinds::ask::deadline(wait), Some(1_100_000));
+        clock.0.store(1_099_999, Ordering::Relaxed);
+        let (_, result) = run(&built(&saver), Input::Resume, &[]).await;
+        assert_eq!(result.unwrap().status, RunStatus::Interrupted, "not yet");
+        let input = match early {
+            true => Input::resume(true),
+            false => {
+                clock.0.store(1_100_000, Ordering::Relaxed);
+                Input::Resume
+            }
+        };
+        let (_, result) = run(&built(&saver), input, &[]).await;
+        assert_eq!(result.unwrap().status, RunStatus::Done, "early: {early}");
+    }
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use crate::exchange::read_request;
 use crate::support::{document, one_node, run};
 
-/// A project with servers, of somebody who allows everything.
+/// A project with servers, of somebody who allows everything, and named those at home.
 struct Project {
     folder: tempfile::TempDir,
     environment: Environment,
@@ -25,8 +25,17 @@ struct Project {
 impl Project {
     fn new(servers: &Json) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let at_home: Vec<String> = servers
+            .as_object()
+            .into_iter()
+            .flat_map(|servers| servers.values())
+            .filter_map(|server| server["url"].as_str()?.split('/').nth(2).map(str::to_owned))
+            .collect();
+        let models: ModelSettings = serde_json::from_value(json!({"private_hosts": at_home})).unwrap();
         let project = Self {
-            environment: Environment::new(Some(folder.path().to_owned())).with_grants(Grants::all()),
+            environment: Environment::new(Some(folder.path().to_owned()))
+                .with_grants(Grants::all())
+                .with_models(models),
             registry: Registry::standard(),
             folder,
         };
@@ -281,6 +290,58 @@ async fn a_server_over_http_may_come_back() {
         tries += 1;
         assert!(tries < 3, "it is reached again");
     }
+}
+
+/// Notes what it is asked and leads elsewhere.
+fn leads_to(location: &str) -> (String, Arc<std::sync::atomic::AtomicUsize>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let asked = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let (location, count) = (location.to_owned(), asked.clone());
+    std::thread::spawn(move || {
+        for mut socket in listener.incoming().flatten() {
+            let _ = std::io::Read::read(&mut socket, &mut [0; 65536]);
+            count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let answer = format!(
+                "HTTP/1.1 307 Elsewhere\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            );
+            let _ = std::io::Write::write_all(&mut socket, answer.as_bytes());
+        }
+    });
+    (address, asked)
+}
+
+#[tokio::test]
+async fn a_server_in_the_own_network_is_reached_when_it_is_named_and_leads_nowhere_else() {
+    let count = |asked: &Arc<std::sync::atomic::AtomicUsize>| asked.load(std::sync::atomic::Ordering::SeqCst);
+    let (inner, inner_asked) = leads_to("http://127.0.0.1:9/");
+    let (outer, outer_asked) = leads_to(&format!("http://{inner}/mcp"));
+    let mut project = Project::new(&json!({
+        "near": {"url": format!("http://{outer}/mcp")},
+        "name": {"url": format!("http://localhost:{}/mcp", outer.rsplit(':').next().unwrap())},
+    }));
+    let said = async |project: &Project, server: &str| {
+        let (_, result) = run(&project.graph(&free(server)), calling(&[("x", json!({}))]), &[]).await;
+        result.unwrap_err().to_string()
+    };
+    let everything = Environment::new(Some(project.path().to_owned())).with_grants(Grants::all());
+    let named = project.environment.clone();
+    project.environment = everything.clone();
+    for server in ["near", "name"] {
+        let text = said(&project, server).await;
+        assert!(text.contains("inside the own network"), "{text}");
+    }
+    assert_eq!(count(&outer_asked), 0, "everything names nothing at home");
+    // Named by a grant, or in the settings, it is asked; where it leads nobody goes.
+    let access = Access::host("127.0.0.1", outer.rsplit(':').next().unwrap().parse().ok());
+    let granted = everything.with_grants(Grants::these([Access::Mcp("near".into()), access]));
+    for environment in [named, granted] {
+        project.environment = environment;
+        let before = count(&outer_asked);
+        said(&project, "near").await;
+        assert!(count(&outer_asked) > before);
+    }
+    assert_eq!(count(&inner_asked), 0, "a redirect is not followed");
 }
 
 #[tokio::test]

@@ -655,3 +655,92 @@ async def tail(state: dict, runtime: Runtime) -> dict:
     );
     assert_eq!(customs(&events).len(), 3);
 }
+
+#[tokio::test]
+async fn chat_models_of_langchain_are_heard_while_they_answer() {
+    let Some(python) = langgraph() else { return };
+    let project = Project::new();
+    project.write(
+        "models.py",
+        r#"
+from langchain_core.language_models import FakeListChatModel, GenericFakeChatModel
+from langchain_core.messages import AIMessage
+
+
+def model(text):
+    return GenericFakeChatModel(messages=iter([AIMessage(text)]))
+
+
+def sync(state):
+    return {"messages": [model("one two three").invoke("x")]}
+
+
+async def later(state, config):
+    quiet = model("not for you").with_config(tags=["nostream"])
+    assert (await quiet.ainvoke("x")).content == "not for you"
+    said = ""
+    async for piece in model("four five").astream("x", config):
+        said += piece.content
+    return {"messages": [AIMessage(said)]}
+
+
+def letters(state):
+    return {"messages": [FakeListChatModel(responses=["abc"]).invoke("x")]}
+
+
+def whole(state):
+    return {"messages": [model("at once").invoke("x", stream=False)]}
+"#,
+    );
+    for (function, text, least) in [
+        ("sync", "one two three", 5),
+        ("later", "four five", 3),
+        ("letters", "abc", 3),
+        ("whole", "at once", 1),
+    ] {
+        let python = python.clone();
+        let environment = project
+            .environment()
+            .with_variables(move |name| (name == INTERPRETER).then(|| python.display().to_string()));
+        let graph = build(
+            &one_node(
+                json!({"messages": {"type": "array", "reducer": "add_messages"}}),
+                "code",
+                json!({"language": "python", "module": "models.py", "function": function}),
+            ),
+            &environment,
+        );
+        let input = || Input::value(value!({"messages": []}));
+        let (events, done) = run(&graph, input(), &[StreamMode::Messages]).await;
+        let done = done.unwrap_or_else(|error| panic!("{function}: {error}"));
+        // What was said in pieces is said once more as a whole, as by every model; what was not, only that once.
+        let kind = if function == "whole" {
+            "ai"
+        } else {
+            "AIMessageChunk"
+        };
+        let mut pieces = crate::support::tokens(&events);
+        pieces.retain(|piece| piece.get("type").and_then(Value::as_str) == Some(kind));
+        let said: String = pieces
+            .iter()
+            .filter_map(|piece| piece.get("content").and_then(Value::as_str))
+            .collect();
+        assert_eq!(said, text, "{function}: {pieces:?}");
+        assert!(pieces.len() >= least, "{function}: {pieces:?}");
+        assert!(
+            pieces.iter().all(|piece| piece.get("id") == pieces[0].get("id")),
+            "{function}: one answer has one name: {pieces:?}"
+        );
+        let messages = done.value.get("messages").unwrap().as_array().unwrap().clone();
+        assert_eq!(
+            messages.get(0).unwrap().get("content"),
+            Some(&text.into()),
+            "{function}"
+        );
+        let (events, done) = run(&graph, input(), &[StreamMode::Updates]).await;
+        assert!(
+            done.is_ok() && crate::support::tokens(&events).is_empty(),
+            "{function}"
+        );
+    }
+}

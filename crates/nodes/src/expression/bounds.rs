@@ -1,0 +1,383 @@
+//! Jinja's own operators multiply texts and lists without asking anybody. Here they are replaced, before anything is compiled
+//! or folded, by functions that take what they make from the budget (`a ~ b` becomes a call that joins `a` and `b`); lists and
+//! what `set` keeps are weighed. Lines stay where they are, so errors point at the text that a person wrote.
+
+use std::borrow::Cow;
+
+use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, Spanned, Stmt};
+use minijinja::machinery::{parse, parse_expr};
+use minijinja::{Error as JinjaError, ErrorKind};
+
+/// The function that joins texts.
+pub(super) const JOINED: &str = "__joined";
+/// The function that adds.
+pub(super) const SUM: &str = "__sum";
+/// The function that multiplies.
+pub(super) const PRODUCT: &str = "__product";
+/// The function that looks for a part.
+pub(super) const WITHIN: &str = "__within";
+/// Its opposite.
+pub(super) const NOT_WITHIN: &str = "__not_within";
+/// The function that weighs what is made.
+pub(super) const WEIGHED: &str = "__weighed";
+/// The function that weighs what a namespace is to hold.
+pub(super) const HELD: &str = "__held";
+
+/// A source whose operators are bounded.
+pub(super) struct Bounded {
+    pub(super) source: String,
+    /// The longest text between code, when there is something that collects output in memory.
+    pub(super) collects: Option<usize>,
+}
+
+/// An expression with bounded operators.
+pub(super) fn expression(source: &str) -> Result<Bounded, JinjaError> {
+    let parsed = parse_expr(source)?;
+    let mut edits = Edits::new(source);
+    edits.expression(&parsed, false)?;
+    Ok(edits.done())
+}
+
+/// A template with bounded operators.
+pub(super) fn template(source: &str) -> Result<Bounded, JinjaError> {
+    let parsed = parse(source, "text", Default::default())?;
+    let mut edits = Edits::new(source);
+    edits.statement(&parsed)?;
+    Ok(edits.done())
+}
+
+/// The longest chain of operators in code, with those around the brackets it stands in.
+pub(super) fn chain(code: &str) -> usize {
+    let (mut longest, mut open, mut all, mut quote) = (0, vec![0_usize], 0, None);
+    let mut rest = code.char_indices();
+    while let Some((at, c)) = rest.next() {
+        if let Some(end) = quote {
+            match c {
+                '\\' => drop(rest.next()),
+                c if c == end => quote = None,
+                _ => {}
+            }
+            continue;
+        }
+        let mut link = 0;
+        match c {
+            '"' | '\'' => quote = Some(c),
+            '(' | '[' | '{' => {
+                open.push(1);
+                all += 1;
+            }
+            ')' | ']' | '}' if open.len() > 1 => all -= open.pop().unwrap_or_default(),
+            ',' => {
+                if let Some(last) = open.last_mut() {
+                    all = all - *last + 1;
+                    *last = 1;
+                }
+            }
+            '+' | '-' | '*' | '/' | '%' | '~' | '|' | '.' | '<' | '>' | '=' => link = 1,
+            c if c.is_alphabetic() && !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') => {
+                let word = code[at..]
+                    .split(|c: char| !c.is_alphanumeric() && c != '_')
+                    .next();
+                link = usize::from(matches!(word, Some("not" | "and" | "or" | "if" | "in" | "is")));
+            }
+            _ => {}
+        }
+        if let Some(last) = open.last_mut() {
+            *last += link;
+            all += link;
+        }
+        longest = longest.max(all);
+    }
+    longest
+}
+
+struct Edits<'s> {
+    source: &'s str,
+    /// From, to, and what stands there instead.
+    edits: Vec<(usize, usize, Cow<'static, str>)>,
+    longest: usize,
+    collects: bool,
+}
+
+fn ends<T>(node: &Spanned<T>) -> (usize, usize) {
+    (node.span().start_offset as usize, node.span().end_offset as usize)
+}
+
+/// Where an expression begins: what is behind a value (a member, a filter) has the place of its own beginning.
+fn begins(expression: &Expr<'_>) -> usize {
+    match expression {
+        Expr::GetAttr(node) => begins(&node.expr),
+        Expr::GetItem(node) => begins(&node.expr),
+        Expr::Slice(node) => begins(&node.expr),
+        Expr::Call(node) => begins(&node.expr),
+        Expr::Test(node) => begins(&node.expr),
+        Expr::Compare(node) => begins(&node.expr),
+        Expr::Filter(node) => node.expr.as_ref().map_or(ends(node).0, begins),
+        other => other.span().start_offset as usize,
+    }
+}
+
+/// The function for an operator.
+fn function(op: BinOpKind) -> Option<&'static str> {
+    match op {
+        BinOpKind::Concat => Some(JOINED),
+        BinOpKind::Add => Some(SUM),
+        BinOpKind::Mul => Some(PRODUCT),
+        _ => None,
+    }
+}
+
+impl<'s> Edits<'s> {
+    fn new(source: &'s str) -> Self {
+        Self {
+            source,
+            edits: Vec::new(),
+            longest: 0,
+            collects: false,
+        }
+    }
+
+    fn done(mut self) -> Bounded {
+        // What closes at a place comes before the operator that begins there; the rest stays in the order of the walk.
+        self.edits.sort_by_key(|(from, to, _)| (*from, *to));
+        let mut source = String::with_capacity(self.source.len() + self.edits.len() * 8);
+        let mut at = 0;
+        for (from, to, text) in &self.edits {
+            source.push_str(self.source.get(at..*from).unwrap_or_default());
+            source.push_str(text);
+            at = *to;
+        }
+        source.push_str(self.source.get(at..).unwrap_or_default());
+        Bounded {
+            source,
+            collects: self.collects.then_some(self.longest),
+        }
+    }
+
+    fn around(
+        &mut self,
+        (from, to): (usize, usize),
+        before: impl Into<Cow<'static, str>>,
+        after: &'static str,
+    ) {
+        self.edits.push((from, from, before.into()));
+        self.edits.push((to, to, after.into()));
+    }
+
+    fn all<'e, 'a: 'e>(&mut self, parts: impl IntoIterator<Item = &'e Expr<'a>>) -> Result<(), JinjaError> {
+        parts
+            .into_iter()
+            .try_for_each(|part| self.expression(part, false))
+    }
+
+    fn arguments(&mut self, args: &[CallArg<'_>]) -> Result<(), JinjaError> {
+        self.all(args.iter().map(|arg| match arg {
+            CallArg::Pos(value)
+            | CallArg::Kwarg(_, value)
+            | CallArg::PosSplat(value)
+            | CallArg::KwargSplat(value) => value,
+        }))
+    }
+
+    /// Where the operator after an operand begins: brackets around the operand are no part of it.
+    fn operator(&self, after: usize) -> usize {
+        let rest = self.source.get(after..).unwrap_or_default();
+        let skipped = rest
+            .find(|c: char| !c.is_whitespace() && c != ')')
+            .unwrap_or(rest.len());
+        after + skipped
+    }
+
+    /// Where an operand before the operator at `operator` begins, with the brackets around it.
+    fn begins(&self, operand: &Expr<'_>, operator: usize) -> usize {
+        let after = operand.span().end_offset as usize;
+        let closed = self
+            .source
+            .get(after..operator)
+            .unwrap_or_default()
+            .matches(')')
+            .count();
+        let mut from = begins(operand);
+        for _ in 0..closed {
+            let before = self.source.get(..from).unwrap_or_default();
+            from = before.rfind('(').unwrap_or(from);
+        }
+        from
+    }
+
+    /// `inside`: something around this one is weighed already.
+    fn expression(&mut self, expression: &Expr<'_>, inside: bool) -> Result<(), JinjaError> {
+        match expression {
+            Expr::Var(_) | Expr::Const(_) => Ok(()),
+            Expr::BinOp(node) => {
+                if let Some(name) = function(node.op) {
+                    self.around(ends(node), format!("{name}("), ")");
+                    // A chain of one operator is one call, or it would be as deep as it is long.
+                    let mut left = &node.left;
+                    let mut right = &node.right;
+                    loop {
+                        let at = self.operator(left.span().end_offset as usize);
+                        self.edits.push((at, at + 1, ",".into()));
+                        self.expression(right, inside)?;
+                        let bracketed = at != left.span().end_offset as usize
+                            && self.source[left.span().end_offset as usize..at].contains(')');
+                        match left {
+                            Expr::BinOp(next) if function(next.op) == Some(name) && !bracketed => {
+                                (left, right) = (&next.left, &next.right);
+                            }
+                            last => return self.expression(last, inside),
+                        }
+                    }
+                }
+                if matches!(node.op, BinOpKind::In) {
+                    let at = self.operator(node.left.span().end_offset as usize);
+                    let rest = self.source.get(at..).unwrap_or_default();
+                    let negated = rest.starts_with("not");
+                    let length = match negated {
+                        true => rest.find("in").unwrap_or_default() + 2,
+                        false => 2,
+                    };
+                    let name = if negated { NOT_WITHIN } else { WITHIN };
+                    let from = self.begins(&node.left, at);
+                    self.around((from, ends(node).1), format!("{name}("), ")");
+                    self.edits.push((at, at + length, ",".into()));
+                }
+                self.all([&node.left, &node.right])
+            }
+            Expr::UnaryOp(node) => self.expression(&node.expr, false),
+            Expr::Compare(node) => {
+                let looks = |op: &CompareOpKind| matches!(op, CompareOpKind::In | CompareOpKind::NotIn);
+                if node.ops.iter().any(|next| looks(&next.op)) {
+                    return Err(JinjaError::new(
+                        ErrorKind::SyntaxError,
+                        "`in` cannot stand in a chain of comparisons; join two comparisons with `and`",
+                    ));
+                }
+                self.expression(&node.expr, false)?;
+                self.all(node.ops.iter().map(|next| &next.expr))
+            }
+            Expr::IfExpr(node) => {
+                self.all([&node.test_expr, &node.true_expr])?;
+                self.all(&node.false_expr)
+            }
+            Expr::Filter(node) => {
+                self.all(&node.expr)?;
+                self.arguments(&node.args)
+            }
+            Expr::Test(node) => {
+                self.expression(&node.expr, false)?;
+                self.arguments(&node.args)
+            }
+            Expr::GetAttr(node) => self.expression(&node.expr, false),
+            Expr::GetItem(node) => self.all([&node.expr, &node.subscript_expr]),
+            Expr::Slice(node) => {
+                self.expression(&node.expr, false)?;
+                self.all([&node.start, &node.stop, &node.step].into_iter().flatten())
+            }
+            Expr::Call(node) => {
+                self.expression(&node.expr, false)?;
+                self.arguments(&node.args)
+            }
+            Expr::List(node) => self.literal(ends(node), node.items.iter(), inside),
+            Expr::Tuple(node) => self.literal(ends(node), node.items.iter(), inside),
+            Expr::Map(node) => self.literal(ends(node), node.keys.iter().chain(&node.values), inside),
+        }
+    }
+
+    fn literal<'e, 'a: 'e>(
+        &mut self,
+        ends: (usize, usize),
+        parts: impl Iterator<Item = &'e Expr<'a>> + Clone,
+        inside: bool,
+    ) -> Result<(), JinjaError> {
+        // A tuple without brackets is where a list of arguments would be another thing; what keeps it weighs it.
+        let bracketed = self
+            .source
+            .get(ends.0..)
+            .is_some_and(|rest| rest.starts_with(['[', '(', '{']));
+        let weighed = bracketed && parts.clone().any(|part| !matches!(part, Expr::Const(_)));
+        if weighed && !inside {
+            self.around(ends, format!("{WEIGHED}("), ")");
+        }
+        parts.into_iter().try_for_each(|part| {
+            let plain = matches!(part, Expr::List(_) | Expr::Tuple(_) | Expr::Map(_));
+            self.expression(part, plain && (inside || weighed))
+        })
+    }
+
+    fn body(&mut self, body: &[Stmt<'_>]) -> Result<(), JinjaError> {
+        body.iter().try_for_each(|statement| self.statement(statement))
+    }
+
+    fn collecting(&mut self, body: &[Stmt<'_>]) -> Result<(), JinjaError> {
+        self.collects = true;
+        self.body(body)
+    }
+
+    fn statement(&mut self, statement: &Stmt<'_>) -> Result<(), JinjaError> {
+        match statement {
+            Stmt::Template(node) => self.body(&node.children),
+            Stmt::EmitExpr(node) => self.expression(&node.expr, false),
+            Stmt::EmitRaw(node) => {
+                self.longest = self.longest.max(node.raw.len());
+                Ok(())
+            }
+            Stmt::ForLoop(node) => {
+                self.collects |= node.recursive;
+                self.expression(&node.iter, false)?;
+                self.all(&node.filter_expr)?;
+                self.body(&node.body)?;
+                self.body(&node.else_body)
+            }
+            Stmt::IfCond(node) => {
+                self.expression(&node.expr, false)?;
+                self.body(&node.true_body)?;
+                self.body(&node.false_body)
+            }
+            Stmt::WithBlock(node) => {
+                self.all(node.assignments.iter().map(|(_, value)| value))?;
+                self.body(&node.body)
+            }
+            Stmt::Set(node) => {
+                let target = node.target.span().end_offset as usize;
+                let rest = self.source.get(target..).unwrap_or_default();
+                let from = target + rest.find('=').map_or(0, |at| at + 1);
+                let name = match node.target {
+                    Expr::GetAttr(_) => HELD,
+                    _ => WEIGHED,
+                };
+                self.around((from, ends(node).1), format!("{name}(("), "))");
+                self.expression(&node.expr, true)
+            }
+            Stmt::SetBlock(node) => {
+                self.all(&node.filter)?;
+                self.collecting(&node.body)
+            }
+            Stmt::AutoEscape(node) => {
+                self.expression(&node.enabled, false)?;
+                self.body(&node.body)
+            }
+            Stmt::FilterBlock(node) => {
+                self.expression(&node.filter, false)?;
+                self.collecting(&node.body)
+            }
+            Stmt::Macro(node) => {
+                self.all(&node.defaults)?;
+                self.collecting(&node.body)
+            }
+            Stmt::CallBlock(node) => {
+                self.expression(&node.call.expr, false)?;
+                self.arguments(&node.call.args)?;
+                self.all(&node.macro_decl.defaults)?;
+                self.collecting(&node.macro_decl.body)
+            }
+            Stmt::Do(node) => {
+                self.expression(&node.call.expr, false)?;
+                self.arguments(&node.call.args)
+            }
+            Stmt::Block(node) => self.collecting(&node.body),
+            // There are no other templates; what names one fails when it gets there.
+            Stmt::Import(_) | Stmt::FromImport(_) | Stmt::Extends(_) | Stmt::Include(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What one evaluation may make on its way, and not only what it gives: texts that are put together, lists that are
+//! joined and repeated. Each operator and filter that makes or walks through something takes it from here, before it does
+//! so where it can multiply. The budget belongs to the thread, because an evaluation is one call that does not wait.
+
+use std::cell::Cell;
+use std::fmt::{self, Write};
+
+use minijinja::value::{Value as Jinja, ValueKind};
+use minijinja::{Error as JinjaError, ErrorKind};
+
+use crate::view;
+
+/// Bytes of one text.
+pub(super) const LARGEST_TEXT: usize = view::MAX_TEXT;
+/// Items of one list, those of the lists in it included.
+const LARGEST_LIST: usize = view::MAX_VALUES;
+/// Bytes of all texts of an evaluation together.
+const TEXTS: usize = 256 * 1024 * 1024;
+/// Items of all lists together, and items that are walked through.
+const ITEMS: usize = 10_000_000;
+/// Deepest nesting; what is deeper cannot be written, compared or dropped on the stack.
+const DEEPEST: usize = view::MAX_DEPTH;
+
+thread_local! {
+    static LEFT: Cell<(usize, usize)> = const { Cell::new((TEXTS, ITEMS)) };
+}
+
+/// Does the work with a budget of its own.
+pub(super) fn within<T>(work: impl FnOnce() -> T) -> T {
+    let before = LEFT.replace((TEXTS, ITEMS));
+    let done = work();
+    LEFT.set(before);
+    done
+}
+
+/// Takes as many bytes of text and items.
+pub(super) fn spend(bytes: usize, items: usize) -> Result<(), JinjaError> {
+    if bytes > LARGEST_TEXT {
+        return Err(over(format!(
+            "the value would hold more than {} MB of text",
+            LARGEST_TEXT >> 20
+        )));
+    }
+    if items > LARGEST_LIST {
+        return Err(over(format!(
+            "the value would hold more than {LARGEST_LIST} parts"
+        )));
+    }
+    pass(bytes, items)
+}
+
+/// Takes what is only walked through, or is there anyway.
+pub(super) fn pass(bytes: usize, items: usize) -> Result<(), JinjaError> {
+    let (texts, lists) = LEFT.get();
+    match (texts.checked_sub(bytes), lists.checked_sub(items)) {
+        (Some(texts), Some(lists)) => {
+            LEFT.set((texts, lists));
+            Ok(())
+        }
+        (None, _) => Err(over(format!(
+            "it puts together more than {} MB of text",
+            TEXTS >> 20
+        ))),
+        (_, None) => Err(over(format!("it goes through more than {ITEMS} items"))),
+    }
+}
+
+fn over(what: String) -> JinjaError {
+    JinjaError::new(ErrorKind::WriteFailure, what)
+}
+
+/// What a value holds: bytes of text, and items of it and of what is in it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Weight {
+    pub(super) bytes: usize,
+    pub(super) items: usize,
+}
+
+/// Weighs a value that an evaluation made, and takes the walk from the budget. What comes from the state as it is counts as
+/// one: it is there anyway, and it is a tree.
+pub(super) fn weigh(value: &Jinja) -> Result<Weight, JinjaError> {
+    let mut weight = Weight::default();
+    add(value, 0, &mut weight)?;
+    pass(0, weight.items)?;
+    Ok(weight)
+}
+
+fn add(value: &Jinja, depth: usize, weight: &mut Weight) -> Result<(), JinjaError> {
+    if depth > DEEPEST {
+        return Err(over(format!("the value is nested deeper than {DEEPEST} levels")));
+    }
+    weight.items += 1;
+    weight.bytes += value.as_str().map_or(1, str::len);
+    if weight.bytes > LARGEST_TEXT || weight.items > LARGEST_LIST {
+        return spend(weight.bytes, weight.items);
+    }
+    match value.kind() {
+        ValueKind::Seq | ValueKind::Iterable | ValueKind::Map
+            if !view::is_view(value) && value.len().is_some() =>
+        {
+            if value.len().is_some_and(|len| len > LARGEST_LIST) {
+                return spend(0, LARGEST_LIST + 1);
+            }
+            let is_map = value.kind() == ValueKind::Map;
+            for item in value.try_iter()? {
+                add(&item, depth + 1, weight)?;
+                if is_map {
+                    add(&value.get_item(&item)?, depth + 1, weight)?;
+                }
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The length of the text that a value is written as.
+pub(super) fn written(value: &Jinja) -> Result<usize, JinjaError> {
+    if let Some(text) = value.as_str() {
+        return Ok(text.len());
+    }
+    weigh(value)?;
+    let mut count = Count(0);
+    match write!(count, "{value}") {
+        Ok(()) => Ok(count.0),
+        Err(_) => spend(LARGEST_TEXT + 1, 0).map(|()| 0),
+    }
+}
+
+struct Count(usize);
+
+impl Write for Count {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        self.0 += piece.len();
+        match self.0 > LARGEST_TEXT {
+            true => Err(fmt::Error),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,493 @@
+//! Expressions and templates: Jinja, compiled once, pure and bounded.
+//!
+//! An expression (`when`, `route`, `each`, `set`, `query`) gives a value and keeps its JSON type; a template (`prompt`,
+//! `question`, `say`) gives text. Both see the state as `state` and as `input`. They reach no file and no network,
+//! stop after a fixed amount of work, and a name that is missing is an error that says what is there.
+
+mod bounds;
+mod budget;
+mod jinja;
+#[cfg(test)]
+mod tests;
+mod uses;
+
+use std::fmt;
+use std::sync::Arc;
+
+use minijinja::value::{Enumerator, Object as Dynamic, Value as Jinja, ValueKind};
+use minijinja::{Environment, Error as JinjaError, ErrorKind};
+use superstep::{NodeError, Value};
+
+use self::jinja::{JINJA, Limited};
+pub use self::uses::{FILTERS, Uses};
+use self::uses::{code_of, unknown_filters};
+
+use crate::suggest;
+use crate::view::{from_jinja, to_jinja};
+
+/// Instructions after which an evaluation is stopped: a loop over some hundred thousand items, about a tenth of a second.
+pub const FUEL: u64 = 2_000_000;
+/// Longest text a template may give, in bytes.
+pub const MAX_OUTPUT: usize = 4 * 1024 * 1024;
+
+/// Operators that may follow each other in one expression: what is compiled is a tree as deep as the chain is long, and
+/// trees are walked on the stack.
+const LONGEST_CHAIN: usize = 400;
+
+/// What went wrong with an expression or template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpressionProblem {
+    /// It is not Jinja.
+    Syntax,
+    /// It uses something that is not there.
+    Undefined,
+    /// It did not finish within its allowance.
+    TooMuchWork,
+    /// The text it gives is too long.
+    TooLong,
+    /// The operation is not possible with these values.
+    Evaluation,
+    /// What it gives is not JSON.
+    NotJson,
+    /// What it gives is JSON of the wrong kind for its place.
+    WrongType,
+}
+
+impl ExpressionProblem {
+    /// Stable name in kebab-case.
+    pub fn code(self) -> &'static str {
+        match self {
+            ExpressionProblem::Syntax => "expression-syntax",
+            ExpressionProblem::Undefined => "expression-undefined",
+            ExpressionProblem::TooMuchWork => "expression-too-much-work",
+            ExpressionProblem::TooLong => "expression-too-long",
+            ExpressionProblem::Evaluation => "expression-failed",
+            ExpressionProblem::NotJson => "expression-not-json",
+            ExpressionProblem::WrongType => "expression-wrong-type",
+        }
+    }
+}
+
+/// A failed expression: which one, where in it, what is wrong and what to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpressionError {
+    /// What kind of problem.
+    pub problem: ExpressionProblem,
+    /// Where the expression stands, e.g. ``\`when\` of edge a->b``.
+    pub place: Arc<str>,
+    /// Its text.
+    pub source: Arc<str>,
+    /// Line inside it, when it has several.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl fmt::Display for ExpressionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.place)?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        write!(
+            f,
+            ": {} In `{}`. {}",
+            self.message,
+            shortened(&self.source),
+            self.remedy
+        )
+    }
+}
+
+impl std::error::Error for ExpressionError {}
+
+impl From<ExpressionError> for NodeError {
+    fn from(error: ExpressionError) -> Self {
+        NodeError::new("ExpressionError", error.to_string())
+    }
+}
+
+fn shortened(text: &str) -> String {
+    const SHOWN: usize = 120;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= SHOWN {
+        line
+    } else {
+        line.chars().take(SHOWN).chain(['…']).collect()
+    }
+}
+
+/// The variables of an evaluation.
+#[derive(Clone)]
+pub struct Scope {
+    state: Value,
+    extra: Option<(Arc<str>, Value)>,
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("variables")
+    }
+}
+
+impl Scope {
+    /// `state`, and `input` as another name for it.
+    pub fn new(state: &Value) -> Self {
+        Self {
+            state: state.clone(),
+            extra: None,
+        }
+    }
+    /// One more variable.
+    pub fn with(mut self, name: impl Into<Arc<str>>, value: Value) -> Self {
+        self.extra = Some((name.into(), value));
+        self
+    }
+}
+
+impl Dynamic for Scope {
+    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
+        self.get_value_by_str(key.as_str()?)
+    }
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Jinja> {
+        match (key, &self.extra) {
+            ("state" | "input", _) => Some(to_jinja(&self.state)),
+            (key, Some((name, value))) if **name == *key => Some(to_jinja(value)),
+            _ => None,
+        }
+    }
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Str(&["state", "input"])
+    }
+}
+
+/// What both have in common: where it stands, its text and what it uses.
+#[derive(Clone, Debug)]
+struct Origin {
+    place: Arc<str>,
+    source: Arc<str>,
+    uses: Uses,
+}
+
+impl Origin {
+    fn too_long(&self) -> ExpressionError {
+        self.error(
+            ExpressionProblem::Syntax,
+            "it has more operators than can be worked through.",
+            "Do it in steps, or in a code node.",
+        )
+    }
+
+    fn error(
+        &self,
+        problem: ExpressionProblem,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> ExpressionError {
+        ExpressionError {
+            problem,
+            place: self.place.clone(),
+            source: self.source.clone(),
+            line: None,
+            message: message.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    fn explain(&self, error: &JinjaError, scope: Option<&Scope>) -> ExpressionError {
+        let detail = error.detail().map_or_else(
+            || error.kind().to_string(),
+            |detail| format!("{}: {detail}", error.kind()),
+        );
+        let mut explained = match error.kind() {
+            ErrorKind::OutOfFuel => self.error(
+                ExpressionProblem::TooMuchWork,
+                format!("it did not finish within {FUEL} steps of work."),
+                "Loop over fewer items, or do the work in a code node.",
+            ),
+            ErrorKind::WriteFailure => self.error(
+                ExpressionProblem::TooLong,
+                format!("{}.", error.detail().unwrap_or("it gives too much text")),
+                "Work with a part of the value, e.g. `state.items[:20]`, or do the work in a code node.",
+            ),
+            ErrorKind::UndefinedError => self.undefined(scope, &detail),
+            // Operators say it in their own words.
+            ErrorKind::InvalidOperation if scope.is_some() && detail.contains("undefined") => {
+                self.undefined(scope, &detail)
+            }
+            ErrorKind::SyntaxError | ErrorKind::BadEscape => self.error(
+                ExpressionProblem::Syntax,
+                format!("{detail}."),
+                "Correct the Jinja; a text inside an expression stands in quotes.",
+            ),
+            ErrorKind::UnknownFilter
+            | ErrorKind::UnknownTest
+            | ErrorKind::UnknownFunction
+            | ErrorKind::UnknownMethod => self.error(
+                ExpressionProblem::Evaluation,
+                format!("{detail}."),
+                "The expression reference lists what there is.",
+            ),
+            ErrorKind::BadSerialization | ErrorKind::NonKey => self.error(
+                ExpressionProblem::NotJson,
+                format!("{detail}."),
+                "Give text, numbers, lists and objects.",
+            ),
+            ErrorKind::TemplateNotFound | ErrorKind::BadInclude => self.error(
+                ExpressionProblem::Evaluation,
+                format!("{detail}."),
+                "There are no other templates to include or extend; write the text here.",
+            ),
+            _ => self.error(
+                ExpressionProblem::Evaluation,
+                format!("{detail}."),
+                "Check the types of the values it works on.",
+            ),
+        };
+        explained.line = error.line().filter(|_| self.source.contains('\n'));
+        explained
+    }
+
+    fn undefined(&self, scope: Option<&Scope>, detail: &str) -> ExpressionError {
+        let state = scope.and_then(|scope| scope.state.as_object());
+        let known = || state.into_iter().flat_map(|state| state.keys()).map(|key| &**key);
+        let missing: Vec<&str> = self
+            .uses
+            .keys
+            .iter()
+            .map(String::as_str)
+            .filter(|key| state.is_none_or(|state| !state.contains_key(key)))
+            .collect();
+        if let [first, ..] = missing[..] {
+            return self.error(
+                ExpressionProblem::Undefined,
+                format!(
+                    "`state.{first}` has no value here.{} Keys with a value: {}.",
+                    suggest::did_you_mean(first, known()),
+                    suggest::listing(known())
+                ),
+                format!("Correct the name, give the key a default, or write `state.{first}|default(…)`."),
+            );
+        }
+        if let Some(name) = self.uses.names.iter().next() {
+            return self.error(
+                ExpressionProblem::Undefined,
+                format!("there is no `{name}`."),
+                format!("State keys are read as `state.{name}`; text stands in quotes."),
+            );
+        }
+        self.error(
+            ExpressionProblem::Undefined,
+            format!("it uses a part of a value that is not there ({detail})."),
+            "Check the spelling of the member, or add `|default(…)` where it may be missing.",
+        )
+    }
+}
+
+/// A compiled expression.
+pub struct Expression {
+    origin: Origin,
+    compiled: minijinja::Expression<'static, 'static>,
+}
+
+impl fmt::Debug for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.origin.source)
+    }
+}
+
+impl Expression {
+    /// Compiles `source`; `place` says where it stands, for messages.
+    pub fn compile(source: &str, place: impl Into<Arc<str>>) -> Result<Self, ExpressionError> {
+        let mut origin = Origin {
+            place: place.into(),
+            source: source.into(),
+            uses: Uses::default(),
+        };
+        if source.trim().is_empty() {
+            return Err(origin.error(
+                ExpressionProblem::Syntax,
+                "it is empty.",
+                "Write an expression such as `state.count + 1`.",
+            ));
+        }
+        if bounds::chain(source) > LONGEST_CHAIN {
+            return Err(origin.too_long());
+        }
+        let bounded = bounds::expression(source).map(|bounded| bounded.source);
+        let compiled = bounded
+            .and_then(|source| JINJA.compile_expression_owned(source))
+            .map_err(|e| {
+                let mut error = origin.explain(&e, None);
+                if source.contains("{{") || source.contains("{%") {
+                    error.remedy =
+                        "This place takes an expression: what stands between `{{` and `}}`, without them."
+                            .into();
+                }
+                error
+            })?;
+        origin.uses = Uses::of(compiled.undeclared_variables(true));
+        origin.uses.unknown_filters = unknown_filters(source);
+        Ok(Self { origin, compiled })
+    }
+
+    /// What it uses.
+    pub fn uses(&self) -> &Uses {
+        &self.origin.uses
+    }
+
+    /// Evaluates it; the result keeps its JSON type.
+    pub fn eval(&self, scope: &Scope) -> Result<Value, ExpressionError> {
+        budget::within(|| {
+            let value = self.raw(scope)?;
+            if value.is_undefined() {
+                return Err(self.origin.undefined(Some(scope), "undefined value"));
+            }
+            from_jinja(&value).map_err(|cause| {
+                self.origin.error(
+                    ExpressionProblem::NotJson,
+                    format!("{cause}."),
+                    "Give text, numbers, lists and objects.",
+                )
+            })
+        })
+    }
+
+    /// Evaluates it as a condition, by Jinja's rules: empty, zero, null and undefined are false.
+    pub fn truth(&self, scope: &Scope) -> Result<bool, ExpressionError> {
+        budget::within(|| Ok(self.raw(scope)?.is_true()))
+    }
+
+    /// Evaluates it as a list.
+    pub fn list(&self, scope: &Scope) -> Result<superstep::List, ExpressionError> {
+        match self.eval(scope)? {
+            Value::Array(list) => Ok(list),
+            other => Err(self.wrong_type("a list", &other)),
+        }
+    }
+
+    /// The error for a result of the wrong type.
+    pub fn wrong_type(&self, expected: &str, found: &Value) -> ExpressionError {
+        self.origin.error(
+            ExpressionProblem::WrongType,
+            format!(
+                "it must give {expected}, but gave {} of type {}.",
+                shortened(&found.to_string()),
+                found.type_name()
+            ),
+            "Change the expression, or the value it reads.",
+        )
+    }
+
+    fn raw(&self, scope: &Scope) -> Result<Jinja, ExpressionError> {
+        let value = self
+            .compiled
+            .eval(Jinja::from_object(scope.clone()))
+            .map_err(|e| self.origin.explain(&e, Some(scope)))?;
+        if value.kind() == ValueKind::Invalid {
+            return Err(self.origin.error(
+                ExpressionProblem::Evaluation,
+                format!("{value}."),
+                "Check the values it works on.",
+            ));
+        }
+        Ok(value)
+    }
+}
+
+/// A compiled template.
+pub struct Template {
+    origin: Origin,
+    env: Environment<'static>,
+    name: &'static str,
+}
+
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.origin.source)
+    }
+}
+
+const TEXT: &str = "text";
+/// Templates of this name give addresses: what stands in `{{ }}` is encoded, so that it is never more than a value.
+const ADDRESS: &str = "address";
+
+/// Everything but letters, digits and `-._~` as its bytes.
+pub(crate) fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+impl Template {
+    /// Compiles `source`; `place` says where it stands, for messages.
+    pub fn compile(source: &str, place: impl Into<Arc<str>>) -> Result<Self, ExpressionError> {
+        Self::compile_as(TEXT, source, place.into())
+    }
+
+    /// Compiles an address: values in it are encoded.
+    pub(crate) fn address(source: &str, place: impl Into<Arc<str>>) -> Result<Self, ExpressionError> {
+        Self::compile_as(ADDRESS, source, place.into())
+    }
+
+    fn compile_as(name: &'static str, source: &str, place: Arc<str>) -> Result<Self, ExpressionError> {
+        let mut origin = Origin {
+            place,
+            source: source.into(),
+            uses: Uses::default(),
+        };
+        if code_of(source).any(|code| bounds::chain(code) > LONGEST_CHAIN) {
+            return Err(origin.too_long());
+        }
+        let bounded = bounds::template(source).map_err(|e| origin.explain(&e, None))?;
+        let mut env = JINJA.clone();
+        if let Some(longest) = bounded.collects {
+            // What is collected in memory is as much as steps can add, and a step adds a text between code whole.
+            env.set_fuel(Some(FUEL.min((budget::LARGEST_TEXT / longest.max(1)) as u64)));
+        }
+        env.add_template_owned(name, bounded.source)
+            .map_err(|e| origin.explain(&e, None))?;
+        let template = env.get_template(name).map_err(|e| origin.explain(&e, None))?;
+        origin.uses = Uses::of(template.undeclared_variables(true));
+        origin.uses.unknown_filters = code_of(source).flat_map(unknown_filters).collect();
+        Ok(Self { origin, env, name })
+    }
+
+    /// What it uses.
+    pub fn uses(&self) -> &Uses {
+        &self.origin.uses
+    }
+
+    /// The text.
+    pub fn render(&self, scope: &Scope) -> Result<String, ExpressionError> {
+        let template = self
+            .env
+            .get_template(self.name)
+            .map_err(|e| self.origin.explain(&e, Some(scope)))?;
+        let mut out = Limited::new(MAX_OUTPUT);
+        let values = Jinja::from_object(scope.clone());
+        let rendered = budget::within(|| template.render_captured_to(values, &mut out).map(drop));
+        if out.full {
+            return Err(self.origin.error(
+                ExpressionProblem::TooLong,
+                format!("the text would be longer than {} MB.", MAX_OUTPUT / 1024 / 1024),
+                "Show only a part of the value, e.g. `state.items[:20]`.",
+            ));
+        }
+        rendered.map_err(|e| self.origin.explain(&e, Some(scope)))?;
+        String::from_utf8(out.bytes).map_err(|e| {
+            self.origin.error(
+                ExpressionProblem::Evaluation,
+                format!("{e}."),
+                "Check the values it works on.",
+            )
+        })
+    }
+}

@@ -1,0 +1,23 @@
+//! What a program says about itself, for every host: lines on standard error, without keys.
+
+use std::io;
+
+use superstep_nodes::secrets::RedactedLog;
+use tracing::Subscriber;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{EnvFilter, Layer};
+
+/// The environment variable that says what is told.
+const VARIABLE: &str = "SUPERSTEP_LOG";
+
+/// Writes to standard error what `SUPERSTEP_LOG` asks for, or else what is `usual` (`error`, `warn`). Keys that graphs were
+/// given are taken out of every line; a host that writes a log in another way would tell them.
+pub fn log<S>(usual: &str) -> impl Layer<S> + Send + Sync + use<S>
+where
+    S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
+{
+    let filter = EnvFilter::try_from_env(VARIABLE).unwrap_or_else(|_| EnvFilter::new(usual));
+    tracing_subscriber::fmt::layer()
+        .with_writer(|| RedactedLog(io::stderr()))
+        .with_filter(filter)
+}
