@@ -3,7 +3,8 @@
 //! Every figure is the fastest of several rounds and stands beside what it is made of in the same run (`limit`): the bare
 //! interpreter, a plain insert, a plain reader. Read the ratios; a shared machine makes of absolute times what it wants.
 //!
-//! `bench_nodes NAME…` runs only the groups that are named: `calls`, `stream`, `search`.
+//! `bench_nodes NAME…` runs only the groups that are named: `calls`, `stream`, `search`; with `--small` on a tenth of the data, which
+//! shows that everything works and says nothing about speed.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -32,7 +33,10 @@ use tokio::runtime::Handle;
 fn main() {
     // HTML is read by this program started once more.
     reader::serve_if_asked();
-    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let mut asked: Vec<String> = std::env::args().skip(1).collect();
+    let small = asked.iter().any(|one| one == "--small");
+    asked.retain(|one| one != "--small");
+    let part = if small { 10 } else { 1 };
     let wanted = |name: &str| asked.is_empty() || asked.iter().any(|one| one == name);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -48,10 +52,10 @@ fn main() {
             }
         }
         if wanted("stream") {
-            stream().await;
+            stream(20_000 / part).await;
         }
         if wanted("search") {
-            search().await;
+            search(2000 / part).await;
         }
     });
 }
@@ -292,9 +296,8 @@ async fn fast_server(pieces: usize) -> String {
 }
 
 /// Tokens a second from a server's socket to a reader of the run's `messages`, beside a reader of the bare bytes.
-async fn stream() {
-    const PIECES: usize = 20_000;
-    let url = fast_server(PIECES).await;
+async fn stream(pieces: usize) {
+    let url = fast_server(pieces).await;
     let models: ModelSettings =
         serde_json::from_value(json!({"connections": {"fast": {"provider": "openai", "base_url": url}}}))
             .unwrap();
@@ -306,7 +309,7 @@ async fn stream() {
         "nodes": {"ask": {"kind": "model", "config": {"model": "fast::m", "prompt": "Go", "into": "answer"}}},
         "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "__end__"}]});
     let graph = graph(&document, &environment);
-    let ours = fastest_run(PIECES, async || {
+    let ours = fastest_run(pieces, async || {
         let config = RunConfig {
             modes: vec![StreamMode::Messages],
             ..RunConfig::default()
@@ -318,11 +321,11 @@ async fn stream() {
             black_box(event);
         }
         run.finish().await.unwrap();
-        assert!(seen > PIECES);
+        assert!(seen > pieces);
     })
     .await;
     let client = reqwest::Client::new();
-    let plain = fastest_run(PIECES, async || {
+    let plain = fastest_run(pieces, async || {
         let response = client
             .post(format!("{url}chat/completions"))
             .body("{}")
@@ -334,11 +337,11 @@ async fn stream() {
         while let Some(some) = bytes.next().await {
             size += some.unwrap().len();
         }
-        assert!(size > PIECES * 100);
+        assert!(size > pieces * 100);
     })
     .await;
     // The same bytes, and each frame read as JSON: what any client has to do.
-    let parsed = fastest_run(PIECES, async || {
+    let parsed = fastest_run(pieces, async || {
         let response = client
             .post(format!("{url}chat/completions"))
             .body("{}")
@@ -359,12 +362,12 @@ async fn stream() {
             }
             rest.drain(..done);
         }
-        assert_eq!(words, PIECES);
+        assert_eq!(words, pieces);
     })
     .await;
     print(
         "tokens through a graph",
-        "20,000 tokens",
+        &format!("{pieces} tokens"),
         1e6 / ours,
         "tokens/s",
         Some(1e6 / plain),
@@ -432,12 +435,11 @@ async fn searched(folders: &Arc<Folders>, search: Search) -> f64 {
 }
 
 /// Indexing a folder, finding that nothing has changed, and searching it.
-async fn search() {
-    const FILES: usize = 2000;
+async fn search(files: usize) {
     let folder = tempfile::tempdir().unwrap();
     let (markdown, html) = (folder.path().join("markdown"), folder.path().join("html"));
     let mut texts = Vec::new();
-    for n in 0..FILES {
+    for n in 0..files {
         let section = |part: usize| {
             let words: Vec<String> = (0..60)
                 .map(|word| format!("word{}", (n * 31 + part * 7 + word * word) % 5000))
@@ -490,15 +492,15 @@ async fn search() {
     let kept = folder.path().join("indexes");
     let folders = || Arc::new(Folders::default().kept_in(kept.clone()).read_by(Program::this()));
     let first = folders();
-    let params = format!("{FILES} files, {mb:.1} MB");
+    let params = format!("{files} files, {mb:.1} MB");
     let took = searched(&first, asking(&markdown, Mode::Words)).await;
     print("indexing Markdown", &params, mb / took, "MB/s", Some(mb / plain));
     print(
         "indexing Markdown",
         &params,
-        FILES as f64 / took,
+        files as f64 / took,
         "files/s",
-        Some(FILES as f64 / plain),
+        Some(files as f64 / plain),
     );
     drop(first);
     let next = folders();
@@ -515,7 +517,7 @@ async fn search() {
     }
     print(
         "search by words and vectors",
-        "20,000 sections",
+        &format!("{} sections", files * 10),
         both * 1e3,
         "ms",
         None,
@@ -523,8 +525,8 @@ async fn search() {
     let took = searched(&folders(), asking(&html, Mode::Words)).await;
     print(
         "indexing HTML",
-        "500 files, another process",
-        (FILES / 4) as f64 / took,
+        &format!("{} files, another process", files / 4),
+        (files / 4) as f64 / took,
         "files/s",
         None,
     );
