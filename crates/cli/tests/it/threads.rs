@@ -577,7 +577,7 @@ fn a_wait_for_a_time_goes_on_in_another_process() {
             "edges": [{"from": "__start__", "to": "wait"}, {"from": "wait", "to": "after"}, {"from": "after", "to": "__end__"}],
         }),
     );
-    let due = std::time::SystemTime::now() + std::time::Duration::from_secs(33);
+    let due = std::time::SystemTime::now() + std::time::Duration::from_secs(45);
     let due = due.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     let input = json!({"due": due}).to_string();
     let mut first = user.command(&["run", &path, "--thread", "w", "--input", &input]);
