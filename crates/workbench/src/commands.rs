@@ -19,6 +19,7 @@ macro_rules! for_each_command {
             "graph.autosaves" => graph_autosaves(GraphRef) -> Autosaves,
             "graph.restore" => graph_restore(RestoreGraph) -> GraphView,
             "graph.export" => graph_export(GraphRef) -> Exported,
+            "graph.types" => graph_types(ReadTypes) -> StateTypes,
             "node.test" => node_test(TestNode) -> NodeTested,
             "run.start" => run_start(StartRun) -> RunView,
             "run.stop" => run_stop(StopRun) -> Empty,
@@ -29,6 +30,7 @@ macro_rules! for_each_command {
             "thread.checkpoints" => thread_checkpoints(ListCheckpoints) -> CheckpointList,
             "thread.snapshot" => thread_snapshot(CheckpointRef) -> SnapshotView,
             "thread.within" => thread_within(ReadWithin) -> WithinView,
+            "thread.exchanges" => thread_exchanges(ReadExchanges) -> ExchangeList,
             "thread.value" => thread_value(ReadValue) -> ValueView,
             "thread.compare" => thread_compare(Compare) -> Comparison,
             "thread.update" => thread_update(UpdateState) -> Updated,
@@ -57,6 +59,7 @@ macro_rules! for_each_command {
             "connections.save" => connections_save(SaveConnection) -> ConnectionList,
             "connections.remove" => connections_remove(RemoveConnection) -> ConnectionList,
             "connections.test" => connections_test(SaveConnection) -> ConnectionTested,
+            "python.find" => python_find(ReadPython) -> PythonView,
             "work.cancel" => work_cancel(CancelWork) -> Empty,
             "inbox.list" => inbox_list(Empty) -> Inbox,
         }

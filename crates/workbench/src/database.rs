@@ -5,15 +5,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use superstep::{
     CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store,
-    StoreAnswer, StoreError, StoreOp, ThreadId, ThreadQuery, ThreadSummary,
+    StoreAnswer, StoreError, StoreOp, Sweeper, ThreadId, ThreadQuery, ThreadSummary,
 };
-use superstep_storage::shown;
+use superstep_storage::{Storage, shown};
 
 use crate::Workbench;
 use crate::documents::blocking;
@@ -47,6 +47,25 @@ struct Current {
     url: String,
     chosen_by: ChosenBy,
     down: Option<StorageError>,
+    /// Removes items of the store that have expired, for as long as this database is the one in use.
+    _sweeper: Option<Arc<Sweeper>>,
+}
+
+/// How often expired items are removed. Nobody sees them in between: they only take space.
+const SWEEP_EVERY: Duration = Duration::from_secs(300);
+
+impl Current {
+    fn of(storage: Storage, url: String, chosen_by: ChosenBy) -> Self {
+        let sweeper = Sweeper::start(storage.store.clone(), SWEEP_EVERY);
+        Self {
+            saver: storage.checkpointer,
+            store: storage.store,
+            url,
+            chosen_by,
+            down: None,
+            _sweeper: Some(Arc::new(sweeper)),
+        }
+    }
 }
 
 /// Stands for a database that could not be opened: says why at every request.
@@ -147,13 +166,7 @@ impl Database {
         };
         let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
         let current = match superstep_storage::open(&url).await {
-            Ok(storage) => Current {
-                saver: storage.checkpointer,
-                store: storage.store,
-                url,
-                chosen_by,
-                down: None,
-            },
+            Ok(storage) => Current::of(storage, url, chosen_by),
             // Whoever chose it in the app must be able to choose another one there.
             Err(error) if chosen_by == ChosenBy::Settings => Current {
                 saver: Arc::new(Down(error.clone())),
@@ -161,6 +174,7 @@ impl Database {
                 url,
                 chosen_by,
                 down: Some(error),
+                _sweeper: None,
             },
             Err(error) => return Err(storage_problem(&error)),
         };
@@ -327,13 +341,7 @@ impl Workbench {
                 .database
                 .current
                 .write()
-                .unwrap_or_else(PoisonError::into_inner) = Current {
-                saver: storage.checkpointer,
-                store: storage.store,
-                url: target,
-                chosen_by,
-                down: None,
-            };
+                .unwrap_or_else(PoisonError::into_inner) = Current::of(storage, target, chosen_by);
             // Graphs know the database that they were built for.
             self.graphs.clear();
             drop(idle);

@@ -17,9 +17,8 @@ use crate::Workbench;
 use crate::autosave::{Slot, Unsaved};
 use crate::files::{self, Fingerprint};
 use crate::wire::{
-    AppEvent, Applied, ApplyPatch, Autosaves, CloseGraph, Diagnostic, Empty, Example, Exported, GraphRef,
-    GraphView, Json, NewGraph, NodeRef, OpenExample, OpenGraph, Problem, Record, RestoreGraph, SaveGraph,
-    Saved, Severity,
+    AppEvent, Applied, ApplyPatch, Autosaves, CloseGraph, Diagnostic, Empty, GraphRef, GraphView, Json,
+    NewGraph, NodeRef, OpenGraph, Problem, Record, RestoreGraph, SaveGraph, Saved, Severity,
 };
 
 /// Unsaved changes are written this long after the first of them, and then at most so often.
@@ -93,7 +92,7 @@ pub(crate) fn wire_diagnostic(diagnostic: &superstep_document::Diagnostic) -> Di
     }
 }
 
-fn records(document: &Document) -> Vec<Record> {
+pub(crate) fn records(document: &Document) -> Vec<Record> {
     document
         .records()
         .map(|(id, value)| Record {
@@ -103,7 +102,7 @@ fn records(document: &Document) -> Vec<Record> {
         .collect()
 }
 
-fn text_of<'a>(document: &'a Document, field: &str) -> Option<&'a str> {
+pub(crate) fn text_of<'a>(document: &'a Document, field: &str) -> Option<&'a str> {
     document
         .head()
         .get(field)
@@ -475,35 +474,6 @@ impl Workbench {
         Ok(view)
     }
 
-    pub(crate) async fn graph_open_example(
-        self: &Arc<Self>,
-        request: OpenExample,
-    ) -> Result<GraphView, Problem> {
-        let missing = || {
-            Problem::not_found(format!("There is no example called {:?}.", request.id))
-                .remedy("Choose one of the examples on the start screen.")
-        };
-        let plain =
-            !request.id.is_empty() && !request.id.starts_with('.') && !request.id.contains(['/', '\\']);
-        let examples = self.examples_dir.clone().filter(|_| plain).ok_or_else(missing)?;
-        let (from, to) = (examples.join(&request.id), self.graphs_dir.join(&request.id));
-        let to = blocking(move || {
-            if !to.join("graph.json").exists() {
-                if !from.join("graph.json").is_file() {
-                    return Ok(None);
-                }
-                files::copy_folder(&from, &to).map_err(|e| Problem::file("copy the example to", &to, &e))?;
-            }
-            Ok(Some(to))
-        })
-        .await??
-        .ok_or_else(missing)?;
-        self.graph_open(OpenGraph {
-            path: to.to_string_lossy().into_owned(),
-        })
-        .await
-    }
-
     pub(crate) async fn graph_get(self: &Arc<Self>, request: GraphRef) -> Result<GraphView, Problem> {
         if self.documents.get(&request.graph_id).is_none() && request.graph_id.starts_with("draft-") {
             // A draft that was closed with its changes kept.
@@ -809,39 +779,6 @@ impl Workbench {
             Ok(())
         })?;
         Ok(open.view())
-    }
-
-    pub(crate) async fn graph_export(self: &Arc<Self>, request: GraphRef) -> Result<Exported, Problem> {
-        let source = self.document(&request.graph_id)?.source();
-        Ok(Exported {
-            json: source.document.to_text(),
-            mermaid: source.document.mermaid(),
-        })
-    }
-
-    /// The examples that come with the app, by folder name.
-    pub(crate) fn examples(&self) -> Vec<Example> {
-        let Some(dir) = &self.examples_dir else {
-            return Vec::new();
-        };
-        let mut examples: Vec<Example> = fs::read_dir(dir)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| {
-                let text = fs::read_to_string(entry.path().join("graph.json")).ok()?;
-                let (document, _) = Document::parse(&text);
-                let id = entry.file_name().to_string_lossy().into_owned();
-                Some(Example {
-                    name: text_of(&document, "name").unwrap_or(&id).to_owned(),
-                    summary: text_of(&document, "description").unwrap_or_default().to_owned(),
-                    records: records(&document),
-                    id,
-                })
-            })
-            .collect();
-        examples.sort_by(|a, b| a.id.cmp(&b.id));
-        examples
     }
 
     /// The document that a thread ran: open, in its file, or a draft in the autosave folder.

@@ -86,7 +86,7 @@ impl Hub {
 impl Waiting {
     fn push(&mut self, event: AppEvent) {
         let size = match &event {
-            AppEvent::Token { text, .. } => text.len(),
+            AppEvent::Token { piece, .. } => piece.text().len(),
             _ => 0,
         };
         if self.events.len() >= MAX_EVENTS || self.text + size > MAX_TEXT {
@@ -98,7 +98,7 @@ impl Waiting {
         if let AppEvent::Token {
             task_id,
             message_id,
-            text,
+            piece,
             ..
         } = &event
         {
@@ -108,11 +108,10 @@ impl Waiting {
                     AppEvent::Token {
                         task_id: t,
                         message_id: m,
-                        text: before,
+                        piece: before,
                         ..
                     } => {
-                        if t == task_id && m == message_id {
-                            before.push_str(text);
+                        if t == task_id && m == message_id && before.join(piece) {
                             return;
                         }
                     }
@@ -170,6 +169,7 @@ impl Subscription {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::TokenPiece;
 
     fn token(task: &str, text: &str) -> AppEvent {
         AppEvent::Token {
@@ -177,13 +177,13 @@ mod tests {
             task_id: task.into(),
             node: "n".into(),
             message_id: task.into(),
-            text: text.into(),
+            piece: TokenPiece::Text { text: text.into() },
         }
     }
 
     fn print(batch: &EventBatch) -> String {
         let events = batch.events.iter().map(|event| match event {
-            AppEvent::Token { task_id, text, .. } => format!("{task_id}:{text}"),
+            AppEvent::Token { task_id, piece, .. } => format!("{task_id}:{}", piece.text()),
             AppEvent::Inbox { waiting } => format!("inbox {waiting}"),
             other => format!("{other:?}"),
         });

@@ -54,6 +54,17 @@ CREATE TABLE bookmarks (
 ) WITHOUT ROWID;
 CREATE INDEX moved_to ON moved (path);
 ",
+    "
+CREATE TABLE exchanges (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id TEXT NOT NULL,
+    task_id   TEXT NOT NULL,
+    size      INTEGER NOT NULL,
+    body      TEXT NOT NULL
+);
+CREATE INDEX exchanges_of_task ON exchanges (thread_id, task_id);
+CREATE INDEX exchanges_by_size ON exchanges (size);
+",
 ];
 
 /// The open ledger.
@@ -180,7 +191,10 @@ impl Ledger {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, Problem> {
+    pub(crate) fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Problem> {
         work(&mut self.lock()).map_err(|error| problem(&error))
     }
 
@@ -249,7 +263,7 @@ impl Ledger {
     pub(crate) fn delete_thread(&self, thread_id: &str) -> Result<(), Problem> {
         self.with(|c| {
             let transaction = c.transaction()?;
-            for table in ["threads", "runs", "tasks", "bookmarks"] {
+            for table in ["threads", "runs", "tasks", "bookmarks", "exchanges"] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
             }
             transaction.commit()
@@ -390,7 +404,7 @@ impl Ledger {
         })
     }
 
-    /// A copy of a thread: its own title, the times and bookmarks of the other.
+    /// A copy of a thread: its own title, the times, bookmarks and exchanges of the other.
     pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow) -> Result<(), Problem> {
         self.thread_began(row)?;
         self.with(|c| {
@@ -403,6 +417,11 @@ impl Ledger {
             transaction.execute(
                 "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name)
                  SELECT ?2, checkpoint_id, name FROM bookmarks WHERE thread_id = ?1",
+                [from, &row.thread_id],
+            )?;
+            transaction.execute(
+                "INSERT INTO exchanges (thread_id, task_id, size, body)
+                 SELECT ?2, task_id, size, body FROM exchanges WHERE thread_id = ?1 ORDER BY id",
                 [from, &row.thread_id],
             )?;
             transaction.commit()

@@ -5,12 +5,14 @@
 //! host it runs in; hosts choose the folders and carry bytes.
 
 mod autosave;
+mod catalogue;
 pub mod commands;
 mod compare;
 mod connections;
 mod database;
 mod deadlines;
 mod documents;
+mod exchanges;
 mod files;
 mod folders;
 mod graphs;
@@ -23,11 +25,13 @@ mod listing;
 mod logging;
 mod memory;
 mod problem;
+mod python;
 mod runs;
 mod secrets;
 mod settings;
 mod snapshot;
 mod threads;
+mod tokens;
 mod trial;
 mod trust;
 mod upkeep;
@@ -251,7 +255,16 @@ impl Workbench {
 
     async fn settings_set(self: &Arc<Self>, request: Settings) -> Result<Settings, Problem> {
         let this = self.clone();
-        documents::blocking(move || this.preferences.set(request)).await?
+        documents::blocking(move || {
+            let python = this.preferences.settings().python;
+            let settings = this.preferences.set(request)?;
+            if settings.python != python {
+                // Graphs know the interpreter that they were built for.
+                this.graphs.clear();
+            }
+            Ok(settings)
+        })
+        .await?
     }
 
     async fn files_list(self: &Arc<Self>, request: ListFiles) -> Result<FileList, Problem> {

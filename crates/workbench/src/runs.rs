@@ -22,6 +22,7 @@ use crate::files;
 use crate::inbox::interrupt_view;
 use crate::ledger::{RunRow, TaskRow, ThreadRow};
 use crate::threads::{GRAPH, GRAPH_PATH, problem};
+use crate::tokens;
 use crate::values::first_text;
 use crate::wire::{
     AppEvent, Empty, Json, Problem, RunAction, RunStatus, RunView, StartRun, StopRun, TaskStatus,
@@ -398,6 +399,8 @@ struct Reader {
     /// Tasks whose result was kept from an earlier attempt at the step.
     kept: HashSet<String>,
     begun: HashMap<String, (Instant, String)>,
+    /// Tasks that have not ended, those of nested graphs too.
+    working: HashSet<String>,
     ended: Vec<TaskRow>,
     thread_sent: Instant,
     thread_due: bool,
@@ -412,6 +415,7 @@ impl Reader {
             checkpoint: String::new(),
             kept: HashSet::new(),
             begun: HashMap::new(),
+            working: HashSet::new(),
             ended: Vec::new(),
             thread_sent: Instant::now(),
             thread_due: false,
@@ -433,12 +437,27 @@ impl Reader {
             }
         }
         let result = stream.finish().await;
+        // What was cut off has asked, too.
+        for task in std::mem::take(&mut self.working) {
+            self.store_exchanges(&task);
+        }
         self.store_tasks();
         self.end(result).await;
     }
 
     async fn event(&mut self, event: StreamEvent) {
         let root = event.ns.is_empty();
+        match &event.payload {
+            Payload::TaskStart(task) => {
+                self.working.insert(task.id.to_string());
+            }
+            Payload::TaskEnd(task) => {
+                let id = task.id.to_string();
+                self.working.remove(&id);
+                self.store_exchanges(&id);
+            }
+            _ => {}
+        }
         match event.payload {
             Payload::Checkpoint(checkpoint) if root => self.checkpoint(*checkpoint).await,
             Payload::Checkpoint(checkpoint) => self.publish(AppEvent::Within {
@@ -574,28 +593,40 @@ impl Reader {
     /// Pieces of a model's answer; whole messages are in the state soon enough.
     fn message(&self, message: &Value, metadata: &Value) {
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        if !text(message, "type").is_some_and(|kind| kind.ends_with("Chunk")) {
-            return;
-        }
-        let (Some(content), Some(node)) = (text(message, "content"), text(metadata, "langgraph_node")) else {
+        let Some(node) = text(metadata, "langgraph_node") else {
             return;
         };
-        if content.is_empty() {
-            return;
-        }
         let place = text(metadata, "langgraph_checkpoint_ns").unwrap_or_default();
         let task_id = place
             .rsplit_once(':')
             .map(|(_, id)| id.to_owned())
             .unwrap_or_default();
         let message_id = text(message, "id").unwrap_or_else(|| task_id.clone());
-        self.publish(AppEvent::Token {
-            thread_id: self.run.thread_id.clone(),
-            task_id,
-            node,
-            message_id,
-            text: content,
-        });
+        for piece in tokens::pieces(message) {
+            self.publish(AppEvent::Token {
+                thread_id: self.run.thread_id.clone(),
+                task_id: task_id.clone(),
+                node: node.clone(),
+                message_id: message_id.clone(),
+                piece,
+            });
+        }
+    }
+
+    /// Keeps what was asked of models by a task that is over.
+    fn store_exchanges(&self, task: &str) {
+        let exchanges = self.workbench.taken_exchanges(task);
+        if exchanges.is_empty() {
+            return;
+        }
+        // They are for looking: a run does not fail because they could not be written.
+        if let Err(problem) = self
+            .workbench
+            .ledger
+            .keep_exchanges(&self.run.thread_id, task, &exchanges)
+        {
+            tracing::warn!(thread = self.run.thread_id, %problem, "exchanges with models were not stored");
+        }
     }
 
     fn store_tasks(&mut self) {

@@ -14,8 +14,9 @@ use crate::Workbench;
 use crate::documents::blocking;
 use crate::inbox::interrupt_view;
 use crate::threads::problem;
+use crate::tokens;
 use crate::values;
-use crate::wire::{Json, NodeTested, Problem, TaskStatus, TaskView, TestNode};
+use crate::wire::{Json, NodeTested, Problem, TaskStatus, TaskView, TestNode, TokenPiece};
 
 /// Name of the thread, which lives in memory for as long as the test.
 const THREAD: &str = "trial";
@@ -31,16 +32,24 @@ struct Heard {
     text: String,
     emitted: Vec<Json>,
     more: u32,
+    /// Every task, those of nested graphs too.
+    tasks: Vec<String>,
 }
 
 impl Heard {
     fn event(&mut self, event: StreamEvent, node: &str) {
+        if let Payload::TaskStart(task) = &event.payload {
+            self.tasks.push(task.id.to_string());
+        }
         match event.payload {
             Payload::TaskEnd(task) if event.ns.is_empty() && &*task.name == node => self.ended = Some(task),
             Payload::Message(message, _) => {
-                let text = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
-                if text("type").ends_with("Chunk") && self.text.len() < MAX_TEXT {
-                    self.text.push_str(text("content"));
+                for piece in tokens::pieces(&message) {
+                    if let TokenPiece::Text { text } = piece
+                        && self.text.len() < MAX_TEXT
+                    {
+                        self.text.push_str(&text);
+                    }
                 }
             }
             Payload::Custom(value) if self.emitted.len() < MAX_EMITTED => self.emitted.push(value.into()),
@@ -99,6 +108,8 @@ impl Workbench {
             modes: vec![StreamMode::Tasks, StreamMode::Messages, StreamMode::Custom],
             interrupt_after: vec![Name::from(request.node.as_str())],
             cancel: work.stop().clone(),
+            // Models inside of a nested graph are heard, too.
+            subgraphs: true,
             ..RunConfig::on(THREAD)
         };
         let graph = graph.with_checkpointer(Arc::new(MemorySaver::new()));
@@ -124,6 +135,8 @@ impl Workbench {
                 Err(error) => break Err(error),
             }
         };
+        let tasks = std::mem::take(&mut heard.tasks);
+        let exchanges = tasks.iter().flat_map(|task| self.taken_exchanges(task)).collect();
         let millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
         let Some(task) = heard.ended else {
             return Err(match ended {
@@ -154,6 +167,7 @@ impl Workbench {
             text: heard.text,
             emitted: heard.emitted,
             more: heard.more,
+            exchanges,
         })
     }
 }

@@ -193,6 +193,7 @@ impl Workbench {
     pub(crate) fn environment(&self, folder: Option<PathBuf>) -> Environment {
         let secrets = self.secrets.clone();
         Environment::new(folder)
+            .with_variables(self.variables())
             .with_models(self.models())
             .with_keychain(Arc::new(move |connection| {
                 crate::connections::key_of(&*secrets, connection)

@@ -44,7 +44,8 @@ import { CanvasTools } from "./CanvasTools";
 import { followClipboard } from "./clipboard";
 import { EmptyCanvas, Ghost, WireGhost } from "./extras";
 import { union, type Rect } from "./geometry";
-import { GraphLine, type LineEdge } from "./GraphLine";
+import { GraphJump } from "./GraphJump";
+import { GraphLine } from "./GraphLine";
 import { lineNear } from "./interactions/hit";
 import { beginsCut, Knife } from "./interactions/knife";
 import { Dots, Minimap, Overview } from "./layers";
@@ -53,12 +54,12 @@ import { scene } from "./scene";
 import { selectLine } from "./selection";
 import { setCanvas, STILL, useCanvas } from "./store";
 import { NodeSearchSlot } from "./NodeSearchSlot";
-import { useWindow } from "./useWindow";
+import { type CanvasEdge, lineOf, useWindow } from "./useWindow";
 import { ViewHub } from "./view";
 import { firstView, fitView, MAX_ZOOM, MIN_ZOOM, OVERVIEW_ZOOM, windowArea, type Viewport } from "./window";
 
 const NODE_TYPES: NodeTypes = { card: NodeCard, pill: EndPill, far: FarNode };
-const EDGE_TYPES: EdgeTypes = { line: GraphLine };
+const EDGE_TYPES: EdgeTypes = { line: GraphLine, jump: GraphJump };
 const MULTI_KEYS = ["Shift", "Control", "Meta"];
 const SNAP: [number, number] = [4, 4];
 /** Middle button; with Space held the left one too. */
@@ -241,7 +242,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     }
   }, []);
 
-  const onEdgesChange = useCallback((changes: EdgeChange<LineEdge>[]) => {
+  const onEdgesChange = useCallback((changes: EdgeChange<CanvasEdge>[]) => {
     const chosen = new Set(useCanvas.getState().lines);
     const before = useSession.getState().selection;
     for (const id of before.edges) {
@@ -333,8 +334,8 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     },
     [place],
   );
-  const onReconnect = useCallback<OnReconnect<LineEdge>>((old, next) => {
-    const line = old.data?.line;
+  const onReconnect = useCallback<OnReconnect<CanvasEdge>>((old, next) => {
+    const line = lineOf(old);
     if (!line) return;
     edit(t("canvas.edit.reconnect"), (document) =>
       reconnect(document, line.edge, line.part, { from: next.source, to: next.target }),
@@ -353,13 +354,14 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
   const onNodeDoubleClick = useCallback((_event: ReactMouseEvent, node: { id: string }) => {
     if (node.id !== START && node.id !== END) setCanvas({ renaming: node.id });
   }, []);
-  const onEdgeDoubleClick = useCallback((_event: ReactMouseEvent, edge: LineEdge) => {
-    const line = edge.data?.line;
+  const onEdgeDoubleClick = useCallback((_event: ReactMouseEvent, edge: CanvasEdge) => {
+    const line = lineOf(edge);
     if (line && line.label !== null && !line.isDefault)
       setCanvas({ labelEdit: { line: line.id, what: "label" } });
   }, []);
-  const onEdgeClick = useCallback((event: ReactMouseEvent, edge: LineEdge) => {
-    if (edge.data && !event.shiftKey && !event.ctrlKey && !event.metaKey) selectLine(edge.data.line, false);
+  const onEdgeClick = useCallback((event: ReactMouseEvent, edge: CanvasEdge) => {
+    const line = lineOf(edge);
+    if (line && !event.shiftKey && !event.ctrlKey && !event.metaKey) selectLine(line, false);
   }, []);
   const onPaneClick = useCallback(
     (event: ReactMouseEvent) => {
@@ -433,7 +435,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     >
       <Dots hub={hub} />
       {overview && <Overview hub={hub} />}
-      <ReactFlow<(typeof nodes)[number], LineEdge>
+      <ReactFlow<(typeof nodes)[number], CanvasEdge>
         nodes={nodes}
         edges={edges}
         nodeTypes={NODE_TYPES}

@@ -1,17 +1,24 @@
 /** The one scene of the open document. */
 import { doc } from "../document/store";
+import type { NodeKind } from "../ipc/bindings/NodeKind";
 import { useSession } from "../state/session";
 import { cardsOf } from "./kinds";
+import { leadingKinds } from "./jumps";
 import { Scene } from "./window";
 
 export const scene = new Scene(doc);
+
+const show = (known: readonly NodeKind[]) => {
+  scene.setCards(cardsOf(known));
+  scene.setLeading(leadingKinds(known));
+};
 
 let kinds = useSession.getState().appInfo?.kinds;
 const follow = () => {
   const next = useSession.getState().appInfo?.kinds;
   if (next === kinds || !next) return;
   kinds = next;
-  scene.setCards(cardsOf(next));
+  show(next);
 };
-if (kinds) scene.setCards(cardsOf(kinds));
+if (kinds) show(kinds);
 useSession.subscribe(follow);

@@ -3,6 +3,7 @@ import { Position, type Node } from "@xyflow/react";
 import { useMemo, useRef, useSyncExternalStore } from "react";
 import { END, START } from "../document/types";
 import { useSession } from "../state/session";
+import type { JumpEdge } from "./GraphJump";
 import type { LineEdge } from "./GraphLine";
 import { PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
 import { scene } from "./scene";
@@ -42,9 +43,25 @@ function handlesOf(name: string, rect: Rect): NonNullable<Node["handles"]> {
   return handles;
 }
 
+/** Between two cards that lie one under the other, each direction a little apart; else under both. */
+function jumpLane(from: Rect, to: Rect): { y: number; inset: number } {
+  const down = from.y + from.height < to.y;
+  const up = to.y + to.height < from.y;
+  if (!down && !up) return { y: Math.max(from.y + from.height, to.y + to.height) + 28, inset: 0 };
+  const middle = down ? (from.y + from.height + to.y) / 2 : (to.y + to.height + from.y) / 2;
+  return { y: middle + (down ? -6 : 6), inset: down ? 0 : 6 };
+}
+
+export type CanvasEdge = LineEdge | JumpEdge;
+
+/** The line of an edge of the document; a jump is none. */
+export function lineOf(edge: CanvasEdge): Line | undefined {
+  return edge.type === "line" ? (edge as LineEdge).data?.line : undefined;
+}
+
 interface Mounted {
   readonly nodes: Node[];
-  readonly edges: LineEdge[];
+  readonly edges: CanvasEdge[];
 }
 
 export function useWindow(area: Rect | null, overview: boolean): Mounted {
@@ -53,6 +70,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
   const moving = useCanvas((state) => state.moving);
   const selectedLines = useCanvas((state) => state.lines);
   const nodeCache = useRef(new Map<string, { rect: Rect; node: Node }>());
+  const jumpCache = useRef(new Map<string, JumpEdge>());
   const lineCache = useRef(new Map<string, LineEdge>());
 
   return useMemo(() => {
@@ -143,8 +161,35 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
       nextLines.set(line.id, edge);
       edges.push(edge);
     }
+    const jumps: JumpEdge[] = [];
+    const nextJumps = new Map<string, JumpEdge>();
+    for (const jump of scene.jumps()) {
+      const [from, to] = [scene.rect(jump.from), scene.rect(jump.to)];
+      if (!from || !to || (!near.has(jump.from) && !near.has(jump.to))) continue;
+      mount(jump.from, true);
+      mount(jump.to, true);
+      const at = (name: string, rect: Rect) => ({ ...rect, ...moving.get(name) });
+      const lane = jumpLane(at(jump.from, from), at(jump.to, to));
+      const old = jumpCache.current.get(jump.id);
+      const edge: JumpEdge =
+        old?.data?.jump === jump && old.data.lane === lane.y
+          ? old
+          : {
+              id: jump.id,
+              type: "jump",
+              source: jump.from,
+              target: jump.to,
+              selectable: false,
+              focusable: false,
+              reconnectable: false,
+              data: { jump, lane: lane.y, inset: lane.inset },
+            };
+      nextJumps.set(jump.id, edge);
+      jumps.push(edge);
+    }
+    jumpCache.current = nextJumps;
     nodeCache.current = nextNodes;
     lineCache.current = nextLines;
-    return { nodes, edges };
+    return { nodes, edges: jumps.length === 0 ? edges : [...edges, ...jumps] };
   }, [version, area, overview, selection, moving, selectedLines]);
 }

@@ -4,6 +4,7 @@
  * of a line that goes round, for what is under a point. No React here.
  */
 import RBush from "rbush";
+import type { Schema } from "../components/schema-form/schema";
 import type { GraphDocument } from "../document/document";
 import type { Point } from "../document/edits";
 import { same } from "../document/patch";
@@ -23,6 +24,7 @@ import {
   union,
   type Rect,
 } from "./geometry";
+import { type Jump, jumpsOf } from "./jumps";
 import { placeMissing } from "./placement";
 
 interface Box {
@@ -104,6 +106,8 @@ export class Scene {
   #lines = new Map<string, Line>();
   /** Fans by source, until something moves. */
   #fans = new Map<string, ReadonlyMap<string, Fan>>();
+  #leading: ReadonlyMap<string, Schema> = new Map();
+  #jumps: readonly Jump[] | null = null;
   #bounds: Rect | null = null;
   #version = 0;
   #stop: () => void;
@@ -134,6 +138,19 @@ export class Scene {
     this.#cards = cards;
     this.#rebuild();
     this.#tell();
+  }
+
+  /** Kinds whose settings may name a node to go to, with their schemas. */
+  setLeading(leading: ReadonlyMap<string, Schema>): void {
+    this.#leading = leading;
+    this.#jumps = null;
+    this.#tell();
+  }
+
+  /** Ways that are no edges. */
+  jumps(): readonly Jump[] {
+    this.#jumps ??= this.#leading.size === 0 ? [] : jumpsOf(this.doc, this.#leading);
+    return this.#jumps;
   }
 
   rect(name: string): Rect | undefined {
@@ -187,6 +204,7 @@ export class Scene {
 
   #follow(changed: ReadonlySet<string> | null): void {
     if (changed === null) {
+      this.#jumps = null;
       this.#rebuild();
       this.#tell();
       return;
@@ -203,6 +221,7 @@ export class Scene {
       else if (id === "ids:node") renamed = true;
     }
     if (nodes.size === 0 && edges.size === 0) return;
+    this.#jumps = null;
     const unplaced = this.doc.names("node").length + 2 > this.#placedCount();
     if (unplaced && (renamed || edges.size > 0 || nodes.size > 0)) {
       // Positions of nodes without one depend on their neighbours.

@@ -33,6 +33,25 @@ export function roleOf(message: unknown): Role {
   return typeof role === "string" ? (ROLES[role] ?? "other") : "other";
 }
 
+const isThought = (part: unknown): part is Record<string, unknown> =>
+  isObject(part) &&
+  (part.type === "thinking" || part.type === "reasoning" || part.type === "redacted_thinking");
+
+/** What a model thought before it answered, where its provider shows it. */
+export function reasoningOf(message: unknown): string {
+  if (!isObject(message)) return "";
+  const beside = isObject(message.additional_kwargs)
+    ? message.additional_kwargs.reasoning_content
+    : undefined;
+  if (typeof beside === "string" && beside !== "") return beside;
+  if (!Array.isArray(message.content)) return "";
+  return message.content
+    .filter(isThought)
+    .map((part) => part.thinking ?? part.reasoning)
+    .filter((text) => typeof text === "string")
+    .join("\n");
+}
+
 /** The text of a message; content may be a text or a list of parts. */
 export function textOf(message: unknown): string {
   if (typeof message === "string") return message;
@@ -41,6 +60,7 @@ export function textOf(message: unknown): string {
   if (typeof content === "string") return content;
   if (Array.isArray(content)) {
     return content
+      .filter((part) => !isThought(part))
       .map((part: unknown) =>
         typeof part === "string"
           ? part
@@ -61,7 +81,7 @@ interface Call {
 function callsOf(message: unknown): Call[] {
   if (!isObject(message) || !Array.isArray(message.tool_calls)) return [];
   return message.tool_calls.flatMap((call: unknown): Call[] => {
-    if (!isObject(call)) return [];
+    if (!isObject(call) || call.name === "") return [];
     const inner = isObject(call.function) ? call.function : call;
     const args = inner.args ?? inner.arguments;
     return [
@@ -85,6 +105,7 @@ export const MessageBubble = memo(function MessageBubble({
   const Icon = ICONS[role];
   const text = textOf(message);
   const calls = callsOf(message);
+  const reasoning = reasoningOf(message);
   const name = isObject(message) && typeof message.name === "string" ? message.name : undefined;
   return (
     <div
@@ -103,6 +124,16 @@ export const MessageBubble = memo(function MessageBubble({
           {fresh && <span className="font-medium text-done">{t("debug.new")}</span>}
           {live && <span className="text-running">{t("debug.streaming")}</span>}
         </div>
+        {reasoning !== "" && (
+          <details className="mt-0.5 text-xs text-text-3" data-testid={debugIds.reasoning}>
+            <summary className="cursor-pointer">
+              {t(live && text === "" && calls.length === 0 ? "debug.reasoning.now" : "debug.reasoning")}
+            </summary>
+            <div className="selectable max-h-60 overflow-y-auto border-l border-line pl-2 whitespace-pre-wrap [overflow-wrap:anywhere]">
+              {reasoning}
+            </div>
+          </details>
+        )}
         {text !== "" && (
           <div className="selectable text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</div>
         )}
@@ -110,11 +141,13 @@ export const MessageBubble = memo(function MessageBubble({
           <div
             key={index}
             className="selectable mt-1 rounded-sm bg-surface-3 px-2 py-1 font-mono text-xs [overflow-wrap:anywhere]"
+            data-testid={debugIds.toolCall}
           >
-            {call.name}({call.args})
+            {call.name}({call.args}
+            {live ? "…" : ")"}
           </div>
         ))}
-        {text === "" && calls.length === 0 && (
+        {text === "" && calls.length === 0 && !live && (
           <div className="text-xs text-text-3">{t("debug.message.empty")}</div>
         )}
       </div>

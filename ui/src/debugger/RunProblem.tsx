@@ -12,6 +12,7 @@ import { continueThread, isPast } from "./actions";
 import { CopyButton } from "./CopyButton";
 import { useEdits } from "./edits";
 import { readableError } from "./format";
+import { Pre } from "./Pre";
 import { useLive, useRuns, useStatus } from "./runStore";
 
 export function RunProblem() {
@@ -52,9 +53,9 @@ export function RunProblem() {
         </h3>
         <CopyButton text={message} label={t("debug.failure.copy")} />
       </div>
-      <pre className="selectable mt-1 max-h-32 overflow-y-auto font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+      <Pre height="short" className="mt-1">
         {message}
-      </pre>
+      </Pre>
       {failures.length > 1 && (
         <p className="mt-1 text-xs text-text-2">
           {t("debug.failure.others", {

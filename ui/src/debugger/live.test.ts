@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AppEvent } from "../ipc/bindings/AppEvent";
+import type { TokenPiece } from "../ipc/bindings/TokenPiece";
 import { foldEvents, forgetTasks, isRunning, type LiveThreads, pruneTo } from "./live";
 
 const run = (status: "running" | "done" | "stopped", runId = "r1"): AppEvent => ({
@@ -38,7 +39,7 @@ const token = (node: string, text: string): AppEvent => ({
   taskId: "a",
   node,
   messageId: "m",
-  text,
+  piece: { type: "text", text },
 });
 
 const EMPTY: LiveThreads = new Map();
@@ -107,6 +108,14 @@ describe("folding the event stream", () => {
     expect(threads.get("t")?.text.get("say")).toHaveLength(400);
     threads = foldEvents(threads, [started("b", "say", 3)]);
     expect(threads.get("t")?.text.has("say")).toBe(false);
+    const piece = (piece: TokenPiece): AppEvent => ({ ...token("say", ""), piece }) as AppEvent;
+    threads = foldEvents(threads, [
+      piece({ type: "reasoning", text: "Hm." }),
+      piece({ type: "text", text: "I look." }),
+      piece({ type: "call", index: 0, name: "find", text: '{"q"' }),
+      piece({ type: "call", index: 0, text: ":1}" }),
+    ]);
+    expect(threads.get("t")?.text.get("say")).toBe('I look.\nfind {"q":1}');
   });
 
   it("forgets finished tasks that a snapshot has, but not those of an older era", () => {

@@ -117,7 +117,13 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
       }
       case "token": {
         const thread = draft(event.threadId);
-        const text = (thread.text.get(event.node) ?? "") + event.text;
+        const { piece } = event;
+        const before = thread.text.get(event.node) ?? "";
+        // A call begins on a line of its own; reasoning is quiet and only in the stream.
+        if (piece.type === "reasoning") break;
+        const begins = piece.type === "call" && piece.name !== undefined;
+        const head = begins ? `${before === "" ? "" : "\n"}${piece.name} ` : "";
+        const text = before + head + piece.text;
         thread.text.set(event.node, text.length > TEXT_TAIL ? text.slice(-TEXT_TAIL) : text);
         break;
       }

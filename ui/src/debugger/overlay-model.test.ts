@@ -199,7 +199,7 @@ describe("the overlay of a moment", () => {
       taskId: "tb",
       node: "b",
       messageId: "m",
-      text: "Hi",
+      piece: { type: "text", text: "Hi" },
     });
     expect(
       computeOverlay({

@@ -4,6 +4,32 @@
  * a tab that is not open costs nothing but the append.
  */
 import type { AppEvent } from "../ipc/bindings/AppEvent";
+import type { TokenPiece } from "../ipc/bindings/TokenPiece";
+
+export interface StreamedCall {
+  readonly name: string;
+  readonly args: string;
+}
+
+type TextEntry = Extract<LogEntry, { type: "text" }>;
+
+/** A message with one more piece. */
+function grown<E extends Pick<TextEntry, "text" | "reasoning" | "calls">>(entry: E, piece: TokenPiece): E {
+  switch (piece.type) {
+    case "text":
+      return { ...entry, text: entry.text + piece.text };
+    case "reasoning":
+      return { ...entry, reasoning: entry.reasoning + piece.text };
+    case "call": {
+      const calls = [...entry.calls];
+      // Pieces may come without the ones before, after a gap.
+      while (calls.length <= Math.min(piece.index, MAX_CALLS)) calls.push({ name: "", args: "" });
+      const known = calls[piece.index];
+      if (known) calls[piece.index] = { name: piece.name ?? known.name, args: known.args + piece.text };
+      return { ...entry, calls };
+    }
+  }
+}
 
 export type LogEntry =
   | {
@@ -26,6 +52,10 @@ export type LogEntry =
       readonly messageId: string;
       readonly taskId: string;
       readonly text: string;
+      /** What the model thought before it answered. */
+      readonly reasoning: string;
+      /** Tools it calls, with their arguments as far as they have come. */
+      readonly calls: readonly StreamedCall[];
     }
   | {
       readonly type: "custom";
@@ -53,6 +83,9 @@ export type LogEntry =
   | { readonly type: "gap"; readonly id: number; readonly at: number };
 
 type Body = LogEntry extends infer E ? (E extends LogEntry ? Omit<E, "id"> : never) : never;
+
+/** A model that calls more tools at once than this is not shown in full. */
+const MAX_CALLS = 256;
 
 /** Older entries are dropped: the log shows what happens, the checkpoints keep what happened. */
 const MAX_ENTRIES = 20_000;
@@ -206,19 +239,19 @@ export class StreamLog {
         const log = this.#log(event.threadId);
         const key = `text/${event.taskId}/${event.messageId}`;
         const begun = log.find(key);
-        if (begun?.type === "text") log.replace(key, { ...begun, text: begun.text + event.text });
+        if (begun?.type === "text") log.replace(key, grown(begun, event.piece));
         else {
-          log.push(
-            {
-              type: "text",
-              at: this.#now(),
-              node: event.node,
-              messageId: event.messageId,
-              taskId: event.taskId,
-              text: event.text,
-            },
-            key,
-          );
+          const empty = {
+            type: "text" as const,
+            at: this.#now(),
+            node: event.node,
+            messageId: event.messageId,
+            taskId: event.taskId,
+            text: "",
+            reasoning: "",
+            calls: [],
+          };
+          log.push(grown<typeof empty & { calls: readonly StreamedCall[] }>(empty, event.piece), key);
         }
         return log;
       }

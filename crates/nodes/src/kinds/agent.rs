@@ -100,11 +100,11 @@ pub struct AgentConfig {
     pub timeout_s: u64,
     /// What `scripted` says: the first line whose condition is true or absent. Where it may not call tools, lines with calls are passed over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Script", extend("x-editor" = "script"))]
+    #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
     pub script: Vec<Line>,
     /// Pause of `scripted` after each word, in milliseconds.
     #[serde(default = "default_pace")]
-    #[schemars(title = "Pace (ms)", range(min = 0, max = 1000))]
+    #[schemars(title = "Pace (ms)", range(min = 0, max = 1000), extend("x-if" = serde_json::json!({"model": "scripted"})))]
     pub pace_ms: u64,
 }
 

@@ -51,7 +51,7 @@ pub struct AskConfig {
     pub wait_s: Option<u64>,
     /// What is written when nobody has answered by then. Without it the node fails with `AskTimeoutError`, which a fallback can take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "When nobody answers")]
+    #[schemars(title = "When nobody answers", extend("x-if" = serde_json::json!({"wait_s": "*"})))]
     pub otherwise: Option<Json>,
     /// Names of those who may answer; anybody when empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

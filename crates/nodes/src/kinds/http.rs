@@ -41,7 +41,7 @@ pub struct HttpConfig {
     pub headers: IndexMap<String, String>,
     /// An expression: what is sent with POST, PUT and PATCH. Text is sent as text, anything else as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Body", extend("x-editor" = "expression"))]
+    #[schemars(title = "Body", extend("x-editor" = "expression", "x-if" = serde_json::json!({"method": ["POST", "PUT", "PATCH"]})))]
     pub body: Option<String>,
     /// Environment variable with a key, sent as `Authorization: Bearer KEY`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

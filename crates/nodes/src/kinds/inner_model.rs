@@ -23,7 +23,7 @@ pub struct InnerModel {
     pub model: String,
     /// What `scripted` says: the first line whose condition is true or absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Script", extend("x-editor" = "script"))]
+    #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
     pub script: Vec<Line>,
     /// Longest time for an answer, in seconds.
     #[serde(default = "default_timeout")]

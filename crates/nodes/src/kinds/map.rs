@@ -47,15 +47,15 @@ pub struct MapConfig {
     pub javascript: Option<String>,
     /// A graph file that is run for each item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Graph", extend("x-editor" = "text"))]
+    #[schemars(title = "Graph", extend("x-editor" = "graph-file"))]
     pub graph: Option<String>,
     /// What the graph is given: text is an expression that sees the item, any other JSON is taken as it is. Without it, the item under its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Input", extend("x-editor" = "assignments"))]
+    #[schemars(title = "Input", extend("x-editor" = "assignments", "x-if" = serde_json::json!({"graph": "*"})))]
     pub input: Option<Map<String, Json>>,
     /// An expression: what of `result`, the graph's output, becomes of the item. Without it, all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Take", extend("x-editor" = "expression"))]
+    #[schemars(title = "Take", extend("x-editor" = "expression", "x-if" = serde_json::json!({"graph": "*"})))]
     pub take: Option<String>,
     /// State key that takes the list of results, in the order of the items.
     #[schemars(title = "Into", extend("x-editor" = "state-key"))]
@@ -70,7 +70,7 @@ pub struct MapConfig {
     pub on_error: OnError,
     /// State key that takes a list of the failures: `{index, item, class, message}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Errors into", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Errors into", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"on_error": ["skip", "collect"]})))]
     pub errors: Option<String>,
     /// Most items; a longer list is an error.
     #[serde(default = "default_most")]
@@ -78,7 +78,7 @@ pub struct MapConfig {
     pub max_items: usize,
     /// Running time of the JavaScript for one item, in milliseconds.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (ms)", range(min = 1, max = 600_000))]
+    #[schemars(title = "Time limit (ms)", range(min = 1, max = 600_000), extend("x-if" = serde_json::json!({"javascript": "*"})))]
     pub timeout_ms: u64,
 }
 

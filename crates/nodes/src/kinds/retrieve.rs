@@ -41,7 +41,7 @@ pub struct RetrieveConfig {
     pub mode: Mode,
     /// What makes the vectors: `ngrams`, which is offline and knows spelling only, or a model such as `openai::text-embedding-3-small` or one of a connection.
     #[serde(default = "default_embedding")]
-    #[schemars(title = "Embedding", extend("x-editor" = "text", "examples" = ["ngrams", "openai::text-embedding-3-small", "ollama::nomic-embed-text"]))]
+    #[schemars(title = "Embedding", extend("x-editor" = "text", "examples" = ["ngrams", "openai::text-embedding-3-small", "ollama::nomic-embed-text"], "x-if" = serde_json::json!({"mode": ["vectors", "both"]})))]
     pub embedding: String,
     /// Most sections to give.
     #[serde(default = "default_limit")]

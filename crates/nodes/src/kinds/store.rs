@@ -30,43 +30,43 @@ pub struct StoreSettings {
     pub namespace: Vec<String>,
     /// A template: the item's key, for `get`, `put` and `delete`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Key", extend("x-editor" = "template"))]
+    #[schemars(title = "Key", extend("x-editor" = "template", "x-if" = serde_json::json!({"do": ["get", "put", "delete"]})))]
     pub key: Option<String>,
     /// An expression: what is put, an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Value", extend("x-editor" = "expression", "examples" = ["{'text': state.fact}"]))]
+    #[schemars(title = "Value", extend("x-editor" = "expression", "examples" = ["{'text': state.fact}"], "x-if" = serde_json::json!({"do": "put"})))]
     pub value: Option<String>,
     /// A template: what is searched for. Without it, the items that were updated last come first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Query", extend("x-editor" = "template"))]
+    #[schemars(title = "Query", extend("x-editor" = "template", "x-if" = serde_json::json!({"do": "search"})))]
     pub query: Option<String>,
     /// How a query finds items: `auto` by meaning when the store has a vector index, else by words.
     #[serde(default)]
-    #[schemars(title = "By")]
+    #[schemars(title = "By", extend("x-if" = serde_json::json!({"do": "search", "query": "*"})))]
     pub by: By,
     /// An expression: what the values of found items must hold, an object such as `{'done': false, 'age': {'$gt': 3}}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Filter", extend("x-editor" = "expression"))]
+    #[schemars(title = "Filter", extend("x-editor" = "expression", "x-if" = serde_json::json!({"do": "search"})))]
     pub filter: Option<String>,
     /// Most items or namespaces that are found.
     #[serde(default = "default_limit")]
-    #[schemars(title = "Limit", range(min = 1, max = 1000))]
+    #[schemars(title = "Limit", range(min = 1, max = 1000), extend("x-if" = serde_json::json!({"do": ["search", "namespaces"]})))]
     pub limit: usize,
     /// Minutes that an item lives after it was put; without it, as the store is set up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Minutes to live", range(min = 0))]
+    #[schemars(title = "Minutes to live", range(min = 0), extend("x-if" = serde_json::json!({"do": "put"})))]
     pub ttl_minutes: Option<f64>,
     /// Can a query find what is put?
     #[serde(default = "yes")]
-    #[schemars(title = "Indexed")]
+    #[schemars(title = "Indexed", extend("x-if" = serde_json::json!({"do": "put"})))]
     pub index: bool,
     /// State key that takes what was found: an item or null, a list of items, or a list of namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
     pub into: Option<String>,
     /// An expression: what of `found` is written. Without it, all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Take", extend("x-editor" = "expression", "examples" = ["found.value", "found|map(attribute='value')|list"]))]
+    #[schemars(title = "Take", extend("x-editor" = "expression", "examples" = ["found.value", "found|map(attribute='value')|list"], "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
     pub take: Option<String>,
 }
 

@@ -41,6 +41,10 @@ pub struct Exchange {
     pub response: String,
     /// How it ended: `done`, `failed`, or `left` when nobody waited for the rest.
     pub ended: Ended,
+    /// Tokens it used, as `usage_metadata` has them, when the server says.
+    pub usage: Option<Json>,
+    /// `{amount, currency, prices}`, when there is a price.
+    pub cost: Option<Json>,
 }
 
 /// How an exchange ended.
@@ -130,6 +134,8 @@ pub(super) struct Open {
     began: Instant,
     pub(super) frames: String,
     pub(super) ended: Ended,
+    pub(super) usage: Option<Json>,
+    pub(super) cost: Option<Json>,
 }
 
 impl Open {
@@ -144,6 +150,8 @@ impl Open {
             began: Instant::now(),
             frames: String::new(),
             ended: Ended::Left,
+            usage: None,
+            cost: None,
         })
     }
 }
@@ -165,6 +173,8 @@ impl Drop for Open {
             request,
             response: hidden(&self.frames),
             ended: self.ended,
+            usage: self.usage.take(),
+            cost: self.cost.take(),
         };
         self.watch.exchanges.put(self.watch.task.clone(), exchange);
     }
@@ -251,6 +261,8 @@ mod tests {
             request: Json::Null,
             response: response.into(),
             ended: Ended::Done,
+            usage: None,
+            cost: None,
         }
     }
 

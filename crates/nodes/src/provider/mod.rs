@@ -682,7 +682,11 @@ impl Reply {
         if let Some(open) = &mut self.open {
             match &next {
                 Ok(Some(_)) => {}
-                Ok(None) => open.ended = Ended::Done,
+                Ok(None) => {
+                    open.ended = Ended::Done;
+                    open.usage = self.answer.usage.as_ref().map(Usage::json);
+                    open.cost.clone_from(&self.answer.cost);
+                }
                 Err(error) => {
                     open.ended = Ended::Failed;
                     self.noted

@@ -35,6 +35,27 @@ pub(super) struct Interpreter {
     pub(super) named: String,
 }
 
+/// Where a project's interpreter is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The program.
+    pub program: PathBuf,
+    /// It is of the project's own virtual environment.
+    pub of_project: bool,
+}
+
+/// The interpreter that programs of a project run in, or why there is none and what to do. Nothing is started.
+pub fn find(environment: &Environment) -> Result<Found, (String, &'static str)> {
+    let interpreter = interpreter(environment).map_err(|error| (error.to_string(), error.remedy()))?;
+    let of_project = environment
+        .root()
+        .is_some_and(|root| interpreter.program.starts_with(root));
+    Ok(Found {
+        program: interpreter.program,
+        of_project,
+    })
+}
+
 /// The interpreter that is configured, else the one of the project's virtual environment, else the computer's.
 pub(super) fn interpreter(environment: &Environment) -> Result<Interpreter, PythonError> {
     let configured = (environment.variables)(INTERPRETER).filter(|name| !name.trim().is_empty());

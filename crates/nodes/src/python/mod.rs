@@ -20,6 +20,7 @@ use superstep::NodeError;
 use crate::access::Denied;
 use crate::program::Fault;
 
+pub use find::{Found, find};
 pub use function::PythonFunction;
 pub(crate) use function::{Call, PythonWork, Style, default_timeout};
 use worker::Worker;
@@ -53,9 +54,11 @@ impl PythonError {
     pub(crate) fn remedy(&self) -> &'static str {
         match self {
             PythonError::NotFound => {
-                "Install Python 3.9 or newer, make a virtual environment `.venv` in the project's folder, or name an interpreter in the variable SUPERSTEP_PYTHON."
+                "Install Python 3.9 or newer, make a virtual environment `.venv` in the project's folder, or name an interpreter in the settings or the variable SUPERSTEP_PYTHON."
             }
-            PythonError::Configured(_) => "Correct the variable SUPERSTEP_PYTHON, or remove it.",
+            PythonError::Configured(_) => {
+                "Correct it in the settings or in the variable SUPERSTEP_PYTHON, or remove it there."
+            }
             PythonError::NoProject => "Save this graph first: Python runs in the project's folder.",
             _ => "See the node's log.",
         }

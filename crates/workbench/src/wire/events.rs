@@ -52,7 +52,7 @@ pub enum AppEvent {
         /// Kept from an earlier attempt, not run now.
         cached: bool,
     },
-    /// Text of a model answer, as it comes; consecutive pieces of one message are merged.
+    /// A piece of a model's answer, as it comes; pieces of one message that belong together are merged.
     Token {
         /// Thread.
         thread_id: String,
@@ -62,8 +62,8 @@ pub enum AppEvent {
         node: String,
         /// Message.
         message_id: String,
-        /// The new text.
-        text: String,
+        /// What of it is new.
+        piece: TokenPiece,
     },
     /// A node emitted something.
     Custom {
@@ -125,6 +125,33 @@ pub enum AppEvent {
         graph_id: String,
         /// All problems.
         diagnostics: Vec<Diagnostic>,
+    },
+}
+
+/// A piece of a model's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum TokenPiece {
+    /// Of its text.
+    Text {
+        /// What is new.
+        text: String,
+    },
+    /// Of the reasoning before it.
+    Reasoning {
+        /// What is new.
+        text: String,
+    },
+    /// Of a call of a tool.
+    Call {
+        /// Which of the message's calls.
+        index: u32,
+        /// The tool, with the call's first piece.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        name: Option<String>,
+        /// What is new of its arguments, which are JSON when they are complete.
+        text: String,
     },
 }
 

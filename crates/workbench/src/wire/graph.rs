@@ -235,6 +235,33 @@ pub struct Exported {
     pub mermaid: String,
 }
 
+/// A language that nodes are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum ProgramLanguage {
+    /// JavaScript, whose types are TypeScript's.
+    Javascript,
+    /// Python.
+    Python,
+}
+
+/// `graph.types`: the types of the state, for the editor in which somebody writes a program.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadTypes {
+    /// The open document.
+    pub graph_id: String,
+    /// Of which language.
+    pub language: ProgramLanguage,
+}
+
+/// Answer of `graph.types`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct StateTypes {
+    /// Text of a file.
+    pub text: String,
+}
+
 /// An example that comes with the app.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Example {
@@ -277,7 +304,9 @@ pub struct NodeKind {
     /// Palette group: `state`, `models`, `code`, `people`, `knowledge`.
     pub group: String,
     /// JSON Schema of `config`. Properties carry `title`, `description`, `default` and `x-editor`
-    /// (`expression`, `template`, `code`, `state-key`, `state-keys`, `schema`, `folder`, `text`, `choices`, `assignments`, `script`).
+    /// (`expression`, `template`, `code`, `state-key`, `state-keys`, `schema`, `folder`, `graph-file`, `text`, `choices`,
+    /// `assignments`, `script`), `x-if` (shown only while the fields beside it have these values: one, one of a list, or
+    /// any, `*`) and `x-leads-to` (names a node to go to without an edge, while the fields beside it have these values).
     #[ts(type = "any")]
     pub config_schema: Json,
     /// `config` of a new node.

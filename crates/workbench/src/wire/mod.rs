@@ -6,6 +6,7 @@
 
 mod connections;
 mod events;
+mod exchange;
 mod graph;
 mod inbox;
 mod run;
@@ -17,6 +18,7 @@ mod trust;
 
 pub use connections::*;
 pub use events::*;
+pub use exchange::*;
 pub use graph::*;
 pub use inbox::*;
 pub use run::*;

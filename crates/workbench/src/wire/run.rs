@@ -155,4 +155,6 @@ pub struct NodeTested {
     pub emitted: Vec<Json>,
     /// What it emitted beyond that.
     pub more: u32,
+    /// What was asked of models.
+    pub exchanges: Vec<super::ExchangeView>,
 }

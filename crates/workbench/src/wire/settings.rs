@@ -30,8 +30,52 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub name: Option<String>,
+    /// The Python interpreter of all projects, or the folder of a virtual environment; absent leaves it to each project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub python: Option<String>,
     /// Applied at every start and once a day; absent keeps everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub retention: Option<super::RetentionRule>,
+}
+
+/// `python.find`
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadPython {
+    /// An open document, whose project may have an environment of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_id: Option<String>,
+}
+
+/// Who chose the interpreter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum PythonChosenBy {
+    /// Whoever started the program, in `SUPERSTEP_PYTHON`.
+    Variable,
+    /// The user, in the settings.
+    Settings,
+    /// The project has a virtual environment.
+    Project,
+    /// Nobody: it is the computer's.
+    Computer,
+}
+
+/// Answer of `python.find`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PythonView {
+    /// The interpreter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub program: Option<String>,
+    /// Who chose it.
+    pub chosen_by: PythonChosenBy,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub problem: Option<super::Problem>,
 }

@@ -199,6 +199,20 @@ describe("fields that depend on others", () => {
     expect(names({ module: "a.py" })).toEqual(["language", "source", "module"]);
   });
 
+  it("depend on one of several values, or on any", () => {
+    const store: [string, Schema][] = [
+      ["do", { type: "string", enum: ["get", "put", "search"] }],
+      ["key", { type: "string", "x-if": { do: ["get", "put"] } }],
+      ["query", { type: "string", "x-if": { do: "search" } }],
+      ["by", { type: "string", "x-if": { do: "search", query: "*" } }],
+    ];
+    const shown = (object: Record<string, unknown>) => shownProperties(store, object).map(([name]) => name);
+    expect(shown({ do: "put" })).toEqual(["do", "key"]);
+    expect(shown({ do: "search" })).toEqual(["do", "query"]);
+    expect(shown({ do: "search", query: "" })).toEqual(["do", "query"]);
+    expect(shown({ do: "search", query: "x" })).toEqual(["do", "query", "by"]);
+  });
+
   it("take their language from the field beside them", () => {
     const language = (object: Record<string, unknown>) =>
       shownProperties(properties, object).find(([name]) => name === "source")?.[1]["x-language"];

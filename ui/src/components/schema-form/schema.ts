@@ -46,8 +46,10 @@ export interface Schema {
   readOnly?: boolean;
   "x-editor"?: string;
   "x-enum-labels"?: string[];
-  /** Shown only while the fields beside it have these values. */
+  /** Shown only while the fields beside it have these values: one, one of a list, or any (`*`). */
   "x-if"?: Record<string, Json>;
+  /** Names a node to go on with, while the fields beside it have these values. */
+  "x-leads-to"?: Record<string, Json>;
   /** Language of a code editor, or the field beside it that names it. */
   "x-language"?: string;
   "x-language-of"?: string;
@@ -87,12 +89,18 @@ export function shownProperties(
   return properties
     .filter(([name, property]) => {
       const wanted = Object.entries(property["x-if"] ?? {});
-      return name in object || wanted.every(([other, value]) => valueOf(other) === value);
+      return name in object || wanted.every(([other, value]) => fits(valueOf(other), value));
     })
     .map(([name, property]) => {
       const other = property["x-language-of"];
       return [name, other === undefined ? property : { ...property, "x-language": valueOf(other) }];
     });
+}
+
+/** Does a field have the wanted value? Also one of a list, or any (`*`). */
+export function fits(value: Json, wanted: Json): boolean {
+  if (wanted === "*") return value !== undefined && value !== null && value !== "";
+  return Array.isArray(wanted) ? wanted.includes(value) : value === wanted;
 }
 
 const MAX_DEPTH = 32;

@@ -12,6 +12,7 @@ import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
 import { likeness, readablePath, wordDiff } from "../../debugger/diff";
 import { nodeList, preview } from "../../debugger/format";
+import { json, Pre } from "../../debugger/Pre";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { asProblem, type ShownProblem, useCheckpoints } from "../../debugger/runStore";
 import { WordDiff } from "../../debugger/WordDiff";
@@ -322,15 +323,9 @@ function Side({
       : typeof value === "string"
         ? value
         : typeof value === "object" && value !== null
-          ? JSON.stringify(value, null, 2)
+          ? json(value)
           : preview(value);
-  return (
-    <pre
-      className={`selectable max-h-60 min-w-0 overflow-y-auto rounded-sm px-2 py-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere] ${tone === "added" ? "bg-diff-add" : "bg-diff-remove"}`}
-    >
-      {text}
-    </pre>
-  );
+  return <Pre tone={tone}>{text}</Pre>;
 }
 
 function EqualKeys({ keys }: { keys: readonly string[] }) {

@@ -2,8 +2,10 @@
 import { useMemo } from "react";
 import { Switch } from "../../components/Switch";
 import { useBreakpoints } from "../../debugger/breakpoints";
+import { TaskExchanges } from "../../debugger/Exchanges";
 import { duration } from "../../debugger/format";
 import { useNodeOverlay } from "../../debugger/overlay";
+import { Pre } from "../../debugger/Pre";
 import { useRuns } from "../../debugger/runStore";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
 import type { TaskView } from "../../ipc/bindings/TaskView";
@@ -49,13 +51,17 @@ export function LastRun({ nodeId }: { nodeId: string }) {
           </p>
         )}
         {overlay.text !== undefined && (
-          <pre className="selectable mt-1 max-h-40 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 font-mono text-xs whitespace-pre-wrap">
+          <Pre height="short" tone="plain" className="mt-1">
             {overlay.text}
-          </pre>
+          </Pre>
         )}
-        {tasks.map((task) => (
-          <TaskOutcome key={task.id} task={task} />
-        ))}
+        {threadId !== null &&
+          tasks.map((task) => (
+            <div key={task.id}>
+              <TaskOutcome task={task} />
+              <TaskExchanges threadId={threadId} taskId={task.id} />
+            </div>
+          ))}
       </div>
       <NodeTest key={nodeId} nodeId={nodeId} />
     </section>

@@ -11,7 +11,9 @@ import { SchemaForm } from "../../components/SchemaForm";
 import { Spinner } from "../../components/Spinner";
 import { Switch } from "../../components/Switch";
 import { isObject } from "../../debugger/diff";
+import { Exchanges } from "../../debugger/Exchanges";
 import { duration } from "../../debugger/format";
+import { json, Pre } from "../../debugger/Pre";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { inputSchema } from "../../debugger/run-input";
 import { asProblem, type ShownProblem } from "../../debugger/runStore";
@@ -181,27 +183,28 @@ function Outcome({
       {tested.text !== "" && (
         <>
           <div className="mt-2 text-xs text-text-2">{t("debug.test.said")}</div>
-          <pre className="selectable max-h-40 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+          <Pre height="short" tone="plain" prose>
             {tested.text}
-          </pre>
+          </Pre>
         </>
       )}
       {tested.emitted.length > 0 && (
         <>
           <div className="mt-2 text-xs text-text-2">{t("debug.test.emitted")}</div>
-          <pre className="selectable max-h-40 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+          <Pre height="short" tone="plain">
             {tested.emitted.map((value) => (isLog(value) ? value.log : JSON.stringify(value))).join("\n")}
             {tested.more > 0 && `\n${t("debug.test.more", { n: tested.more })}`}
-          </pre>
+          </Pre>
         </>
       )}
       <TaskOutcome task={task} />
+      <Exchanges exchanges={tested.exchanges} />
       {asked !== undefined && (
         <div className="mt-2 flex flex-col gap-2">
           <div className="text-xs text-text-2">{t("debug.test.asks")}</div>
-          <pre className="selectable max-h-40 overflow-y-auto rounded-sm bg-asking-soft px-2 py-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-            {JSON.stringify(asked.value, null, 2)}
-          </pre>
+          <Pre height="short" tone="asking">
+            {json(asked.value)}
+          </Pre>
           <JsonEditor
             value={answer as FormJson}
             onChange={setAnswer}

@@ -1,6 +1,7 @@
 /** What a task came to: why it failed, what it wrote, where it led. */
 import { CopyButton } from "../../debugger/CopyButton";
 import { nodeList, readableError } from "../../debugger/format";
+import { Pre, viewText } from "../../debugger/Pre";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import { t } from "../../lib/texts";
 
@@ -13,19 +14,13 @@ export function TaskOutcome({ task }: { task: TaskView }) {
             {t("debug.tasks.error")}
             <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
           </div>
-          <pre className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-            {readableError(task.error)}
-          </pre>
+          <Pre height="whole">{readableError(task.error)}</Pre>
         </div>
       )}
       {task.result && (
         <div>
           <div className="text-xs text-text-2">{t("debug.tasks.wrote")}</div>
-          <pre className="selectable max-h-48 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-            {task.result.value !== undefined
-              ? JSON.stringify(task.result.value, null, 2)
-              : `${task.result.head ?? ""}…`}
-          </pre>
+          <Pre tone="plain">{viewText(task.result)}</Pre>
         </div>
       )}
       {task.targets.length > 0 && (

@@ -16,6 +16,7 @@ import { escapePointer, readablePath, valueAt } from "../../debugger/diff";
 import { type KeyEdit, useEdits } from "../../debugger/edits";
 import { bytes, count, preview } from "../../debugger/format";
 import { pathTo } from "../../debugger/lanes";
+import { Pre } from "../../debugger/Pre";
 import { useRuns } from "../../debugger/runStore";
 import type { Loaded } from "../../debugger/snapshots";
 import {
@@ -413,9 +414,9 @@ function Row({ row, place, focused, chat, onToggle, onEdit, onChat, onMore, onFr
     case "text":
       return (
         <div style={indent(row.depth)} className="py-1 pr-3">
-          <pre className="selectable max-h-80 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1.5 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+          <Pre height="tall" tone="plain">
             {row.text}
-          </pre>
+          </Pre>
         </div>
       );
     case "diff":

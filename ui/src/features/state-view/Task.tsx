@@ -4,7 +4,9 @@ import { useState } from "react";
 import { Button } from "../../components/Button";
 import { CopyButton } from "../../debugger/CopyButton";
 import { isObject } from "../../debugger/diff";
-import { duration, nodeList, nodeName, preview, readableError, shortId } from "../../debugger/format";
+import { duration, nodeList, nodeName, readableError, shortId } from "../../debugger/format";
+import { TaskExchanges } from "../../debugger/Exchanges";
+import { json, Pre, viewText } from "../../debugger/Pre";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
 import { useWithin } from "../../debugger/useWithin";
@@ -70,9 +72,7 @@ export function Task({
                 <span className="font-semibold text-failed">{t("debug.tasks.error")}</span>
                 <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
               </div>
-              <pre className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-                {readableError(task.error)}
-              </pre>
+              <Pre height="whole">{readableError(task.error)}</Pre>
             </div>
           )}
           {task.interrupts.map((interrupt) => (
@@ -83,9 +83,7 @@ export function Task({
                   {interrupt.value.question}
                 </p>
               ) : (
-                <pre className="selectable max-h-48 overflow-y-auto font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-                  {JSON.stringify(interrupt.value, null, 2)}
-                </pre>
+                <Pre>{json(interrupt.value)}</Pre>
               )}
             </div>
           ))}
@@ -94,20 +92,13 @@ export function Task({
               <div className="flex items-center justify-between">
                 <span className="font-semibold text-text-2">{t("debug.tasks.wrote")}</span>
                 {result.value !== undefined && (
-                  <CopyButton
-                    text={() => JSON.stringify(result.value, null, 2)}
-                    label={t("debug.copyValue")}
-                    size={12}
-                  />
+                  <CopyButton text={() => json(result.value)} label={t("debug.copyValue")} size={12} />
                 )}
               </div>
-              <pre className="selectable max-h-64 overflow-y-auto font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-                {result.value !== undefined
-                  ? JSON.stringify(result.value, null, 2)
-                  : `${result.head ?? preview(result.kind)}…`}
-              </pre>
+              <Pre>{viewText(result)}</Pre>
             </div>
           )}
+          <TaskExchanges threadId={threadId} taskId={task.id} />
           {task.within !== undefined && <Within threadId={threadId} ns={task.within} />}
           {!nested && (
             <button
@@ -180,16 +171,11 @@ function Step({ threadId, step }: { threadId: string; step: WithinStep }) {
         <dl className="px-3 pb-1 pl-7">
           {keys.length === 0 && <dd className="text-text-2">{t("debug.within.empty")}</dd>}
           {keys.map((key) => {
-            const value = step.state[key];
             return (
               <div key={key}>
                 <dt className="font-mono text-text-2">{key}</dt>
                 <dd>
-                  <pre className="selectable max-h-48 overflow-y-auto font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-                    {value?.value !== undefined
-                      ? JSON.stringify(value.value, null, 2)
-                      : `${value?.head ?? preview(value?.kind ?? "null")}…`}
-                  </pre>
+                  <Pre>{viewText(step.state[key])}</Pre>
                 </dd>
               </div>
             );

@@ -62,7 +62,12 @@ export function MessagesPanel() {
         if (view && !live) continue;
         list.push({
           id: `${entry.taskId}/${entry.messageId}`,
-          message: { type: "ai", content: entry.text },
+          message: {
+            type: "ai",
+            content: entry.text,
+            additional_kwargs: { reasoning_content: entry.reasoning },
+            tool_calls: entry.calls,
+          },
           node: entry.node,
           fresh: false,
           live,

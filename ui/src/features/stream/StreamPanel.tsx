@@ -5,8 +5,9 @@ import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Switch } from "../../components/Switch";
 import { clock, duration, nodeList, preview, readableError } from "../../debugger/format";
+import { Pre } from "../../debugger/Pre";
 import { ensureStarted, streamLog } from "../../debugger/runStore";
-import type { LogEntry } from "../../debugger/stream-log";
+import type { LogEntry, StreamedCall } from "../../debugger/stream-log";
 import { type AnyStatus, StatusMark, statusText } from "../../debugger/StatusMark";
 import { useStreamLog } from "../../debugger/useStreamLog";
 import { debugIds } from "../../lib/testIds";
@@ -96,9 +97,9 @@ function Entry({ entry }: { entry: LogEntry }) {
         {line.end !== undefined && <span className="tabular shrink-0 text-2xs text-text-3">{line.end}</span>}
       </div>
       {open && more !== undefined && (
-        <pre className="selectable ml-[86px] font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+        <Pre height="whole" className="ml-[86px]">
           {more}
-        </pre>
+        </Pre>
       )}
     </div>
   );
@@ -114,6 +115,8 @@ interface Line {
 }
 
 const quiet = "text-text-3";
+
+const callText = (call: StreamedCall): string => `${call.name}(${call.args})`;
 
 function lineOf(entry: LogEntry): Line {
   switch (entry.type) {
@@ -131,8 +134,14 @@ function lineOf(entry: LogEntry): Line {
       return {
         mark: <TextQuote size={13} className={quiet} aria-hidden />,
         who: entry.node,
-        text: entry.text.slice(-200).replaceAll("\n", " "),
-        more: entry.text,
+        text: (entry.text || entry.calls.map(callText).join(" ") || entry.reasoning)
+          .slice(-200)
+          .replaceAll("\n", " "),
+        more: [
+          ...(entry.reasoning === "" ? [] : [`${t("debug.reasoning")}: ${entry.reasoning}`]),
+          ...(entry.text === "" ? [] : [entry.text]),
+          ...entry.calls.map(callText),
+        ].join("\n\n"),
       };
     case "custom":
       return {

@@ -5,6 +5,7 @@ import type { InterruptView } from "./InterruptView";
 import type { RunView } from "./RunView";
 import type { TaskStatus } from "./TaskStatus";
 import type { ThreadView } from "./ThreadView";
+import type { TokenPiece } from "./TokenPiece";
 
 /**
  * One event.
@@ -91,9 +92,9 @@ node: string,
  */
 messageId: string, 
 /**
- * The new text.
+ * What of it is new.
  */
-text: string, } | { "type": "custom", 
+piece: TokenPiece, } | { "type": "custom", 
 /**
  * Thread.
  */

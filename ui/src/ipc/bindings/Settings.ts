@@ -23,6 +23,10 @@ welcomed: boolean,
  */
 name?: string, 
 /**
+ * The Python interpreter of all projects, or the folder of a virtual environment; absent leaves it to each project.
+ */
+python?: string, 
+/**
  * Applied at every start and once a day; absent keeps everything.
  */
 retention?: RetentionRule, };

@@ -114,6 +114,7 @@ export const shell = {
   "canvas.name.sign": "A node name may not contain “:” or “|”. Choose another one.",
   "canvas.name.taken": "There is a node “{name}” already. Choose another name.",
   "canvas.join.hint": "Waits for all of them",
+  "canvas.jump.hint": "{from} may hand over to {to}: a setting of the node says it",
   "canvas.label.edit": "Condition or label",
   "canvas.label.empty": "(empty)",
   "canvas.label.default": "Taken when no other label fits",

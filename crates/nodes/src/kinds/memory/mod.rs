@@ -32,67 +32,67 @@ pub struct MemoryConfig {
     pub messages: String,
     /// Trim: most tokens that are kept, about: four characters are a token. Summarise: nothing is done below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Max tokens", range(min = 1))]
+    #[schemars(title = "Max tokens", range(min = 1), extend("x-if" = serde_json::json!({"do": ["trim", "summarise"]})))]
     pub max_tokens: Option<usize>,
     /// Tokens are counted up by what the provider counted for its last answer.
     #[serde(default)]
-    #[schemars(title = "Counted by the provider")]
+    #[schemars(title = "Counted by the provider", extend("x-if" = serde_json::json!({"do": ["trim", "summarise"]})))]
     pub by_provider: bool,
     /// Trim: most turns that are kept; a turn begins with a human message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Max turns", range(min = 1))]
+    #[schemars(title = "Max turns", range(min = 1), extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub max_turns: Option<usize>,
     /// Trim: a system message at the beginning is always kept.
     #[serde(default = "yes")]
-    #[schemars(title = "Include system")]
+    #[schemars(title = "Include system", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub include_system: bool,
     /// Trim: the first message that is kept is of one of these types.
     #[serde(default = "human")]
-    #[schemars(title = "Start on")]
+    #[schemars(title = "Start on", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub start_on: Vec<String>,
     /// Trim: the last message that is kept is of one of these types; of any when empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "End on")]
+    #[schemars(title = "End on", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub end_on: Vec<String>,
     /// Trim: the message at the edge is kept in part: its last lines or blocks.
     #[serde(default)]
-    #[schemars(title = "Allow partial")]
+    #[schemars(title = "Allow partial", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub allow_partial: bool,
     /// Trim: state key that takes what is kept, while the conversation stays whole. Extract: state key that takes the facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"do": ["trim", "extract"]})))]
     pub into: Option<String>,
     /// Delete: an expression that gives a list of message ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Ids", extend("x-editor" = "expression"))]
+    #[schemars(title = "Ids", extend("x-editor" = "expression", "x-if" = serde_json::json!({"do": "delete"})))]
     pub ids: Option<String>,
     /// Delete: messages of these types only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Types")]
+    #[schemars(title = "Types", extend("x-if" = serde_json::json!({"do": "delete"})))]
     pub types: Vec<String>,
     /// Delete and summarise: the last messages, which stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Keep last", range(min = 0))]
+    #[schemars(title = "Keep last", range(min = 0), extend("x-if" = serde_json::json!({"do": ["delete", "summarise"]})))]
     pub keep_last: Option<usize>,
     /// Summarise: state key that takes the summary. Without it, it is a system message at the beginning of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Summary", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Summary", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"do": "summarise"})))]
     pub summary: Option<String>,
     /// Summarise and extract: the model that does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Model")]
+    #[schemars(title = "Model", extend("x-if" = serde_json::json!({"do": ["summarise", "extract"]})))]
     pub model: Option<InnerModel>,
     /// Summarise and extract: what the model is asked, in place of the usual words. It sees `state.transcript`, and `state.known`: the summary or the facts so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Prompt", extend("x-editor" = "template"))]
+    #[schemars(title = "Prompt", extend("x-editor" = "template", "x-if" = serde_json::json!({"do": ["summarise", "extract"]})))]
     pub prompt: Option<String>,
     /// Extract: labels of the facts' namespace in the store, each a template.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Namespace")]
+    #[schemars(title = "Namespace", extend("x-if" = serde_json::json!({"do": "extract"})))]
     pub namespace: Vec<String>,
     /// Extract: JSON Schema of one fact, an object. Without it, a fact is a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Fact", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
+    #[schemars(title = "Fact", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema", "x-if" = serde_json::json!({"do": "extract"})))]
     pub fact: Option<Json>,
 }
 

@@ -46,7 +46,7 @@ pub struct ModelConfig {
     pub messages: Option<String>,
     /// Pictures that are shown with the prompt: files of the project, `https` or `data` addresses. One that comes out empty is none; several stand in lines of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Images")]
+    #[schemars(title = "Images", extend("x-if" = serde_json::json!({"prompt": "*"})))]
     pub images: Vec<String>,
     /// State key that takes the answer: as a message when its reducer is `add_messages`, otherwise as text.
     #[schemars(title = "Into", extend("x-editor" = "state-key"))]
@@ -61,7 +61,7 @@ pub struct ModelConfig {
     pub usage_into: Option<String>,
     /// How often an answer that does not fit `output` is sent back with what is wrong.
     #[serde(default = "default_repairs")]
-    #[schemars(title = "Repairs", range(min = 0, max = 5))]
+    #[schemars(title = "Repairs", range(min = 0, max = 5), extend("x-if" = serde_json::json!({"output": "*"})))]
     pub repairs: u32,
     /// Tools the model may call: name, description and a JSON Schema of the arguments. The calls are in the message that is written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -101,11 +101,11 @@ pub struct ModelConfig {
     pub recording: Recording,
     /// What `scripted` says: the first line whose condition is true or absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Script", extend("x-editor" = "script"))]
+    #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
     pub script: Vec<Line>,
     /// Pause of `scripted` after each word, in milliseconds.
     #[serde(default = "default_pace")]
-    #[schemars(title = "Pace (ms)", range(min = 0, max = 1000))]
+    #[schemars(title = "Pace (ms)", range(min = 0, max = 1000), extend("x-if" = serde_json::json!({"model": "scripted"})))]
     pub pace_ms: u64,
 }
 

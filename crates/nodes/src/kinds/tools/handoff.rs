@@ -14,7 +14,7 @@ use crate::suggest;
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct HandOff {
     /// The node that goes on.
-    #[schemars(title = "To")]
+    #[schemars(title = "To", extend("x-leads-to" = serde_json::json!({"outside": false})))]
     pub to: String,
     /// The node is not in this graph but in the one that runs it. That graph is given the whole conversation, in a key of the same name.
     #[serde(default)]
@@ -22,7 +22,7 @@ pub struct HandOff {
     pub outside: bool,
     /// State key that takes the node's name, so that the next run can begin there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Active", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Active", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"outside": false})))]
     pub active: Option<String>,
 }
 

@@ -1,0 +1,92 @@
+//! What comes with the app to begin with, and what is made of a document for other programs: its text, a drawing, the
+//! types of its state.
+
+use std::fs;
+use std::sync::Arc;
+
+use superstep_document::Document;
+use superstep_nodes::hints;
+use superstep_nodes::kinds::code::Language;
+
+use crate::Workbench;
+use crate::documents::{blocking, records, text_of};
+use crate::files;
+use crate::wire::{
+    Example, Exported, GraphRef, GraphView, OpenExample, OpenGraph, Problem, ProgramLanguage, ReadTypes,
+    StateTypes,
+};
+
+impl Workbench {
+    pub(crate) async fn graph_open_example(
+        self: &Arc<Self>,
+        request: OpenExample,
+    ) -> Result<GraphView, Problem> {
+        let missing = || {
+            Problem::not_found(format!("There is no example called {:?}.", request.id))
+                .remedy("Choose one of the examples on the start screen.")
+        };
+        let plain =
+            !request.id.is_empty() && !request.id.starts_with('.') && !request.id.contains(['/', '\\']);
+        let examples = self.examples_dir.clone().filter(|_| plain).ok_or_else(missing)?;
+        let (from, to) = (examples.join(&request.id), self.graphs_dir.join(&request.id));
+        let to = blocking(move || {
+            if !to.join("graph.json").exists() {
+                if !from.join("graph.json").is_file() {
+                    return Ok(None);
+                }
+                files::copy_folder(&from, &to).map_err(|e| Problem::file("copy the example to", &to, &e))?;
+            }
+            Ok(Some(to))
+        })
+        .await??
+        .ok_or_else(missing)?;
+        self.graph_open(OpenGraph {
+            path: to.to_string_lossy().into_owned(),
+        })
+        .await
+    }
+
+    pub(crate) async fn graph_export(self: &Arc<Self>, request: GraphRef) -> Result<Exported, Problem> {
+        let source = self.document(&request.graph_id)?.source();
+        Ok(Exported {
+            json: source.document.to_text(),
+            mermaid: source.document.mermaid(),
+        })
+    }
+
+    /// The examples that come with the app, by folder name.
+    pub(crate) fn examples(&self) -> Vec<Example> {
+        let Some(dir) = &self.examples_dir else {
+            return Vec::new();
+        };
+        let mut examples: Vec<Example> = fs::read_dir(dir)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| {
+                let text = fs::read_to_string(entry.path().join("graph.json")).ok()?;
+                let (document, _) = Document::parse(&text);
+                let id = entry.file_name().to_string_lossy().into_owned();
+                Some(Example {
+                    name: text_of(&document, "name").unwrap_or(&id).to_owned(),
+                    summary: text_of(&document, "description").unwrap_or_default().to_owned(),
+                    records: records(&document),
+                    id,
+                })
+            })
+            .collect();
+        examples.sort_by(|a, b| a.id.cmp(&b.id));
+        examples
+    }
+
+    pub(crate) async fn graph_types(self: &Arc<Self>, request: ReadTypes) -> Result<StateTypes, Problem> {
+        let source = self.document(&request.graph_id)?.source();
+        let language = match request.language {
+            ProgramLanguage::Javascript => Language::JavaScript,
+            ProgramLanguage::Python => Language::Python,
+        };
+        Ok(StateTypes {
+            text: hints::types(&source.document, language),
+        })
+    }
+}

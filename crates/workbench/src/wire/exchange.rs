@@ -1,0 +1,81 @@
+//! What was asked of models, and what they answered.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::Json;
+
+/// `thread.exchanges`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadExchanges {
+    /// The thread.
+    pub thread_id: String,
+    /// The task; one of a nested graph, too.
+    pub task_id: String,
+}
+
+/// Answer of `thread.exchanges`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ExchangeList {
+    /// What was asked and answered, the oldest first.
+    pub exchanges: Vec<ExchangeView>,
+}
+
+/// How an exchange ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum ExchangeEnd {
+    /// The answer is complete.
+    Done,
+    /// The server failed or refused.
+    Failed,
+    /// The run was stopped, or the time was over.
+    Left,
+}
+
+/// Tokens of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ExchangeTokens {
+    /// Sent.
+    pub input: u64,
+    /// Answered.
+    pub output: u64,
+}
+
+/// What an exchange cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct ExchangeCost {
+    /// How much.
+    pub amount: f64,
+    /// Of which money.
+    pub currency: String,
+}
+
+/// A request to a model and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct ExchangeView {
+    /// The model as the graph names it.
+    pub model: String,
+    /// Where the request went; empty for the provider's own address.
+    pub address: String,
+    /// When it was sent, in milliseconds since the epoch.
+    pub at: f64,
+    /// How long the answer took, in milliseconds.
+    pub millis: u32,
+    /// Messages, tools and parameters; keys are hidden and long texts cut.
+    #[ts(type = "any")]
+    pub request: Json,
+    /// The frames of the answer, one a line, as they came.
+    pub response: String,
+    /// How it ended.
+    pub ended: ExchangeEnd,
+    /// Tokens, when the server said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub tokens: Option<ExchangeTokens>,
+    /// What it cost, when there is a price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub cost: Option<ExchangeCost>,
+}

@@ -1,0 +1,36 @@
+/** A way that a node may go without an edge: dashed, and not to be grabbed, because a setting of the node says it. */
+import { BaseEdge, type Edge, type EdgeProps } from "@xyflow/react";
+import { memo } from "react";
+import { useEdgeOverlay } from "../debugger/overlay";
+import { t } from "../lib/texts";
+import { curve, detour, isBack } from "./geometry";
+import type { Jump } from "./jumps";
+
+export interface JumpData extends Record<string, unknown> {
+  readonly jump: Jump;
+  /** Height of the lane when it goes back. */
+  readonly lane: number;
+  /** Keeps the two directions apart. */
+  readonly inset: number;
+}
+
+export type JumpEdge = Edge<JumpData, "jump">;
+
+const HALF_PORT = 5;
+
+export const GraphJump = memo(function GraphJump({ id, data, ...ends }: EdgeProps<JumpEdge>) {
+  const jump = data?.jump;
+  const overlay = useEdgeOverlay(jump?.from ?? "", jump?.to ?? "");
+  if (!jump) return null;
+  const from = { x: ends.sourceX - HALF_PORT, y: ends.sourceY };
+  const to = { x: ends.targetX + HALF_PORT, y: ends.targetY };
+  const path = isBack(from, to) ? detour(from, to, data.lane, data.inset) : curve(from, to);
+  const state = overlay.active ? "active" : overlay.times > 0 ? "taken" : "idle";
+  return (
+    <g className="line line-jump" data-state={state} data-testid={id}>
+      <title>{t("canvas.jump.hint", { from: jump.from, to: jump.to })}</title>
+      <BaseEdge id={id} path={path} interactionWidth={0} className="line-path" />
+      <path className="line-head" d={`M${to.x},${to.y} l-8,-4.5 v9 z`} />
+    </g>
+  );
+});
