@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use superstep_acceptance::App;
-use superstep_workbench::wire::AppEvent;
+use superstep_workbench::wire::{AppEvent, TokenPiece};
 
 fn key<'a>(snapshot: &'a Value, name: &str) -> &'a Value {
     snapshot["keys"]
@@ -70,7 +70,11 @@ async fn from_an_example_to_a_fork() {
     let text: String = happened
         .iter()
         .filter_map(|event| match event {
-            AppEvent::Token { node, text, .. } if node == "draft" => Some(text.as_str()),
+            AppEvent::Token {
+                node,
+                piece: TokenPiece::Text { text },
+                ..
+            } if node == "draft" => Some(text.as_str()),
             _ => None,
         })
         .collect();

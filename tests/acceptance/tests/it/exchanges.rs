@@ -1,0 +1,231 @@
+//! What was asked of a model and what it answered, as somebody else's server speaks: recorded from LiteLLM's proxy.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use superstep_acceptance::{App, repository};
+use superstep_workbench::wire::{AppEvent, TokenPiece};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+/// Answers requests one after the other with what is recorded, from the beginning again at the end; its address.
+async fn model_server(recording: &str) -> String {
+    let file = repository().join(format!("crates/nodes/tests/exchanges/{recording}.json"));
+    let recorded: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let exchanges = recorded["exchanges"].as_array().unwrap().iter();
+    let answers: Vec<String> = exchanges
+        .map(|one| one["response"].as_str().unwrap().to_owned())
+        .collect();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        for answer in answers.iter().cycle() {
+            let Ok((mut socket, _)) = listener.accept().await else {
+                return;
+            };
+            let (mut bytes, mut buffer) = (Vec::new(), [0; 16 * 1024]);
+            loop {
+                let read = socket.read(&mut buffer).await.unwrap_or(0);
+                bytes.extend_from_slice(&buffer[..read]);
+                let text = String::from_utf8_lossy(&bytes).to_lowercase();
+                let whole = text.split_once("\r\n\r\n").is_some_and(|(head, body)| {
+                    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+                    length.is_some_and(|length| body.len() >= length.trim().parse().unwrap_or(0))
+                });
+                if whole || read == 0 {
+                    break;
+                }
+            }
+            let _ = socket.write_all(answer.as_bytes()).await;
+            let _ = socket.shutdown().await;
+        }
+    });
+    address
+}
+
+async fn app(dir: &Path, address: &str) -> App {
+    let models = json!({
+        "connections": {
+            "proxy": {"provider": "openai", "base_url": format!("http://{address}/v1/")},
+            "claude": {"provider": "anthropic", "base_url": format!("http://{address}/v1/")}},
+        "prices": {"proxy::scripted-1": {"input": 1.0, "output": 10.0}}});
+    std::fs::write(dir.join("models.json"), models.to_string()).unwrap();
+    App::open(dir).await
+}
+
+async fn agent(app: &App, model: &str) -> String {
+    let tool = json!({"name": "get_weather", "description": "Tells the weather in a town.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+        "javascript": {"source": "return {city: args.city, degrees: args.city.length};"}});
+    let graph = app
+        .draft(
+            "Weather",
+            json!({
+                "key:messages": {"type": "array", "reducer": "add_messages"},
+                "node:helper": {"kind": "agent", "config": {
+                    "messages": "messages", "model": model, "max_tokens": 200, "tools": [tool]}},
+                "edge:1": {"from": "__start__", "to": "helper"}
+            }),
+        )
+        .await;
+    let shown = app.ok("trust.show", json!({"graphId": graph})).await;
+    let wants = shown["wants"].as_array().unwrap().iter();
+    let accesses: Vec<&Value> = wants.map(|want| &want["access"]).collect();
+    let project = &shown["project"]["project"];
+    app.ok("trust.grant", json!({"project": project, "accesses": accesses}))
+        .await;
+    graph
+}
+
+fn question() -> Value {
+    json!({"messages": [{"type": "human", "content": "Where is it warmer?", "id": "q"}]})
+}
+
+/// The tasks of the graph inside the only task that led to the newest checkpoint.
+async fn inside(app: &App, thread: &str) -> Vec<Value> {
+    let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+    let ns = &snapshot["previousTasks"][0]["within"];
+    let within = app
+        .ok("thread.within", json!({"threadId": thread, "ns": ns}))
+        .await;
+    let mut steps = within["steps"].as_array().unwrap().clone();
+    steps.reverse();
+    let tasks = steps.iter().flat_map(|step| step["tasks"].as_array().unwrap());
+    tasks.filter(|task| task["node"] == "model").cloned().collect()
+}
+
+async fn exchanges(app: &App, thread: &str, task: &Value) -> Vec<Value> {
+    let read = json!({"threadId": thread, "taskId": task["id"]});
+    let answer = app.ok("thread.exchanges", read).await;
+    answer["exchanges"].as_array().unwrap().clone()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_asked_of_a_model_stays_with_its_task() {
+    let dir = tempfile::tempdir().unwrap();
+    let address = model_server("openai-agent").await;
+    let mut app = app(dir.path(), &address).await;
+    let graph = agent(&app, "proxy::scripted-1").await;
+    let (run, happened) = app
+        .run(json!({"graphId": graph, "action": {"type": "input", "input": question()}}))
+        .await;
+    assert_eq!(run["status"], "done", "{run}");
+    let thread = run["threadId"].as_str().unwrap();
+
+    let tasks = inside(&app, thread).await;
+    assert_eq!(tasks.len(), 2, "asked before and after the tools");
+    let first = exchanges(&app, thread, &tasks[0]).await;
+    assert_eq!(first.len(), 1);
+    let first = &first[0];
+    assert_eq!(first["model"], "proxy::scripted-1");
+    assert!(first["address"].as_str().unwrap().contains(&address), "{first}");
+    assert_eq!(first["ended"], "done");
+    assert_eq!(first["request"]["messages"][0]["content"], "Where is it warmer?");
+    assert_eq!(first["request"]["tools"][0]["name"], "get_weather");
+    let frames: Vec<&str> = first["response"].as_str().unwrap().lines().collect();
+    assert!(
+        frames.len() > 2 && frames[0].starts_with('{'),
+        "the frames as they came: {frames:?}"
+    );
+    let tokens = &first["tokens"];
+    let cost = tokens["input"].as_f64().unwrap() + 10.0 * tokens["output"].as_f64().unwrap();
+    assert!(cost > 0.0 && (first["cost"]["amount"].as_f64().unwrap() - cost / 1e6).abs() < 1e-12);
+
+    // The calls came piece by piece, told apart by their number.
+    let mut calls: Vec<(String, String)> = Vec::new();
+    for event in &happened {
+        if let AppEvent::Token { piece, .. } = event
+            && let TokenPiece::Call { index, name, text } = piece
+        {
+            let index = *index as usize;
+            calls.resize(calls.len().max(index + 1), Default::default());
+            calls[index].0.push_str(name.as_deref().unwrap_or_default());
+            calls[index].1.push_str(text);
+        }
+    }
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    for (name, arguments) in &calls {
+        assert_eq!(name, "get_weather");
+        assert!(serde_json::from_str::<Value>(arguments).unwrap()["city"].is_string());
+    }
+
+    // Copied with its thread, there after a restart, gone with its thread.
+    let copy = app
+        .ok("thread.copy", json!({"threadId": thread, "title": "Copy"}))
+        .await;
+    app.workbench.shutdown().await;
+    drop(app);
+    let app = App::open(dir.path()).await;
+    let copied = copy["threadId"].as_str().unwrap();
+    for of in [thread, copied] {
+        assert_eq!(&exchanges(&app, of, &tasks[0]).await[0], first);
+    }
+    app.ok("thread.delete", json!({"threadId": thread})).await;
+    assert!(exchanges(&app, thread, &tasks[0]).await.is_empty());
+    assert_eq!(exchanges(&app, copied, &tasks[1]).await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_tried_alone_shows_what_it_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let address = model_server("anthropic-agent").await;
+    let mut app = app(dir.path(), &address).await;
+    let graph = agent(&app, "claude::scripted-1").await;
+    let tested = app
+        .ok(
+            "node.test",
+            json!({"graphId": graph, "node": "helper", "state": question()}),
+        )
+        .await;
+    assert_eq!(tested["task"]["status"], "done", "{tested}");
+    let asked = tested["exchanges"].as_array().unwrap();
+    assert_eq!(asked.len(), 2, "{tested}");
+    assert!(asked.iter().all(|one| one["ended"] == "done"));
+    assert!(
+        asked[0]["response"]
+            .as_str()
+            .unwrap()
+            .contains("message_start: {"),
+        "named frames keep their names"
+    );
+    // A run of the same graph streams what the model thinks apart from what it says.
+    let (run, happened) = app
+        .run(json!({"graphId": graph, "action": {"type": "input", "input": question()}}))
+        .await;
+    assert_eq!(run["status"], "done", "{run}");
+    let mut said = String::new();
+    for event in &happened {
+        if let AppEvent::Token { piece, .. } = event
+            && let TokenPiece::Text { text } = piece
+        {
+            said.push_str(text);
+        }
+    }
+    assert!(tested["text"].as_str().unwrap().contains(said.trim()) && !said.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_is_kept_with_the_task_that_failed() {
+    let dir = tempfile::tempdir().unwrap();
+    // Nobody listens there any more.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let mut app = app(dir.path(), &address).await;
+    let graph = agent(&app, "proxy::scripted-1").await;
+    let (run, _) = app
+        .run(json!({"graphId": graph, "action": {"type": "input", "input": question()}}))
+        .await;
+    assert_eq!(run["status"], "failed");
+    let thread = run["threadId"].as_str().unwrap();
+    let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+    let ns = &snapshot["tasks"][0]["within"];
+    let within = app
+        .ok("thread.within", json!({"threadId": thread, "ns": ns}))
+        .await;
+    let task = &within["steps"][0]["tasks"][0];
+    let asked = exchanges(&app, thread, task).await;
+    assert!(!asked.is_empty(), "{within}");
+    assert_eq!(asked[0]["ended"], "failed");
+    assert!(!asked[0]["response"].as_str().unwrap().is_empty(), "{asked:?}");
+}
