@@ -30,5 +30,7 @@ export default defineConfig({
     include: ["src/**/*.test.{ts,tsx}"],
     environment: "node",
     restoreMocks: true,
+    // A busy machine is slow, not wrong.
+    testTimeout: 60_000,
   },
 });

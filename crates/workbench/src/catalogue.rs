@@ -2,6 +2,7 @@
 //! types of its state.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use superstep_document::Document;
@@ -15,6 +16,16 @@ use crate::wire::{
     Example, Exported, GraphRef, GraphView, OpenExample, OpenGraph, Problem, ProgramLanguage, ReadTypes,
     StateTypes,
 };
+
+/// Does an example's folder hold its graph and what is written about it, and nothing that the graph needs?
+fn is_alone(folder: &Path) -> bool {
+    let about = ["graph.json", "README.md", "expect"];
+    fs::read_dir(folder).is_ok_and(|entries| {
+        entries
+            .flatten()
+            .all(|entry| about.iter().any(|known| entry.file_name() == *known))
+    })
+}
 
 impl Workbench {
     pub(crate) async fn graph_open_example(
@@ -71,6 +82,7 @@ impl Workbench {
                     name: text_of(&document, "name").unwrap_or(&id).to_owned(),
                     summary: text_of(&document, "description").unwrap_or_default().to_owned(),
                     records: records(&document),
+                    alone: is_alone(&entry.path()),
                     id,
                 })
             })

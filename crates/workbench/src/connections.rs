@@ -197,7 +197,10 @@ impl Workbench {
         let mut text =
             serde_json::to_vec_pretty(&whole).map_err(|e| Problem::new("internal", e.to_string()))?;
         text.push(b'\n');
-        files::write_atomic(&file, &text).map_err(|e| Problem::file("write", &file, &e))
+        files::write_atomic(&file, &text).map_err(|e| Problem::file("write", &file, &e))?;
+        // A graph that missed the connection does not any more.
+        self.check_again();
+        Ok(())
     }
 
     pub(crate) async fn connections_list(self: &Arc<Self>, _: Empty) -> Result<ConnectionList, Problem> {

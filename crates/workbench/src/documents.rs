@@ -595,6 +595,24 @@ impl Workbench {
         written
     }
 
+    /// Looks at every open document again, after something outside of it has changed that it may need.
+    pub(crate) fn check_again(&self) {
+        for open in self.documents.all() {
+            let changed = {
+                let mut state = lock(&open.state);
+                let before = state.diagnostics.clone();
+                state.check(self);
+                (state.diagnostics != before).then(|| state.diagnostics.clone())
+            };
+            if let Some(diagnostics) = changed {
+                self.hub.publish(AppEvent::Diagnostics {
+                    graph_id: open.id.clone(),
+                    diagnostics,
+                });
+            }
+        }
+    }
+
     /// Writes all unsaved changes now.
     pub(crate) async fn autosave_all(self: &Arc<Self>) {
         for open in self.documents.all() {

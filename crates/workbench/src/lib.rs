@@ -261,6 +261,7 @@ impl Workbench {
             if settings.python != python {
                 // Graphs know the interpreter that they were built for.
                 this.graphs.clear();
+                this.check_again();
             }
             Ok(settings)
         })

@@ -36,7 +36,7 @@ import { shellIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
 import { provideCanvas } from "./actions";
-import { addFromSearch, connectFromSearch, cornerAt, freePlace, placeNode } from "./adding";
+import { addFromSearch, connectFromSearch, cornerAt, freePlace, placeGraph, placeNode } from "./adding";
 import { arrange } from "./arrange";
 import { registerCanvasCommands } from "./canvas-commands";
 import { CanvasMenu, openCanvasMenu } from "./CanvasMenu";
@@ -191,6 +191,12 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         const splice = useCanvas.getState().splice;
         setCanvas({ splice: null });
         return placeNode(kind, cornerAt(place(screenPoint)), splice);
+      },
+      addGraph: (name, records) => {
+        if (!placeGraph(name, records, hub.middle())) return;
+        const rects = useSession.getState().selection.nodes.flatMap((each) => scene.rect(each) ?? []);
+        const rect = union(rects);
+        if (rect) reveal(hub, rect);
       },
       focusNode,
       focusEdge: (id) => {

@@ -12,7 +12,8 @@ import {
 import { doc, edit } from "../document/store";
 import type { GraphDocument } from "../document/document";
 import type { Patch } from "../document/patch";
-import { END, isObject, START, type JsonObject } from "../document/types";
+import { addPattern } from "../document/patterns";
+import { END, isObject, START, type Json, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { GRID, HEAD, NODE_WIDTH, PORT_Y } from "./geometry";
@@ -82,6 +83,20 @@ export function placeNode(kind: string, place: Point, lineId: string | null = nu
   setCanvas({ lines: [] });
   useSession.getState().select({ nodes: [node.name] });
   return node.name;
+}
+
+/** Adds the nodes of a graph near the middle of the view; an empty graph becomes its like. */
+export function placeGraph(
+  name: string,
+  records: readonly { readonly id: string; readonly value: Json }[],
+  middle: Point,
+): boolean {
+  const place = freePlace(middle);
+  const { patch, names } = addPattern(doc, records, place, scene.position(START));
+  if (!edit(t("forms.edit.pattern", { name }), patch)) return false;
+  setCanvas({ lines: [] });
+  useSession.getState().select({ nodes: names });
+  return true;
 }
 
 /** What the search picked: a new node, connected when a wire led there. */

@@ -11,6 +11,8 @@ export interface FieldProblem {
   message: string;
   remedy?: string;
   severity?: "error" | "warning";
+  /** What can be done about it from here. */
+  action?: { readonly label: string; run(): void } | undefined;
 }
 
 export interface FieldProps {
@@ -139,6 +141,14 @@ export function Field({
                       {" "}
                       <InlineCode text={problem.remedy} />
                     </span>
+                  )}
+                  {problem.action !== undefined && (
+                    <>
+                      {" "}
+                      <button type="button" className="ss-mend" onClick={problem.action.run}>
+                        {problem.action.label}
+                      </button>
+                    </>
                   )}
                 </span>
               </li>

@@ -658,7 +658,13 @@ export function parseClip(text: string): Clip | null {
 }
 
 /** Pastes with new names where they are taken. `place` is where the top left corner goes. */
-export function pasteClip(doc: GraphDocument, clip: Clip, place: Point): { patch: Patch; names: string[] } {
+export function pasteClip(
+  doc: GraphDocument,
+  clip: Clip,
+  place: Point,
+  /** Edges from the start and to the end come with it. */
+  ends = false,
+): { patch: Patch; names: string[] } {
   const draft = new Draft(doc);
   const renamed = new Map<string, string>();
   const taken = new Set<string>();
@@ -667,6 +673,8 @@ export function pasteClip(doc: GraphDocument, clip: Clip, place: Point): { patch
     renamed.set(name, next);
     taken.add(next);
   }
+  const names = [...renamed.values()];
+  if (ends) for (const end of [START, END]) renamed.set(end, end);
   const spots = new Map<string, Point>();
   Object.keys(clip.nodes).forEach((name, index) => {
     spots.set(name, positionOf(clip.layout[name]) ?? { x: index * 40, y: index * 40 });
@@ -703,5 +711,5 @@ export function pasteClip(doc: GraphDocument, clip: Clip, place: Point): { patch
     }
     addEdge(draft, edge);
   }
-  return { patch: draft.patch(), names: [...renamed.values()] };
+  return { patch: draft.patch(), names };
 }

@@ -17,6 +17,7 @@ import { ProblemsPanel } from "../features/problems/ProblemsPanel";
 import { RunPanel } from "../features/run";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
+import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TrustDialogs } from "../features/trust";
 import { StartScreen } from "../features/start/StartScreen";
@@ -68,6 +69,7 @@ export function Shell() {
         <SettingsDialog />
         <StorageDialogs />
         <MemoryDialog />
+        <TypesDialog />
         <TrustDialogs />
       </PanelBoundary>
     </div>

@@ -74,6 +74,7 @@ function AppMenu() {
     item("graph.saveAs", t("shell.menu.saveAs"), none),
     item("graph.versions", t("shell.menu.versions"), none),
     item("graph.export", t("shell.menu.export"), none),
+    item("graph.types", t("forms.types.menu"), none),
     { id: "s2", separator: true },
     item("view.layout", t("shell.menu.layout"), none),
     item("view.fit", t("shell.menu.fit"), none),

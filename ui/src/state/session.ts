@@ -74,7 +74,8 @@ interface SessionState {
   readonly inboxCount: number;
 
   setAppInfo(appInfo: AppInfo): void;
-  setSettings(change: Partial<Settings>): void;
+  /** Counts at once here; the promise is kept when the program knows it too. */
+  setSettings(change: Partial<Settings>): Promise<void>;
   graphOpened(graphId: string | null, path: string | null, again: boolean): void;
   graphMoved(path: string): void;
   setUse(use: Use): void;
@@ -147,10 +148,10 @@ export const useSession = create<SessionState>((set, get) => ({
   setAppInfo: (appInfo) => set({ appInfo, theme: appInfo.settings.theme, follow: appInfo.settings.follow }),
   setSettings: (change) => {
     const { appInfo } = get();
-    if (!appInfo) return;
+    if (!appInfo) return Promise.resolve();
     const settings = { ...appInfo.settings, ...change };
     set({ appInfo: { ...appInfo, settings }, theme: settings.theme, follow: settings.follow });
-    rpc("settings.set", settings).catch(showProblem);
+    return rpc("settings.set", settings).then(() => {}, showProblem);
   },
   graphOpened: (graphId, path, again) =>
     set((state) => ({
@@ -215,8 +216,8 @@ export const useSession = create<SessionState>((set, get) => ({
       tabs: { ...state.tabs, [`${use ?? state.use}.${side}`]: tab },
       panels: { ...state.panels, [side]: { ...state.panels[side], folded: false } },
     })),
-  setTheme: (theme) => get().setSettings({ theme }),
-  setFollow: (follow) => get().setSettings({ follow }),
+  setTheme: (theme) => void get().setSettings({ theme }),
+  setFollow: (follow) => void get().setSettings({ follow }),
   setMinimap: (minimap) => set({ minimap }),
   focusField: (record, pointer = null) => {
     const name = record.slice(record.indexOf(":") + 1);

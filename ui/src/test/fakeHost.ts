@@ -181,6 +181,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map()): FakeHos
         name: isObject(file) ? String(file["name"]) : id,
         summary: isObject(file) ? String(file["description"] ?? "") : "",
         records: recordsOf(file) as WireRecord[],
+        alone: true,
       })),
       recents: [],
       kinds: FAKE_KINDS,

@@ -43,7 +43,7 @@ pub enum Severity {
 }
 
 /// A problem of a document, with its place and remedy.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Diagnostic {
     /// Stable code in kebab-case.
     pub code: String,
@@ -273,6 +273,8 @@ pub struct Example {
     pub summary: String,
     /// Its records, for a small picture.
     pub records: Vec<Record>,
+    /// No other files belong to it, so that its nodes work in any graph.
+    pub alone: bool,
 }
 
 /// A graph opened before.

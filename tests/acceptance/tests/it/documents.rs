@@ -233,6 +233,12 @@ async fn requests_that_make_no_sense_are_refused_with_their_place() {
         assert!(kinds.contains(&kind), "{kind} is missing in {kinds:?}");
     }
     assert!(info["examples"].as_array().unwrap().len() >= 5);
+    let alone = |id: &str| {
+        let examples = info["examples"].as_array().unwrap();
+        examples.iter().find(|example| example["id"] == id).unwrap()["alone"] == true
+    };
+    assert!(alone("service-desk") && alone("refund-desk"));
+    assert!(!alone("supervisor"), "its agents are files of their own");
 }
 
 #[tokio::test]

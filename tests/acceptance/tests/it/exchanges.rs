@@ -229,3 +229,41 @@ async fn a_refusal_is_kept_with_the_task_that_failed() {
     assert_eq!(asked[0]["ended"], "failed");
     assert!(!asked[0]["response"].as_str().unwrap().is_empty(), "{asked:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_graph_that_misses_a_connection_hears_that_it_was_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.ok("graph.new", json!({"name": "Desk"})).await;
+    let id = graph["graphId"].as_str().unwrap().to_owned();
+    let ops = json!([
+        {"id": "key:text", "from": null, "to": {"type": "string"}},
+        {"id": "node:ask", "from": null, "to": {"kind": "model", "config": {
+            "model": "mine::small", "prompt": "Hi", "into": "text"}}},
+        {"id": "edge:1", "from": null, "to": {"from": "__start__", "to": "ask"}}]);
+    let applied = app
+        .ok("graph.apply", json!({"graphId": id, "baseRev": 0, "ops": ops}))
+        .await;
+    assert_eq!(applied["diagnostics"][0]["code"], "unknown-model");
+    let connection =
+        json!({"name": "mine", "provider": "openai", "baseUrl": "http://127.0.0.1:9/v1/", "key": {"type": "usual"}});
+    app.ok("connections.save", connection).await;
+    let left = app
+        .until(|event| match event {
+            AppEvent::Diagnostics {
+                graph_id,
+                diagnostics,
+            } if *graph_id == id => Some(diagnostics.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(left, []);
+    app.ok("connections.remove", json!({"name": "mine"})).await;
+    let code = app
+        .until(|event| match event {
+            AppEvent::Diagnostics { diagnostics, .. } => diagnostics.first().map(|one| one.code.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!(code, "unknown-model");
+}

@@ -4,8 +4,8 @@
 mod boundaries;
 mod crash;
 mod documents;
-mod memory;
 mod exchanges;
+mod memory;
 mod programs;
 mod questions;
 mod runs;

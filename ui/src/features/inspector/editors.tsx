@@ -1,5 +1,5 @@
 /** Editors for the `x-editor` hints of node kinds: key names, assignments, code, schemas, folders. */
-import { FolderOpen, Plus, X } from "lucide-react";
+import { Braces, FolderOpen, Plus, X } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { Button } from "../../components/Button";
 import { Checkbox } from "../../components/Checkbox";
@@ -20,6 +20,7 @@ import { rpc } from "../../ipc/client";
 import { hasEnding, joinPath, resolvePath, splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
+import { showTypes } from "../state-schema";
 
 /** A button that makes the key that was named; a name is often written before the key exists. */
 function MakeKey({ name, keys }: { name: string; keys: FieldEditorProps["stateKeys"] }) {
@@ -289,19 +290,32 @@ function CodeFieldEditor({
   problems,
   onBlur,
 }: FieldEditorProps) {
+  const language = schema["x-language"] === "python" ? "python" : "javascript";
   return (
-    <CodeEditor
-      mode={schema["x-language"] === "python" ? "python" : "javascript"}
-      lineNumbers
-      minLines={8}
-      maxLines={28}
-      value={typeof value === "string" ? value : ""}
-      onChange={onChange}
-      keys={stateKeys}
-      readOnly={readOnly}
-      invalid={problems.some((problem) => problem.severity !== "warning")}
-      onBlur={onBlur}
-    />
+    <div className="ss-items">
+      <CodeEditor
+        mode={language}
+        lineNumbers
+        minLines={8}
+        maxLines={28}
+        value={typeof value === "string" ? value : ""}
+        onChange={onChange}
+        keys={stateKeys}
+        readOnly={readOnly}
+        invalid={problems.some((problem) => problem.severity !== "warning")}
+        onBlur={onBlur}
+      />
+      <div className="ss-none-row">
+        <Button
+          size="small"
+          variant="ghost"
+          icon={<Braces size={13} aria-hidden />}
+          onClick={() => showTypes(language)}
+        >
+          {t("forms.types.open")}
+        </Button>
+      </div>
+    </div>
   );
 }
 

@@ -1,6 +1,7 @@
 /** The problems at a pointer, as a field shows them. */
 import type { FieldProblem } from "../../components/Field";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
+import { mendOf } from "../../state/mends";
 
 export function problemsOf(
   diagnostics: readonly Diagnostic[],
@@ -8,5 +9,10 @@ export function problemsOf(
 ): FieldProblem[] {
   return diagnostics
     .filter((each) => matches(each.pointer ?? ""))
-    .map((each) => ({ message: each.message, remedy: each.remedy, severity: each.severity }));
+    .map((each) => ({
+      message: each.message,
+      remedy: each.remedy,
+      severity: each.severity,
+      action: mendOf(each.code),
+    }));
 }

@@ -1,11 +1,12 @@
 /** The node kinds. A click puts one into the view; a drag carries it to its place. */
-import { Search } from "lucide-react";
+import { Search, Workflow } from "lucide-react";
 import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
-import { addNodeAt, dragKind, overCanvas } from "../../canvas/actions";
+import { addGraph, addNodeAt, dragKind, overCanvas } from "../../canvas/actions";
 import { EmptyState } from "../../components/EmptyState";
 import { fuzzyFilter } from "../../components/fuzzy";
 import { KindIcon } from "../../components/KindIcon";
 import { TextField } from "../../components/TextField";
+import type { Example } from "../../ipc/bindings/Example";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -16,15 +17,24 @@ import "./palette.css";
 /** How far the pointer must go before a press becomes a drag. */
 const DRAG_START = 4;
 
+const NONE: readonly Example[] = [];
+
 export interface PaletteProps {
   onPick?: (kind: string) => void;
 }
 
 export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProps) {
   const kinds = useSession((state) => state.appInfo?.kinds);
+  const examples = useSession((state) => state.appInfo?.examples);
   const [query, setQuery] = useState("");
   const list = useRef<HTMLDivElement>(null);
   const found = fuzzyFilter(kinds ?? [], query, (kind) => [kind.title, kind.kind, kind.summary]);
+  // What an example needs beside its graph would not come along.
+  const patterns = fuzzyFilter(examples?.filter((example) => example.alone) ?? NONE, query, (example) => [
+    example.name,
+    example.id,
+    example.summary,
+  ]);
   const groups = query.trim() === "" ? kindGroups(found) : [{ id: "found", title: "", kinds: found }];
 
   const walk = (event: KeyboardEvent<HTMLElement>) => {
@@ -53,7 +63,7 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
         />
       </div>
       <div className="ss-panel-scroll palette-list" ref={list} onKeyDown={walk}>
-        {found.length === 0 && (
+        {found.length === 0 && patterns.length === 0 && (
           <EmptyState compact title={t("forms.palette.none")}>
             {t("forms.palette.noneHelp")}
           </EmptyState>
@@ -70,6 +80,30 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
             ))}
           </section>
         ))}
+        {patterns.length > 0 && (
+          <section className="palette-group" aria-label={t("forms.palette.patterns")}>
+            <h3 className="palette-heading" title={t("forms.palette.patternsHelp")}>
+              {t("forms.palette.patterns")}
+            </h3>
+            {patterns.map((example) => (
+              <button
+                key={example.id}
+                type="button"
+                className="palette-row"
+                data-testid={formsIds.pattern(example.id)}
+                onClick={() => addGraph(example.name, example.records)}
+              >
+                <span className="palette-icon">
+                  <Workflow size={16} aria-hidden />
+                </span>
+                <span className="palette-texts">
+                  <span className="palette-title">{example.name}</span>
+                  <span className="palette-summary">{example.summary}</span>
+                </span>
+              </button>
+            ))}
+          </section>
+        )}
         <p className="palette-help">{t("forms.palette.help")}</p>
       </div>
     </div>

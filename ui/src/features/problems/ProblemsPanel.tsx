@@ -3,6 +3,7 @@ import { CircleAlert, CircleCheck, TriangleAlert } from "lucide-react";
 import { useRef, type KeyboardEvent } from "react";
 import { focusEdge, focusNode } from "../../canvas/actions";
 import { Badge } from "../../components/Badge";
+import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { InlineCode } from "../../components/InlineCode";
 import { useDiagnostics } from "../../document/store";
@@ -10,6 +11,7 @@ import { sectionOf } from "../../document/types";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
 import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
+import { mendOf } from "../../state/mends";
 import { useSession } from "../../state/session";
 import "./problems.css";
 
@@ -102,29 +104,39 @@ export function ProblemsPanel() {
             {group.problems.map((problem) => {
               const Icon = problem.severity === "error" ? CircleAlert : TriangleAlert;
               const at = index++;
+              const mend = mendOf(problem.code);
               return (
-                <button
+                <div
                   key={`${problem.code}${problem.pointer ?? ""}${problem.message}`}
-                  type="button"
-                  className="problems-row"
-                  data-severity={problem.severity}
-                  data-testid={formsIds.problem(at)}
-                  onClick={() => goToProblem(problem)}
+                  className="problems-line"
                 >
-                  <Icon
-                    size={14}
-                    aria-label={t(
-                      problem.severity === "error" ? "forms.problems.error" : "forms.problems.warning",
-                    )}
-                  />
-                  <span className="problems-texts">
-                    <InlineCode text={problem.message} />{" "}
-                    <span className="problems-remedy">
-                      <InlineCode text={problem.remedy} />
+                  <button
+                    type="button"
+                    className="problems-row"
+                    data-severity={problem.severity}
+                    data-testid={formsIds.problem(at)}
+                    onClick={() => goToProblem(problem)}
+                  >
+                    <Icon
+                      size={14}
+                      aria-label={t(
+                        problem.severity === "error" ? "forms.problems.error" : "forms.problems.warning",
+                      )}
+                    />
+                    <span className="problems-texts">
+                      <InlineCode text={problem.message} />{" "}
+                      <span className="problems-remedy">
+                        <InlineCode text={problem.remedy} />
+                      </span>
                     </span>
-                  </span>
-                  <code className="problems-code">{problem.code}</code>
-                </button>
+                    <code className="problems-code">{problem.code}</code>
+                  </button>
+                  {mend && (
+                    <Button size="small" onClick={mend.run} data-testid={formsIds.mend}>
+                      {mend.label}
+                    </Button>
+                  )}
+                </div>
               );
             })}
           </section>

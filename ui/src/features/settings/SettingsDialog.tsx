@@ -17,6 +17,7 @@ import { showSettings, useSettingsAsked, type SettingsTab } from "../../state/se
 import { showStorage } from "../../state/storage";
 import { ConnectionSettings } from "../connections";
 import { TrustSettings } from "../trust";
+import { PythonSettings } from "./PythonSettings";
 import "./settings.css";
 
 const TABS: readonly SettingsTab[] = ["general", "connections", "trust"];
@@ -114,6 +115,11 @@ function General({ close }: { close(): void }) {
           <Switch checked={follow} onChange={(next) => setSettings({ follow: next })} />
         </Field>
         <PersonName />
+      </section>
+      <PythonSettings />
+      <section className="settings-part">
+        <h3>{t("settings.embedding")}</h3>
+        <p className="settings-help">{t("settings.embedding.help")}</p>
       </section>
       <section className="settings-part">
         <h3>{t("storage.title")}</h3>

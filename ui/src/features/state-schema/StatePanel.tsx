@@ -1,5 +1,6 @@
 /** The keys of the state: what they hold, how updates join, and which nodes and edges use them. */
 import {
+  Braces,
   ArrowDownToLine,
   ArrowUpFromLine,
   ChevronDown,
@@ -42,6 +43,7 @@ import { t, tn, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { moveKey } from "./reorder";
 import { usageOf, type Usage } from "./usage";
+import { showTypes } from "./TypesDialog";
 import "./state-schema.css";
 
 const NO_USE: Usage = { readers: [], writers: [] };
@@ -137,6 +139,16 @@ export function StatePanel() {
           data-testid={formsIds.addKey}
         >
           {t("forms.state.add")}
+        </Button>
+        <span className="flex-1" />
+        <Button
+          size="small"
+          variant="ghost"
+          icon={<Braces size={13} aria-hidden />}
+          title={t("forms.types.open")}
+          onClick={() => showTypes()}
+        >
+          {t("forms.types.button")}
         </Button>
       </div>
       <ul className="ss-panel-scroll state-list" aria-label={t("forms.state.keys")}>

@@ -20,4 +20,8 @@ summary: string,
 /**
  * Its records, for a small picture.
  */
-records: Array<Record>, };
+records: Array<Record>, 
+/**
+ * No other files belong to it, so that its nodes work in any graph.
+ */
+alone: boolean, };

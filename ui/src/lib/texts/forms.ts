@@ -438,6 +438,20 @@ export const forms = {
   "forms.examples.input": "Input",
 
   "forms.outline.connectEdit": "connect {from} to {to}",
+  "forms.types.title": "Types of the state",
+  "forms.types.open": "Types of the state for your editor",
+  "forms.types.menu": "Types of the state…",
+  "forms.types.button": "Types",
+  "forms.types.group": "Graph",
+  "forms.types.language": "Language",
+  "forms.types.python": "Python",
+  "forms.types.javascript": "TypeScript",
+  "forms.types.copy": "Copy the types",
+  "forms.types.help":
+    "Put this into a file beside your program: your editor then completes state keys and finds mistakes. superstep types prints the same.",
+  "forms.palette.patterns": "Patterns",
+  "forms.palette.patternsHelp": "Several nodes at once, with their edges and state keys, to be changed.",
+  "forms.edit.pattern": "Add {name}",
   "forms.state.keys": "State keys",
   "forms.state.none": "The state has no keys yet",
   "forms.state.noneHelp":

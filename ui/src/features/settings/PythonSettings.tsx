@@ -1,0 +1,52 @@
+/** Which Python programs run in, and where that comes from. Nothing is started to find out. */
+import { useState } from "react";
+import { Field } from "../../components/Field";
+import { TextField } from "../../components/TextField";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { rpc } from "../../ipc/client";
+import { formsIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { useAnswer } from "../storage/useAnswer";
+
+export function PythonSettings() {
+  const chosen = useSession((session) => session.appInfo?.settings.python ?? "");
+  const graphId = useSession((session) => session.graphId);
+  const setSettings = useSession((session) => session.setSettings);
+  const [draft, setDraft] = useState(chosen);
+  const [kept, setKept] = useState(0);
+  const found = useAnswer(`python/${graphId ?? ""}/${kept}`, (signal) =>
+    rpc("python.find", graphId === null ? {} : { graphId }, signal),
+  );
+  const keep = () => {
+    if (draft.trim() !== chosen)
+      void setSettings({ python: draft.trim() }).then(() => setKept((times) => times + 1));
+  };
+  const view = found.value;
+  return (
+    <section className="settings-part">
+      <h3>{t("settings.python")}</h3>
+      <Field label={t("settings.python.interpreter")} description={t("settings.python.help")}>
+        <TextField
+          mono
+          value={draft}
+          onChange={setDraft}
+          onCommit={keep}
+          onBlur={keep}
+          placeholder={t("settings.python.placeholder")}
+          data-testid={formsIds.settingsPython}
+        />
+      </Field>
+      {view?.program !== undefined && (
+        <p className="settings-help selectable" data-testid={formsIds.pythonFound}>
+          {t(graphId === null ? "settings.python.usesAny" : "settings.python.uses", {
+            program: view.program,
+          })}{" "}
+          {t(`settings.python.${view.chosenBy}`)}
+        </p>
+      )}
+      {view?.problem && <ProblemNote problem={view.problem} />}
+      {found.problem && <ProblemNote problem={found.problem} />}
+    </section>
+  );
+}

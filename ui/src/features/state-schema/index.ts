@@ -1,0 +1,1 @@
+export { showTypes, TypesDialog } from "./TypesDialog";
