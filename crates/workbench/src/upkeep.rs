@@ -7,7 +7,9 @@ use std::io::{BufReader, BufWriter};
 use std::sync::Arc;
 use std::time::Duration;
 
-use superstep::{CheckpointId, Keep, KeyUsage, Object, Pruning, Removal, ThreadId, ThreadLens, Value};
+use superstep::{
+    CheckpointId, Keep, KeyUsage, Object, Progress, Pruning, Removal, ThreadId, ThreadLens, Value,
+};
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::transfer::{self, TransferError};
 use tokio_util::sync::CancellationToken;
@@ -232,7 +234,9 @@ impl Workbench {
         let mut pruning = Pruning::threads(threads.iter().cloned(), keep);
         pruning = pruning.retain(retained.iter().map(|id| CheckpointId::from(id.as_str())));
         pruning.dry_run = request.dry_run;
-        let removal = superstep::prune(&*self.saver(), &pruning).await;
+        let (work, saver, progress) = (self.work(request.work), self.saver(), Progress::default());
+        let pruned = superstep::prune_watched(&*saver, &pruning, &progress);
+        let removal = progress.follow(pruned, &|done, total| work.at(done, total)).await;
         let view = self.removal_view(removal.map_err(|e| storage_problem(&e))?, retained.len())?;
         if !request.dry_run {
             self.pruned(&threads).await?;
@@ -450,9 +454,11 @@ impl Workbench {
         self: &Arc<Self>,
         request: VerifyStorage,
     ) -> Result<IntegrityView, Problem> {
-        let found = self
-            .saver()
-            .verify(request.repair)
+        let (work, saver, progress) = (self.work(request.work), self.saver(), Progress::default());
+        let found = progress
+            .follow(saver.verify_watched(request.repair, &progress), &|done, total| {
+                work.at(done, total)
+            })
             .await
             .map_err(|e| storage_problem(&e))?;
         if found.repaired {

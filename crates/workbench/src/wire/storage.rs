@@ -196,6 +196,10 @@ pub struct VerifyStorage {
     /// Put right what can be.
     #[serde(default)]
     pub repair: bool,
+    /// A name of the caller's, for progress and for `work.cancel`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub work: Option<String>,
 }
 
 /// Something stored that cannot be read.
@@ -280,6 +284,10 @@ pub struct PruneThreads {
     /// Only say what would go.
     #[serde(default)]
     pub dry_run: bool,
+    /// A name of the caller's, for progress and for `work.cancel`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub work: Option<String>,
 }
 
 /// A branch that goes: no checkpoint that stays continues it.

@@ -245,8 +245,7 @@ async fn a_graph_that_misses_a_connection_hears_that_it_was_made() {
         .ok("graph.apply", json!({"graphId": id, "baseRev": 0, "ops": ops}))
         .await;
     assert_eq!(applied["diagnostics"][0]["code"], "unknown-model");
-    let connection =
-        json!({"name": "mine", "provider": "openai", "baseUrl": "http://127.0.0.1:9/v1/", "key": {"type": "usual"}});
+    let connection = json!({"name": "mine", "provider": "openai", "baseUrl": "http://127.0.0.1:9/v1/", "key": {"type": "usual"}});
     app.ok("connections.save", connection).await;
     let left = app
         .until(|event| match event {

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { Button } from "../../components/Button";
 import { ConfirmDialog } from "../../components/Dialog";
 import { EmptyState } from "../../components/EmptyState";
-import { Spinner } from "../../components/Spinner";
 import { count } from "../../debugger/format";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { asProblem, type ShownProblem } from "../../debugger/runStore";
@@ -12,21 +11,27 @@ import type { IntegrityView } from "../../ipc/bindings/IntegrityView";
 import { rpc } from "../../ipc/client";
 import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
+import { withWork } from "../../state/work";
+import { Working } from "./Working";
 
 export function CheckTab() {
   const [found, setFound] = useState<IntegrityView | null>(null);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
   const [running, setRunning] = useState(false);
+  const [work, setWork] = useState<string | null>(null);
   const [asking, setAsking] = useState(false);
   const check = async (repair: boolean) => {
     setRunning(true);
     setProblem(null);
     setAsking(false);
     try {
-      setFound(await rpc("storage.verify", { repair }));
+      setFound(await withWork((work) => rpc("storage.verify", { repair, work }), setWork));
     } catch (thrown) {
-      setProblem(asProblem(thrown));
+      const problem = asProblem(thrown);
+      // It was stopped here, by the person who reads this.
+      if (problem.code !== "stopped") setProblem(problem);
     } finally {
+      setWork(null);
       setRunning(false);
     }
   };
@@ -38,9 +43,9 @@ export function CheckTab() {
   if (running) {
     return (
       <div className="storage-running">
-        <Spinner label={t("storage.check.running")} />
         <p>{t("storage.check.running")}</p>
         <p className="storage-hint">{t("storage.check.leave")}</p>
+        <Working work={work} label={t("storage.check.running")} />
       </div>
     );
   }

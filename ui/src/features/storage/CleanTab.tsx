@@ -3,7 +3,6 @@ import { useState } from "react";
 import { Button } from "../../components/Button";
 import { Field } from "../../components/Field";
 import { NumberField } from "../../components/NumberField";
-import { Spinner } from "../../components/Spinner";
 import { Switch } from "../../components/Switch";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { asProblem, type ShownProblem } from "../../debugger/runStore";
@@ -13,8 +12,9 @@ import { rpc } from "../../ipc/client";
 import { storageIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { stopWork, useWork, withWork } from "../../state/work";
+import { withWork } from "../../state/work";
 import { KeepField, Plan, removed } from "./Prune";
+import { Working } from "./Working";
 
 const USUAL: RetentionRule = { idleDays: 30, keep: { type: "latest" } };
 
@@ -25,7 +25,6 @@ export function CleanTab() {
   const [plan, setPlan] = useState<RemovalView | null>(null);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
   const [work, setWork] = useState<string | null>(null);
-  const progress = useWork((store) => (work === null ? undefined : store.going.get(work)));
   const change = (next: RetentionRule) => {
     setRule(next);
     setPlan(null);
@@ -76,27 +75,21 @@ export function CleanTab() {
       </Field>
       {problem && <ProblemNote problem={problem} onRetry={() => void apply(true)} />}
       {plan && <Plan plan={plan} />}
-      <div className="storage-actions">
-        {work !== null ? (
-          <>
-            <Spinner label={t("storage.prune.looking")} />
-            {progress && progress.total > 0 && (
-              <span className="tabular">{t("storage.of", { ...progress })}</span>
-            )}
-            <Button size="small" onClick={() => stopWork(work)}>
-              {t("storage.stop")}
+      {work !== null ? (
+        <Working work={work} label={t("storage.prune.looking")} />
+      ) : (
+        <div className="storage-actions">
+          {plan && plan.checkpoints > 0 ? (
+            <Button variant="danger" onClick={() => void apply(false)} data-testid="confirm">
+              {t("storage.prune.confirm")}
             </Button>
-          </>
-        ) : plan && plan.checkpoints > 0 ? (
-          <Button variant="danger" onClick={() => void apply(false)} data-testid="confirm">
-            {t("storage.prune.confirm")}
-          </Button>
-        ) : (
-          <Button onClick={() => void apply(true)} data-testid={storageIds.look}>
-            {t("storage.clean.look")}
-          </Button>
-        )}
-      </div>
+          ) : (
+            <Button onClick={() => void apply(true)} data-testid={storageIds.look}>
+              {t("storage.clean.look")}
+            </Button>
+          )}
+        </div>
+      )}
     </div>
   );
 }

@@ -5,7 +5,6 @@ import { Dialog } from "../../components/Dialog";
 import { Field } from "../../components/Field";
 import { NumberField } from "../../components/NumberField";
 import { Select } from "../../components/Select";
-import { Spinner } from "../../components/Spinner";
 import { bytes } from "../../debugger/format";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { loadCheckpoints } from "../../debugger/runStore";
@@ -15,7 +14,9 @@ import { rpc } from "../../ipc/client";
 import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
+import { stopWork, withWork } from "../../state/work";
 import { useAnswer } from "./useAnswer";
+import { Working } from "./Working";
 
 const KINDS = ["latest", "branches", "newest", "nothing"] as const;
 const SHOWN = 8;
@@ -95,19 +96,29 @@ export function PruneDialog({ threadId, title, onClose }: PruneProps) {
   const [keep, setKeep] = useState<KeepRule>({ type: "latest" });
   const [asked, setAsked] = useState(keep);
   const [busy, setBusy] = useState(false);
+  const [work, setWork] = useState<string | null>(null);
   // A number that is being typed is not a question each time.
   useEffect(() => {
     const timer = setTimeout(() => setAsked(keep), 200);
     return () => clearTimeout(timer);
   }, [keep]);
   const plan = useAnswer(JSON.stringify(asked), (signal) =>
-    rpc("thread.prune", { threadIds: [threadId], keep: asked, dryRun: true }, signal),
+    withWork((name) => {
+      // Nobody waits for the answer to an older question, nor for one whose dialog is closed.
+      signal.addEventListener("abort", () => stopWork(name), { once: true });
+      return rpc("thread.prune", { threadIds: [threadId], keep: asked, dryRun: true, work: name }, signal);
+    }, setWork),
   );
   const current = keep === asked;
   const remove = async () => {
     setBusy(true);
     try {
-      removed(await rpc("thread.prune", { threadIds: [threadId], keep: asked, dryRun: false }));
+      removed(
+        await withWork(
+          (name) => rpc("thread.prune", { threadIds: [threadId], keep: asked, dryRun: false, work: name }),
+          setWork,
+        ),
+      );
       void loadCheckpoints(threadId, true);
       onClose();
     } catch (problem) {
@@ -139,7 +150,9 @@ export function PruneDialog({ threadId, title, onClose }: PruneProps) {
     >
       <KeepField value={keep} onChange={setKeep} />
       {plan.problem && <ProblemNote problem={plan.problem} onRetry={plan.again} />}
-      {!plan.problem && (!plan.value || !current) && <Spinner label={t("storage.prune.looking")} />}
+      {!plan.problem && (busy || !plan.value || !current) && (
+        <Working work={work} label={t("storage.prune.looking")} />
+      )}
       {current && plan.value && <Plan plan={plan.value} />}
     </Dialog>
   );

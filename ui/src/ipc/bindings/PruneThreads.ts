@@ -16,4 +16,8 @@ keep: KeepRule,
 /**
  * Only say what would go.
  */
-dryRun: boolean, };
+dryRun: boolean, 
+/**
+ * A name of the caller's, for progress and for `work.cancel`.
+ */
+work?: string, };

@@ -7,4 +7,8 @@ export type VerifyStorage = {
 /**
  * Put right what can be.
  */
-repair: boolean, };
+repair: boolean, 
+/**
+ * A name of the caller's, for progress and for `work.cancel`.
+ */
+work?: string, };

@@ -17,4 +17,5 @@ export const storageIds = {
   back: "storage-back",
   inUse: "storage-in-use",
   bookmark: "storage-bookmark",
+  working: "storage-working",
 } as const;
