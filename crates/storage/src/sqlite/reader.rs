@@ -10,7 +10,7 @@ use superstep::{
 };
 
 use crate::codec::bytes::read_rows;
-use crate::codec::pack::{Unpacker, hash, parse, read_refs, split};
+use crate::codec::pack::{Parts, Unpacker, hash, parse, read_refs, split};
 use crate::codec::record::{Delta, Rows};
 use crate::codec::value::parse as json_value;
 use crate::codec::warm::Warm;
@@ -91,7 +91,7 @@ pub(super) struct Memo {
     keep: bool,
     states: HashMap<i64, State>,
     values: HashMap<i64, Value>,
-    parts: HashMap<i64, Value>,
+    parts: HashMap<i64, Value, foldhash::fast::RandomState>,
 }
 
 /// Metadata that one connection has decoded, by row.
@@ -685,10 +685,19 @@ impl View<'_> {
                 break;
             }
             let mut below = Vec::new();
+            self.memo.parts.reserve(wanted.len());
+            let (unpacker, known) = (&mut *self.unpacker, &mut self.memo.parts);
             let mut keep = |row: &Row<'_>| -> Result<(), Unreadable> {
                 let id: i64 = row.get(0)?;
-                let refs: Option<Vec<u8>> = row.get(2)?;
-                for part in read_refs(refs.as_deref()).map_err(Unreadable::Damaged)? {
+                let refs = row.get_ref(2)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
+                if refs.is_none_or(<[u8]>::is_empty) {
+                    // Most parts are text that refers to nothing: no copy is made of what is stored.
+                    let data = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
+                    let value = content(unpacker, known, id, row.get(1)?, data)?;
+                    known.insert(id, value);
+                    return Ok(());
+                }
+                for part in read_refs(refs).map_err(Unreadable::Damaged)? {
                     // A part is made after what it refers to; anything else would be a cycle.
                     if part >= id {
                         return Err(Unreadable::Damaged(format!(
@@ -725,23 +734,35 @@ impl View<'_> {
                     }
                 }
             }
-            if let Some(missing) = wanted.iter().find(|part| !found.contains_key(part)) {
+            let there = |part: &&i64| !found.contains_key(part) && !self.memo.parts.contains_key(part);
+            if let Some(missing) = wanted.iter().find(there) {
                 return Err(Unreadable::Damaged(format!("part {missing} of it is missing")));
             }
             wanted = below;
         }
         // What a part refers to has a smaller number, so it is there before it.
         for (id, (stored, data)) in found {
-            let damaged = |cause: String| Unreadable::Damaged(format!("part {id} of it: {cause}"));
-            let (text, referring) = self.unpacker.text(&data).map_err(damaged)?;
-            if hash(&text) != stored {
-                return Err(damaged("its content is not what was stored".to_owned()));
-            }
-            let value = parse(&text, referring, &self.memo.parts).map_err(damaged)?;
+            let value = content(self.unpacker, &self.memo.parts, id, stored, &data)?;
             self.memo.parts.insert(id, value);
         }
         Ok(())
     }
+}
+
+/// The value of a part whose text had the hash `stored`; what it refers to is in `parts`.
+fn content<P: Parts>(
+    unpacker: &mut Unpacker,
+    parts: &P,
+    id: i64,
+    stored: i64,
+    data: &[u8],
+) -> Result<Value, Unreadable> {
+    let damaged = |cause: String| Unreadable::Damaged(format!("part {id} of it: {cause}"));
+    let (text, referring) = unpacker.text(data).map_err(damaged)?;
+    if hash(&text) != stored {
+        return Err(damaged("its content is not what was stored".to_owned()));
+    }
+    parse(&text, referring, parts).map_err(damaged)
 }
 
 enum Unreadable {
