@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { SchemaForm, type SchemaFormProps } from "./SchemaForm";
 import type { Json, Schema } from "./schema-form/schema";
 
@@ -230,5 +230,19 @@ describe("SchemaForm", () => {
     );
     expect((screen.getByLabelText("a") as HTMLInputElement).readOnly).toBe(true);
     expect(screen.queryByRole("button", { name: "Add" })).toBeNull();
+  });
+
+  it("offers what can be done about a problem", () => {
+    const run = vi.fn();
+    const action = { label: "Settings…", run };
+    show(
+      { type: "object", properties: { model: { type: "string" } } },
+      { model: "x" },
+      {
+        errors: [{ pointer: "/model", message: "No such model.", action }],
+      },
+    );
+    fireEvent.click(screen.getByRole("button", { name: "Settings…" }));
+    expect(run).toHaveBeenCalledOnce();
   });
 });

@@ -5,6 +5,7 @@
 import { useMemo, useState, type ReactNode } from "react";
 import { t } from "../lib/texts";
 import type { KeyInfo } from "./code/jinja";
+import type { FieldProblem } from "./Field";
 import { JsonEditor } from "./JsonEditor";
 import { FormContext, SchemaField, type FormEditors, type FormSettings } from "./schema-form/SchemaField";
 import { resolve, validate, type Json, type Schema, type SchemaError } from "./schema-form/schema";
@@ -41,6 +42,8 @@ export interface SchemaFormProps {
 export interface FormError extends SchemaError {
   remedy?: string;
   severity?: "error" | "warning";
+  /** What can be done about it from here. */
+  action?: FieldProblem["action"];
 }
 
 const NO_KEYS: readonly KeyInfo[] = [];
@@ -82,9 +85,10 @@ export function SchemaForm({
       problemsBelow: (pointer) =>
         errors
           .filter((error) => error.pointer.startsWith(`${pointer}/`))
-          .map(({ message, remedy, severity = "error" }) => ({
+          .map(({ message, remedy, action, severity = "error" }) => ({
             message,
             severity,
+            action,
             ...(remedy !== undefined && { remedy }),
           })),
       problemsAt: (pointer) => {
@@ -99,6 +103,7 @@ export function SchemaForm({
         return all.map(({ message, ...problem }: FormError) => ({
           message,
           ...(problem.remedy !== undefined && { remedy: problem.remedy }),
+          action: problem.action,
           severity: problem.severity ?? ("error" as const),
         }));
       },

@@ -20,6 +20,7 @@ import { formsIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { KEYMAP } from "../../state/keymap";
+import { mendOf } from "../../state/mends";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
 import { ConductSection } from "./ConductSection";
@@ -64,6 +65,7 @@ export function NodeInspector({ name }: { name: string }) {
           message: each.message,
           remedy: each.remedy,
           severity: each.severity,
+          action: mendOf(each.code),
         })),
     [diagnostics],
   );
