@@ -410,7 +410,6 @@ fn asking(place: &Path, mode: Mode) -> Search {
     Search {
         place: place.to_owned(),
         files: vec![],
-        // One of the pages that are written as HTML, too.
         query: "brake pads of page 76".into(),
         limit: 5,
         mode,
@@ -453,10 +452,13 @@ async fn search(files: usize) {
         let text = format!("# Page {n}\n\n{}", (0..10).map(section).collect::<String>());
         written(&markdown, &format!("d{}/page-{n}.md", n % 40), &text);
         if n % 4 == 0 {
-            let body = text
-                .replace("## ", "<h2>")
-                .replace("# ", "<h1>")
-                .replace("\n\n", "</p>\n<p>");
+            let line = |line: &str| match line.split_once("# ") {
+                Some(("", title)) => format!("<h1>{title}</h1>\n"),
+                Some(("#", title)) => format!("<h2>{title}</h2>\n"),
+                _ => format!("<p>{line}</p>\n"),
+            };
+            let lines = text.lines().filter(|line| !line.is_empty());
+            let body: String = lines.map(line).collect();
             written(
                 &html,
                 &format!("page-{n}.html"),
