@@ -318,7 +318,7 @@ impl NodeContext {
 
     /// The metadata that accompanies messages of this task.
     pub fn metadata(&self) -> Value {
-        message_metadata(self.info(), &self.0.shared.user)
+        message_metadata(self.info(), &self.0.shared)
     }
 
     /// Runs another graph inside this task, with its own state, and gives its output.
@@ -383,8 +383,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// What accompanies a message of a task: the user's metadata, then where it comes from.
-pub(crate) fn message_metadata(info: &TaskInfo, user: &Object) -> Value {
-    let mut meta = user.clone();
+pub(crate) fn message_metadata(info: &TaskInfo, shared: &Shared) -> Value {
+    let mut meta = (*shared.user).clone();
+    if let Some(id) = &shared.asked_at {
+        meta.insert("checkpoint_id", id);
+    }
     if let Some(thread) = &info.thread {
         meta.insert("thread_id", thread);
     }

@@ -52,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) config: RunConfig,
     pub(crate) run_id: String,
     pub(crate) user: Arc<Object>,
+    /// The checkpoint that the outermost run was told to start at.
+    pub(crate) asked_at: Option<CheckpointId>,
     pub(crate) emitter: Emitter,
     /// The checkpointer that nested graphs inherit.
     pub(crate) saver: Option<Arc<dyn Checkpointer>>,
@@ -93,6 +95,7 @@ impl Shared {
         emitter: Emitter,
     ) -> Self {
         Self {
+            asked_at: config.checkpoint_id.clone(),
             config,
             run_id,
             user: Arc::new(user),
@@ -323,6 +326,7 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
         config,
         run_id: outer.run_id.clone(),
         user: outer.user.clone(),
+        asked_at: outer.asked_at.clone(),
         saver,
         store: graph.store.clone().or_else(|| outer.store.clone()),
         clock: outer.clock.clone(),

@@ -173,6 +173,8 @@ impl Live {
         let updated_channels = updated.map(|updated| {
             let mut names: Vec<Name> = updated.iter().map(|c| plan.channel(*c).name.clone()).collect();
             names.sort();
+            // What an input command wrote may have been written again.
+            names.dedup();
             names
         });
         let checkpoint = Checkpoint {

@@ -157,7 +157,10 @@ impl Loop {
                 .await;
             self.emit_values(interrupts.to_vec()).await;
         } else if error.is_none() || !writes.is_empty() {
-            self.emit_messages(task, writes).await;
+            // A node whose router failed has written, but it returned nothing.
+            if error.is_none() {
+                self.emit_messages(task, writes).await;
+            }
             self.emit_update(task, writes, false).await;
         }
         if self.shared.emitter.wants(StreamMode::Tasks) || self.shared.emitter.wants(StreamMode::Debug) {
@@ -214,7 +217,7 @@ impl Loop {
             {
                 let is_new = |id: String| !known.contains(&id) && self.shared.emitter.first_time(id);
                 if id(message).is_none_or(is_new) {
-                    let metadata = message_metadata(&self.info(task), &self.shared.user);
+                    let metadata = message_metadata(&self.info(task), &self.shared);
                     self.shared
                         .emitter
                         .send(Payload::Message(message.clone(), metadata))
