@@ -18,6 +18,9 @@ const SHORTEST: usize = 6;
 
 static KNOWN: LazyLock<RwLock<BTreeSet<String>>> = LazyLock::new(RwLock::default);
 
+/// JSON text may hold JSON text: the arguments of a tool call within a frame of an answer within a file of events.
+const NESTED: usize = 3;
+
 /// Notes a secret, also as it stands in JSON text and in addresses.
 pub fn note(secret: &str) {
     let secret = secret.trim();
@@ -31,14 +34,14 @@ pub fn note(secret: &str) {
     if known {
         return;
     }
-    let json = serde_json::Value::from(secret).to_string();
-    let forms = [
-        secret.to_owned(),
-        json[1..json.len() - 1].to_owned(),
-        crate::expression::encoded(secret),
-    ];
+    let in_json = |text: &String| {
+        let json = serde_json::Value::from(text.as_str()).to_string();
+        json[1..json.len() - 1].to_owned()
+    };
+    let forms = std::iter::successors(Some(secret.to_owned()), |form| Some(in_json(form)));
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    known.extend(forms);
+    known.extend(forms.take(1 + NESTED));
+    known.insert(crate::expression::encoded(secret));
 }
 
 /// The text without secrets.
@@ -141,6 +144,8 @@ mod tests {
         );
         let json = serde_json::json!({"t": "marked-7f3a\"quoted\""}).to_string();
         assert_eq!(redact(&json), r#"{"t":"[secret]"}"#);
+        let in_json = serde_json::json!({"frame": json}).to_string();
+        assert_eq!(redact(&in_json), r#"{"frame":"{\"t\":\"[secret]\"}"}"#);
         let mut log = RedactedLog(Vec::new());
         log.write_all(b"key=marked-7f3a\n").unwrap();
         assert_eq!(log.0, b"key=[secret]\n");
