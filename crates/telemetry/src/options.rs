@@ -63,7 +63,7 @@ impl Options {
         if get("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return Ok(None);
         }
-        let (traces, metrics) = (TRACES.target(&get)?, METRICS.target(&get)?);
+        let (traces, metrics) = (TRACES.target(get)?, METRICS.target(get)?);
         if traces.is_none() && metrics.is_none() {
             return Ok(None);
         }

@@ -92,10 +92,11 @@ fn described(item: &Item) -> Json {
 async fn get(args: &ItemArgs) -> Result<(), Fault> {
     let store = Store::open(&args.db).await?;
     let item = item(&store, &args.namespace, &args.key).await?;
-    Ok(match args.json {
-        true => out::pretty(&described(&item))?,
-        false => out::pretty(&Json::from(&Value::Object(item.value)))?,
-    })
+    let shown = match args.json {
+        true => described(&item),
+        false => Json::from(&Value::Object(item.value)),
+    };
+    Ok(out::pretty(&shown)?)
 }
 
 /// An item that must be there.

@@ -274,7 +274,7 @@ fn a_key_shows_neither_in_answers_nor_in_the_log_of_the_server() {
     };
     assert_eq!(status, "failed", "the second model refuses");
     for (command, request) in [
-        ("thread.checkpoints", thread.clone()),
+        ("thread.checkpoints", thread),
         ("connections.list", json!({})),
         ("trust.list", json!({})),
         ("thread.list", json!({})),

@@ -358,9 +358,10 @@ fn weighed(value: Jinja) -> Result<Jinja, JinjaError> {
     Ok(value)
 }
 
-/// A namespace that could hold itself would be without an end for everything that writes, compares or drops it.
+/// A namespace that could hold itself would be without an end for everything that writes, compares or drops it. What is
+/// looked through has been weighed, so it is not deep.
 fn held(value: Jinja) -> Result<Jinja, JinjaError> {
-    fn holds_names(value: &Jinja, depth: usize) -> bool {
+    fn holds_names(value: &Jinja) -> bool {
         if !matches!(
             value.kind(),
             ValueKind::Seq | ValueKind::Iterable | ValueKind::Map
@@ -377,14 +378,12 @@ fn held(value: Jinja) -> Result<Jinja, JinjaError> {
         }
         let keys = value.try_iter().into_iter().flatten();
         keys.into_iter().any(|key| match value.kind() {
-            ValueKind::Map => value
-                .get_item(&key)
-                .is_ok_and(|item| holds_names(&item, depth + 1)),
-            _ => holds_names(&key, depth + 1),
+            ValueKind::Map => value.get_item(&key).is_ok_and(|item| holds_names(&item)),
+            _ => holds_names(&key),
         })
     }
     let value = weighed(value)?;
-    if holds_names(&value, 0) {
+    if holds_names(&value) {
         return Err(JinjaError::new(
             ErrorKind::InvalidOperation,
             "a namespace holds texts, numbers, lists and objects, and no namespace; make a list of other things with `|list`",
