@@ -1,3 +1,5 @@
+//! Expressions and templates by what they give, beside plain Jinja and at their limits.
+
 use superstep::json;
 
 use super::uses::is_filter;
