@@ -1,7 +1,7 @@
 //! The `add_messages` reducer: a list of messages joined by id.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::value::{Ids, List, Object, Value};
 
@@ -180,57 +180,114 @@ fn kind_of(role: &str) -> Result<&'static str, String> {
     })
 }
 
-/// The complete form, with every field that its type has.
+/// The complete form of each type: every field that it has, with what a field holds that was not given.
+static FORMS: LazyLock<Vec<(&str, Object)>> = LazyLock::new(|| {
+    let (object, list) = (|| Value::Object(Object::new()), || Value::Array(List::new()));
+    let common = |kind: &'static str| {
+        [
+            ("content", "".into()),
+            ("additional_kwargs", object()),
+            ("response_metadata", object()),
+            ("type", kind.into()),
+            ("name", Value::Null),
+            ("id", Value::Null),
+        ]
+    };
+    let more = |kind: &str| match kind {
+        "ai" => vec![
+            ("tool_calls", list()),
+            ("invalid_tool_calls", list()),
+            ("usage_metadata", Value::Null),
+        ],
+        "tool" => vec![
+            ("tool_call_id", Value::Null),
+            ("artifact", Value::Null),
+            ("status", "success".into()),
+        ],
+        _ => Vec::new(),
+    };
+    ["human", "ai", "system", "tool", "function", "remove"]
+        .into_iter()
+        .map(|kind| (kind, common(kind).into_iter().chain(more(kind)).collect()))
+        .collect()
+});
+
+/// The complete form of a tool call.
+static CALL: LazyLock<Object> = LazyLock::new(|| {
+    let fields = ["name", "args", "id"].map(|key| (key, Value::Null));
+    fields.into_iter().chain([("type", "tool_call".into())]).collect()
+});
+
+/// Makes the complete form of `given`, which says it is of this type. What is complete already is not made again: a
+/// conversation that comes back through a node is the one that went in.
 fn message(kind: &'static str, content: Value, given: &Object) -> Result<Value, String> {
-    let or = |key: &str, default: Value| given.get(key).cloned().unwrap_or(default);
-    let object = || Value::Object(Object::new());
-    let mut whole = Object::new();
-    whole.insert("content", content);
-    whole.insert("additional_kwargs", or("additional_kwargs", object()));
-    whole.insert("response_metadata", or("response_metadata", object()));
-    whole.insert("type", kind);
-    whole.insert("name", or("name", Value::Null));
+    let form = FORMS.iter().find(|(of, _)| *of == kind).map(|(_, form)| form);
+    let Some(form) = form else {
+        return Err(format!("there is no form of `{kind}` messages"));
+    };
+    if is_whole(kind, form, given) {
+        return Ok(Value::Object(given.clone()));
+    }
+    let mut whole = form.clone();
+    let mut fill = |key: &str, value: Option<&Value>| {
+        if let Some(value) = value {
+            whole.set(key, value.clone());
+        }
+    };
+    fill("content", Some(&content));
+    for key in ["additional_kwargs", "response_metadata", "name"] {
+        fill(key, given.get(key));
+    }
     let id = match given.get("id") {
         Some(Value::String(id)) => Value::String(id.clone()),
         Some(Value::Number(n)) => n.to_string().into(),
         _ if kind == "remove" => return Err("a remove message needs the id of the message to remove".into()),
         _ => uuid::Uuid::new_v4().to_string().into(),
     };
-    whole.insert("id", id);
+    fill("id", Some(&id));
     match kind {
         "ai" => {
-            let calls = match given.get("tool_calls") {
-                Some(Value::Array(calls)) => calls.iter().map(tool_call).collect::<List>(),
-                _ => List::new(),
-            };
-            whole.insert("tool_calls", calls);
-            whole.insert(
-                "invalid_tool_calls",
-                or("invalid_tool_calls", Value::Array(List::new())),
-            );
-            whole.insert("usage_metadata", or("usage_metadata", Value::Null));
+            if let Some(Value::Array(calls)) = given.get("tool_calls") {
+                fill("tool_calls", Some(&calls.iter().map(tool_call).collect::<List>().into()));
+            }
+            fill("invalid_tool_calls", given.get("invalid_tool_calls"));
+            fill("usage_metadata", given.get("usage_metadata"));
         }
         "tool" => {
             let Some(id) = given.get("tool_call_id") else {
                 return Err("a tool message needs the tool_call_id that it answers".into());
             };
-            whole.insert("tool_call_id", id.clone());
-            whole.insert("artifact", or("artifact", Value::Null));
-            whole.insert("status", or("status", "success".into()));
+            fill("tool_call_id", Some(id));
+            fill("artifact", given.get("artifact"));
+            fill("status", given.get("status"));
         }
         _ => {}
     }
     Ok(Value::Object(whole))
 }
 
+/// Has it exactly the fields of its type, in their order, and those that are made over as they would be made?
+fn is_whole(kind: &str, form: &Object, given: &Object) -> bool {
+    given.keys().eq(form.keys())
+        && given.get("type").and_then(Value::as_str) == Some(kind)
+        && given.get("id").and_then(Value::as_str).is_some()
+        && given.get("tool_calls").is_none_or(|calls| {
+            let whole = |call: &Value| call.as_object().is_some_and(is_whole_call);
+            calls.as_array().is_some_and(|calls| calls.iter().all(whole))
+        })
+}
+
+fn is_whole_call(call: &Object) -> bool {
+    call.keys().eq(CALL.keys()) && call.get("type") == CALL.get("type")
+}
+
 /// `{name, args, id, type: "tool_call"}` from that form or from OpenAI's `{id, function: {name, arguments}}`.
 fn tool_call(call: &Value) -> Value {
+    if call.as_object().is_some_and(is_whole_call) {
+        return call.clone();
+    }
     let function = call.get("function");
-    let name = call
-        .get("name")
-        .or_else(|| function?.get("name"))
-        .cloned()
-        .unwrap_or_default();
+    let name = call.get("name").or_else(|| function?.get("name"));
     let args = call.get("args").cloned().unwrap_or_else(|| {
         let text = function
             .and_then(|f| f.get("arguments"))
@@ -238,15 +295,11 @@ fn tool_call(call: &Value) -> Value {
             .unwrap_or("{}");
         serde_json::from_str(text).unwrap_or_else(|_| Value::Object(Object::new()))
     });
-    [
-        ("name", name),
-        ("args", args),
-        ("id", call.get("id").cloned().unwrap_or_default()),
-        ("type", "tool_call".into()),
-    ]
-    .into_iter()
-    .collect::<Object>()
-    .into()
+    let mut whole = CALL.clone();
+    whole.set("name", name.cloned().unwrap_or_default());
+    whole.set("args", args);
+    whole.set("id", call.get("id").cloned().unwrap_or_default());
+    Value::Object(whole)
 }
 
 #[cfg(test)]

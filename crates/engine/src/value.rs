@@ -91,8 +91,8 @@ type Places = HashMap<Arc<str>, usize, foldhash::fast::RandomState>;
 /// So many entries are held without memory of their own: most updates and many states are not larger.
 const SMALL: usize = 2;
 
-/// So many keys are found sooner by looking at each than by hashing. State and messages rarely have more.
-const FEW: usize = 8;
+/// So many keys are found sooner by looking at each than by hashing. States rarely have more, and a message has nine.
+const FEW: usize = 10;
 
 impl Entries {
     fn place(&self, key: &str) -> Option<usize> {
@@ -277,6 +277,12 @@ impl Object {
     /// Sets `key`, keeping its place when it exists.
     pub fn insert(&mut self, key: impl Into<Arc<str>>, value: impl Into<Value>) -> Option<Value> {
         Arc::make_mut(&mut self.0).insert(key.into(), value.into())
+    }
+    /// Sets a key that is there: no name has to be made for it.
+    pub(crate) fn set(&mut self, key: &str, value: Value) {
+        if let Some(place) = self.0.place(key) {
+            Arc::make_mut(&mut self.0).list[place].1 = value;
+        }
     }
     /// Removes `key`, keeping the order of the others.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
