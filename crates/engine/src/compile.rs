@@ -142,6 +142,17 @@ impl Compiler {
         if let Some(handler) = options.error_handler.or(branch) {
             self.handlers.push((self.plan.nodes.len() as NodeIx, handler));
         }
+        if let Some(limit) = options.max_visits {
+            if limit == 0 {
+                self.problem(
+                    "visit-limit",
+                    place.clone(),
+                    format!("Node `{name}` may be visited 0 times, so no run could ever come to it."),
+                    "Give at least 1, or no limit.",
+                );
+            }
+            self.plan.bounded.push(self.plan.nodes.len() as NodeIx);
+        }
         self.plan.add_node(name, Some(node), options.defer, input);
         if let Some(spec) = self.plan.nodes.last_mut() {
             let rules = Rules {
@@ -160,6 +171,8 @@ impl Compiler {
                 graphs: options.graphs,
                 destinations,
                 writes,
+                metadata: options.metadata,
+                max_visits: options.max_visits,
             });
         }
     }

@@ -4,10 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use futures::Stream;
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use crate::analysis::Analysis;
 use crate::cache::NodeCache;
@@ -23,10 +20,11 @@ use crate::nest::Persistence;
 use crate::node::Command;
 use crate::plan::Plan;
 use crate::run::Loop;
+use crate::running::Run;
 use crate::schedule::Schedule;
 use crate::snapshot::StateSnapshot;
 use crate::store::Store;
-use crate::stream::{Interrupt, Payload, StreamEvent, StreamMode};
+use crate::stream::{Interrupt, StreamMode};
 use crate::update::{StateUpdate, Updated};
 use crate::upkeep::{Pruning, Removal};
 use crate::value::{List, Object, Value};
@@ -296,9 +294,6 @@ impl StateRef {
     }
 }
 
-/// How many events wait for a slow reader before the run waits for it.
-const STREAM_BUFFER: usize = 256;
-
 impl Graph {
     pub(crate) fn new(plan: Plan) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -396,19 +391,12 @@ impl Graph {
 
     /// Starts a run in the background and streams what happens. Needs a tokio runtime. Dropping the `Run` stops it.
     pub fn stream(&self, input: Input, mut config: RunConfig) -> Run {
-        let (sender, receiver) = mpsc::channel(STREAM_BUFFER);
         let cancel = config.cancel.child_token();
         config.cancel = cancel.clone();
-        let emitter = Emitter::new(&config.modes, sender);
         let graph = self.clone();
-        let handle = tokio::spawn(async move { Loop::root(&graph, config, emitter)?.run(input).await });
-        Run {
-            receiver,
-            handle,
-            _stop: cancel.clone().drop_guard(),
-            cancel,
-            seq: 0,
-        }
+        Run::start(&config.modes.clone(), cancel, async move |emitter| {
+            Loop::root(&graph, config, emitter)?.run(input).await
+        })
     }
 
     /// The state of a thread.
@@ -516,55 +504,5 @@ impl Graph {
         self.saver.as_ref().ok_or_else(|| RunError::NotPersistent {
             message: format!("No checkpointer set: {what} needs one. Call `with_checkpointer` on the graph."),
         })
-    }
-}
-
-/// A run in progress: a stream of events, and its result.
-#[derive(Debug)]
-pub struct Run {
-    receiver: mpsc::Receiver<(Arc<[String]>, Payload)>,
-    handle: JoinHandle<Result<RunResult, RunError>>,
-    cancel: CancellationToken,
-    _stop: DropGuard,
-    seq: u64,
-}
-
-impl Run {
-    /// The next event; None when the run has ended.
-    pub async fn next(&mut self) -> Option<StreamEvent> {
-        let (ns, payload) = self.receiver.recv().await?;
-        Some(self.event(ns, payload))
-    }
-
-    fn event(&mut self, ns: Arc<[String]>, payload: Payload) -> StreamEvent {
-        let seq = self.seq;
-        self.seq += 1;
-        StreamEvent { seq, ns, payload }
-    }
-
-    /// Stops the run; the thread stays resumable. Keep reading until the end, then `finish`.
-    pub fn cancel(&self) {
-        self.cancel.cancel();
-    }
-
-    /// Reads what is left and gives the result.
-    pub async fn finish(mut self) -> Result<RunResult, RunError> {
-        while self.receiver.recv().await.is_some() {}
-        match (&mut self.handle).await {
-            Ok(result) => result,
-            Err(_) => Err(RunError::Cancelled),
-        }
-    }
-}
-
-impl Stream for Run {
-    type Item = StreamEvent;
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<StreamEvent>> {
-        self.receiver
-            .poll_recv(context)
-            .map(|item| item.map(|(ns, payload)| self.event(ns, payload)))
     }
 }

@@ -68,6 +68,8 @@ struct Inner {
     /// The place of the task in its step, by which the run knows who calls.
     place: usize,
     previous: Option<Value>,
+    /// Messages that are to be written, with their keys.
+    pushed: Mutex<Vec<(Name, Value)>>,
 }
 
 /// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
@@ -137,22 +139,23 @@ impl NodeContext {
             failed,
             place,
             previous,
+            pushed: Mutex::default(),
         }))
     }
 
     /// For what works outside of a run: routers while a state is edited, and nodes on their own.
     pub(crate) fn detached(
         graph: &Graph,
-        thread: Option<&ThreadId>,
+        config: RunConfig,
         node: NodeIx,
         task: &TaskId,
-        checkpoint: &CheckpointId,
-        step: i64,
+        (checkpoint, step): (&CheckpointId, i64),
         given: Vec<Value>,
+        emitter: Emitter,
     ) -> Self {
         let name = &graph.plan.node(node).name;
         let info = TaskInfo {
-            thread: thread.cloned(),
+            thread: config.thread.clone(),
             run_id: String::new(),
             checkpoint_ns: format!("{name}:{task}"),
             task_id: task.clone(),
@@ -167,14 +170,8 @@ impl NodeContext {
         let stage = Stage::new(&graph.plan, &"".into(), checkpoint, step);
         let name = info.node.clone();
         let head = Head::known(&stage, Some(node), name, Origin::Pull, task.clone(), "".into());
-        // No run stands behind it: nobody listens, nothing is given.
-        let shared = Shared::root(
-            graph,
-            RunConfig::default(),
-            String::new(),
-            Object::new(),
-            Emitter::none(),
-        );
+        // No run stands behind it.
+        let shared = Shared::root(graph, config, String::new(), Object::new(), emitter);
         let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, given, None);
         let _ = context.0.info.set(info);
         context
@@ -200,6 +197,7 @@ impl NodeContext {
             failed: self.0.failed.clone(),
             place: self.0.place,
             previous: self.0.previous.clone(),
+            pushed: Mutex::default(),
         }))
     }
 
@@ -288,6 +286,25 @@ impl NodeContext {
         }
     }
 
+    /// Sends a whole message to readers of the `messages` stream at once, and writes it to the state key `key` when the
+    /// node has returned, before what it returns. The message gets an id if it has none.
+    pub async fn push_message(
+        &self,
+        key: impl Into<Name>,
+        message: impl Into<Value>,
+    ) -> Result<(), NodeError> {
+        let refused = |why| NodeError::new("ValueError", why);
+        let message = crate::messages::coerce(&message.into()).map_err(refused)?;
+        lock(&self.0.pushed).push((key.into(), message.clone()));
+        self.message(message).await;
+        Ok(())
+    }
+
+    /// What [`push_message`](Self::push_message) was given.
+    pub(crate) fn take_pushed(&self) -> Vec<(Name, Value)> {
+        std::mem::take(&mut lock(&self.0.pushed))
+    }
+
     /// Does anybody read this stream?
     pub fn wants(&self, mode: StreamMode) -> bool {
         self.0.shared.emitter.wants(mode)
@@ -318,7 +335,7 @@ impl NodeContext {
 
     /// The metadata that accompanies messages of this task.
     pub fn metadata(&self) -> Value {
-        message_metadata(self.info(), &self.0.shared)
+        message_metadata(self.info(), &self.0.shared, self.0.head.metadata())
     }
 
     /// Runs another graph inside this task, with its own state, and gives its output.
@@ -382,8 +399,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// What accompanies a message of a task: the user's metadata, then where it comes from.
-pub(crate) fn message_metadata(info: &TaskInfo, shared: &Shared) -> Value {
+/// What accompanies a message of a task: the user's metadata, then where it comes from, then what its node adds.
+pub(crate) fn message_metadata(info: &TaskInfo, shared: &Shared, own: &Object) -> Value {
     let mut meta = (*shared.user).clone();
     if let Some(id) = &shared.asked_at {
         meta.insert("checkpoint_id", id);
@@ -400,5 +417,8 @@ pub(crate) fn message_metadata(info: &TaskInfo, shared: &Shared) -> Value {
     meta.insert("langgraph_triggers", triggers);
     meta.insert("langgraph_path", info.path.clone());
     meta.insert("langgraph_checkpoint_ns", info.checkpoint_ns.as_str());
+    for (key, value) in own.iter() {
+        meta.insert(key.clone(), value.clone());
+    }
     Value::Object(meta)
 }

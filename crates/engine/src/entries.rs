@@ -4,7 +4,7 @@ use crate::channel::{DeltaReducer, Kind, shorten};
 use crate::delta::with_ids;
 use crate::live::{Channel, Writes};
 use crate::plan::{ChannelIx, Plan};
-use crate::value::{List, Value};
+use crate::value::{List, Object, Value};
 
 /// Who makes an update: what it may write, and how messages call it.
 #[derive(Clone, Copy)]
@@ -71,23 +71,86 @@ pub(crate) fn add_command_writes(
     update: &Value,
     writes: &mut Writes,
 ) -> Result<(), String> {
-    let Some(pairs) = update.as_array().filter(|_| !plan.is_root).and_then(pairs_of) else {
-        return add_writes(plan, writer, update, writes);
+    if plan.previous_channel.is_some() {
+        return add_to_workflow(plan, writer, update, writes);
+    }
+    let only = plan.is_root.then_some(ROOT);
+    if let Some(pairs) = update.as_array().and_then(|list| pairs_of(list, only)) {
+        return match plan.is_root {
+            true => pairs
+                .into_iter()
+                .try_for_each(|(_, value)| add(plan, writer, 0, value, writes)),
+            false => pairs
+                .into_iter()
+                .try_for_each(|(key, value)| add_entry(plan, writer, key, value, writes)),
+        };
+    }
+    let named = update
+        .as_object()
+        .filter(|named| plan.is_root && named.len() == 1);
+    add_writes(
+        plan,
+        writer,
+        named.and_then(|named| named.get(ROOT)).unwrap_or(update),
+        writes,
+    )
+}
+
+/// The name by which a command may call a state that is one value.
+const ROOT: &str = "__root__";
+
+/// A command updates what a workflow returned, by its name. Other keys are none of its state: they stay among the
+/// writes of the command, where they say why nothing followed.
+fn add_to_workflow(
+    plan: &Plan,
+    writer: Writer<'_>,
+    update: &Value,
+    writes: &mut Writes,
+) -> Result<(), String> {
+    let whole;
+    let entries = match update {
+        Value::Object(entries) => entries,
+        Value::Null => return Ok(()),
+        value => {
+            whole = Object::from_iter([(ROOT, value.clone())]);
+            &whole
+        }
     };
-    for (key, value) in pairs {
-        add_entry(plan, writer, key, value, writes)?;
+    for (key, value) in entries.iter() {
+        match plan.channel_named(key) {
+            Some(0) => add(plan, writer, 0, value, writes)?,
+            _ if key.starts_with("__") && **key != *ROOT => {}
+            _ => writes.push((Channel::Named(key.clone()), value.clone())),
+        }
     }
     Ok(())
 }
 
-fn pairs_of(list: &List) -> Option<Vec<(&str, &Value)>> {
-    let pair = |pair: &Value| pair.as_array().filter(|pair| pair.len() == 2).is_some();
-    if !list.iter().all(pair) {
-        return None;
+/// The list as pairs, if it is one; of this key only, if one is named.
+fn pairs_of<'a>(list: &'a List, only: Option<&str>) -> Option<Vec<(&'a str, &'a Value)>> {
+    let pair = |item: &'a Value| {
+        let (key, value) = (item.at(0)?.as_str()?, item.at(1)?);
+        let fits = item.as_array()?.len() == 2 && only.is_none_or(|only| only == key);
+        fits.then_some((key, value))
+    };
+    list.iter().map(pair).collect()
+}
+
+/// Adds a message that a node wants written to `key`.
+pub(crate) fn add_message(
+    plan: &Plan,
+    node: &str,
+    key: &str,
+    message: &Value,
+    writes: &mut Writes,
+) -> Result<(), String> {
+    match plan.channel_named(key).filter(|index| plan.is_state_key(*index)) {
+        Some(index) => add(plan, Writer::Node(node), index, message, writes),
+        None => Err(format!(
+            "Node `{node}` pushed a message to `{key}`, which is no state key. Declare the key, or name the one that \
+             holds the messages."
+        )),
     }
-    list.iter()
-        .map(|pair| Some((pair.at(0)?.as_str()?, pair.at(1)?)))
-        .collect()
 }
 
 fn add_entry(

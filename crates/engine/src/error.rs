@@ -58,6 +58,18 @@ pub enum RunError {
     /// Somebody stopped the run; the thread goes on from its last checkpoint.
     #[error("the run was stopped; the thread can go on from its last checkpoint")]
     Cancelled,
+    /// A run came to a node in more super-steps than the node allows. The thread can go on from there.
+    #[error(
+        "Node `{node}` was to run a {}th time, and at most {limit} are allowed in one run. Nothing of this step was \
+         begun: go on with the thread, which counts anew, raise the node's `max_visits`, or let a condition end the \
+         loop.", .limit + 1
+    )]
+    LoopLimit {
+        /// Which node.
+        node: Name,
+        /// How often a run may come to it.
+        limit: u32,
+    },
     /// It took too long; the thread goes on from its last checkpoint, and finished tasks are kept.
     #[error("the {scope} took longer than {:.3}s; the thread can go on from its last checkpoint", .limit.as_secs_f64())]
     TimedOut {
@@ -175,7 +187,7 @@ impl RunError {
     /// The error class under which a failure is stored and shown, by its name in LangGraph where it has one.
     pub fn class(&self) -> &str {
         match self {
-            RunError::Recursion { .. } => "GraphRecursionError",
+            RunError::Recursion { .. } | RunError::LoopLimit { .. } => "GraphRecursionError",
             RunError::InvalidUpdate { .. } => "InvalidUpdateError",
             RunError::EmptyInput { .. } => "EmptyInputError",
             RunError::Node { failure, .. } => &failure.class,
@@ -193,6 +205,7 @@ impl RunError {
     pub fn code(&self) -> &'static str {
         match self {
             RunError::Recursion { .. } => "recursion-limit",
+            RunError::LoopLimit { .. } => "loop-limit",
             RunError::InvalidUpdate { .. } => "invalid-update",
             RunError::EmptyInput { .. } => "empty-input",
             RunError::Node { .. } => "node-failed",

@@ -39,6 +39,7 @@ mod plan;
 mod progress;
 mod retry;
 mod run;
+mod running;
 mod schedule;
 mod schema;
 mod single;
@@ -64,7 +65,7 @@ pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed
 pub use checkpoint::reserved::{END, START};
 pub use checkpoint::*;
 pub use clock::{Clock, SystemClock, iso8601};
-pub use compiled::{Drain, Durability, Graph, Input, Output, Run, RunConfig, RunResult, RunStatus, StateRef};
+pub use compiled::{Drain, Durability, Graph, Input, Output, RunConfig, RunResult, RunStatus, StateRef};
 pub use context::{NodeContext, TaskInfo};
 pub use decode::DecodeError;
 pub use delta::{prune, prune_watched};
@@ -89,6 +90,7 @@ pub use node::{
 pub use options::NodeOptions;
 pub use progress::{Progress, Watch};
 pub use retry::{RetryOn, RetryPolicy, is_retryable};
+pub use running::Run;
 pub use schedule::Schedule;
 pub use single::NodeRun;
 pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};

@@ -150,6 +150,7 @@ pub fn coerce(value: &Value) -> Result<Value, String> {
             };
             let kind = kind_of(role)?;
             match (fields.get("content"), kind) {
+                (Some(Value::Null), _) => message(kind, "".into(), fields),
                 (Some(content), _) => message(kind, content.clone(), fields),
                 (None, "remove") => message(kind, "".into(), fields),
                 (None, _) => Err(missing(value)),
@@ -238,6 +239,13 @@ fn message(kind: &'static str, content: Value, given: &Object) -> Result<Value, 
     for key in ["additional_kwargs", "response_metadata", "name"] {
         fill(key, given.get(key));
     }
+    if given.get("role").and_then(Value::as_str) == Some("developer") {
+        // It is a system message to everybody but the provider, who has a role of this name.
+        let kept = given.get("additional_kwargs").and_then(Value::as_object);
+        let mut kept = kept.cloned().unwrap_or_default();
+        kept.insert("__openai_role__", "developer");
+        fill("additional_kwargs", Some(&kept.into()));
+    }
     let id = match given.get("id") {
         Some(Value::String(id)) => Value::String(id.clone()),
         Some(Value::Number(n)) => n.to_string().into(),
@@ -248,7 +256,8 @@ fn message(kind: &'static str, content: Value, given: &Object) -> Result<Value, 
     match kind {
         "ai" => {
             if let Some(Value::Array(calls)) = given.get("tool_calls") {
-                fill("tool_calls", Some(&calls.iter().map(tool_call).collect::<List>().into()));
+                let calls = calls.iter().map(tool_call).collect::<Result<List, _>>()?;
+                fill("tool_calls", Some(&calls.into()));
             }
             fill("invalid_tool_calls", given.get("invalid_tool_calls"));
             fill("usage_metadata", given.get("usage_metadata"));
@@ -269,6 +278,7 @@ fn message(kind: &'static str, content: Value, given: &Object) -> Result<Value, 
 /// Has it exactly the fields of its type, in their order, and those that are made over as they would be made?
 fn is_whole(kind: &str, form: &Object, given: &Object) -> bool {
     given.keys().eq(form.keys())
+        && given.get("content").is_some_and(|content| !content.is_null())
         && given.get("type").and_then(Value::as_str) == Some(kind)
         && given.get("id").and_then(Value::as_str).is_some()
         && given.get("tool_calls").is_none_or(|calls| {
@@ -282,24 +292,29 @@ fn is_whole_call(call: &Object) -> bool {
 }
 
 /// `{name, args, id, type: "tool_call"}` from that form or from OpenAI's `{id, function: {name, arguments}}`.
-fn tool_call(call: &Value) -> Value {
+fn tool_call(call: &Value) -> Result<Value, String> {
     if call.as_object().is_some_and(is_whole_call) {
-        return call.clone();
+        return Ok(call.clone());
     }
     let function = call.get("function");
     let name = call.get("name").or_else(|| function?.get("name"));
-    let args = call.get("args").cloned().unwrap_or_else(|| {
-        let text = function
-            .and_then(|f| f.get("arguments"))
-            .and_then(Value::as_str)
-            .unwrap_or("{}");
-        serde_json::from_str(text).unwrap_or_else(|_| Value::Object(Object::new()))
-    });
+    let said = function.and_then(|f| f.get("arguments")).and_then(Value::as_str);
+    let args = match (call.get("args"), said) {
+        (Some(args), _) => args.clone(),
+        (None, Some(text)) => serde_json::from_str(text).map_err(|error| {
+            let name = name.and_then(Value::as_str).unwrap_or("a tool");
+            format!(
+                "The arguments of the call of {name} are no JSON: {error}. A call whose arguments cannot be read \
+                 belongs into `invalid_tool_calls`."
+            )
+        })?,
+        (None, None) => Value::Object(Object::new()),
+    };
     let mut whole = CALL.clone();
     whole.set("name", name.cloned().unwrap_or_default());
     whole.set("args", args);
     whole.set("id", call.get("id").cloned().unwrap_or_default());
-    Value::Object(whole)
+    Ok(Value::Object(whole))
 }
 
 #[cfg(test)]

@@ -131,6 +131,22 @@ impl<T: Into<Value>> From<T> for NodeOutput {
     }
 }
 
+impl From<Command> for NodeOutput {
+    fn from(command: Command) -> Self {
+        NodeOutput::Command(command)
+    }
+}
+
+/// A packet or a name returned bare leads there and writes nothing.
+impl From<Target> for NodeOutput {
+    fn from(target: Target) -> Self {
+        NodeOutput::Command(Command {
+            goto: vec![target],
+            ..Command::default()
+        })
+    }
+}
+
 /// Why a node did not return an output.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum NodeError {

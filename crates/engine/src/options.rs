@@ -11,7 +11,7 @@ use crate::ids::Name;
 use crate::node::{Node, NodeOutput};
 use crate::retry::RetryPolicy;
 use crate::timeout::Timeout;
-use crate::value::Value;
+use crate::value::{Object, Value};
 
 /// Options of one node. Start from the default and chain.
 #[derive(Clone, Default)]
@@ -31,6 +31,8 @@ pub struct NodeOptions {
     pub(crate) blocking: bool,
     pub(crate) writes: Option<Vec<Name>>,
     pub(crate) destinations: Vec<Name>,
+    pub(crate) metadata: Object,
+    pub(crate) max_visits: Option<u32>,
 }
 
 impl fmt::Debug for NodeOptions {
@@ -127,6 +129,18 @@ impl NodeOptions {
     /// The node writes at most these keys. This is for the [analysis](crate::Graph::analysis); runs do not check it.
     pub fn writes<T: Into<Name>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
         self.writes = Some(keys.into_iter().map(Into::into).collect());
+        self
+    }
+    /// Goes with the messages and task events of the node, beside the metadata of the run, over which it wins.
+    pub fn metadata(mut self, metadata: Object) -> Self {
+        self.metadata = metadata;
+        self
+    }
+    /// A run may come to the node in at most so many super-steps: a bound for the loops that it is part of, beside the
+    /// recursion limit of the whole run. The step after them is not begun and the run fails with
+    /// [`RunError::LoopLimit`](crate::RunError::LoopLimit); the thread can go on from there, and a new run counts anew.
+    pub fn max_visits(mut self, limit: u32) -> Self {
+        self.max_visits = Some(limit);
         self
     }
     /// Where the commands that the node returns may lead. They must exist; drawings and the

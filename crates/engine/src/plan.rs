@@ -89,6 +89,10 @@ pub(crate) struct More {
     /// State keys it may write, as declared; None when nothing is said.
     pub(crate) writes: Option<Vec<ChannelIx>>,
     pub(crate) cache: Option<CachePolicy>,
+    /// Accompanies what its tasks tell.
+    pub(crate) metadata: Object,
+    /// So many super-steps of a run may have it.
+    pub(crate) max_visits: Option<u32>,
 }
 
 static NOTHING_MORE: LazyLock<More> = LazyLock::new(More::default);
@@ -136,6 +140,8 @@ pub(crate) struct Plan {
     /// Is the state one value, and no object of keys?
     pub(crate) is_root: bool,
     pub(crate) has_untracked: bool,
+    /// Nodes that a run may come to only so often.
+    pub(crate) bounded: Vec<NodeIx>,
     /// Refuses updates of keys that are none; None ignores them.
     pub(crate) unknown_key: Option<SayFn>,
     /// Keys whose values are rebuilt from writes.

@@ -1,13 +1,16 @@
 //! One node alone: what it does to a state, without a run around it. For tests of nodes, and to try one out.
 
 use crate::checkpoint::reserved::END;
-use crate::compiled::Graph;
+use crate::compiled::{Graph, RunConfig};
 use crate::context::{NodeContext, interrupt_id};
+use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name};
 use crate::live::{Live, Writes};
 use crate::node::Interrupted;
-use crate::stream::Interrupt;
+use crate::plan::Shown;
+use crate::running::Run;
+use crate::stream::{Interrupt, Payload, StreamMode, Update};
 use crate::task::{self, End, Work};
 use crate::value::Value;
 use crate::view;
@@ -35,6 +38,43 @@ impl Graph {
         state: impl Into<Value>,
         answers: Vec<Value>,
     ) -> Result<NodeRun, RunError> {
+        self.alone(node, state.into(), answers, RunConfig::default(), Emitter::none())
+            .await
+    }
+
+    /// Runs one node on several states at once, like [`run_node`](Self::run_node); results in the order of the states.
+    pub async fn batch_node(&self, node: &str, states: Vec<Value>) -> Vec<Result<NodeRun, RunError>> {
+        let runs = states
+            .into_iter()
+            .map(|state| self.run_node(node, state, Vec::new()));
+        futures::future::join_all(runs).await
+    }
+
+    /// Starts one node on a state, like [`run_node`](Self::run_node), and streams what it tells: messages, events of
+    /// its own, and its update. Needs a tokio runtime. Dropping the `Run` stops it.
+    pub fn stream_node(
+        &self,
+        node: &str,
+        state: impl Into<Value>,
+        answers: Vec<Value>,
+        mut config: RunConfig,
+    ) -> Run<NodeRun> {
+        let (graph, node, state) = (self.clone(), node.to_owned(), state.into());
+        let cancel = config.cancel.child_token();
+        config.cancel = cancel.clone();
+        Run::start(&config.modes.clone(), cancel, async move |emitter| {
+            graph.alone(&node, state, answers, config, emitter).await
+        })
+    }
+
+    async fn alone(
+        &self,
+        node: &str,
+        state: Value,
+        answers: Vec<Value>,
+        config: RunConfig,
+        emitter: Emitter,
+    ) -> Result<NodeRun, RunError> {
         let plan = &self.plan;
         let Some(index) = plan.node_index.get(node).copied() else {
             let known: Vec<&str> = self.node_names().map(|name| &**name).collect();
@@ -45,11 +85,19 @@ impl Graph {
         };
         let spec = plan.node(index);
         let mut live = Live::fresh(plan.clone());
-        live.set_state(&state.into())?;
+        live.set_state(&state)?;
         let input = view::input_view(plan, &live.state, spec.input.as_deref());
         let checkpoint = CheckpointId::new("");
         let task_id = task::derived_task_id(&checkpoint, 0, 0);
-        let context = NodeContext::detached(self, None, index, &task_id, &checkpoint, 0, answers);
+        let context = NodeContext::detached(
+            self,
+            config,
+            index,
+            &task_id,
+            (&checkpoint, 0),
+            answers,
+            emitter.clone(),
+        );
         let task_ns = context.info().checkpoint_ns.clone();
         let work = Work {
             state: live.state.clone(),
@@ -63,7 +111,18 @@ impl Graph {
             asked,
         };
         match outcome.end {
-            End::Done => Ok(done(&outcome.writes, Vec::new())),
+            End::Done => {
+                emitter
+                    .send_if(StreamMode::Updates, || {
+                        Payload::Update(Update {
+                            node: spec.name.clone(),
+                            value: task::update_view(plan, &outcome.writes, &Shown::All),
+                            cached: false,
+                        })
+                    })
+                    .await;
+                Ok(done(&outcome.writes, Vec::new()))
+            }
             End::Interrupted(asked) => {
                 let asked = match asked {
                     Interrupted::Question { question, index } => vec![Interrupt {

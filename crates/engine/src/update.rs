@@ -10,9 +10,10 @@ use crate::checkpoint::{
     Source, TaskWrites, reserved,
 };
 use crate::clock::iso8601;
-use crate::compiled::{Graph, StateRef};
+use crate::compiled::{Graph, RunConfig, StateRef};
 use crate::context::NodeContext;
 use crate::delta;
+use crate::emit::Emitter;
 use crate::entries::{Writer, add_writes};
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId};
@@ -318,14 +319,19 @@ impl<'a> Edit<'a> {
                 .task_id
                 .or_else(|| task.map(|task| task.id().clone()))
                 .unwrap_or_else(|| task::derived_task_id(&base_id, step, position));
+            let config = RunConfig {
+                thread: Some(self.at.thread.clone()),
+                ..RunConfig::default()
+            };
+            // Nobody listens, nothing is given.
             let context = NodeContext::detached(
                 self.graph,
-                Some(&self.at.thread),
+                config,
                 node,
                 &task_id,
-                &base_id,
-                step,
+                (&base_id, step),
                 Vec::new(),
+                Emitter::none(),
             );
             // Routers see what a node returned; of a command they see what it did.
             let output = match update.goto.is_empty() {

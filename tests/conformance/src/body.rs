@@ -98,7 +98,10 @@ pub(crate) fn targets(value: &Value) -> Result<Vec<Target>, NodeError> {
             "ValueError",
             "Branch did not return a valid destination",
         )),
-        other => Err(NodeError::new("TypeError", format!("{other} is no target"))),
+        // No node has such a name: the edge leads nowhere.
+        Value::Bool(true) => Ok(vec![Target::node("True")]),
+        Value::Bool(false) => Ok(vec![Target::node("False")]),
+        other => Ok(vec![Target::node(other.to_string())]),
     }
 }
 
@@ -191,6 +194,10 @@ impl Body {
                 parts.write(thaw(values));
             } else if let Some(values) = given("also") {
                 parts.push(NodeOutput::Update(thaw(values).into()));
+            } else if let Some(packet) = given("return").filter(|value| value.get("send").is_some()) {
+                for target in targets(&packet)? {
+                    parts.push(NodeOutput::from(target));
+                }
             } else if let Some(value) = given("return") {
                 parts.push(NodeOutput::Update(thaw(value).into()));
             } else if let Some(both) = given("final") {

@@ -284,6 +284,9 @@ fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
         if node.get("input").is_some() {
             options = options.input(texts(node.get("input")));
         }
+        if node.get("destinations").is_some() {
+            options = options.destinations(texts(node.get("destinations")));
+        }
         for policy in retries(node.get("retry"))? {
             options = options.retry(policy);
         }

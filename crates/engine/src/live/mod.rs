@@ -23,7 +23,7 @@ use crate::value::Value;
 use crate::view;
 
 pub(crate) use apply::Applied;
-pub(crate) use writes::{Channel, Writes, resolve, stored_writes};
+pub(crate) use writes::{Channel, Writes, named_writes, resolve, stored_writes};
 
 use record::{Base, Dirty};
 

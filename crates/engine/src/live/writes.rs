@@ -46,25 +46,35 @@ fn channel_name(plan: &Plan, channel: &Channel) -> Name {
     }
 }
 
-/// A task's writes as they are stored, the first at `from` in the task's list. What is untracked is left out.
+/// Writes by the names of their channels, the first at `from` in its task's list. What is untracked is among them.
+pub(crate) fn named_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)]) -> Vec<Write> {
+    let named = |(position, (channel, value)): (usize, &(Channel, Value))| {
+        let channel = channel_name(plan, channel);
+        Write {
+            idx: write_index(&channel, from + position),
+            channel,
+            value: value.clone(),
+        }
+    };
+    writes.iter().enumerate().map(named).collect()
+}
+
+/// The same as they are stored. What is untracked is left out.
 pub(crate) fn stored_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)]) -> Vec<Write> {
     let is_stored = |channel: &Channel| match channel {
         Channel::Known(index) => plan.channel(*index).spec.kind.is_stored(),
         Channel::Named(_) => true,
     };
-    let stored = |(position, (channel, value)): (usize, &(Channel, Value))| {
-        let is_packet = *channel == Channel::Known(plan.tasks_channel);
-        let channel = channel_name(plan, channel);
-        Write {
-            idx: write_index(&channel, from + position),
-            channel,
-            value: if is_packet && plan.has_untracked {
-                plan.without_untracked(value)
-            } else {
-                value.clone()
-            },
-        }
+    if !plan.has_untracked {
+        return named_writes(plan, from, writes);
+    }
+    let kept = |(channel, value): &(Channel, Value)| {
+        let value = match *channel == Channel::Known(plan.tasks_channel) {
+            true => plan.without_untracked(value),
+            false => value.clone(),
+        };
+        is_stored(channel).then(|| (channel.clone(), value))
     };
-    let kept = writes.iter().filter(|(channel, _)| is_stored(channel));
-    kept.enumerate().map(stored).collect()
+    let kept: Writes = writes.iter().filter_map(kept).collect();
+    named_writes(plan, from, &kept)
 }

@@ -292,14 +292,13 @@ impl Loop {
                 .iter()
                 .filter(|w| w.task_id.is_null() && w.write.idx >= 0)
                 .count();
-            let stored = self.null_writes(taken, &writes);
             self.pending.retain(|w| !(w.task_id.is_null() && w.write.idx < 0));
-            self.pending.extend(stored.iter().cloned());
+            self.pending.extend(self.null_writes(taken, &writes));
             let record = TaskWrites {
                 checkpoint_id: self.current.clone(),
                 task_id: TaskId::null(),
                 task_path: "".into(),
-                writes: stored.into_iter().map(|w| w.write).collect(),
+                writes: stored_writes(&self.plan, taken, &writes),
             };
             if self.shared.config.durability == Durability::Exit {
                 // The command's writes are stored only if the run stops before its first step ends.
@@ -312,14 +311,14 @@ impl Loop {
         self.begin_resumed(&[], false).await
     }
 
-    /// Writes that belong to no task, numbered from `from`.
+    /// Writes that belong to no task, numbered from `from`. This run sees what is untracked, too.
     pub(super) fn null_writes(&self, from: usize, writes: &Writes) -> Vec<PendingWrite> {
         let pending = |write| PendingWrite {
             task_id: TaskId::null(),
             task_path: "".into(),
             write,
         };
-        stored_writes(&self.plan, from, writes)
+        named_writes(&self.plan, from, writes)
             .into_iter()
             .map(pending)
             .collect()

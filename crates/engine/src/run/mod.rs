@@ -23,13 +23,13 @@ use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::lifecycle::{LifecycleEvent, LifecycleStatus};
 use crate::limits::Limits;
-use crate::live::{Applied, Channel, Live, Writes, load, resolve, stored_writes};
+use crate::live::{Applied, Channel, Live, Writes, load, named_writes, resolve, stored_writes};
 use crate::metrics::{Activity, Meter, StateSize};
 use crate::nest::{self, Address, Persistence, Replay, Shared, lock};
 use crate::node::{Command, CommandGraph, Interrupted, NodeError};
 use crate::observe::{self, Ending};
 use crate::persist::Persister;
-use crate::plan::{ChannelIx, Plan, Shown};
+use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
 use crate::snapshot;
 use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
 use crate::task::{self, End, Ground, Head, Outcome, Place, Stage, Task, applied_of};
@@ -111,6 +111,8 @@ pub(crate) struct Loop {
     kept: Option<Value>,
     counts: Counts,
     size: StateSize,
+    /// In how many steps of this run a bounded node had work.
+    visits: HashMap<NodeIx, u32>,
 }
 
 impl Loop {
@@ -190,6 +192,13 @@ impl Loop {
                 config.durability,
                 config.metrics.clone(),
             )),
+            (None, _) if config.durability != Durability::default() && !shared.nested => {
+                tracing::warn!(
+                    "durability {:?} means nothing without a checkpointer",
+                    config.durability
+                );
+                None
+            }
             _ => None,
         };
         let choose = |call: &Vec<Name>, own: &Vec<Name>| {
@@ -245,6 +254,7 @@ impl Loop {
             kept: None,
             counts: Counts::default(),
             size: StateSize::default(),
+            visits: HashMap::new(),
             shared: Arc::new(shared),
         }
     }
@@ -324,6 +334,28 @@ impl Loop {
         Ok(stop)
     }
 
+    /// Counts the steps in which a bounded node has work, however many tasks it has there.
+    fn count_visits(&mut self) -> Result<(), RunError> {
+        for node in &self.plan.bounded {
+            let spec = self.plan.node(*node);
+            let (true, Some(limit)) = (
+                self.tasks.iter().any(|task| task.node == Some(*node)),
+                spec.more().max_visits,
+            ) else {
+                continue;
+            };
+            let visits = self.visits.entry(*node).or_default();
+            *visits += 1;
+            if *visits > limit {
+                return Err(RunError::LoopLimit {
+                    node: spec.name.clone(),
+                    limit,
+                });
+            }
+        }
+        Ok(())
+    }
+
     async fn steps(&mut self) -> Result<Stop, RunError> {
         loop {
             self.live.set_managed(self.stop - self.step);
@@ -354,6 +386,7 @@ impl Loop {
             if self.breaks(&self.breaks_before) {
                 return Ok(Stop::Breakpoint(LifecycleStatus::InterruptBefore));
             }
+            self.count_visits()?;
             if let Some(reason) = self.shared.config.drain.requested() {
                 return Err(RunError::Drained { reason });
             }
@@ -575,24 +608,28 @@ impl Loop {
 /// However many tasks a step has, only so many are handed to the runtime at once.
 const MAX_TASKS_AT_ONCE: usize = 1024;
 
+/// Names that say where a run is; a run's metadata cannot say it.
+const PLACES: [&str; 4] = ["thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map"];
+
 /// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
 fn user_metadata(given: &Object) -> Object {
-    const OWN: [&str; 7] = [
-        "thread_id",
-        "checkpoint_id",
-        "checkpoint_ns",
-        "checkpoint_map",
+    const OWN: [&str; 8] = [
         "source",
         "step",
         "parents",
+        "langgraph_step",
+        "langgraph_node",
+        "langgraph_triggers",
+        "langgraph_path",
+        "langgraph_checkpoint_ns",
     ];
     given
         .iter()
         .filter(|(key, value)| {
             matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
                 && !key.starts_with("__")
-                && !key.starts_with("langgraph_")
                 && !OWN.contains(&&***key)
+                && !PLACES.contains(&&***key)
         })
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()

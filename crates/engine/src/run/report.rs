@@ -3,6 +3,18 @@
 use super::*;
 use crate::call::shown_args;
 
+/// The metadata of a run as its tasks tell it, with what a node adds.
+fn told_metadata(given: &Object, own: &Object) -> Object {
+    let mut told = given.clone();
+    for place in PLACES {
+        told.remove(place);
+    }
+    for (key, value) in own.iter() {
+        told.insert(key.clone(), value.clone());
+    }
+    told
+}
+
 impl Loop {
     pub(super) async fn emit_starts(&self) {
         self.shared.seen();
@@ -39,7 +51,7 @@ impl Loop {
                 task.input.clone()
             },
             triggers: task.triggers(),
-            metadata: self.shared.config.metadata.clone(),
+            metadata: told_metadata(&self.shared.config.metadata, task.metadata()),
             step: self.step,
         };
         self.emit_task("task", Payload::TaskStart(start)).await;
@@ -217,7 +229,7 @@ impl Loop {
             {
                 let is_new = |id: String| !known.contains(&id) && self.shared.emitter.first_time(id);
                 if id(message).is_none_or(is_new) {
-                    let metadata = message_metadata(&self.info(task), &self.shared);
+                    let metadata = message_metadata(&self.info(task), &self.shared, task.metadata());
                     self.shared
                         .emitter
                         .send(Payload::Message(message.clone(), metadata))

@@ -6,13 +6,13 @@ mod place;
 mod shown;
 mod work;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::handler::NodeFailed;
 use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes};
 use crate::plan::{ChannelIx, NodeIx, Plan};
-use crate::value::{List, Value};
+use crate::value::{List, Object, Value};
 use crate::view::input_view;
 
 pub(crate) use failure::{failure_of, repr};
@@ -197,6 +197,12 @@ impl Head {
             Origin::Failure(over) => Some(&over.failed),
             _ => None,
         }
+    }
+    /// What accompanies all that it tells.
+    pub(crate) fn metadata(&self) -> &Object {
+        static NONE: LazyLock<Object> = LazyLock::new(Object::new);
+        self.node
+            .map_or(&NONE, |node| &self.stage.plan().node(node).more().metadata)
     }
     /// START is part of no event.
     pub(crate) fn is_start(&self) -> bool {

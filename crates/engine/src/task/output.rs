@@ -166,7 +166,8 @@ pub(crate) fn goto(plan: &Plan, target: Target, writes: &mut Writes) {
     match target {
         Target::Node(name) if &*name == END => {}
         Target::Node(name) => match plan.node_index.get(&name) {
-            Some(node) if &*name != START => {
+            // The one node of a workflow has no trigger that a command could write.
+            Some(node) if &*name != START && plan.previous_channel.is_none() => {
                 writes.push((Channel::Known(plan.node(*node).branch_channel), Value::Null));
             }
             _ => writes.push((Channel::Named(format!("branch:to:{name}").into()), Value::Null)),

@@ -13,6 +13,7 @@ use crate::call::TaskFn;
 use crate::channel::packet;
 use crate::checkpoint::reserved::RETURN;
 use crate::context::NodeContext;
+use crate::entries::add_message;
 use crate::live::{Channel, Writes};
 use crate::node::{Command, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, Target};
 use crate::observe::{self, Ending};
@@ -89,6 +90,10 @@ impl Work {
             },
             None => output_of_start(self.input),
         };
+        for (key, message) in context.take_pushed() {
+            add_message(plan, &plan.node(index).name, &key, &message, writes)
+                .map_err(|why| NodeError::new("InvalidUpdateError", why))?;
+        }
         write(plan, &self.state, index, output, context, writes).await
     }
 }

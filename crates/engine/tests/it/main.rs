@@ -6,6 +6,7 @@ mod async_commits;
 mod channels;
 mod compile;
 mod deltas;
+mod ends;
 mod failures;
 mod handlers;
 mod interrupts;

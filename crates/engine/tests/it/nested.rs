@@ -474,31 +474,6 @@ async fn durability_is_inherited() {
     assert_eq!(counted(Durability::Exit).await, 1);
 }
 
-#[tokio::test]
-async fn a_drain_stops_at_the_next_step_and_the_thread_goes_on() {
-    let drain = Drain::default();
-    let asker = drain.clone();
-    let graph = base()
-        .node("a", move |_: NodeContext, _: Value| {
-            asker.request("maintenance");
-            async { Ok(NodeOutput::from(json!({"log": ["a"]}))) }
-        })
-        .node("b", logs("b"))
-        .edge(START, "a")
-        .edge("a", "b")
-        .compile()
-        .unwrap()
-        .with_checkpointer(Arc::new(MemorySaver::new()));
-    let config = RunConfig {
-        drain,
-        ..RunConfig::on("t")
-    };
-    let drained = graph.invoke(Input::value(json!({})), config).await.unwrap_err();
-    assert_eq!(drained.to_string(), "Graph drained: maintenance");
-    let done = graph.invoke(Input::Resume, RunConfig::on("t")).await.unwrap();
-    assert_eq!(done.value, json!({"log": ["a", "b"]}));
-}
-
 fn workflow(calls: &Calls) -> Graph {
     let calls = calls.clone();
     let slow = TaskFn::new("slow", move |_: NodeContext, n: Value| {

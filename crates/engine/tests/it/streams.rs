@@ -280,3 +280,73 @@ async fn items_have_the_envelope_that_was_asked_for() {
     let asked = question.get("interrupts").unwrap().at(0).unwrap();
     assert_eq!(asked.get("value"), Some(&"age?".into()));
 }
+
+/// As `push_message` does in LangGraph: told at once, written before what the node returns, and not told twice.
+#[tokio::test]
+async fn a_pushed_message_is_streamed_and_written() {
+    let node = |context: NodeContext, _: Value| async move {
+        let first = json!({"role": "assistant", "content": "one", "id": "1"});
+        context.push_message("messages", first).await?;
+        Ok(NodeOutput::from(
+            json!({"messages": [{"type": "ai", "content": "two", "id": "2"}]}),
+        ))
+    };
+    let graph = StateGraph::new()
+        .channel("messages", ChannelSpec::add_messages())
+        .node_with(
+            "n",
+            Arc::new(node),
+            NodeOptions::new().metadata([("nodekey", "nv"), ("user", "node")].into_iter().collect()),
+        )
+        .edge(START, "n")
+        .compile()
+        .unwrap();
+    let config = RunConfig {
+        modes: vec![StreamMode::Messages, StreamMode::Tasks],
+        metadata: [("user", "run"), ("other", "o")].into_iter().collect(),
+        ..RunConfig::default()
+    };
+    let mut run = graph.stream(Input::value(json!({"messages": []})), config);
+    let mut told = Vec::new();
+    while let Some(event) = run.next().await {
+        match event.payload {
+            Payload::Message(message, metadata) => {
+                let content = message.get("content").and_then(Value::as_str).unwrap_or_default();
+                told.push(content.to_owned());
+                let keys = ["user", "other", "nodekey", "langgraph_node"];
+                let held = keys.map(|key| metadata.get(key).and_then(Value::as_str));
+                assert_eq!(held, [Some("node"), Some("o"), Some("nv"), Some("n")]);
+            }
+            Payload::TaskStart(start) => assert_eq!(
+                Value::from(start.metadata),
+                json!({"user": "node", "other": "o", "nodekey": "nv"})
+            ),
+            _ => {}
+        }
+    }
+    assert_eq!(told, ["one", "two"]);
+    let done = run.finish().await.unwrap().value;
+    let ids: Vec<&str> = done
+        .get("messages")
+        .and_then(Value::as_array)
+        .unwrap()
+        .iter()
+        .map(|message| message.get("id").and_then(Value::as_str).unwrap())
+        .collect();
+    assert_eq!(ids, ["1", "2"]);
+}
+
+#[tokio::test]
+async fn a_message_pushed_to_no_key_is_refused() {
+    let node = |context: NodeContext, _: Value| async move {
+        context.push_message("talk", "hello").await?;
+        Ok(NodeOutput::none())
+    };
+    let graph = base().node("n", node).edge(START, "n").compile().unwrap();
+    let error = graph.invoke(input(), RunConfig::default()).await.unwrap_err();
+    assert_eq!(error.code(), "invalid-update");
+    assert!(
+        error.to_string().contains("`talk`, which is no state key"),
+        "{error}"
+    );
+}

@@ -120,6 +120,39 @@ async fn structs_go_in_and_come_out() {
 }
 
 #[tokio::test]
+async fn a_node_alone_takes_several_states_and_streams() {
+    let desk = desk();
+    let states = vec![json!({"text": "a!"}), json!(5), json!({"text": "b!!"})];
+    let rated = desk.batch_node("rate", states).await;
+    let urgency = |run: &NodeRun| run.update.get("urgency").and_then(Value::as_i64);
+    assert_eq!(rated[0].as_ref().ok().and_then(urgency), Some(1));
+    assert!(rated[1].is_err(), "the others are none the worse for it");
+    assert_eq!(rated[2].as_ref().ok().and_then(urgency), Some(2));
+
+    let says = |context: NodeContext, _: Value| async move {
+        context.emit("half way").await;
+        Ok(NodeOutput::update([("x", 1)]))
+    };
+    let graph = StateGraph::new()
+        .channel("x", ChannelSpec::last_value())
+        .node("says", says)
+        .edge(START, "says")
+        .compile()
+        .unwrap();
+    let config = RunConfig {
+        modes: vec![StreamMode::Custom, StreamMode::Updates],
+        ..RunConfig::default()
+    };
+    let mut run = graph.stream_node("says", json!({}), vec![], config);
+    let mut told = Vec::new();
+    while let Some(event) = run.next().await {
+        told.push(event.data());
+    }
+    assert_eq!(told, [json!("half way"), json!({"says": {"x": 1}})]);
+    assert_eq!(run.finish().await.unwrap().update, json!({"x": 1}));
+}
+
+#[tokio::test]
 async fn a_node_can_be_tried_alone() {
     let desk = desk();
     let rated = desk
