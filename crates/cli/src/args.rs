@@ -3,6 +3,7 @@
 pub(crate) mod store;
 
 use std::io::Read;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -19,7 +20,8 @@ Exit codes:
 
 Threads live in a SQLite file, threads.db in the user's data folder, together with those of the app. Another place:
 --db sqlite:PATH, file:FOLDER, postgres://USER@HOST/DATABASE or redis://HOST, or --db memory: for a run that leaves
-nothing behind. SUPERSTEP_DATA sets another data folder.";
+nothing behind. SUPERSTEP_DATA sets another data folder; SUPERSTEP_DB names the place like --db, which keeps a password
+out of the list of processes.";
 
 /// Runs stateful agent graphs: super-steps, checkpoints, questions to people, time travel.
 #[derive(Debug, Parser)]
@@ -74,9 +76,17 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Db {
     /// Where threads are kept: sqlite:PATH, file:FOLDER, postgres://…, redis://… or memory:
-    /// [default: the one chosen in the app, or threads.db in the data folder]
+    /// [default: SUPERSTEP_DB, the one chosen in the app, or threads.db in the data folder]
     #[arg(long, value_name = "URL")]
     pub(crate) db: Option<String>,
+}
+
+impl Db {
+    /// The address that was given, here or in the environment.
+    pub(crate) fn url(&self) -> Option<String> {
+        let given = || std::env::var("SUPERSTEP_DB").ok().filter(|url| !url.is_empty());
+        self.db.clone().or_else(given)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -181,7 +191,7 @@ pub(crate) struct Running {
     pub(crate) recursion_limit: Option<u32>,
     /// At most so many nodes at once
     #[arg(long, value_name = "N")]
-    pub(crate) max_concurrency: Option<std::num::NonZeroUsize>,
+    pub(crate) max_concurrency: Option<NonZeroUsize>,
     /// Record what models answer beside the graph, or replay it without asking them [default: what each node says]
     #[arg(long, value_name = "HOW")]
     pub(crate) models: Option<Models>,
@@ -236,7 +246,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "input")]
     pub(crate) example: Option<String>,
     /// The thread to begin or continue [default: a new one]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = named())]
     pub(crate) thread: Option<String>,
     /// Start from this checkpoint of the thread
     #[arg(long, value_name = "ID", requires = "thread")]
@@ -350,7 +360,10 @@ pub(crate) enum ThreadsAction {
 #[command(after_long_help = "\
 Examples:
   superstep threads list --search refund --limit 20
-  superstep threads list --status failed --json")]
+  superstep threads list --limit 20 --after THREAD     the page after the one that ends with THREAD
+  superstep threads list --status failed --json
+  superstep threads list --status asking --count
+  superstep threads list --filter '{\"run_id\": \"…\"}'")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) db: Db,
@@ -363,9 +376,18 @@ pub(crate) struct ListArgs {
     /// Only threads whose id contains this
     #[arg(long, value_name = "TEXT")]
     pub(crate) search: Option<String>,
+    /// Only threads whose newest checkpoint has these metadata entries: a JSON object
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    pub(crate) filter: Option<Value>,
     /// At most so many, the newest first
     #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
+    pub(crate) limit: Option<NonZeroUsize>,
+    /// Go on after this thread of the list: the next page
+    #[arg(long, value_name = "ID")]
+    pub(crate) after: Option<String>,
+    /// Only say how many there are
+    #[arg(long, conflicts_with_all = ["limit", "after"])]
+    pub(crate) count: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -400,7 +422,7 @@ pub(crate) struct CopyArgs {
     #[arg(value_name = "THREAD")]
     pub(crate) thread: String,
     /// Name of the copy [default: a new one; with --to the same]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = named())]
     pub(crate) name: Option<String>,
     /// The database to copy it to [default: the one that it is in]
     #[arg(long, value_name = "URL")]
@@ -440,7 +462,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Name of the thread [default: the one it had]
-    #[arg(long = "as", value_name = "NAME")]
+    #[arg(long = "as", value_name = "NAME", value_parser = named())]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) db: Db,
@@ -477,24 +499,31 @@ What stays reads as before; forks that are lost are named first. It cannot be un
   --keep N          the newest N checkpoints
   --keep nothing    the thread goes
 
+Checkpoints that were bookmarked in the app stay, and --idle leaves a thread with a bookmark there; only --keep nothing for a
+thread that is named takes them with it. What ran in a nested graph goes with the checkpoint in which it ran.
+
 Examples:
   superstep threads prune THREAD --keep latest --dry-run
   superstep threads prune --idle 30 --keep latest      threads that have not changed for 30 days
-  superstep threads prune --idle 365 --keep nothing --yes")]
+  superstep threads prune --idle 365 --keep nothing --yes
+  superstep threads prune --run RUN --run RUN          what these runs wrote, in every thread")]
 pub(crate) struct PruneArgs {
     /// The threads
     #[arg(
-        required_unless_present = "idle",
-        conflicts_with = "idle",
+        required_unless_present_any = ["idle", "runs"],
+        conflicts_with_all = ["idle", "runs"],
         value_name = "THREAD"
     )]
     pub(crate) threads: Vec<String>,
     /// Every thread that has not changed for so many days
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) idle: Option<u32>,
+    /// What a run wrote, by its `run_id` in the metadata of checkpoints
+    #[arg(long = "run", value_name = "RUN", value_parser = named(), conflicts_with_all = ["idle", "keep"])]
+    pub(crate) runs: Vec<String>,
     /// What stays of each: latest, branches, a number, or nothing
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) keep: Kept,
+    #[arg(long, value_name = "WHAT", required_unless_present = "runs")]
+    pub(crate) keep: Option<Kept>,
     /// Say what would go, and remove nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -511,17 +540,21 @@ pub(crate) struct PruneArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Of a thread it shows each key: how often it was stored, the bytes of all its versions, and what they would take if every
-version were stored whole.
+version were stored whole. With --growth it shows what each checkpoint added, the oldest first.
 
 Examples:
   superstep threads usage
   superstep threads usage THREAD
+  superstep threads usage THREAD --growth --limit 1000
   superstep threads usage --json | jq .bytes")]
 pub(crate) struct UsageArgs {
     /// The thread [default: all]
     #[arg(value_name = "THREAD")]
     pub(crate) thread: Option<String>,
-    /// At most so many rows, the largest first
+    /// Show what each checkpoint of the thread added
+    #[arg(long, requires = "thread")]
+    pub(crate) growth: bool,
+    /// At most so many rows: the largest, or with --growth the newest
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
     #[command(flatten)]
@@ -533,8 +566,8 @@ pub(crate) struct UsageArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Every record is read whole. Exit code 1 says that something is damaged. A repair removes what cannot be read and nothing
-else; export what you need first.
+Every record is read whole, items of the store too. Exit code 1 says that something is damaged. A repair removes what cannot
+be read and nothing else; export what you need first. Items of the store are set aside below the namespace `damaged`.
 
 Examples:
   superstep threads verify
@@ -559,12 +592,16 @@ state as that step began.
 Examples:
   superstep state THREAD
   superstep state THREAD --checkpoint ID
+  superstep state THREAD messages/0/content     a key, and what is in it
   superstep state THREAD --json | jq .values.decision
   superstep state THREAD --json | jq '.interrupts[].id'")]
 pub(crate) struct StateArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
     pub(crate) thread: String,
+    /// Only this key, or what stands in it: names and numbers with slashes between, as in messages/0/content
+    #[arg(value_name = "KEY", conflicts_with = "json")]
+    pub(crate) key: Option<String>,
     /// The state at this checkpoint
     #[arg(long, value_name = "ID")]
     pub(crate) checkpoint: Option<String>,
@@ -586,6 +623,7 @@ continue the one below it shows its parent: there a fork begins.
 Examples:
   superstep history THREAD
   superstep history THREAD --limit 5
+  superstep history THREAD --filter '{\"source\": \"update\"}'
   superstep history THREAD --json | jq -c '.[] | {step: .metadata.step, next, values}'
   superstep run GRAPH --thread THREAD --checkpoint ID     run again from one of them")]
 pub(crate) struct HistoryArgs {
@@ -594,7 +632,10 @@ pub(crate) struct HistoryArgs {
     pub(crate) thread: String,
     /// At most so many
     #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
+    pub(crate) limit: Option<NonZeroUsize>,
+    /// Only those with these metadata entries (source, step, run_id …): a JSON object
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    pub(crate) filter: Option<Value>,
     /// Only those before this checkpoint
     #[arg(long, value_name = "ID")]
     pub(crate) before: Option<String>,
@@ -722,6 +763,11 @@ pub(crate) struct ServeArgs {
     /// Another origin that may send requests, e.g. a development server's
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
+}
+
+/// A name has a letter or two.
+fn named() -> clap::builder::NonEmptyStringValueParser {
+    clap::builder::NonEmptyStringValueParser::new()
 }
 
 /// Reads JSON from an argument, from `@FILE`, or from stdin for `-`.

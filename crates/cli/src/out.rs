@@ -1,5 +1,6 @@
 //! Writing: results to stdout, words to stderr. A closed pipe ends the program, it does not panic.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde_json::Value as Json;
@@ -24,7 +25,25 @@ pub(crate) fn compact(value: &impl serde::Serialize) -> io::Result<()> {
 
 /// A line for people. Nobody reads a closed stderr, so that is no error.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", harmless(text, |c| c == '\n' || c == '\t'));
+}
+
+/// A name in a line of its own: it may hold anything, and a terminal would obey some of it.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    harmless(text, |_| false)
+}
+
+/// Text without what a terminal would take as an order.
+fn harmless(text: &str, allowed: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let order = |c: char| c.is_control() && !allowed(c);
+    if !text.contains(order) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |c: char| match order(c) {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    Cow::Owned(text.chars().map(shown).collect())
 }
 
 /// A part of a line for people.
@@ -36,6 +55,10 @@ pub(crate) fn note_part(text: &str) {
 
 /// A table with aligned columns; the last column is not padded.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+    let rows: Vec<Vec<Cow<'_, str>>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| plain(cell)).collect())
+        .collect();
     let width = |column: usize| {
         rows.iter()
             .map(|row| row[column].chars().count())
@@ -56,8 +79,8 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
         text.trim_end().to_owned()
     };
     line(&text(head))?;
-    for row in rows {
-        line(&text(&row.iter().map(String::as_str).collect::<Vec<_>>()))?;
+    for row in &rows {
+        line(&text(&row.iter().map(|cell| &**cell).collect::<Vec<_>>()))?;
     }
     Ok(())
 }

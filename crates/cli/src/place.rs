@@ -1,5 +1,6 @@
 //! Where things are: the data folder, the database, the thread and the graph that it runs.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,10 +31,50 @@ pub(crate) struct Store {
 }
 
 impl Store {
+    /// The place, which is made if it is not there.
     pub(crate) async fn open(db: &Db) -> Result<Self, Fault> {
-        let (url, option) = match &db.db {
-            Some(url) => (url.clone(), format!(" --db {}", quoted(url))),
-            None => {
+        let (url, option) = Self::named(db)?;
+        Self::at(&url, option).await
+    }
+
+    /// The place, for who only looks: one that is not there is not made.
+    pub(crate) async fn existing(db: &Db) -> Result<Self, Fault> {
+        let (url, option) = Self::named(db)?;
+        if !superstep_storage::is_new(&url)? {
+            return Self::at(&url, option).await;
+        }
+        if db.url().is_some() {
+            return Err(Fault::usage(format!(
+                "There is nothing at {}. Check the address; `superstep run` and `superstep store put` make a new place.",
+                superstep_storage::shown(&url)
+            )));
+        }
+        // Nothing was run yet.
+        let mut store = Self::at("memory:", option).await?;
+        store.name = superstep_storage::shown(&url);
+        Ok(store)
+    }
+
+    async fn at(url: &str, option: String) -> Result<Self, Fault> {
+        let storage = superstep_storage::open(url).await?;
+        Ok(Self {
+            saver: storage.checkpointer,
+            memory: storage.store,
+            option,
+            name: storage.url,
+        })
+    }
+
+    /// The address, and the option that names it again. A password is not repeated: whoever wants to paste the command
+    /// keeps the address in the environment.
+    fn named(db: &Db) -> Result<(String, String), Fault> {
+        Ok(match (&db.db, db.url()) {
+            (Some(url), _) => (
+                url.clone(),
+                format!(" --db {}", quoted(&superstep_storage::shown(url))),
+            ),
+            (None, Some(url)) => (url, String::new()),
+            (None, None) => {
                 let dir = data_dir()?;
                 std::fs::create_dir_all(&dir).map_err(|error| {
                     Fault::failed(format!(
@@ -48,14 +89,16 @@ impl Store {
                 })?;
                 (url, String::new())
             }
-        };
-        let storage = superstep_storage::open(&url).await?;
-        Ok(Self {
-            saver: storage.checkpointer,
-            memory: storage.store,
-            option,
-            name: storage.url,
         })
+    }
+
+    /// Checkpoints that were bookmarked in the app, by thread. They are kept in the data folder, for every database.
+    pub(crate) fn bookmarks() -> Result<HashMap<String, HashSet<String>>, Fault> {
+        // Without a data folder there is no app, and nobody marked anything.
+        let Some(dir) = superstep_workbench::default_data_dir() else {
+            return Ok(HashMap::new());
+        };
+        superstep_workbench::bookmarks(&dir).map_err(|problem| Fault::failed(problem.message))
     }
 
     /// The newest checkpoint of a thread that must be there.

@@ -315,7 +315,9 @@ pub enum StorageError {
         remedy: String,
     },
     /// Stored bytes do not mean anything; the record is named.
-    #[error("{place} cannot be read: {cause}. The rest of the thread is untouched.")]
+    #[error(
+        "{place} cannot be read: {cause}. Everything else is untouched; checking the database says what can be repaired."
+    )]
     Corrupt {
         /// Which record of which thread.
         place: String,
@@ -324,9 +326,11 @@ pub enum StorageError {
     },
     /// Written by a newer release.
     #[error(
-        "the database has schema {found}, this release reads up to {supported}. Install a newer release to open it."
+        "{place} has schema {found}, this release reads up to {supported}. Install a newer release to open it; it was not changed."
     )]
     NewerSchema {
+        /// The file, folder or server, without a password.
+        place: String,
         /// Version found.
         found: i64,
         /// Highest version this build knows.

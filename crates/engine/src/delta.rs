@@ -9,7 +9,7 @@
 //! so (an overwrite discarded its neighbours, a branch left writes behind, a step ran again), the child is forced to
 //! hold a snapshot, and the walk ends there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::channel::{Kind, whole_of};
 use crate::checkpoint::{
@@ -169,17 +169,20 @@ pub async fn prune_watched(
     pruning: &Pruning,
     progress: &Progress,
 ) -> Result<Removal, StorageError> {
-    let needed = ancestry(saver, pruning).await?;
-    saver
-        .prune_watched(&pruning.clone().retain(needed), progress)
-        .await
+    let mut pruning = pruning.clone();
+    let needed = ancestry(saver, &mut pruning).await?;
+    saver.prune_watched(&pruning.retain(needed), progress).await
 }
 
-/// The checkpoints that a pruning would remove although what it keeps is rebuilt from them.
+/// The checkpoints that a pruning would remove although what it keeps is rebuilt from them. The pruning learns which
+/// nested runs end with it.
 ///
 /// Which keys those are is read from the counts in the metadata, so that nested graphs, whose keys the outer plan does
 /// not know, keep what they need as well.
-async fn ancestry(saver: &dyn Checkpointer, pruning: &Pruning) -> Result<Vec<CheckpointId>, StorageError> {
+async fn ancestry(
+    saver: &dyn Checkpointer,
+    pruning: &mut Pruning,
+) -> Result<Vec<CheckpointId>, StorageError> {
     let threads = match &pruning.scope {
         Scope::Threads(_, Keep::Nothing) => return Ok(Vec::new()),
         Scope::Threads(threads, _) => threads.clone(),
@@ -196,20 +199,26 @@ async fn ancestry(saver: &dyn Checkpointer, pruning: &Pruning) -> Result<Vec<Che
                 ..ListQuery::default()
             })
             .await?;
-        if !heads.iter().any(counts_keys) {
-            continue;
-        }
         let mut spaces: BTreeMap<&Name, Vec<&CheckpointHead>> = BTreeMap::new();
         for head in &heads {
             spaces.entry(&head.ns).or_default().push(head);
+        }
+        if matches!(pruning.scope, Scope::Threads(..)) {
+            end_nested(&thread, &spaces, pruning);
+        }
+        if !heads.iter().any(counts_keys) {
+            continue;
         }
         for (ns, heads) in spaces {
             let links: Vec<Link<'_>> = heads
                 .iter()
                 .map(|head| Link::of(&head.id, head.parent.as_ref(), &head.metadata))
                 .collect();
-            let doomed: BTreeSet<&CheckpointId> =
-                pruning.doomed(&links).into_iter().map(|link| link.id).collect();
+            let doomed: BTreeSet<&CheckpointId> = pruning
+                .doomed(&thread, ns, &links)
+                .into_iter()
+                .map(|link| link.id)
+                .collect();
             for head in heads
                 .iter()
                 .filter(|head| counts_keys(head) && !doomed.contains(&head.id))
@@ -229,6 +238,46 @@ async fn ancestry(saver: &dyn Checkpointer, pruning: &Pruning) -> Result<Vec<Che
         }
     }
     Ok(needed.into_iter().collect())
+}
+
+/// Finds the namespaces of nested runs whose checkpoint goes. Each is of one task of one checkpoint, and nothing else
+/// leads to it: without that checkpoint it would take space for ever. A nested graph that remembers across runs has a
+/// namespace without a task, and stays.
+fn end_nested(thread: &ThreadId, spaces: &BTreeMap<&Name, Vec<&CheckpointHead>>, pruning: &mut Pruning) {
+    let mut stays: HashMap<&str, HashSet<&CheckpointId>> = HashMap::new();
+    let mut outer_first: Vec<(&Name, &Vec<&CheckpointHead>)> =
+        spaces.iter().map(|(ns, heads)| (*ns, heads)).collect();
+    outer_first.sort_by_key(|(ns, _)| ns.split('|').count());
+    for (ns, heads) in outer_first {
+        // Newest first.
+        let Some(head) = heads.first() else { continue };
+        let mut ended = false;
+        for (end, _) in ns.match_indices('|').chain([(ns.len(), "")]) {
+            let (around, segment) = ns[..end].rsplit_once('|').unwrap_or(("", &ns[..end]));
+            let owner = head.metadata.parents.get(around).and_then(Value::as_str);
+            if let (true, Some(owner)) = (segment.contains(':'), owner) {
+                let kept = stays.get(around);
+                ended |= !kept.is_some_and(|kept| kept.contains(&CheckpointId::from(owner)));
+            }
+        }
+        if ended {
+            pruning.ended.insert((thread.clone(), ns.clone()));
+        }
+        let links: Vec<Link<'_>> = heads
+            .iter()
+            .map(|head| Link::of(&head.id, head.parent.as_ref(), &head.metadata))
+            .collect();
+        let doomed: HashSet<&CheckpointId> = pruning
+            .doomed(thread, ns, &links)
+            .into_iter()
+            .map(|link| link.id)
+            .collect();
+        let kept = heads
+            .iter()
+            .map(|head| &head.id)
+            .filter(|id| !doomed.contains(id));
+        stays.insert(ns, kept.collect());
+    }
 }
 
 fn counted(metadata: &Metadata) -> Vec<String> {

@@ -365,7 +365,7 @@ impl Checkpointer for MemorySaver {
         };
         for (thread, spaces) in all.iter_mut().filter(|(thread, _)| named(thread)) {
             let mut left = false;
-            for space in spaces.values_mut() {
+            for (ns, space) in &mut *spaces {
                 let links: Vec<Link<'_>> = space
                     .0
                     .iter()
@@ -374,8 +374,8 @@ impl Checkpointer for MemorySaver {
                         Link::of(&checkpoint.id, checkpoint.parent.as_ref(), &checkpoint.metadata)
                     })
                     .collect();
-                let doomed = pruning.doomed(&links);
-                let lost = Pruning::lost_branches(&links, &doomed);
+                let doomed = pruning.doomed(thread, ns, &links);
+                let lost = pruning.lost_branches(thread, ns, &links, &doomed);
                 removal
                     .branches
                     .extend(lost.into_iter().map(|id| (thread.clone(), id.clone())));

@@ -161,6 +161,9 @@ pub struct Pruning {
     pub scope: Scope,
     /// Checkpoints that stay whatever the scope says: bookmarks, and what others are rebuilt from.
     pub retain: Vec<CheckpointId>,
+    /// Namespaces of nested runs of which nothing stays but what is retained, because the checkpoint that they belong to
+    /// goes: [`prune`](crate::prune) fills it in.
+    pub ended: HashSet<(ThreadId, Name)>,
     /// Only say what would go.
     pub dry_run: bool,
 }
@@ -171,6 +174,7 @@ impl Pruning {
         Self {
             scope: Scope::Threads(threads.into_iter().collect(), keep),
             retain: Vec::new(),
+            ended: HashSet::new(),
             dry_run: false,
         }
     }
@@ -180,6 +184,7 @@ impl Pruning {
         Self {
             scope: Scope::Runs(runs.into_iter().collect()),
             retain: Vec::new(),
+            ended: HashSet::new(),
             dry_run: false,
         }
     }
@@ -196,10 +201,15 @@ impl Pruning {
         self
     }
 
-    /// Which of the checkpoints of one namespace go. One rule for every backend.
-    pub fn doomed<'a>(&self, space: &'a [Link<'a>]) -> Vec<&'a Link<'a>> {
+    fn is_ended(&self, thread: &ThreadId, ns: &Name) -> bool {
+        !self.ended.is_empty() && self.ended.contains(&(thread.clone(), ns.clone()))
+    }
+
+    /// Which of the checkpoints of one namespace of a thread go. One rule for every backend.
+    pub fn doomed<'a>(&self, thread: &ThreadId, ns: &Name, space: &'a [Link<'a>]) -> Vec<&'a Link<'a>> {
         let retained: HashSet<&CheckpointId> = self.retain.iter().collect();
         let kept: HashSet<&CheckpointId> = match &self.scope {
+            _ if self.is_ended(thread, ns) => HashSet::new(),
             Scope::Threads(_, Keep::Nothing) => HashSet::new(),
             Scope::Threads(_, Keep::Latest) => newest(space, 1),
             Scope::Threads(_, Keep::Newest(count)) => newest(space, *count),
@@ -216,8 +226,18 @@ impl Pruning {
             .collect()
     }
 
-    /// The newest checkpoints of branches that go, out of what [`Pruning::doomed`] says goes.
-    pub fn lost_branches<'a>(space: &'a [Link<'a>], doomed: &[&'a Link<'a>]) -> Vec<&'a CheckpointId> {
+    /// The newest checkpoints of branches that go, out of what [`Pruning::doomed`] says goes. A nested run that ends with
+    /// its checkpoint is no branch.
+    pub fn lost_branches<'a>(
+        &self,
+        thread: &ThreadId,
+        ns: &Name,
+        space: &'a [Link<'a>],
+        doomed: &[&'a Link<'a>],
+    ) -> Vec<&'a CheckpointId> {
+        if self.is_ended(thread, ns) {
+            return Vec::new();
+        }
         let gone: HashSet<&CheckpointId> = doomed.iter().map(|link| link.id).collect();
         tips(space)
             .into_iter()
@@ -355,6 +375,8 @@ pub struct Integrity {
     pub threads: u64,
     /// Checkpoints looked at, each read whole.
     pub checkpoints: u64,
+    /// Items of the long-term memory in the same place that were looked at.
+    pub items: u64,
     /// What is wrong.
     pub damage: Vec<Damage>,
     /// True when the repairs were made.

@@ -42,6 +42,15 @@ fn main() {
     });
 }
 
+/// A database that does not wait for the disk, as LangGraph.js' does not: what waiting costs is measured by itself.
+fn normal(file: impl AsRef<Path>) -> SqliteSaver {
+    let options = SqliteOptions {
+        synchronous: Synchronous::Normal,
+        ..SqliteOptions::default()
+    };
+    SqliteSaver::open_with(file, options).unwrap()
+}
+
 fn report(workload: &str, params: serde_json::Value, value: f64, unit: &str, limit: Option<f64>) {
     let round = |x: f64| (x * 1000.0).round() / 1000.0;
     let line = serde_json::json!({
@@ -211,7 +220,7 @@ async fn super_steps(folder: &Path) {
         .unwrap();
     for (name, durability) in [("sync", Durability::Sync), ("async", Durability::Async)] {
         let file = folder.join(format!("engine-{name}.db"));
-        let saver = SqliteSaver::open_with(&file, SqliteOptions::default()).unwrap();
+        let saver = normal(&file);
         let graph = graph.clone().with_checkpointer(Arc::new(saver));
         let config = RunConfig {
             durability,
@@ -240,7 +249,7 @@ async fn super_steps(folder: &Path) {
 /// A thread to which every turn adds a message of 1 KiB.
 async fn conversation(folder: &Path) {
     let file = folder.join("conversation.db");
-    let saver = SqliteSaver::open(&file).unwrap();
+    let saver = normal(&file);
     let mut last: Option<Checkpoint> = None;
     let mut turns = Vec::new();
     for n in 0..TURNS {
@@ -298,14 +307,14 @@ async fn conversation(folder: &Path) {
 /// The newest of 1,000 checkpoints, a checkpoint in the middle, the history.
 async fn reading(folder: &Path) {
     let file = folder.join("reading.db");
-    let saver = SqliteSaver::open(&file).unwrap();
+    let saver = normal(&file);
     for (writes, put) in small_steps(0, 1000) {
         saver.commit(commit(writes, put)).await.unwrap();
     }
     drop(saver);
     let thread = "bench".into();
     let began = Instant::now();
-    let saver = SqliteSaver::open(&file).unwrap();
+    let saver = normal(&file);
     saver.get(&thread, "", None).await.unwrap().unwrap();
     let cold = began.elapsed().as_secs_f64() * 1e6;
     let params = |what: &str| serde_json::json!({"checkpoints": 1000, "what": what});
@@ -399,7 +408,7 @@ async fn wide(folder: &Path) {
     let mut costs = Vec::new();
     for channels in [10_u64, 1000] {
         let file = folder.join(format!("wide-{channels}.db"));
-        let saver = SqliteSaver::open(&file).unwrap();
+        let saver = normal(&file);
         let mut root = Draft::root(id(0));
         for n in 0..channels {
             let (channel, node) = (format!("channel {n}"), format!("node {n}"));
@@ -450,7 +459,7 @@ async fn space(folder: &Path) {
             "talk" => workloads::talk(),
             _ => workloads::workload(name, size_of),
         };
-        let saver = SqliteSaver::open(&file).unwrap();
+        let saver = normal(&file);
         let graph = work.graph.with_checkpointer(Arc::new(saver));
         let began = Instant::now();
         for run in 0..runs {
@@ -482,7 +491,7 @@ async fn space(folder: &Path) {
 /// Lists among 10,000 threads, against reading the newest checkpoint of one.
 async fn threads(folder: &Path) {
     const THREADS: u64 = 10_000;
-    let saver = SqliteSaver::open(folder.join("threads.db")).unwrap();
+    let saver = normal(folder.join("threads.db"));
     let text = "the same long greeting, ".repeat(100);
     let made = (0..THREADS).map(|n| {
         let put = Draft::root(id(n)).set("messages", vec![json!(text)]).put();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use superstep::{Checkpointer, Graph, Input, MemorySaver, RunConfig, StreamMode};
-use superstep_storage::SqliteSaver;
+use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 use workloads::{Workload, measure, workload};
 
 fn config() -> RunConfig {
@@ -21,12 +21,21 @@ fn config() -> RunConfig {
     }
 }
 
+/// A database that does not wait for the disk, as LangGraph.js' does not: `bench_storage` says what waiting costs.
+fn normal(file: impl AsRef<Path>) -> SqliteSaver {
+    let options = SqliteOptions {
+        synchronous: Synchronous::Normal,
+        ..SqliteOptions::default()
+    };
+    SqliteSaver::open_with(file, options).unwrap()
+}
+
 /// A saver of the kind, empty.
 fn open(kind: &str, folder: &Path, round: usize) -> Option<Arc<dyn Checkpointer>> {
     match kind {
         "memory" => Some(Arc::new(MemorySaver::new())),
         "sqlite" => {
-            let saver = SqliteSaver::open(folder.join(format!("{round}.db"))).unwrap();
+            let saver = normal(folder.join(format!("{round}.db")));
             Some(Arc::new(saver))
         }
         _ => None,

@@ -4,16 +4,20 @@
 //! backend here is accepted by the engine's conformance suites (`superstep::conformance`), not by review. The layout of the
 //! tables and what durability means are described in `docs/storage.md`, the store in `docs/store.md`.
 
+mod address;
 mod codec;
 mod file;
 mod postgres;
 mod redis;
 pub mod retention;
+mod salvage;
 mod sqlite;
 pub mod transfer;
 
 use std::sync::Arc;
 
+use address::Address;
+pub use address::{is_new, path_of, shown};
 pub use file::{FileOptions, FileSaver, FileStore};
 pub use postgres::{PostgresSaver, PostgresStore};
 pub use redis::{RedisLife, RedisOptions, RedisSaver, RedisStore};
@@ -41,92 +45,49 @@ impl Storage {
 }
 
 /// Opens the backend that `url` names: `memory:`, `sqlite:PATH`, `file:FOLDER`, `postgres://…`,
-/// `redis://…`, or a plain path (SQLite).
+/// `redis://…`, or a plain path (SQLite). `?synchronous=normal` behind a path lets a power cut take the last commits, for
+/// speed; without it a commit that is acknowledged stays.
 pub async fn open(url: &str) -> Result<Storage, StorageError> {
     open_with(url, StoreConfig::default()).await
 }
 
 /// Opens the backend that `url` names, with a configuration for its store.
 pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, StorageError> {
-    let refused = |cause: String, remedy: &str| {
-        Err(StorageError::Backend {
-            what: format!("opening storage {:?}", shown(url)),
-            cause,
-            remedy: remedy.to_owned(),
-        })
-    };
-    let (scheme, rest) = match url.split_once(':') {
-        // A single letter before the colon is a Windows drive.
-        Some((scheme, rest)) if scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
-            (scheme, rest.strip_prefix("//").unwrap_or(rest))
-        }
-        _ => ("sqlite", url),
-    };
-    let rest = rest.to_owned();
-    let (checkpointer, store): (Arc<dyn Checkpointer>, Arc<dyn Store>) = match scheme {
-        "memory" => (
+    let (checkpointer, store): (Arc<dyn Checkpointer>, Arc<dyn Store>) = match Address::read(url)? {
+        Address::Memory => (
             Arc::new(MemorySaver::new()),
             Arc::new(MemoryStore::with_config(config)),
         ),
-        "sqlite" if rest.is_empty() => {
-            return refused(
-                "it names no file".to_owned(),
-                "Give a path, as in sqlite:threads.db, or use memory:",
-            );
-        }
         // Opening may migrate a large file, which takes its time.
-        "sqlite" => {
-            let saver = blocking(move || SqliteSaver::open(rest)).await?;
+        Address::Sqlite(path, synchronous) => {
+            let options = SqliteOptions {
+                synchronous,
+                ..SqliteOptions::default()
+            };
+            let saver = blocking(move || SqliteSaver::open_with(path, options)).await?;
             let store = saver.store(config);
             (Arc::new(saver), Arc::new(store))
         }
-        "file" if rest.is_empty() => {
-            return refused(
-                "it names no folder".to_owned(),
-                "Give a folder, as in file:threads",
-            );
-        }
-        "file" => {
-            let open = move || FileSaver::open_with_store(rest, FileOptions::default(), config);
+        Address::File(path, synchronous) => {
+            let open = move || FileSaver::open_with_store(path, FileOptions { synchronous }, config);
             let (saver, store) = blocking(open).await?;
             (Arc::new(saver), Arc::new(store))
         }
-        "postgres" | "postgresql" => {
+        Address::Postgres => {
             let saver = PostgresSaver::open(url).await?;
             let store = saver.store(config);
             (Arc::new(saver), Arc::new(store))
         }
-        "redis" | "rediss" => (
+        Address::Redis => (
             Arc::new(RedisSaver::open(url).await?),
             Arc::new(RedisStore::open(url, config).await?),
         ),
-        other => {
-            return refused(
-                format!("no backend is called {other:?}"),
-                "Use memory:, sqlite:PATH, file:FOLDER, postgres://…, redis://… or the path of a SQLite file",
-            );
-        }
     };
     Ok(Storage {
         checkpointer,
         store,
         url: shown(url),
     })
-}
-
-/// A URL without its password.
-pub fn shown(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    match authority.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split_once(':').map_or(user, |(user, _)| user);
-            format!("{scheme}://{user}:…@{host}{path}")
-        }
-        None => url.to_owned(),
-    }
 }
 
 async fn blocking<T: Send + 'static>(
@@ -143,20 +104,4 @@ async fn blocking<T: Send + 'static>(
             remedy: "Try again".to_owned(),
         })
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_are_not_shown() {
-        assert_eq!(
-            shown("postgres://me:se:c@ret@host:5432/db?x=1"),
-            "postgres://me:…@host:5432/db?x=1"
-        );
-        assert_eq!(shown("redis://:secret@host"), "redis://:…@host");
-        assert_eq!(shown("postgres://host/db"), "postgres://host/db");
-        assert_eq!(shown("sqlite:/a@b.db"), "sqlite:/a@b.db");
-    }
 }

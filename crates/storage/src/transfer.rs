@@ -636,12 +636,15 @@ pub async fn import(
                 return Err(lines.wrong("the file ends before the thread does: it was cut off"));
             };
             if let Ok(End { end }) = serde_json::from_str(text) {
-                return match end == count {
-                    true => Ok(()),
-                    false => {
-                        Err(lines.wrong(format!("{end} checkpoints should come before it, not {count}")))
+                if end != count {
+                    return Err(lines.wrong(format!("{end} checkpoints should come before it, not {count}")));
+                }
+                while let Some(text) = lines.next()? {
+                    if !text.trim().is_empty() {
+                        return Err(lines.wrong("the thread has ended before it; a file holds one thread"));
                     }
-                };
+                }
+                return Ok(());
             }
             let line: Line = match serde_json::from_str(text) {
                 Ok(line) => line,

@@ -489,28 +489,179 @@ async fn what_cannot_be_read_back_is_not_accepted() {
     );
 }
 
-#[tokio::test]
-async fn readers_do_not_need_a_file_that_is_there_to_be_written() {
-    let (folder, file) = folder();
-    let saver = SqliteSaver::open(&file).expect("a new database");
-    let first = Draft::root(id(1)).store(&saver, "t", "").await.expect("stores");
-    drop(saver);
-    assert!(
-        !folder.path().join("threads.db-wal").exists(),
-        "closing folds the log back into the file"
-    );
-    let mut permissions = std::fs::metadata(&file).expect("there").permissions();
-    permissions.set_readonly(true);
-    std::fs::set_permissions(&file, permissions).expect("our file");
-    match SqliteSaver::open(&file) {
-        Err(error) => assert!(error.to_string().contains("writable"), "{error}"),
-        // The superuser may write everything.
-        Ok(saver) => assert!(
+#[cfg(unix)]
+mod unwritable {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Command;
+
+    use super::*;
+    use superstep::{Keep, Pruning, Store, StoreConfig, StoreQuery, Ttl};
+
+    const NOBODY: u32 = 65534;
+
+    fn mode(path: &Path, mode: u32) {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("ours");
+    }
+
+    /// Does the test in a process of a user that may not write everything, as root may.
+    fn as_somebody(test: &str, folder: &Path) {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command
+            .args(["--exact", test, "--nocapture"])
+            .env("SUPERSTEP_TEST_FOLDER", folder);
+        if chown(folder, Some(NOBODY), None).is_ok() {
+            chown(folder, Some(0), None).expect("ours again");
+            command.uid(NOBODY);
+        }
+        match command.status() {
+            Ok(status) => assert!(status.success(), "{test}: {status}"),
+            // Another user may not look into the folder of this program.
+            Err(error) => println!("skipped: {error}"),
+        }
+    }
+
+    async fn made(file: &Path) -> SqliteSaver {
+        let saver = SqliteSaver::open(file).expect("a new database");
+        let first = Draft::root(id(1))
+            .set("x", 1)
+            .store(&saver, "t", "")
+            .await
+            .expect("stores");
+        Draft::after(&first, id(2))
+            .set("x", 2)
+            .store(&saver, "t", "")
+            .await
+            .expect("stores");
+        let store = saver.store(StoreConfig::default());
+        let put = superstep::StoreOp::put(&["a"], "k", json!({"t": "word"})).expect("an object");
+        let put = put.living(Ttl::For(Duration::from_hours(1)));
+        store.batch(vec![put]).await.expect("stores");
+        saver
+    }
+
+    /// Everything that reads works, everything that writes says why it does not.
+    async fn only_reads(file: &Path) {
+        let saver = SqliteSaver::open(file).expect("can be read");
+        let newest = saver
+            .get(&"t".into(), "", None)
+            .await
+            .expect("readable")
+            .expect("there");
+        assert_eq!(newest.checkpoint.id, id(2));
+        assert_eq!(
             saver
-                .get(&"t".into(), "", Some(&first.id))
+                .threads(&superstep::ThreadQuery::default())
                 .await
-                .expect("readable")
+                .expect("lists")
+                .len(),
+            1
+        );
+        assert!(saver.verify(false).await.expect("checks").is_sound());
+        assert_eq!(saver.usage().await.expect("measures").threads.len(), 1);
+        let latest = Pruning::threads(["t".into()], Keep::Latest);
+        let plan = saver
+            .prune(&latest.clone().dry_run())
+            .await
+            .expect("looks what would go");
+        assert_eq!(plan.checkpoints, 1);
+        let store = saver.store(StoreConfig::default());
+        assert!(
+            store
+                .get(&["a"], "k")
+                .await
+                .expect("reads what would live longer")
                 .is_some()
-        ),
+        );
+        let found = store
+            .search(StoreQuery::under(&["a"]).query("word"))
+            .await
+            .expect("searches");
+        assert_eq!(found.len(), 1);
+        assert_eq!(store.sweep().await.expect("nothing to sweep"), 0);
+        let task = TaskWrites {
+            checkpoint_id: newest.checkpoint.id,
+            task_id: TaskId::new("task"),
+            task_path: "".into(),
+            writes: vec![],
+        };
+        let write = Commit {
+            thread: "t".into(),
+            ns: "".into(),
+            writes: vec![task],
+            put: None,
+        };
+        let refused = [
+            saver.commit_all(vec![write]).await.err(),
+            saver.delete_thread(&"t".into()).await.err(),
+            saver.prune(&latest).await.map(drop).err(),
+            saver.verify(true).await.map(drop).err(),
+        ];
+        for error in refused {
+            let error = error.expect("nothing may be written").to_string();
+            assert!(
+                error.contains("writable") && error.contains("threads.db"),
+                "{error}"
+            );
+        }
+    }
+
+    fn beside(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("our folder").flatten();
+        let mut names: Vec<String> = entries
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[tokio::test]
+    async fn a_file_that_may_only_be_read_is_read() {
+        let (folder, file) = folder();
+        if let Some(folder) = std::env::var_os("SUPERSTEP_TEST_FOLDER") {
+            let folder = Path::new(&folder);
+            return only_reads(&folder.join("threads.db")).await;
+        }
+        drop(made(&file).await);
+        assert_eq!(
+            beside(folder.path()),
+            ["threads.db"],
+            "closing folds the log back into the file"
+        );
+        let test = "unwritable::a_file_that_may_only_be_read_is_read";
+        // The file only, the folder only, both.
+        for (file_mode, folder_mode) in [(0o444, 0o777), (0o666, 0o555), (0o444, 0o555)] {
+            mode(&file, file_mode);
+            mode(folder.path(), folder_mode);
+            as_somebody(test, folder.path());
+            assert_eq!(
+                beside(folder.path()),
+                ["threads.db"],
+                "{file_mode:o} {folder_mode:o}"
+            );
+        }
+        mode(folder.path(), 0o755);
+        mode(&file, 0o644);
+    }
+
+    #[tokio::test]
+    async fn what_another_program_is_writing_is_read_as_it_is() {
+        let (folder, file) = folder();
+        if let Some(folder) = std::env::var_os("SUPERSTEP_TEST_FOLDER") {
+            let folder = Path::new(&folder);
+            return only_reads(&folder.join("threads.db")).await;
+        }
+        // The newest commits are in the log, and its owner has it open.
+        let saver = made(&file).await;
+        for name in beside(folder.path()) {
+            mode(&folder.path().join(name), 0o444);
+        }
+        mode(folder.path(), 0o555);
+        as_somebody(
+            "unwritable::what_another_program_is_writing_is_read_as_it_is",
+            folder.path(),
+        );
+        mode(folder.path(), 0o755);
+        drop(saver);
     }
 }

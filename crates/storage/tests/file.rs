@@ -312,7 +312,8 @@ async fn folders_of_others_and_of_newer_releases_are_left_alone() {
             refused,
             StorageError::NewerSchema {
                 found: 7,
-                supported: 1
+                supported: 1,
+                ..
             }
         ),
         "{refused}"
@@ -466,6 +467,57 @@ async fn the_suite_of_stores() {
         println!("{report}");
         assert!(report.is_ok() && report.passed.len() > 40, "{report}");
     }
+}
+
+#[tokio::test]
+async fn a_line_of_the_store_that_cannot_be_read_is_not_passed_over() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let open = || FileSaver::open_with_store(folder.path(), FileOptions::default(), StoreConfig::default());
+    let (saver, store) = open().expect("opens");
+    for n in 1..=3 {
+        store.put(&["a"], "k1", json!({"v": n})).await.expect("stores");
+    }
+    store.put(&["a"], "k2", json!({"v": 9})).await.expect("stores");
+    let path = folder.path().join("store.jsonl");
+    let spoil = || {
+        let text = fs::read_to_string(&path).expect("a journal");
+        let spoiled = text.replace("{\"v\":3}", "{\"v\":4}");
+        assert_ne!(text, spoiled);
+        fs::write(&path, spoiled).expect("writable");
+    };
+    // While the items are in memory, nothing is lost.
+    spoil();
+    let found = saver.verify(false).await.expect("checks");
+    assert!(!found.is_sound() && found.items == 2, "{found:?}");
+    assert!(found.damage[0].what.contains("a/k1"), "{found:?}");
+    assert!(saver.verify(true).await.expect("repairs").repaired);
+    drop((saver, store));
+    let (saver, store) = open().expect("opens");
+    let value = |item: Option<superstep::Item>| item.map(|item| json!(item.value));
+    assert_eq!(
+        value(store.get(&["a"], "k1").await.expect("reads")),
+        Some(json!({"v": 3}))
+    );
+    drop((saver, store));
+    // Otherwise nobody is given the older value as if it were the last one.
+    spoil();
+    let (saver, store) = open().expect("opens");
+    for key in ["k1", "k2"] {
+        let error = store.get(&["a"], key).await.expect_err("not known").to_string();
+        assert!(error.contains("store.jsonl") && error.contains("a/k1"), "{error}");
+    }
+    store
+        .put(&["a"], "k3", json!({"v": 1}))
+        .await
+        .expect("what is new is kept");
+    let found = saver.verify(true).await.expect("repairs");
+    assert!(found.repaired && found.damage.len() == 1, "{found:?}");
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    assert!(store.get(&["a"], "k2").await.expect("reads").is_some());
+    assert!(store.get(&["a"], "k3").await.expect("reads").is_some());
+    let copies = fs::read_dir(folder.path()).expect("our folder").flatten();
+    let copies = copies.filter(|entry| entry.file_name().to_string_lossy().starts_with("store.damaged."));
+    assert_eq!(copies.count(), 2, "what was damaged is kept");
 }
 
 #[tokio::test]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use superstep::conformance::{Draft, id};
 use superstep::{
-    Checkpoint, Checkpointer, Keep, ListQuery, Pruning, StorageError, Store, StoreConfig, conformance, json,
+    Checkpoint, Checkpointer, Keep, ListQuery, Pruning, StorageError, Store, StoreConfig, StoreQuery,
+    conformance, json,
 };
 use superstep_storage::PostgresSaver;
 use superstep_test_servers::Postgres;
@@ -360,6 +361,45 @@ async fn damage_is_named_and_repaired() {
             assert_eq!(newest(&saver, "sick").await, Some(next), "{name}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_that_cannot_be_read_are_found_and_set_aside() {
+    let Some(server) = Postgres::start() else { return };
+    let saver = open(server.url()).await;
+    let store = saver.store(StoreConfig::default());
+    for n in 0..250 {
+        let namespace = if n % 2 == 0 { ["a", "b"] } else { ["a", "c"] };
+        store
+            .put(&namespace, &format!("key {n}"), json!({"n": n}))
+            .await
+            .expect("stores");
+    }
+    let found = saver.verify(false).await.expect("checks");
+    assert!(found.is_sound() && found.items == 250, "{found:?}");
+    for broken in ["{", "[1]"] {
+        store
+            .put(&["a", "b"], "key 8", json!({"n": 8}))
+            .await
+            .expect("stores");
+        let damage = format!("UPDATE store_items SET value = '{broken}' WHERE key = 'key 8' AND ns[1] = 'a'");
+        sql(&at_schema(server.url(), "superstep"), &damage).await;
+        assert!(store.search(StoreQuery::under(&["a"])).await.is_err());
+        let found = saver.verify(true).await.expect("repairs");
+        assert!(found.repaired && found.damage.len() == 1, "{found:?}");
+        assert!(found.damage[0].what.contains("key 8"), "{found:?}");
+        assert!(saver.verify(false).await.expect("checks").is_sound());
+    }
+    let all = StoreQuery {
+        limit: 2000,
+        ..StoreQuery::under(&["a"])
+    };
+    assert_eq!(store.search(all).await.expect("searches").len(), 249);
+    let aside = store
+        .search(StoreQuery::under(&["damaged", "a", "b"]))
+        .await
+        .expect("reads");
+    assert_eq!(aside.len(), 2, "{aside:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -280,6 +280,43 @@ async fn damage_is_named_and_repaired() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_that_cannot_be_read_are_found_and_set_aside() {
+    let Some(server) = Redis::start() else { return };
+    let saver = open(server.url()).await;
+    let store = RedisStore::open(server.url(), StoreConfig::default())
+        .await
+        .expect("opens");
+    for n in 0..1200 {
+        store
+            .put(&["a", "b"], &format!("key {n}"), json!({"n": n}))
+            .await
+            .expect("stores");
+    }
+    assert_eq!(saver.verify(false).await.expect("checks").items, 1200);
+    let _: i64 = command(
+        &server,
+        &["HSET", "superstep:store:items:a.b", "key 7", "garbage"],
+    )
+    .await;
+    assert!(store.search(StoreQuery::under(&["a"])).await.is_err());
+    let found = saver.verify(true).await.expect("repairs");
+    assert!(found.repaired && found.damage.len() == 1, "{found:?}");
+    assert!(found.damage[0].what.contains("key 7"), "{found:?}");
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    let one = StoreQuery {
+        limit: 2000,
+        ..StoreQuery::under(&["a"])
+    };
+    assert_eq!(store.search(one).await.expect("searches").len(), 1199);
+    let aside = store
+        .get(&["damaged", "a", "b"], "key 7")
+        .await
+        .expect("reads")
+        .expect("is kept");
+    assert_eq!(json!(aside.value), json!({"stored": "garbage"}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn threads_with_a_time_to_live_go_and_leave_the_lists() {
     let Some(server) = Redis::start() else { return };
     let saver = open(&format!("{}?ttl=1&refresh=true", server.url())).await;
@@ -434,7 +471,8 @@ async fn what_cannot_be_used_is_refused() {
             error,
             StorageError::NewerSchema {
                 found: 9,
-                supported: 1
+                supported: 1,
+                ..
             }
         ),
         "{error}"

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use superstep::{
-    HashedNgrams, Ranking, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery, VectorIndex,
-    conformance, json,
+    Checkpointer, HashedNgrams, Ranking, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery,
+    VectorIndex, conformance, json,
 };
 use superstep_storage::SqliteSaver;
 
@@ -134,6 +134,93 @@ async fn a_damaged_item_is_named_and_the_others_are_read() {
             .len(),
         1
     );
+}
+
+#[tokio::test]
+async fn a_check_finds_items_that_cannot_be_read_and_a_repair_sets_them_aside() {
+    let files = Files::new();
+    let path = files.path();
+    let saver = SqliteSaver::open(&path).expect("opens");
+    let store = saver.store(StoreConfig::default());
+    let put = async |key: &str, n: u64| {
+        let value = json!({"t": "word", "n": n});
+        store.put(&["a", "b"], key, value).await.expect("stores");
+    };
+    put("good", 1).await;
+    let conn = rusqlite::Connection::open(&path).expect("opens");
+    // Twice, so that what was set aside before is not lost.
+    for broken in ["{\"n\":", "[1]"] {
+        put("bad", 2).await;
+        conn.execute(
+            "UPDATE store_items SET value = ?1 WHERE key = 'bad' AND namespace = 'a.b'",
+            [broken],
+        )
+        .expect("damages");
+        let all = store.search(StoreQuery::under(&["a"])).await;
+        assert!(all.is_err_and(|error| error.to_string().contains("what can be repaired")));
+        let found = saver.verify(false).await.expect("checks");
+        assert_eq!(found.damage.len(), 1, "{found:?}");
+        let what = &found.damage[0];
+        assert!(
+            what.what.contains("Item \"bad\" of namespace \"a.b\""),
+            "{what:?}"
+        );
+        assert!(what.repair.is_some() && !found.repaired);
+        assert!(saver.verify(true).await.expect("repairs").repaired);
+        let found = saver.verify(false).await.expect("checks");
+        assert!(found.is_sound() && found.items >= 2, "{found:?}");
+        assert!(store.get(&["a", "b"], "bad").await.expect("reads").is_none());
+    }
+    let left = store.search(StoreQuery::under(&["a"])).await.expect("searches");
+    assert_eq!(left.iter().map(|item| &*item.key).collect::<Vec<_>>(), ["good"]);
+    let aside = store
+        .search(StoreQuery::under(&["damaged", "a", "b"]))
+        .await
+        .expect("searches");
+    let mut stored: Vec<_> = aside
+        .iter()
+        .filter_map(|item| item.value.get("stored")?.as_str())
+        .collect();
+    stored.sort_unstable();
+    assert_eq!(stored, ["[1]", "{\"n\":"]);
+}
+
+#[tokio::test]
+async fn a_damaged_index_of_words_is_cut_again() {
+    let files = Files::new();
+    let path = files.path();
+    let saver = SqliteSaver::open(&path).expect("opens");
+    let store = saver.store(StoreConfig::default());
+    for n in 0..50 {
+        let value = json!({"t": format!("word{n} common")});
+        store.put(&["a"], &n.to_string(), value).await.expect("stores");
+    }
+    let words = async |query: &str| {
+        let query = StoreQuery::under(&["a"]).query(query);
+        store
+            .search(query)
+            .await
+            .map(|found| found.len())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(words("word7").await, Ok(1));
+    let conn = rusqlite::Connection::open(&path).expect("opens");
+    conn.execute_batch("UPDATE store_words_data SET block = zeroblob(length(block)) WHERE id > 10")
+        .expect("damages");
+    let found = saver.verify(false).await.expect("checks");
+    assert!(
+        !found.is_sound() && found.damage.iter().all(|damage| damage.repair.is_some()),
+        "{found:?}"
+    );
+    assert!(saver.verify(true).await.expect("repairs").repaired);
+    let found = saver.verify(false).await.expect("checks");
+    assert!(found.is_sound(), "{found:?}");
+    assert_eq!((words("word7").await, words("common").await), (Ok(1), Ok(10)));
+    store
+        .put(&["a"], "new", json!({"t": "later"}))
+        .await
+        .expect("stores");
+    assert_eq!(words("later").await, Ok(1));
 }
 
 #[tokio::test]

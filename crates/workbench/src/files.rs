@@ -9,15 +9,17 @@ use crate::wire::{FileEntry, FileList, Problem};
 
 /// A file in the making: nobody sees it before it is finished, and it is gone when it is dropped before.
 #[derive(Debug)]
-pub(crate) struct Staged {
-    pub(crate) file: File,
+pub struct Staged {
+    /// Where the content goes.
+    pub file: File,
     temporary: PathBuf,
     target: PathBuf,
     finished: bool,
 }
 
 impl Staged {
-    pub(crate) fn begin(path: &Path) -> io::Result<Self> {
+    /// Begins a file beside the one that it is to replace.
+    pub fn begin(path: &Path) -> io::Result<Self> {
         // A link stays a link: what it points to is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let folder = folder_of(&target);
@@ -36,7 +38,7 @@ impl Staged {
     }
 
     /// Puts it in place of the old one; a crash leaves either the old file or the new one.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<()> {
         if let Ok(old) = fs::metadata(&self.target) {
             self.file.set_permissions(old.permissions())?;
         }

@@ -2,7 +2,7 @@
 //! and which file a draft became. One small SQLite file of its own, so that a backend for checkpoints needs to know
 //! nothing of windows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -145,6 +145,18 @@ fn status_of(text: &str) -> RunStatus {
         "failed" => RunStatus::Failed,
         _ => RunStatus::Stopped,
     }
+}
+
+/// Checkpoints that were bookmarked in the app of a data folder, by thread: for hosts that remove checkpoints without it.
+pub fn bookmarks(data_dir: &Path) -> Result<HashMap<String, HashSet<String>>, Problem> {
+    let path = data_dir.join("workbench.db");
+    if !path.exists() {
+        return Ok(HashMap::new());
+    }
+    let marked = Ledger::open(&path)?.bookmarks(None)?;
+    let checkpoints =
+        |(thread, marked): (String, HashMap<String, String>)| (thread, marked.into_keys().collect());
+    Ok(marked.into_iter().map(checkpoints).collect())
 }
 
 impl Ledger {

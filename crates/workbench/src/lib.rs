@@ -50,8 +50,10 @@ use superstep_nodes::{ModelSettings, Registry};
 
 pub use connections::key_of as connection_key;
 pub use database::database_url;
+pub use files::Staged;
 pub use folders::default_data_dir;
 pub use hub::Subscription;
+pub use ledger::bookmarks;
 pub use logging::log;
 pub use secrets::{Keychain, Secrets};
 pub use settings::person;

@@ -1,6 +1,6 @@
 //! What a program says about itself, for every host: lines on standard error, without keys.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 
 use superstep_nodes::secrets::RedactedLog;
 use tracing::Subscriber;
@@ -19,5 +19,7 @@ where
     let filter = EnvFilter::try_from_env(VARIABLE).unwrap_or_else(|_| EnvFilter::new(usual));
     tracing_subscriber::fmt::layer()
         .with_writer(|| RedactedLog(io::stderr()))
+        // Colours are for people at a terminal, not for files.
+        .with_ansi(io::stderr().is_terminal())
         .with_filter(filter)
 }

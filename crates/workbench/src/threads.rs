@@ -48,7 +48,7 @@ pub(crate) fn storage_problem(error: &StorageError) -> Problem {
         StorageError::Backend { what, cause, remedy } => {
             Problem::new("storage", format!("Storage failed while {what}: {cause}.")).remedy(remedy.clone())
         }
-        StorageError::NewerSchema { found, supported } => Problem::new(
+        StorageError::NewerSchema { found, supported, .. } => Problem::new(
             "newer-version",
             format!("The database of threads has schema {found}; this release reads up to {supported}. It was not changed."),
         )
@@ -546,6 +546,7 @@ mod tests {
         );
         let newer = problem(
             &StorageError::NewerSchema {
+                place: "threads.db".to_owned(),
                 found: 9,
                 supported: 1,
             }

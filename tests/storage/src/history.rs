@@ -8,7 +8,7 @@ mod names;
 mod operations;
 mod values;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -301,6 +301,7 @@ impl Run<'_> {
                 .iter()
                 .filter_map(|n| Some(self.pick(*n)?.id.clone()))
                 .collect(),
+            ended: HashSet::new(),
             dry_run,
         };
         let got = self.saver.prune(&pruning).await.map_err(said)?;

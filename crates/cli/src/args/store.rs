@@ -1,5 +1,6 @@
 //! Options of `superstep store`.
 
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
@@ -74,20 +75,44 @@ pub(crate) enum StoreAction {
     Put(PutArgs),
     /// Remove items.
     Delete(RemoveArgs),
+    /// Remove items whose time is over; they are not seen any more, but take space.
+    Sweep(SweepArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The app does so every few minutes. How many went goes to stderr.
+
+Examples:
+  superstep store sweep")]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    pub(crate) db: Db,
 }
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   superstep store list
-  superstep store list people --json")]
+  superstep store list people --json
+  superstep store list --depth 1                what there is, without what is in it
+  superstep store list --suffix likes --limit 20 --offset 20")]
 pub(crate) struct NamespacesArgs {
     /// Only those that begin with this one
     #[arg(value_name = "NAMESPACE")]
     pub(crate) under: Option<Namespace>,
+    /// Only those that end with this one
+    #[arg(long, value_name = "NAMESPACE")]
+    pub(crate) suffix: Option<Namespace>,
+    /// Only the first so many labels of each
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<NonZeroUsize>,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub(crate) limit: usize,
+    #[arg(long, value_name = "N", default_value = "1000")]
+    pub(crate) limit: NonZeroUsize,
+    /// Pass over so many
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) offset: usize,
     #[command(flatten)]
     pub(crate) db: Db,
     /// Print JSON: a list of lists of labels
@@ -112,8 +137,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "JSON", value_parser = json)]
     pub(crate) filter: Option<Value>,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub(crate) limit: NonZeroUsize,
     /// Pass over so many
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: usize,

@@ -60,7 +60,7 @@ fn runnable(file: &GraphFile, trust: bool) -> Result<Graph, Fault> {
 }
 
 pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.running.db).await?;
+    let store = Store::existing(&args.running.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(checkpoint) = &args.checkpoint {
@@ -198,6 +198,9 @@ async fn drive(
     };
     let cancel = CancellationToken::new();
     let run_id = uuid::Uuid::new_v4().to_string();
+    // What the run writes can be found by it, and removed.
+    let mut metadata = file.metadata();
+    metadata.insert("run_id", run_id.as_str());
     let names = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
     let config = RunConfig {
         thread: Some(thread.clone()),
@@ -208,7 +211,7 @@ async fn drive(
             .unwrap_or_else(|| file.document.recursion_limit()),
         interrupt_before: names(&args.interrupt_before),
         interrupt_after: names(&args.interrupt_after),
-        metadata: file.metadata(),
+        metadata,
         max_concurrency: args.max_concurrency.map(std::num::NonZeroUsize::get),
         cancel: cancel.clone(),
         run_id: Some(run_id.clone()),

@@ -22,7 +22,7 @@ pub(crate) async fn serve(args: ServeArgs) -> Result<(), Fault> {
             None => place::data_dir()?,
         },
         examples_dir: folder(args.examples, "graphs", "", "--examples")?,
-        storage: args.db.db,
+        storage: args.db.url(),
         ..Options::default()
     };
     let workbench = Workbench::open(folders).await.map_err(|problem| {

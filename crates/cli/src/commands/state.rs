@@ -1,9 +1,9 @@
 //! `superstep state` and `superstep history`: what a thread holds, and how it came there.
 
-use superstep::{CheckpointHead, Graph, ListQuery, StateRef, StateSnapshot, ThreadId};
+use superstep::{CheckpointHead, Graph, ListQuery, StateRef, StateSnapshot, ThreadId, Value};
 
 use crate::args::{HistoryArgs, StateArgs, Status};
-use crate::commands::threads::{next_of, status_of, word};
+use crate::commands::threads::{entries, next_of, status_of, word};
 use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::out;
@@ -11,7 +11,7 @@ use crate::place::{Store, graph_of};
 use crate::progress::{self, json};
 
 pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(checkpoint) = &args.checkpoint {
@@ -26,6 +26,9 @@ pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
     if args.json {
         return Ok(out::pretty(&snapshot.to_json())?);
     }
+    if let Some(path) = &args.key {
+        return Ok(out::pretty(&json(within(&snapshot, path)?))?);
+    }
     describe(&snapshot);
     out::pretty(&json(&snapshot.values))?;
     if args.checkpoint.is_none() {
@@ -35,6 +38,32 @@ pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// What stands at a path of names and numbers.
+fn within<'a>(snapshot: &'a StateSnapshot, path: &str) -> Result<&'a Value, Fault> {
+    let mut steps = path.split('/').filter(|step| !step.is_empty());
+    let key = steps.next().unwrap_or_default();
+    let found = snapshot.values.get(key).ok_or_else(|| {
+        let members = snapshot
+            .values
+            .as_object()
+            .into_iter()
+            .flat_map(|values| values.iter());
+        let keys: Vec<&str> = members.map(|(key, _)| &**key).collect();
+        Fault::usage(format!(
+            "The state has no key {key:?}. It has: {}.",
+            keys.join(", ")
+        ))
+    })?;
+    steps.try_fold(found, |value, step| {
+        let inside = match value {
+            Value::Object(members) => members.get(step),
+            Value::Array(items) => step.parse().ok().and_then(|at: usize| items.get(at)),
+            _ => None,
+        };
+        inside.ok_or_else(|| Fault::usage(format!("There is no {step:?} at that place of {path}.")))
+    })
 }
 
 /// The thread's graph on its storage.
@@ -74,7 +103,7 @@ fn describe(snapshot: &StateSnapshot) {
 }
 
 pub(crate) async fn history(args: &HistoryArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(before) = &args.before {
@@ -84,7 +113,8 @@ pub(crate) async fn history(args: &HistoryArgs) -> Result<(), Fault> {
         thread: Some(thread.clone()),
         ns: Some("".into()),
         before: args.before.as_deref().map(Into::into),
-        limit: args.limit,
+        limit: args.limit.map(Into::into),
+        filter: args.filter.as_ref().map(entries).transpose()?.unwrap_or_default(),
         ..ListQuery::default()
     };
     if args.json {

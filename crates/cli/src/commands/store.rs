@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use superstep::{Item, NamespaceQuery, StoreAnswer, StoreError, StoreOp, StoreQuery, Ttl, Value, iso8601};
+use superstep::{
+    Item, NamespaceQuery, StorageError, StoreAnswer, StoreError, StoreOp, StoreQuery, Ttl, Value, iso8601,
+};
 
 use crate::args::store::{
     ItemArgs, Namespace, NamespacesArgs, PutArgs, RemoveArgs, SearchArgs, StoreAction, StoreArgs,
@@ -31,36 +33,47 @@ pub(crate) async fn store(args: StoreArgs) -> Result<(), Fault> {
         StoreAction::Get(args) => get(&args).await,
         StoreAction::Put(args) => put(args).await,
         StoreAction::Delete(args) => delete(&args).await,
+        StoreAction::Sweep(args) => {
+            let removed = Store::existing(&args.db).await?.memory.sweep().await?;
+            out::note(&format!("Removed {}.", out::count(removed, "item")));
+            Ok(())
+        }
     }
 }
 
 async fn list(args: &NamespacesArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let query = NamespaceQuery {
         prefix: args.under.clone().map(|under| under.0).unwrap_or_default(),
-        limit: args.limit,
-        ..NamespaceQuery::default()
+        suffix: args.suffix.clone().map(|suffix| suffix.0).unwrap_or_default(),
+        max_depth: args.depth.map(Into::into),
+        limit: args.limit.into(),
+        offset: args.offset,
     };
     let found = store.memory.list_namespaces(query).await?;
     if args.json {
         return Ok(out::pretty(&found)?);
     }
     if found.is_empty() {
-        out::note(&format!("Nothing is remembered in {}.", store.name));
+        let all = args.under.is_none() && args.suffix.is_none() && args.offset == 0;
+        out::note(&match all {
+            true => format!("Nothing is remembered in {}.", store.name),
+            false => format!("No namespace in {} is like that.", store.name),
+        });
     }
     for labels in &found {
-        out::line(&Namespace::text(labels))?;
+        out::line(&out::plain(&Namespace::text(labels)))?;
     }
     Ok(())
 }
 
 async fn search(args: SearchArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let query = StoreQuery {
         prefix: args.under.map(|under| under.0).unwrap_or_default(),
         query: args.query,
         filter: args.filter.unwrap_or(Value::Null),
-        limit: args.limit,
+        limit: args.limit.into(),
         offset: args.offset,
         refresh_ttl: Some(false),
         ..StoreQuery::default()
@@ -90,7 +103,7 @@ fn described(item: &Item) -> Json {
 }
 
 async fn get(args: &ItemArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let item = item(&store, &args.namespace, &args.key).await?;
     let shown = match args.json {
         true => described(&item),
@@ -100,7 +113,7 @@ async fn get(args: &ItemArgs) -> Result<(), Fault> {
 }
 
 /// An item that must be there.
-async fn item(store: &Store, namespace: &Namespace, key: &str) -> Result<Item, Fault> {
+async fn item(store: &Store, namespace: &Namespace, key: &str) -> Result<Item, Missing> {
     let get = StoreOp::Get {
         namespace: namespace.0.clone(),
         key: key.to_owned(),
@@ -113,12 +126,33 @@ async fn item(store: &Store, namespace: &Namespace, key: &str) -> Result<Item, F
         .and_then(StoreAnswer::into_item)
         .ok_or_else(|| {
             let place = Namespace::text(&namespace.0);
-            Fault::usage(format!(
+            Missing::NoItem(Fault::usage(format!(
                 "There is no item {key:?} in {place}. Find items with `superstep store search {}{}`.",
                 quoted(&place),
                 store.option
-            ))
+            )))
         })
+}
+
+/// Why there is no item to show.
+enum Missing {
+    NoItem(Fault),
+    Storage(StoreError),
+}
+
+impl From<StoreError> for Missing {
+    fn from(error: StoreError) -> Self {
+        Self::Storage(error)
+    }
+}
+
+impl From<Missing> for Fault {
+    fn from(missing: Missing) -> Self {
+        match missing {
+            Missing::NoItem(fault) => fault,
+            Missing::Storage(error) => error.into(),
+        }
+    }
 }
 
 async fn put(args: PutArgs) -> Result<(), Fault> {
@@ -132,10 +166,14 @@ async fn put(args: PutArgs) -> Result<(), Fault> {
 }
 
 async fn delete(args: &RemoveArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     // All or none: a wrong name is found before anything is gone.
     for key in &args.keys {
-        item(&store, &args.namespace, key).await?;
+        match item(&store, &args.namespace, key).await {
+            // One that cannot be read is there, and may go.
+            Ok(_) | Err(Missing::Storage(StoreError::Storage(StorageError::Corrupt { .. }))) => {}
+            Err(missing) => return Err(missing.into()),
+        }
     }
     let question = format!("Remove {} for good?", out::count(args.keys.len() as u64, "item"));
     confirm(args.yes, "Removing", &question)?;

@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use superstep::{CheckpointHead, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary};
+use superstep::{CheckpointHead, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value};
 
 use crate::args::{DeleteArgs, ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
 use crate::commands::upkeep;
@@ -68,7 +68,7 @@ fn described(thread: &ThreadSummary) -> Json {
 }
 
 async fn show(args: &ShowArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let thread = store.thread(&args.thread.as_str().into()).await?;
     if args.json {
         return Ok(out::pretty(&described(&thread))?);
@@ -90,13 +90,13 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
         rows.push(("questions", head.interrupted.to_string()));
     }
     for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
-        out::line(&format!("{name:<12}{value}"))?;
+        out::line(&format!("{name:<12}{}", out::plain(value)))?;
     }
     Ok(())
 }
 
 async fn list(args: &ListArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let mut query = ThreadQuery {
         search: args.search.clone(),
         status: args.status.map(|status| match status {
@@ -105,11 +105,20 @@ async fn list(args: &ListArgs) -> Result<(), Fault> {
             Status::Failed => ThreadStatus::Error,
             Status::Paused => ThreadStatus::Pending,
         }),
-        limit: args.limit,
+        limit: args.limit.map(Into::into),
         ..ThreadQuery::default()
     };
+    if let Some(filter) = &args.filter {
+        query.filter = entries(filter)?;
+    }
     if let Some(graph) = &args.graph {
         query.filter.insert("graph_path", absolute(graph));
+    }
+    if args.count {
+        return Ok(out::line(&store.saver.count_threads(&query).await?.to_string())?);
+    }
+    if let Some(last) = &args.after {
+        query.after = Some(store.thread(&last.as_str().into()).await?.place());
     }
     let threads = store.saver.threads(&query).await?;
     if args.json {
@@ -117,8 +126,10 @@ async fn list(args: &ListArgs) -> Result<(), Fault> {
         return Ok(out::pretty(&list)?);
     }
     if threads.is_empty() {
-        out::note(match (args.status, &args.graph, &args.search) {
-            (None, None, None) => "There are no threads yet. `superstep run GRAPH --input JSON` begins one.",
+        let all = query.status.is_none() && query.filter.is_empty() && query.search.is_none();
+        out::note(match (all, &query.after) {
+            (true, None) => "There are no threads yet. `superstep run GRAPH --input JSON` begins one.",
+            (true, Some(_)) => "No thread comes after that one.",
             _ => "No thread is like that.",
         });
         return Ok(());
@@ -161,6 +172,13 @@ pub(crate) fn next_of(head: &CheckpointHead) -> String {
     counted.into_iter().map(each).collect::<Vec<_>>().join(", ")
 }
 
+/// Metadata entries to filter by.
+pub(crate) fn entries(filter: &Value) -> Result<Object, Fault> {
+    filter.as_object().cloned().ok_or_else(|| {
+        Fault::usage("A filter is a JSON object of metadata entries, as in '{\"source\": \"update\"}'.")
+    })
+}
+
 fn absolute(path: &Path) -> String {
     let file = if path.is_dir() {
         path.join("graph.json")
@@ -171,7 +189,7 @@ fn absolute(path: &Path) -> String {
 }
 
 pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let threads: Vec<ThreadId> = args
         .threads
         .iter()

@@ -11,7 +11,7 @@ use crate::out;
 use crate::place::{Store, quoted};
 
 pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(checkpoint) = &args.checkpoint {

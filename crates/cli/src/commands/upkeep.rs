@@ -6,12 +6,13 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use superstep::{Object, Pruning, Removal, ThreadId};
+use superstep::{CheckpointId, CheckpointUsage, Keep, Object, Pruning, Removal, ThreadId, ThreadLens};
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::transfer::{self, TransferError};
+use superstep_workbench::Staged;
 
 use super::threads::confirm;
-use crate::args::{CopyArgs, Db, ExportThreadArgs, ImportArgs, PruneArgs, UsageArgs, VerifyArgs};
+use crate::args::{CopyArgs, Db, ExportThreadArgs, ImportArgs, Kept, PruneArgs, UsageArgs, VerifyArgs};
 use crate::fault::Fault;
 use crate::out;
 use crate::place::Store;
@@ -49,7 +50,7 @@ fn fault(error: TransferError, place: &str) -> Fault {
 }
 
 pub(crate) async fn copy(args: &CopyArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let from = ThreadId::from(args.thread.as_str());
     let found = store.thread(&from).await?;
     let (name, count) = match &args.to {
@@ -81,7 +82,7 @@ pub(crate) async fn copy(args: &CopyArgs) -> Result<(), Fault> {
 }
 
 pub(crate) async fn export(args: &ExportThreadArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     store.thread(&thread).await?;
     let about = Object::new();
@@ -93,24 +94,16 @@ pub(crate) async fn export(args: &ExportThreadArgs) -> Result<(), Fault> {
     let place = path.display().to_string();
     let cannot = |error: io::Error| Fault::failed(format!("{place} cannot be written: {error}."));
     // What was there before stays until the new file is whole.
-    let temporary = path.with_extension("partial");
-    let mut file = BufWriter::new(File::create(&temporary).map_err(cannot)?);
+    let staged = Staged::begin(path).map_err(cannot)?;
+    let mut file = BufWriter::new(&staged.file);
     let watch = progress("checkpoint");
-    let written = transfer::export(&*store.saver, &thread, &about, &mut file, &watch).await;
-    let kept = written.map_err(|error| fault(error, &place)).and_then(|count| {
-        file.flush().map_err(cannot)?;
-        file.get_ref().sync_all().map_err(cannot)?;
-        std::fs::rename(&temporary, path).map_err(cannot)?;
-        Ok(count)
-    });
-    match kept {
-        Ok(count) => out::note(&format!("Wrote {} to {place}.", out::count(count, "checkpoint"))),
-        Err(fault) => {
-            // The reason why it failed says more than that tidying up failed too.
-            let _ = std::fs::remove_file(&temporary);
-            return Err(fault);
-        }
-    }
+    let count = transfer::export(&*store.saver, &thread, &about, &mut file, &watch)
+        .await
+        .map_err(|error| fault(error, &place))?;
+    file.flush().map_err(cannot)?;
+    drop(file);
+    staged.finish().map_err(cannot)?;
+    out::note(&format!("Wrote {} to {place}.", out::count(count, "checkpoint")));
     Ok(())
 }
 
@@ -150,19 +143,59 @@ pub(crate) async fn import(args: &ImportArgs) -> Result<(), Fault> {
     Ok(out::line(came.thread.as_str())?)
 }
 
-async fn removal(store: &Store, args: &PruneArgs, dry_run: bool) -> Result<Removal, Fault> {
+/// Bookmarks that the pruning meets.
+struct Marked {
+    exempt: Exempt,
+    /// Of the threads that are named; nobody counts those of others.
+    named: usize,
+}
+
+impl Marked {
+    fn of(args: &PruneArgs) -> Result<Self, Fault> {
+        let mut marked = Self {
+            exempt: Exempt::default(),
+            named: 0,
+        };
+        let nothing = args.keep == Some(Kept(Keep::Nothing));
+        for (thread, checkpoints) in Store::bookmarks()? {
+            let named = args.threads.contains(&thread);
+            if named {
+                marked.named += checkpoints.len();
+            }
+            // Who names a thread and keeps nothing of it is told what goes with it.
+            if nothing && named {
+                continue;
+            }
+            // A thread that somebody marked is one that somebody wants to find again.
+            if nothing {
+                marked.exempt.threads.insert(thread.into());
+            }
+            let checkpoints = checkpoints.into_iter().map(CheckpointId::from);
+            marked.exempt.checkpoints.extend(checkpoints);
+        }
+        Ok(marked)
+    }
+}
+
+async fn removal(store: &Store, args: &PruneArgs, marked: &Marked, dry_run: bool) -> Result<Removal, Fault> {
+    // What is kept is asked for unless runs are named.
+    let keep = args.keep.map_or(Keep::Latest, |keep| keep.0);
     if let Some(days) = args.idle {
         let rule = Retention {
             idle: Duration::from_hours(24 * u64::from(days)),
-            keep: args.keep.0,
+            keep,
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let watch = progress("thread");
-        return Ok(retain(&*store.saver, &rule, now, &Exempt::default(), dry_run, &watch).await?);
+        return Ok(retain(&*store.saver, &rule, now, &marked.exempt, dry_run, &watch).await?);
     }
     let threads = args.threads.iter().map(|thread| ThreadId::from(thread.as_str()));
-    let mut pruning = Pruning::threads(threads, args.keep.0);
+    let mut pruning = match args.runs.is_empty() {
+        true => Pruning::threads(threads, keep),
+        false => Pruning::runs(args.runs.iter().cloned()),
+    };
+    pruning.retain.clone_from(&marked.exempt.checkpoints);
     pruning.dry_run = dry_run;
     Ok(superstep::prune(&*store.saver, &pruning).await?)
 }
@@ -179,14 +212,25 @@ fn told(removal: &Removal) -> String {
 }
 
 pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     // All or none: a wrong name is found before anything is gone.
     for thread in &args.threads {
         store.thread(&thread.as_str().into()).await?;
     }
-    let plan = removal(&store, args, true).await?;
+    let marked = Marked::of(args)?;
+    let plan = removal(&store, args, &marked, true).await?;
     let nothing = plan.checkpoints == 0;
+    let goes = args.keep == Some(Kept(Keep::Nothing)) && args.idle.is_none();
     if !args.json {
+        let bookmarks = out::count(marked.named as u64, "bookmarked checkpoint");
+        match (marked.named, goes) {
+            (0, _) if !marked.exempt.checkpoints.is_empty() && args.threads.is_empty() => {
+                out::note("What is bookmarked in the app stays.");
+            }
+            (0, _) => {}
+            (_, true) => out::note(&format!("with the thread goes what was marked: {bookmarks}")),
+            (_, false) => out::note(&format!("what is bookmarked in the app stays: {bookmarks}")),
+        }
         for (thread, checkpoint) in plan.branches.iter().take(BRANCHES) {
             out::note(&format!("a branch of {thread} is lost: {checkpoint}"));
         }
@@ -198,7 +242,7 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
         plan
     } else {
         confirm(args.yes, "Pruning", &format!("Remove {} for good?", told(&plan)))?;
-        removal(&store, args, false).await?
+        removal(&store, args, &marked, false).await?
     };
     if args.json {
         let branches: Vec<_> = went
@@ -211,6 +255,7 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
             "threads": went.threads,
             "checkpoints": went.checkpoints,
             "bytes": went.bytes,
+            "bookmarks": if goes { 0 } else { marked.named },
             "lost_branches": branches,
         }))?);
     }
@@ -223,7 +268,7 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
 }
 
 pub(crate) async fn usage(args: &UsageArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     if let Some(thread) = &args.thread {
         return keys(&store, &thread.as_str().into(), args).await;
     }
@@ -239,16 +284,18 @@ pub(crate) async fn usage(args: &UsageArgs) -> Result<(), Fault> {
             "bytes": usage.bytes,
             "free": usage.free,
             "shared": usage.shared,
+            "store": usage.store,
             "thread_count": usage.threads.len(),
             "threads": threads,
         }))?);
     }
     out::note(&format!(
-        "{} in {}: {}, of which {} are free; sharing saves {}.",
+        "{} in {}: {}, of which {} are free and {} the store; sharing saves {}.",
         out::count(usage.threads.len() as u64, "thread"),
         store.name,
         out::size(usage.bytes),
         out::size(usage.free),
+        out::size(usage.store),
         out::size(usage.shared),
     ));
     let rows: Vec<Vec<String>> = shown
@@ -266,6 +313,9 @@ pub(crate) async fn usage(args: &UsageArgs) -> Result<(), Fault> {
 async fn keys(store: &Store, thread: &ThreadId, args: &UsageArgs) -> Result<(), Fault> {
     store.thread(thread).await?;
     let lens = store.saver.lens(thread).await?;
+    if args.growth {
+        return growth(thread, &lens, args);
+    }
     let shown = lens.keys.iter().take(args.limit);
     let bytes: u64 = lens.checkpoints.iter().map(|checkpoint| checkpoint.bytes).sum();
     if args.json {
@@ -297,8 +347,52 @@ async fn keys(store: &Store, thread: &ThreadId, args: &UsageArgs) -> Result<(), 
     Ok(out::table(&["KEY", "VERSIONS", "SIZE", "WHOLE"], &rows)?)
 }
 
+/// What each checkpoint added, the oldest first.
+fn growth(thread: &ThreadId, lens: &ThreadLens, args: &UsageArgs) -> Result<(), Fault> {
+    let mut total = 0;
+    let mut grown = Vec::with_capacity(lens.checkpoints.len());
+    for checkpoint in &lens.checkpoints {
+        total += checkpoint.bytes;
+        grown.push((checkpoint, total));
+    }
+    let shown = &grown[grown.len().saturating_sub(args.limit)..];
+    if args.json {
+        let each = |(checkpoint, total): &(&CheckpointUsage, u64)| {
+            json!({
+                "checkpoint_id": checkpoint.id,
+                "checkpoint_ns": checkpoint.ns,
+                "step": checkpoint.step,
+                "ts": checkpoint.ts,
+                "bytes": checkpoint.bytes,
+                "total": total,
+            })
+        };
+        let growth: Vec<_> = shown.iter().map(each).collect();
+        return Ok(out::pretty(
+            &json!({"thread_id": thread, "bytes": total, "growth": growth}),
+        )?);
+    }
+    let rows: Vec<Vec<String>> = shown
+        .iter()
+        .map(|(checkpoint, total)| {
+            vec![
+                checkpoint.id.to_string(),
+                checkpoint.ns.to_string(),
+                checkpoint.step.to_string(),
+                checkpoint.ts.clone(),
+                out::size(checkpoint.bytes),
+                out::size(*total),
+            ]
+        })
+        .collect();
+    Ok(out::table(
+        &["CHECKPOINT", "NAMESPACE", "STEP", "MADE", "ADDED", "TOTAL"],
+        &rows,
+    )?)
+}
+
 pub(crate) async fn verify(args: &VerifyArgs) -> Result<(), Fault> {
-    let store = Store::open(&args.db).await?;
+    let store = Store::existing(&args.db).await?;
     let found = store.saver.verify(args.repair).await?;
     if args.json {
         let damage: Vec<_> = found
@@ -309,13 +403,15 @@ pub(crate) async fn verify(args: &VerifyArgs) -> Result<(), Fault> {
         out::pretty(&json!({
             "threads": found.threads,
             "checkpoints": found.checkpoints,
+            "items": found.items,
             "damage": damage,
             "repaired": found.repaired,
         }))?;
     } else {
         for damage in &found.damage {
             let thread = damage.thread.as_ref().map(|thread| format!("thread {thread}: "));
-            out::line(&format!("{}{}", thread.unwrap_or_default(), damage.what))?;
+            let said = format!("{}{}", thread.unwrap_or_default(), damage.what);
+            out::line(&out::plain(&said))?;
             match (&damage.repair, found.repaired) {
                 (Some(repair), true) => out::line(&format!("    repaired: {repair}"))?,
                 (Some(repair), false) => out::line(&format!("    --repair would: {repair}"))?,
@@ -323,9 +419,10 @@ pub(crate) async fn verify(args: &VerifyArgs) -> Result<(), Fault> {
             }
         }
         out::note(&format!(
-            "Read {} with {}: {}.",
+            "Read {} with {}, and {}: {}.",
             out::count(found.threads, "thread"),
             out::count(found.checkpoints, "checkpoint"),
+            out::count(found.items, "item of the store").replace("item of the stores", "items of the store"),
             match found.damage.len() {
                 0 => "everything is sound".to_owned(),
                 count => format!("{} found", out::count(count as u64, "damaged place")),

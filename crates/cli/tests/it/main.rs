@@ -47,7 +47,7 @@ impl User {
             .env("HOME", self.dir.path());
         for (name, _) in std::env::vars_os() {
             let shown = name.to_string_lossy();
-            if shown == "SUPERSTEP_LOG" || shown.starts_with("OTEL_") {
+            if shown == "SUPERSTEP_LOG" || shown == "SUPERSTEP_DB" || shown.starts_with("OTEL_") {
                 command.env_remove(name);
             }
         }

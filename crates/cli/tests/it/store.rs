@@ -97,3 +97,62 @@ fn what_cannot_be_kept_is_refused_with_the_reason() {
     let filter = user.expect(2, &["store", "search", "--filter", r#"{"a": {"$like": 1}}"#]);
     assert!(filter.err.contains("$like"), "{}", filter.err);
 }
+
+/// Runs SQL on a database of a test.
+fn sql(path: &std::path::Path, statement: &str) {
+    rusqlite::Connection::open(path)
+        .unwrap()
+        .execute_batch(statement)
+        .unwrap();
+}
+
+#[test]
+fn a_damaged_item_is_found_repaired_and_removed() {
+    let user = User::new();
+    for key in ["k1", "k2", "k3"] {
+        user.expect(0, &["store", "put", "a", key, r#"{"v": 1}"#]);
+    }
+    let database = user.dir.path().join("data/threads.db");
+    sql(&database, "UPDATE store_items SET value = '{' WHERE key <> 'k3'");
+    let search = user.expect(1, &["store", "search"]);
+    assert!(search.err.contains("says what can be repaired"), "{}", search.err);
+    user.expect(0, &["store", "delete", "a", "k1", "--yes"]);
+    let found = user.expect(1, &["threads", "verify"]);
+    assert!(
+        found.out.contains("Item \"k2\"") && found.err.contains("1 damaged place"),
+        "{}",
+        found.out
+    );
+    user.expect(0, &["threads", "verify", "--repair"]);
+    let sound = user.expect(0, &["threads", "verify"]);
+    assert!(
+        sound.err.contains("2 items of the store: everything is sound"),
+        "{}",
+        sound.err
+    );
+    user.expect(2, &["store", "get", "a", "k2"]);
+    assert!(
+        user.expect(0, &["store", "get", "damaged/a", "k2"])
+            .out
+            .contains("\"stored\": \"{\"")
+    );
+}
+
+#[test]
+fn namespaces_are_listed_page_by_page() {
+    let user = User::new();
+    let none = user.expect(0, &["store", "list"]);
+    assert!(none.err.contains("Nothing is remembered"), "{}", none.err);
+    for place in ["a/x/1", "a/y/1", "b/x/2"] {
+        user.expect(0, &["store", "put", place, "k", "{}"]);
+    }
+    let list = |more: &[&str]| user.expect(0, &[&["store", "list"], more].concat()).out;
+    assert_eq!(list(&["--depth", "1"]), "a\nb\n");
+    assert_eq!(list(&["--suffix", "1"]), "a/x/1\na/y/1\n");
+    assert_eq!(list(&["--limit", "1", "--offset", "1"]), "a/y/1\n");
+    let empty = user.expect(0, &["store", "list", "peo"]);
+    assert!(empty.err.contains("No namespace"), "{}", empty.err);
+    user.expect(2, &["store", "list", "--limit", "0"]);
+    let swept = user.expect(0, &["store", "sweep"]);
+    assert!(swept.err.contains("Removed 0 items"), "{}", swept.err);
+}

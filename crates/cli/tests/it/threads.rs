@@ -609,3 +609,274 @@ fn a_wait_for_a_time_goes_on_in_another_process() {
     );
     assert_eq!(rest.json()["out"], "after");
 }
+
+/// Checkpoints of a thread, the newest first.
+fn checkpoints(user: &User, thread: &str) -> Vec<String> {
+    let history = user.expect(0, &["history", thread, "--json"]).json();
+    let id = |snapshot: &Json| {
+        snapshot["config"]["configurable"]["checkpoint_id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    history.as_array().unwrap().iter().map(id).collect()
+}
+
+/// Marks a checkpoint as the app does.
+fn bookmark(user: &User, thread: &str, checkpoint: &str) {
+    let data_dir = user.dir.path().join("data");
+    let options = superstep_workbench::Options {
+        data_dir: data_dir.clone(),
+        ..superstep_workbench::Options::default()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    // It makes its tables.
+    drop(
+        runtime
+            .block_on(superstep_workbench::Workbench::open(options))
+            .unwrap(),
+    );
+    let conn = rusqlite::Connection::open(data_dir.join("workbench.db")).unwrap();
+    let sql = "INSERT INTO bookmarks (thread_id, checkpoint_id, name) VALUES (?1, ?2, 'mine')";
+    conn.execute(sql, [thread, checkpoint]).unwrap();
+}
+
+#[test]
+fn pruning_leaves_what_was_bookmarked() {
+    let user = User::new();
+    for thread in ["t", "u"] {
+        user.expect(
+            0,
+            &["run", &example("counter"), "--example", "1", "--thread", thread],
+        );
+    }
+    let all = checkpoints(&user, "t");
+    bookmark(&user, "t", &all[3]);
+    let went = user.expect(0, &["threads", "prune", "t", "--keep", "latest", "--yes"]);
+    assert!(went.err.contains("1 bookmarked checkpoint"), "{}", went.err);
+    assert_eq!(checkpoints(&user, "t"), [all[0].clone(), all[3].clone()]);
+    // What one run wrote; the bookmark stays here too.
+    let list = user.expect(0, &["history", "u", "--json"]).json();
+    let run = list[0]["metadata"]["run_id"].as_str().unwrap().to_owned();
+    let plan = user
+        .expect(0, &["threads", "prune", "--run", &run, "--dry-run", "--json"])
+        .json();
+    assert_eq!(plan["checkpoints"], list.as_array().unwrap().len());
+    user.expect(0, &["threads", "prune", "--run", &run, "--yes"]);
+    user.expect(2, &["threads", "show", "u"]);
+    user.expect(2, &["threads", "prune", "t", "--run", &run, "--yes"]);
+    user.expect(2, &["threads", "prune", "t", "--yes"]);
+    // Who names the thread and keeps nothing is told what goes with it.
+    let whole = user.expect(0, &["threads", "prune", "t", "--keep", "nothing", "--yes"]);
+    assert!(
+        whole.err.contains("what was marked: 1 bookmarked"),
+        "{}",
+        whole.err
+    );
+    user.expect(2, &["threads", "show", "t"]);
+}
+
+#[test]
+fn who_only_looks_makes_no_database() {
+    let user = User::new();
+    for url in ["sqlite:typo.db", "typo.db", "file:typofolder"] {
+        for command in [
+            &["threads"][..],
+            &["threads", "verify"],
+            &["threads", "usage"],
+            &["state", "t"],
+            &["history", "t"],
+            &["delete", "t", "--yes"],
+            &["resume", "t"],
+            &["store"],
+            &["store", "search"],
+            &["threads", "export", "t"],
+            &["threads", "prune", "t", "--keep", "latest", "--dry-run"],
+        ] {
+            let done = user.expect(2, &[command, &["--db", url]].concat());
+            assert!(
+                done.err.contains("There is nothing at"),
+                "{command:?}: {}",
+                done.err
+            );
+        }
+    }
+    user.expect(0, &["threads", "verify"]);
+    let made: Vec<_> = std::fs::read_dir(user.dir.path()).unwrap().flatten().collect();
+    assert!(made.iter().all(|entry| entry.file_name() == "data"), "{made:?}");
+    assert!(!user.dir.path().join("data/threads.db").exists());
+    for (url, said) in [
+        (" ", "names no file"),
+        ("a.db?mode=ro", "synchronous=full or synchronous=normal"),
+        ("sqlite::memory:", "Use memory:"),
+        ("host=localhost password=hunter4", "postgres://USER"),
+    ] {
+        let done = user.expect(1, &["threads", "--db", url]);
+        assert!(
+            done.err.contains(said) && !done.err.contains("hunter4"),
+            "{}",
+            done.err
+        );
+    }
+}
+
+#[test]
+fn a_password_is_not_repeated() {
+    let user = User::new();
+    for (command, url) in [
+        (&["threads", "show", "nope"][..], "redis://:hunter2@127.0.0.1:1/0"),
+        (
+            &["store", "get", "a", "b"],
+            "postgres://me:hunter2@127.0.0.1:1/db?user=me&password=hunter2",
+        ),
+    ] {
+        let done = user.expect(1, &[command, &["--db", url]].concat());
+        assert!(
+            !done.err.contains("hunter2") && done.err.contains("127.0.0.1"),
+            "{}",
+            done.err
+        );
+    }
+    // The place can be named where no list of processes shows it.
+    user.expect(
+        0,
+        &[
+            "run",
+            &example("counter"),
+            "--example",
+            "1",
+            "--thread",
+            "t",
+            "--db",
+            "other.db",
+        ],
+    );
+    let with = |args: &[&str]| {
+        user.command(args)
+            .env("SUPERSTEP_DB", "other.db")
+            .output()
+            .unwrap()
+    };
+    let shown = with(&["threads", "show", "t"]);
+    assert!(shown.status.success());
+    let wrong = String::from_utf8(with(&["threads", "show", "nope"]).stderr).unwrap();
+    assert!(
+        wrong.contains("`superstep threads`") && wrong.contains("other.db"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn an_export_replaces_its_target_and_touches_nothing_else() {
+    let user = User::new();
+    user.expect(
+        0,
+        &["run", &example("counter"), "--example", "1", "--thread", "t"],
+    );
+    let write = |name: &str, text: &str| std::fs::write(user.dir.path().join(name), text).unwrap();
+    write("keep.partial", "precious");
+    write("keep.jsonl", "old");
+    user.expect(0, &["threads", "export", "t", "-o", "keep.jsonl"]);
+    user.expect(0, &["threads", "export", "t", "-o", "mine.partial"]);
+    let read = |name: &str| std::fs::read_to_string(user.dir.path().join(name)).unwrap();
+    assert_eq!(read("keep.partial"), "precious");
+    let one = read("keep.jsonl");
+    assert_eq!(one.lines().count(), read("mine.partial").lines().count());
+    user.expect(2, &["threads", "export", "nobody", "-o", "keep.jsonl"]);
+    assert_eq!(read("keep.jsonl"), one);
+    // One file holds one thread.
+    write("twice.jsonl", &one.repeat(2));
+    let twice = user.expect(2, &["threads", "import", "twice.jsonl", "--as", "again"]);
+    assert!(twice.err.contains("a file holds one thread"), "{}", twice.err);
+    user.expect(2, &["threads", "show", "again"]);
+    write("spaced.jsonl", &format!("{one}\n\n"));
+    user.expect(0, &["threads", "import", "spaced.jsonl", "--as", "again"]);
+    for wrong in [
+        &["threads", "import", "keep.jsonl", "--as", ""][..],
+        &["run", &example("counter"), "--example", "1", "--thread", ""],
+        &["threads", "copy", "t", ""],
+    ] {
+        user.expect(2, wrong);
+    }
+}
+
+#[test]
+fn lists_have_pages_counts_and_filters() {
+    let user = User::new();
+    for thread in ["a", "b", "c"] {
+        user.expect(
+            0,
+            &["run", &example("counter"), "--example", "1", "--thread", thread],
+        );
+    }
+    let list = |more: &[&str]| {
+        let list = user.expect(0, &[&["threads", "--json"], more].concat()).json();
+        let names = list
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|thread| thread["thread_id"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(list(&["--limit", "2"]), ["c", "b"]);
+    assert_eq!(list(&["--limit", "2", "--after", "b"]), ["a"]);
+    assert_eq!(
+        user.expect(0, &["threads", "--count", "--status", "done"]).out,
+        "3\n"
+    );
+    let shown = user.expect(0, &["history", "b", "--json", "--limit", "1"]).json();
+    let run = shown[0]["metadata"]["run_id"].as_str().unwrap();
+    assert_eq!(list(&["--filter", &json!({"run_id": run}).to_string()]), ["b"]);
+    user.expect(2, &["threads", "--filter", "[1]"]);
+    user.expect(2, &["threads", "--limit", "0"]);
+    let inputs = user
+        .expect(
+            0,
+            &["history", "b", "--filter", r#"{"source": "input"}"#, "--json"],
+        )
+        .json();
+    assert_eq!(inputs.as_array().unwrap().len(), 1);
+    // One key, and what is in it.
+    let n = user.expect(0, &["state", "b", "count"]).json();
+    assert_eq!(
+        n,
+        user.expect(0, &["state", "b", "--json"]).json()["values"]["count"]
+    );
+    assert!(user.expect(2, &["state", "b", "nope"]).err.contains("It has:"));
+    // What the thread takes, over time.
+    let growth = user
+        .expect(0, &["threads", "usage", "b", "--growth", "--json"])
+        .json();
+    let steps = growth["growth"].as_array().unwrap();
+    assert_eq!(steps.last().unwrap()["total"], growth["bytes"]);
+    assert!(user.expect(0, &["threads", "usage", "--json"]).json()["store"].is_u64());
+}
+
+#[test]
+fn names_cannot_give_the_terminal_orders() {
+    let user = User::new();
+    let name = "a\u{1b}[31m\nb";
+    user.expect(
+        0,
+        &["run", &example("counter"), "--example", "1", "--thread", name],
+    );
+    user.expect(0, &["store", "put", "a", name, "{}"]);
+    for args in [
+        &["threads"][..],
+        &["threads", "show", name],
+        &["threads", "usage"],
+        &["store", "search"],
+    ] {
+        let done = user.expect(0, args);
+        assert!(
+            !done.out.contains('\u{1b}') && done.out.contains(r"a\u{1b}[31m\nb"),
+            "{args:?}: {}",
+            done.out
+        );
+    }
+    let missing = user.expect(2, &["threads", "show", "\u{1b}[2J"]);
+    assert!(!missing.err.contains('\u{1b}'), "{:?}", missing.err);
+}

@@ -223,6 +223,14 @@ impl StoreConfig {
         })
     }
 
+    /// The words that a value is found by when its put does not say otherwise: for a backend whose index is made again.
+    pub fn words_of(&self, value: &Object) -> Vec<String> {
+        let sources = self.sources(&Index::Default);
+        let parts = sources.map(|sources| sources.read(&Value::Object(value.clone())));
+        // Paths that cannot be read were refused when something was put.
+        parts.map(|parts| parts.words).unwrap_or_default()
+    }
+
     fn refreshes(&self, asked: Option<bool>) -> bool {
         asked.unwrap_or(self.ttl.refresh_on_read)
     }

@@ -1,6 +1,6 @@
 //! Which checkpoints a pruning takes, for backends that look at them as rows.
 
-use superstep::{CheckpointId, Link, Pruning, Removal, ThreadId};
+use superstep::{CheckpointId, Link, Name, Pruning, Removal, ThreadId};
 
 /// A checkpoint as pruning looks at it.
 pub(crate) struct Looked<K> {
@@ -15,6 +15,7 @@ pub(crate) struct Looked<K> {
 pub(crate) fn doomed<'r, K>(
     pruning: &Pruning,
     thread: &ThreadId,
+    ns: &Name,
     rows: &'r [Looked<K>],
     removal: &mut Removal,
 ) -> Vec<&'r K> {
@@ -26,8 +27,8 @@ pub(crate) fn doomed<'r, K>(
             run: row.run.as_deref(),
         })
         .collect();
-    let doomed = pruning.doomed(&links);
-    let lost = Pruning::lost_branches(&links, &doomed);
+    let doomed = pruning.doomed(thread, ns, &links);
+    let lost = pruning.lost_branches(thread, ns, &links, &doomed);
     let lost = lost.into_iter().map(|id| (thread.clone(), id.clone()));
     removal.branches.extend(lost);
     removal.checkpoints += doomed.len() as u64;

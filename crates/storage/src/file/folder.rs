@@ -38,7 +38,7 @@ impl Folder {
         }
         if !known {
             let threads = path.join("threads");
-            fs::create_dir_all(&threads).map_err(|error| failed("making the folder", &threads, &error))?;
+            make(&threads).map_err(|error| failed("making the folder", &threads, &error))?;
         }
         let lock = match lock(path) {
             Err(error) if known && is_refusal(&error) => None,
@@ -68,6 +68,7 @@ impl Folder {
         match schema {
             Some(SCHEMA) => Ok(()),
             Some(found) if found > SCHEMA => Err(StorageError::NewerSchema {
+                place: self.path.display().to_string(),
                 found,
                 supported: SCHEMA,
             }),
@@ -135,6 +136,15 @@ impl Folder {
     }
 }
 
+/// Keeps a copy of a damaged file beside it.
+pub(super) fn keep_copy(path: &Path) -> Result<PathBuf, StorageError> {
+    let free = |n: &u32| !path.with_extension(format!("damaged.{n}")).exists();
+    let n = (1..).find(free).unwrap_or_default();
+    let copy = path.with_extension(format!("damaged.{n}"));
+    fs::copy(path, &copy).map_err(|error| failed("copying to", &copy, &error))?;
+    Ok(copy)
+}
+
 /// Makes the name of a new or removed file outlive a power cut.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
@@ -142,6 +152,14 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
         Some(parent) if cfg!(unix) => File::open(parent)?.sync_all(),
         _ => Ok(()),
     }
+}
+
+/// Makes a folder with those around it, so that it outlives a power cut.
+fn make(path: &Path) -> io::Result<()> {
+    let path = std::path::absolute(path)?;
+    let new: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+    fs::create_dir_all(&path)?;
+    new.into_iter().try_for_each(sync_folder)
 }
 
 fn is_new(path: &Path) -> Result<bool, StorageError> {

@@ -18,7 +18,7 @@ use superstep::{
     ThreadId,
 };
 
-use super::folder::{Folder, failed, sync_folder};
+use super::folder::{Folder, failed, keep_copy, sync_folder};
 use super::line::{lines, put_line, read_line};
 use crate::codec::plain::{Entry, Task, read_back, written_out};
 
@@ -431,13 +431,9 @@ impl Journal {
         Ok(())
     }
 
-    /// Keeps a copy of a damaged file beside it.
+    /// Keeps a copy of the damaged file beside it.
     pub(super) fn keep_copy(&self) -> Result<PathBuf, StorageError> {
-        let free = |n: &u32| !self.path.with_extension(format!("damaged.{n}")).exists();
-        let n = (1..).find(free).unwrap_or_default();
-        let copy = self.path.with_extension(format!("damaged.{n}"));
-        fs::copy(&self.path, &copy).map_err(|error| failed("copying to", &copy, &error))?;
-        Ok(copy)
+        keep_copy(&self.path)
     }
 
     /// Removes the file of a journal.

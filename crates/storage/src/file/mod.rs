@@ -42,6 +42,8 @@ pub struct FileOptions {
 pub struct FileSaver {
     folder: Arc<Folder>,
     shared: Arc<Shared>,
+    /// The long-term memory in the same folder, when it was opened with it.
+    store: Option<Arc<store::Inner>>,
     jobs: Option<mpsc::Sender<Job>>,
     writer: Option<JoinHandle<()>>,
 }
@@ -63,7 +65,7 @@ impl FileSaver {
     /// Opens or makes the folder with options.
     pub fn open_with(path: impl AsRef<Path>, options: FileOptions) -> Result<Self, StorageError> {
         let folder = Arc::new(Folder::open(path.as_ref())?);
-        Self::in_folder(folder, options)
+        Self::in_folder(folder, options, None)
     }
 
     /// Threads and long-term memory in one folder.
@@ -74,10 +76,14 @@ impl FileSaver {
     ) -> Result<(Self, FileStore), StorageError> {
         let folder = Arc::new(Folder::open(path.as_ref())?);
         let store = FileStore::in_folder(folder.clone(), options, config)?;
-        Ok((Self::in_folder(folder, options)?, store))
+        Ok((Self::in_folder(folder, options, Some(store.inner()))?, store))
     }
 
-    fn in_folder(folder: Arc<Folder>, options: FileOptions) -> Result<Self, StorageError> {
+    fn in_folder(
+        folder: Arc<Folder>,
+        options: FileOptions,
+        store: Option<Arc<store::Inner>>,
+    ) -> Result<Self, StorageError> {
         let shared = Arc::new(Shared::default());
         let writer = Writer::new(folder.clone(), options.synchronous, shared.clone())?;
         let (jobs, queue) = mpsc::channel();
@@ -92,6 +98,7 @@ impl FileSaver {
         Ok(Self {
             folder,
             shared,
+            store,
             jobs: Some(jobs),
             writer: Some(writer),
         })
@@ -296,6 +303,20 @@ impl Checkpointer for FileSaver {
 
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
         let progress = progress.clone();
-        self.submit(move |writer| writer.verify(repair, &progress)).await
+        let (store, folder) = (self.store.clone(), self.folder.clone());
+        self.submit(move |writer| {
+            let mut found = writer.verify(repair, &progress)?;
+            let store = match store {
+                Some(store) => store,
+                // Nobody else has it: the folder has one user.
+                None => FileStore::in_folder(folder, FileOptions::default(), StoreConfig::default())?.inner(),
+            };
+            let (items, damage) = store.verify(repair)?;
+            found.items = items;
+            found.repaired |= repair && !damage.is_empty();
+            found.damage.extend(damage);
+            Ok(found)
+        })
+        .await
     }
 }

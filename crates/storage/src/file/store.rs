@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use superstep::store::{Items, Kept, Place, Prepared};
-use superstep::{StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
+use superstep::{Damage, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
 
 use super::FileOptions;
-use super::folder::{Folder, failed};
-use super::line::{lines, put_line, read_line};
+use super::folder::{Folder, failed, keep_copy, sync_folder};
+use super::line::{lines, put_line, read_line, unchecked};
 use crate::blocking;
 use crate::codec::plain::is_readable;
 use crate::sqlite::Synchronous;
@@ -70,11 +70,13 @@ pub struct FileStore {
     inner: Arc<Inner>,
 }
 
-struct Inner {
+pub(super) struct Inner {
     folder: Arc<Folder>,
     path: PathBuf,
     synchronous: Synchronous,
     items: RwLock<Items>,
+    /// Lines that could not be read. What they changed is not known, so nothing is read before a repair.
+    damage: RwLock<Vec<Damage>>,
     /// Whoever writes holds it, so that lines and items change in the same order.
     journal: Mutex<Journal>,
 }
@@ -84,8 +86,75 @@ struct Journal {
     file: Option<File>,
     bytes: u64,
     changes: usize,
-    /// A line could not be read: a copy is kept before the file is written anew.
-    damaged: bool,
+}
+
+/// What a journal adds up to.
+struct Replayed {
+    items: Items,
+    changes: usize,
+    /// Bytes of finished lines.
+    bytes: usize,
+    damage: Vec<Damage>,
+}
+
+impl Replayed {
+    fn read(path: &Path) -> Result<Self, StorageError> {
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(failed("reading", path, &error)),
+        };
+        let (lines, finished) = lines(&bytes);
+        let mut replayed = Self {
+            items: Items::new(),
+            changes: 0,
+            bytes: finished,
+            damage: Vec::new(),
+        };
+        for (number, line) in lines {
+            match read_line(line) {
+                Ok(Record::Batch(change)) => {
+                    replayed.changes += change.len();
+                    change.apply(&mut replayed.items);
+                }
+                Ok(Record::Store { schema }) if schema > SCHEMA => {
+                    return Err(StorageError::NewerSchema {
+                        place: path.display().to_string(),
+                        found: schema.into(),
+                        supported: SCHEMA.into(),
+                    });
+                }
+                Ok(Record::Store { .. }) => {}
+                Err(cause) => {
+                    let named = named(line).map_or_else(String::new, |named| format!(" (it names {named})"));
+                    let what = format!(
+                        "line {number} of {} cannot be used: {cause}{named}",
+                        path.display()
+                    );
+                    replayed.damage.push(Damage {
+                        thread: None,
+                        what,
+                        repair: Some(
+                            "what it changed is lost; a copy of the file is kept beside it".to_owned(),
+                        ),
+                    });
+                }
+            }
+        }
+        Ok(replayed)
+    }
+}
+
+/// The places that a damaged line seems to be about: for a person, who may know better than the line.
+fn named(line: &[u8]) -> Option<String> {
+    let Record::Batch(change) = unchecked(line)? else {
+        return None;
+    };
+    let puts = change.put.iter().map(|(place, _)| place);
+    let touched = change.refresh.iter().map(|(place, _)| place);
+    let places = puts.chain(&change.remove).chain(touched);
+    let text = |(namespace, key): &Place| format!("{}/{key}", namespace.join("/"));
+    Some(places.take(10).map(text).collect::<Vec<_>>().join(", "))
 }
 
 impl fmt::Debug for FileStore {
@@ -109,49 +178,30 @@ impl FileStore {
         config: StoreConfig,
     ) -> Result<Self, StorageError> {
         let path = folder.path().join("store.jsonl");
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(failed("reading", &path, &error)),
-        };
-        let mut items = Items::new();
-        let mut journal = Journal {
-            file: None,
-            bytes: 0,
-            changes: 0,
-            damaged: false,
-        };
-        let (lines, finished) = lines(&bytes);
-        for (number, line) in lines {
-            match read_line(line) {
-                Ok(Record::Batch(change)) => {
-                    journal.changes += change.len();
-                    change.apply(&mut items);
-                }
-                Ok(Record::Store { schema }) if schema > SCHEMA => {
-                    return Err(StorageError::NewerSchema {
-                        found: schema.into(),
-                        supported: SCHEMA.into(),
-                    });
-                }
-                Ok(Record::Store { .. }) => {}
-                Err(cause) => {
-                    tracing::error!(file = %path.display(), line = number, cause, "a batch of the store is lost");
-                    journal.damaged = true;
-                }
-            }
+        let replayed = Replayed::read(&path)?;
+        for damage in &replayed.damage {
+            tracing::error!(what = damage.what, "the long-term memory is damaged");
         }
-        journal.bytes = finished as u64;
         Ok(Self {
             config,
             inner: Arc::new(Inner {
                 folder,
                 path,
                 synchronous: options.synchronous,
-                items: RwLock::new(items),
-                journal: Mutex::new(journal),
+                items: RwLock::new(replayed.items),
+                damage: RwLock::new(replayed.damage),
+                journal: Mutex::new(Journal {
+                    file: None,
+                    bytes: replayed.bytes as u64,
+                    changes: replayed.changes,
+                }),
             }),
         })
+    }
+
+    /// What the saver in the same folder needs of it, to check it.
+    pub(super) fn inner(&self) -> Arc<Inner> {
+        self.inner.clone()
     }
 }
 
@@ -171,7 +221,9 @@ impl Inner {
             change.apply(&mut items);
         }
         let items = self.items.read().unwrap_or_else(PoisonError::into_inner);
+        // A damaged journal is kept as it is until somebody asks for the repair.
         if journal.changes > 2 * items.len() + SLACK
+            && self.sound().is_ok()
             && let Err(error) = self.compact(&mut journal, &items)
         {
             // The batch is stored all the same.
@@ -200,9 +252,14 @@ impl Inner {
             };
             let file = journal.file.insert(file);
             file.write_all(&text)?;
-            match self.synchronous {
-                Synchronous::Normal => Ok(()),
-                Synchronous::Full => file.sync_data(),
+            if self.synchronous == Synchronous::Normal {
+                return Ok(());
+            }
+            file.sync_data()?;
+            match journal.bytes {
+                // The folder may not have the name of a new file yet.
+                0 => sync_folder(&self.path),
+                _ => Ok(()),
             }
         };
         if let Err(error) = write(journal) {
@@ -233,16 +290,55 @@ impl Inner {
             };
             self.line(&mut text, &Record::Batch(Box::new(change)))?;
         }
-        if journal.damaged {
-            let copy = self.path.with_extension("damaged");
-            fs::copy(&self.path, &copy).map_err(|error| failed("copying to", &copy, &error))?;
-        }
         journal.file = None;
         self.folder.replace(&self.path, &text)?;
         journal.bytes = text.len() as u64;
         journal.changes = items.len();
-        journal.damaged = false;
         Ok(())
+    }
+
+    /// The error for whoever reads what a damaged line may have changed.
+    fn sound(&self) -> Result<(), StorageError> {
+        match self.damage.read().unwrap_or_else(PoisonError::into_inner).first() {
+            None => Ok(()),
+            Some(damage) => Err(StorageError::Corrupt {
+                place: "The long-term memory".to_owned(),
+                cause: damage.what.clone(),
+            }),
+        }
+    }
+
+    /// Reads the file again, and says what is wrong with it and how many items there are. A repair writes it anew with
+    /// what could be read, and keeps a copy.
+    pub(super) fn verify(&self, repair: bool) -> Result<(u64, Vec<Damage>), StorageError> {
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let Replayed {
+            items, mut damage, ..
+        } = Replayed::read(&self.path)?;
+        if damage.is_empty() {
+            return Ok((items.len() as u64, damage));
+        }
+        // What was read before the damage is whole.
+        let known = self.sound().is_ok();
+        if known {
+            for damage in &mut damage {
+                damage.repair = Some("it is written again: what it says is still in memory".to_owned());
+            }
+        }
+        if repair {
+            keep_copy(&self.path)?;
+            let mut held = self.items.write().unwrap_or_else(PoisonError::into_inner);
+            if !known {
+                *held = items;
+            }
+            self.compact(&mut journal, &held)?;
+            self.damage
+                .write()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clear();
+            return Ok((held.len() as u64, damage));
+        }
+        Ok((items.len() as u64, damage))
     }
 
     fn store(&self, batch: Prepared, touched: Vec<(Place, Option<u64>)>) -> Result<usize, StorageError> {
@@ -285,14 +381,16 @@ impl Store for FileStore {
             }
         }
         let mut touched = Vec::new();
-        {
+        if !batch.reads.is_empty() {
+            self.inner.sound()?;
             let items = self.inner.items.read().unwrap_or_else(PoisonError::into_inner);
             for (place, read) in std::mem::take(&mut batch.reads) {
                 batch.answers[place] = items.answer(&batch, read, &mut touched);
             }
         }
         let answers = std::mem::take(&mut batch.answers);
-        if !touched.is_empty() || !batch.writes.is_empty() {
+        // Reading an item of a folder that may only be read cannot make it live longer.
+        if !batch.writes.is_empty() || (!touched.is_empty() && self.inner.folder.is_ours()) {
             let inner = self.inner.clone();
             blocking(move || inner.store(batch, touched)).await?;
         }
@@ -300,6 +398,9 @@ impl Store for FileStore {
     }
 
     async fn sweep(&self) -> Result<u64, StoreError> {
+        if !self.inner.folder.is_ours() {
+            return Ok(0);
+        }
         let (inner, now) = (self.inner.clone(), self.config.clock.now_ms());
         let removed = blocking(move || {
             inner.write(|items| Change {

@@ -538,8 +538,8 @@ impl Writer {
                 .iter()
                 .map(|head| Link::of(&head.id, head.parent.as_ref(), &head.metadata))
                 .collect();
-            let gone = pruning.doomed(&links);
-            let lost = Pruning::lost_branches(&links, &gone);
+            let gone = pruning.doomed(thread, ns, &links);
+            let lost = pruning.lost_branches(thread, ns, &links, &gone);
             let lost = lost
                 .into_iter()
                 .map(|id: &CheckpointId| (thread.clone(), id.clone()));

@@ -87,7 +87,12 @@ async fn version(server: &Server, session: &mut Session) -> Result<i64, Fault> {
     let found: i64 = rows.first().map_or(0, |row| row.get(0));
     let supported = MIGRATIONS.len() as i64;
     if found > supported {
-        return Err(StorageError::NewerSchema { found, supported }.into());
+        return Err(StorageError::NewerSchema {
+            place: server.shown.clone(),
+            found,
+            supported,
+        }
+        .into());
     }
     Ok(found)
 }

@@ -482,7 +482,7 @@ fn text(write: &Written) -> Result<String, Fault> {
 }
 
 /// An item, and whether it has a time to live.
-fn found(row: &Row) -> Result<(Item, bool), Fault> {
+pub(super) fn found(row: &Row) -> Result<(Item, bool), Fault> {
     let (namespace, key): (Vec<String>, String) = (row.try_get(0)?, row.try_get(1)?);
     let value: Result<Value, _> = serde_json::from_str(row.try_get(2)?);
     let value: Object = match value {

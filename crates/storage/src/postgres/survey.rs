@@ -11,13 +11,21 @@ use crate::codec::record::Delta;
 
 use super::fault::Fault;
 use super::reader::View;
+use super::store::found as item;
 use super::upkeep::counted;
+use crate::salvage::SET_ASIDE;
 
 /// Checkpoints that are read at a time.
 const PAGE: usize = 100;
 
-/// Checkpoints that cannot be read, by space.
-type Sick = HashMap<i64, HashSet<String>>;
+/// What cannot be read.
+#[derive(Debug, Default)]
+pub(super) struct Sick {
+    /// Checkpoints, by space.
+    pub(super) checkpoints: HashMap<i64, HashSet<String>>,
+    /// Items of the store, with what is stored.
+    pub(super) items: Vec<(Vec<String>, String, String)>,
+}
 
 impl View {
     pub(super) async fn usage(&mut self) -> Result<Usage, Fault> {
@@ -152,7 +160,7 @@ impl View {
     pub(super) async fn survey(&mut self, progress: &Progress) -> Result<(Integrity, Sick), Fault> {
         self.afresh = true;
         let mut found = Integrity::default();
-        let mut sick = Sick::new();
+        let mut sick = Sick::default();
         let spaces = self
             .session
             .query("SELECT id, thread, ns FROM spaces ORDER BY thread, ns", &[])
@@ -200,6 +208,7 @@ impl View {
             }
         }
         found.threads = threads.len() as u64;
+        self.survey_items(&mut found, &mut sick).await?;
         let lost = "SELECT (SELECT count(*) FROM writes w
                             WHERE NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.seq = w.checkpoint)),
                            (SELECT count(*) FROM items i
@@ -243,6 +252,39 @@ impl View {
         Ok((found, sick))
     }
 
+    /// Reads every item of the store.
+    async fn survey_items(&mut self, found: &mut Integrity, sick: &mut Sick) -> Result<(), Fault> {
+        let mut after: (Vec<String>, String) = Default::default();
+        loop {
+            let rows = self
+                .session
+                .query(
+                    "SELECT ns, key, value, created_at, updated_at, ttl, NULL::float8 FROM store_items
+                     WHERE (ns, key) > ($1::text[], $2::text) ORDER BY ns, key LIMIT $3",
+                    &[&after.0, &after.1, &(PAGE as i64)],
+                )
+                .await?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            after = (last.try_get(0)?, last.try_get(1)?);
+            found.items += rows.len() as u64;
+            for row in &rows {
+                match item(row) {
+                    Ok(_) => {}
+                    Err(Fault::Storage(StorageError::Corrupt { place, cause })) => {
+                        sick.items
+                            .push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+                        found.damage.push(Damage {
+                            thread: None,
+                            what: format!("{place} cannot be read: {cause}"),
+                            repair: Some(SET_ASIDE.to_owned()),
+                        });
+                    }
+                    Err(other) => return Err(other),
+                }
+            }
+        }
+    }
+
     async fn look_at(
         &mut self,
         space: i64,
@@ -256,7 +298,7 @@ impl View {
         match self.get(&thread, ns, Some(&CheckpointId::new(id))).await {
             Ok(_) => Ok(()),
             Err(Fault::Storage(StorageError::Corrupt { place, cause })) => {
-                sick.entry(space).or_default().insert(id.to_owned());
+                sick.checkpoints.entry(space).or_default().insert(id.to_owned());
                 found.damage.push(Damage {
                     thread: Some(thread),
                     what: format!("{place} cannot be read: {cause}"),

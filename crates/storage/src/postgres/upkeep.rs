@@ -3,14 +3,16 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use superstep::{CheckpointId, Name, Progress, Pruning, Removal, Scope, ThreadId};
+use superstep::{CheckpointId, Name, Progress, Pruning, Removal, Scope, ThreadId, Value};
 
 use crate::codec::pruning::{Looked, doomed};
 use crate::codec::record::Delta;
+use crate::salvage::{ASIDE, aside};
 
 use super::fault::Fault;
 use super::reader::{CHAINS, Deltas};
 use super::server::Params;
+use super::survey::Sick;
 use super::writer::Writer;
 
 /// How often each part is named, as opposed to how often it says.
@@ -134,10 +136,10 @@ impl Writer {
         for thread in &threads {
             let mut doomed_of: Vec<(i64, HashSet<String>, bool)> = Vec::new();
             let spaces = self.hold(thread).await?;
-            for (space, _) in &spaces {
+            for (space, ns) in &spaces {
                 progress.at(done, total)?;
                 let rows = self.rows(*space).await?;
-                let doomed = doomed(pruning, thread, &rows, &mut removal);
+                let doomed = doomed(pruning, thread, ns, &rows, &mut removal);
                 let all = doomed.len() == rows.len();
                 let ids = doomed.into_iter().cloned().collect();
                 doomed_of.push((*space, ids, all));
@@ -160,10 +162,26 @@ impl Writer {
     }
 
     /// Takes away checkpoints that cannot be read, and what nothing refers to; counts parts again.
-    pub(super) async fn repair(&mut self, spaces: &HashMap<i64, HashSet<String>>) -> Result<Removal, Fault> {
+    pub(super) async fn repair(&mut self, sick: &Sick) -> Result<Removal, Fault> {
         let mut removal = Removal::default();
         let mut bytes = 0;
-        for (space, ids) in spaces {
+        for (ns, key, stored) in &sick.items {
+            let value = Value::Object(aside(stored)).to_string();
+            let suffix = format!(" ({})", uuid::Uuid::new_v4().simple());
+            self.session()
+                .await?
+                .execute(
+                    "UPDATE store_items i SET ns = ARRAY[$4::text] || i.ns, value = $3, ttl = NULL, expires_at = NULL,
+                            words = '{}', dims = 0, vectors = '{}',
+                            key = CASE WHEN EXISTS (SELECT 1 FROM store_items o
+                                                    WHERE o.ns = ARRAY[$4::text] || i.ns AND o.key = i.key)
+                                  THEN i.key || $5 ELSE i.key END
+                     WHERE i.ns = $1 AND i.key = $2",
+                    &[ns, key, &value, &ASIDE, &suffix],
+                )
+                .await?;
+        }
+        for (space, ids) in &sick.checkpoints {
             let held = self
                 .session()
                 .await?

@@ -28,6 +28,7 @@ use super::names::Names;
 use super::parts::Shelves;
 use super::reader::{Deltas, SOURCES, meta};
 use super::server::{Server, Session};
+use super::survey::Sick;
 
 /// Commits after which a statement is closed: bounds how long the first caller waits for the last.
 const GROUP: usize = 256;
@@ -44,8 +45,8 @@ pub(super) enum Job {
     Delete(ThreadId),
     Copy(ThreadId, ThreadId),
     Prune(Pruning, Progress),
-    /// Takes away checkpoints that cannot be read, by space, and what nothing refers to; counts parts again.
-    Repair(HashMap<i64, HashSet<String>>),
+    /// Takes away checkpoints that cannot be read, sets items aside, and removes what nothing refers to; counts parts again.
+    Repair(Sick),
 }
 
 impl Job {
@@ -228,7 +229,7 @@ impl Writer {
             Job::Delete(thread) => self.delete(thread).await,
             Job::Copy(from, to) => self.copy(from, to).await.map(|()| Removal::default()),
             Job::Prune(pruning, progress) => self.prune(pruning, progress).await,
-            Job::Repair(spaces) => self.repair(spaces).await,
+            Job::Repair(sick) => self.repair(sick).await,
             Job::Commits(_) => Ok(Removal::default()),
         };
         let session = self.session().await?;

@@ -166,6 +166,7 @@ impl Server {
         match found.parse::<i64>() {
             Ok(SCHEMA) => Ok(()),
             Ok(found) if found > SCHEMA => Err(StorageError::NewerSchema {
+                place: self.shown.clone(),
                 found,
                 supported: SCHEMA,
             }),

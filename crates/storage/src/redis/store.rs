@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use super::server::{STORE, Server, bytes, number, parts, text};
 use super::{Home, read_url};
 use crate::codec::plain::is_readable;
+use crate::salvage::{ASIDE, aside};
 
 /// Expired items removed in one go.
 const PAGE: usize = 500;
@@ -32,6 +33,13 @@ impl fmt::Debug for RedisStore {
             .field("url", &self.home.shown)
             .finish_non_exhaustive()
     }
+}
+
+/// An item that cannot be read.
+pub(super) struct Broken {
+    place: Place,
+    stored: Vec<u8>,
+    pub(super) error: StorageError,
 }
 
 /// What a batch changes.
@@ -202,6 +210,57 @@ impl Server {
             }
         }
         Ok(items.answer(batch, read, touched))
+    }
+
+    /// Reads every item: how many there are, and those that cannot be read with what is stored and why.
+    pub(super) async fn check_items(&self) -> Result<(u64, Vec<Broken>), StorageError> {
+        let (mut count, mut broken) = (0, Vec::new());
+        for namespace in self.namespaces(&[]).await? {
+            let mut cursor = "0".to_owned();
+            loop {
+                let mut ask = redis::cmd("HSCAN");
+                ask.arg(items_key(self, &namespace))
+                    .arg(&cursor)
+                    .arg("COUNT")
+                    .arg(PAGE);
+                let mut answer = parts(self.call(ask, "reading items").await?).into_iter();
+                cursor = answer.next().map(text).unwrap_or_default();
+                let mut flat = answer.next().map(parts).unwrap_or_default().into_iter();
+                while let (Some(key), Some(found)) = (flat.next(), flat.next()) {
+                    count += 1;
+                    let (place, stored) = ((labels(&namespace), text(key)), bytes(found));
+                    if let Err(error) = kept(&place, &stored) {
+                        broken.push(Broken { place, stored, error });
+                    }
+                }
+                if cursor == "0" || cursor.is_empty() {
+                    break;
+                }
+            }
+        }
+        Ok((count, broken))
+    }
+
+    /// Moves an item that cannot be read out of the way of those that look for it, with what was stored as text.
+    pub(super) async fn set_aside(&self, broken: &Broken, now: u64) -> Result<(), StorageError> {
+        let (namespace, key) = (joined(&broken.place.0), &broken.place.1);
+        let away = format!("{ASIDE}.{namespace}");
+        let mut ask = redis::cmd("HEXISTS");
+        ask.arg(items_key(self, &away)).arg(key);
+        let new = match number(self.call(ask, "repairing items").await?) {
+            0 => key.clone(),
+            _ => format!("{key} ({})", uuid::Uuid::new_v4().simple()),
+        };
+        let kept = serde_json::json!({
+            "value": aside(&String::from_utf8_lossy(&broken.stored)),
+            "created_at": now,
+            "updated_at": now,
+        });
+        let mut change = Change::new(self, now, false);
+        let needs = vec![b"0".to_vec(), kept.to_string().into_bytes()];
+        change.add(self, "put", &away, &new, needs);
+        change.add(self, "remove", &namespace, key, Vec::new());
+        change.run(self).await.map(drop)
     }
 
     /// Every key that holds something of the store.

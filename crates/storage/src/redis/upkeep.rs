@@ -4,6 +4,7 @@
 //! it is worked out again.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use superstep::{
     CheckpointHead, CheckpointId, CheckpointUsage, Commit, Damage, Integrity, KeyUsage, Link, ListQuery,
@@ -16,6 +17,7 @@ use super::server::{COPY, REMOVE, Server, bytes, number, parts, place};
 use super::state::{Held, Start, State, index_key, index_parts, read_record};
 use super::writer::{Writer, standing};
 use crate::codec::plain::Record;
+use crate::salvage::SET_ASIDE;
 
 const ROUNDS: usize = 16;
 const PAGE: usize = 512;
@@ -245,6 +247,11 @@ impl Server {
     }
 }
 
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
 fn rows_of(record: &Record<Held>) -> impl Iterator<Item = u64> + '_ {
     record.channels.values().filter_map(|held| match held {
         Some(Held::At(_, row)) => Some(*row),
@@ -422,8 +429,8 @@ impl Writer {
                     .iter()
                     .map(|head| Link::of(&head.id, head.parent.as_ref(), &head.metadata))
                     .collect();
-                let gone = pruning.doomed(&links);
-                let lost = Pruning::lost_branches(&links, &gone);
+                let gone = pruning.doomed(thread, ns, &links);
+                let lost = pruning.lost_branches(thread, ns, &links, &gone);
                 branches.extend(
                     lost.into_iter()
                         .map(|id: &CheckpointId| (thread.clone(), id.clone())),
@@ -495,6 +502,22 @@ impl Writer {
                 found.checkpoints += whole.records.len() as u64;
                 found.damage.extend(damage);
                 break;
+            }
+        }
+        let (items, broken) = self.server.check_items().await?;
+        found.items = items;
+        for broken in broken {
+            let StorageError::Corrupt { place, cause } = &broken.error else {
+                continue;
+            };
+            found.damage.push(Damage {
+                thread: None,
+                what: format!("{place} cannot be read: {cause}"),
+                repair: Some(SET_ASIDE.to_owned()),
+            });
+            if repair {
+                self.server.set_aside(&broken, now_ms()).await?;
+                found.repaired = true;
             }
         }
         Ok(found)

@@ -42,6 +42,15 @@ impl Fault {
         }
     }
 
+    /// True when the system does not let the file, or others beside it, be written.
+    pub(super) fn is_refusal(&self) -> bool {
+        let Fault::Sql(error) = self else { return false };
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen)
+        )
+    }
+
     /// The error for the caller; `what` says what was being done, `path` on which file.
     pub(super) fn worded(self, what: &str, path: &Path) -> StorageError {
         match self {
@@ -57,6 +66,16 @@ impl Fault {
                 remedy: "Try again".to_owned(),
             },
         }
+    }
+}
+
+/// The refusal of a change to a file that may only be read.
+pub(super) fn only_read(path: &Path) -> StorageError {
+    StorageError::Backend {
+        what: format!("writing to {}", path.display()),
+        cause: "the file or its folder may not be written".to_owned(),
+        remedy: "Make both writable and open it again, or choose another file; this one can be read"
+            .to_owned(),
     }
 }
 
@@ -91,7 +110,7 @@ fn worded(error: &rusqlite::Error, what: &str, path: &Path) -> StorageError {
             "The file is not a Superstep database; choose another file".to_owned()
         }
         Some(ErrorCode::DatabaseCorrupt) => {
-            "The file is damaged; copy it away, and restore a backup or recover it with `sqlite3 FILE .recover`".to_owned()
+            "The file is damaged; copy it away and restore a backup, or export each thread that can still be read".to_owned()
         }
         Some(ErrorCode::SystemIoFailure) => "Check the disk; what was stored before is untouched".to_owned(),
         Some(ErrorCode::OutOfMemory) => "Close other programs and try again".to_owned(),

@@ -30,7 +30,8 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
+    Name, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
+    ThreadSummary, Usage,
 };
 
 use fault::Fault;
@@ -52,9 +53,9 @@ const ASK_EVERY: std::ffi::c_int = 100_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {
     /// A power cut may lose the last commits (not damage the file).
-    #[default]
     Normal,
     /// A power cut loses nothing that was acknowledged; every commit waits for the disk.
+    #[default]
     Full,
 }
 
@@ -90,7 +91,10 @@ struct Inner {
     options: SqliteOptions,
     readers: Mutex<Vec<Reader>>,
     warm: Arc<Warm<State>>,
-    queue: Arc<Queue>,
+    /// Gone when the file may only be read.
+    queue: Option<Arc<Queue>>,
+    /// How the words of items are cut when their index has to be made again.
+    cutting: Mutex<StoreConfig>,
     /// The thread that does what waits in the queue.
     thread: Option<JoinHandle<()>>,
 }
@@ -116,11 +120,13 @@ impl SqliteSaver {
         Self::open_with(path, SqliteOptions::default())
     }
 
-    /// Opens or creates the file with options.
+    /// Opens or creates the file with options. One that may not be written is read, and refuses commits.
     pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StorageError> {
         let path = path.as_ref().to_path_buf();
-        let conn = schema::open_writer(&path, options)?;
-        let inner = Inner::new(conn, path, options)?;
+        let inner = match schema::open(&path, options)? {
+            Some(conn) => Inner::new(conn, path, options)?,
+            None => Inner::reading(path, options),
+        };
         Ok(Self {
             inner: Arc::new(inner),
         })
@@ -139,7 +145,21 @@ impl SqliteSaver {
         } = &*self.inner;
         // A commit that waits for the disk would keep the tasks of its caller's thread waiting too.
         let here = options.synchronous == Synchronous::Normal && job.is_short();
-        queue.submit(job, here, path)
+        let submitted = match queue {
+            Some(queue) => Ok(queue.submit(job, here, path)),
+            None => Err(fault::only_read(path)),
+        };
+        async move {
+            match submitted {
+                Ok(outcome) => outcome.await,
+                Err(error) => Err(error),
+            }
+        }
+    }
+
+    /// True when the file may only be read.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.inner.queue.is_none()
     }
 
     /// Answers at once what is at hand, and the rest on a thread that may wait for the disk.
@@ -203,9 +223,30 @@ impl Inner {
             options,
             readers: Mutex::default(),
             warm,
-            queue,
+            queue: Some(queue),
+            cutting: Mutex::default(),
             thread: Some(thread),
         })
+    }
+
+    /// A file that may only be read.
+    fn reading(path: PathBuf, options: SqliteOptions) -> Self {
+        Self {
+            path,
+            options,
+            readers: Mutex::default(),
+            warm: Arc::new(Warm::new(options.cache_bytes)),
+            queue: None,
+            cutting: Mutex::default(),
+            thread: None,
+        }
+    }
+
+    fn connect(&self) -> Result<Connection, Fault> {
+        match self.queue {
+            Some(_) => schema::open_reader(&self.path, self.options),
+            None => schema::open_only_reader(&self.path, self.options),
+        }
     }
 
     fn read<T>(&self, operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
@@ -225,7 +266,7 @@ impl Inner {
     }
 
     fn plan(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, Fault> {
-        let mut conn = schema::open_reader(&self.path, self.options)?;
+        let mut conn = self.connect()?;
         ask(&mut conn, progress)?;
         Writer::plan(conn, self.path.clone(), self.warm.clone(), pruning, progress)
     }
@@ -273,8 +314,10 @@ impl Inner {
     ) -> Result<T, Fault> {
         let result = self.look(&mut reader, operation);
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        // A connection that met an error is not used again.
-        if readers.len() < IDLE_READERS && !matches!(result, Err(Fault::Sql(_))) {
+        // A connection that met an error is not used again. One to a file that may only be read may not see what others
+        // write to it.
+        let lasts = self.queue.is_some();
+        if lasts && readers.len() < IDLE_READERS && !matches!(result, Err(Fault::Sql(_))) {
             readers.push(reader);
         }
         result
@@ -284,7 +327,7 @@ impl Inner {
 impl Reader {
     fn open(of: &Inner) -> Result<Self, Fault> {
         Ok(Self {
-            conn: schema::open_reader(&of.path, of.options)?,
+            conn: of.connect()?,
             metas: Metas::default(),
             names: Names::default(),
             unpacker: unpacker()?,
@@ -329,7 +372,9 @@ impl Drop for Inner {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
-        self.queue.close();
+        if let Some(queue) = &self.queue {
+            queue.close();
+        }
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
@@ -434,7 +479,13 @@ impl Checkpointer for SqliteSaver {
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
         let progress = progress.clone();
         if repair {
-            return match self.submit(Job::Repair(progress)).await? {
+            let cutting = self
+                .inner
+                .cutting
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone();
+            return match self.submit(Job::Repair(progress, cutting)).await? {
                 Done::Checked(integrity) => Ok(integrity),
                 _ => Ok(Integrity::default()),
             };
@@ -478,7 +529,9 @@ mod tests {
         let saver = SqliteSaver::open(path).expect("a new database");
         let options = saver.inner.options;
         drop(saver);
-        let conn = schema::open_writer(path, options).expect("opens");
+        let conn = schema::open(path, options)
+            .expect("opens")
+            .expect("may be written");
         conn.pragma_update(None, "max_page_count", pages)
             .expect("can be limited");
         let inner = Inner::new(conn, path.to_path_buf(), options).expect("there is memory");

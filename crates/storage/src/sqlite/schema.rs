@@ -3,7 +3,10 @@
 //! `application_id` tells that the file is ours, `user_version` is the schema. Migrations are numbered SQL files,
 //! applied in one transaction each; a released file is never edited.
 
-use std::path::Path;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use superstep::StorageError;
@@ -20,43 +23,120 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_short_values.sql"),
 ];
 
-/// Opens the writing connection and brings the schema up to date.
-pub(super) fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, StorageError> {
+/// Opens the writing connection and brings the schema up to date; nothing when the file may only be read.
+pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Option<Connection>, StorageError> {
     let what = "opening the database";
-    let open = || -> Result<Connection, Fault> {
-        let mut conn = Connection::open_with_flags(
-            path,
-            OpenFlags::SQLITE_OPEN_READ_WRITE
-                | OpenFlags::SQLITE_OPEN_CREATE
-                | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-        )?;
-        conn.busy_timeout(options.busy_timeout)?;
-        // Before anything is changed: another program's file must stay as it is.
-        check(&conn, path)?;
-        if conn.is_readonly("main")? {
-            return Err(StorageError::Backend {
-                what: format!("{what} ({})", path.display()),
-                cause: "the file may not be written".to_owned(),
-                remedy: "Make the file and its folder writable, or choose another file".to_owned(),
-            }
-            .into());
+    if may_be_written(path) {
+        match open_writer(path, options) {
+            Ok(conn) => return Ok(Some(conn)),
+            // The folder may not be written, in which the log would be.
+            Err(fault) if fault.is_refusal() && path.is_file() => {}
+            Err(fault) => return Err(fault.worded(what, path)),
         }
-        conn.pragma_update(None, "journal_mode", "WAL")?;
-        conn.pragma_update(
-            None,
-            "synchronous",
-            match options.synchronous {
-                Synchronous::Normal => "NORMAL",
-                Synchronous::Full => "FULL",
-            },
-        )?;
-        conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
-        conn.pragma_update(None, "temp_store", "MEMORY")?;
-        migrate(&mut conn, path)?;
-        conn.set_prepared_statement_cache_capacity(64);
-        Ok(conn)
+    }
+    let reading = || {
+        let conn = open_only_reader(path, options)?;
+        let version = check(&conn, path)?;
+        if version == MIGRATIONS.len() as i64 {
+            return Ok(());
+        }
+        Err(Fault::from(StorageError::Backend {
+            what: format!("{what} ({})", path.display()),
+            cause: "an older release wrote it, and it may not be written to bring it up to date".to_owned(),
+            remedy: "Make the file and its folder writable, or copy the file to a folder that is".to_owned(),
+        }))
     };
-    open().map_err(|fault| fault.worded(what, path))
+    match reading() {
+        Ok(()) => Ok(None),
+        Err(fault) if fault.is_refusal() && log_of(path).exists() => Err(StorageError::Backend {
+            what: format!("{what} ({})", path.display()),
+            cause: format!(
+                "the newest commits are in {}, which cannot be read where nothing may be written",
+                log_of(path).display()
+            ),
+            remedy: "Copy both files to a folder that may be written, and open the copy".to_owned(),
+        }),
+        Err(fault) => Err(fault.worded(what, path)),
+    }
+}
+
+/// Asked before SQLite does: it would leave files beside one that it can only read.
+fn may_be_written(path: &Path) -> bool {
+    let opened = OpenOptions::new().read(true).write(true).open(path);
+    !opened.is_err_and(|error| {
+        matches!(
+            error.kind(),
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+        )
+    })
+}
+
+fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, Fault> {
+    let mut conn = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    conn.busy_timeout(options.busy_timeout)?;
+    // Before anything is changed: another program's file must stay as it is.
+    check(&conn, path)?;
+    conn.pragma_update(None, "journal_mode", "WAL")?;
+    conn.pragma_update(
+        None,
+        "synchronous",
+        match options.synchronous {
+            Synchronous::Normal => "NORMAL",
+            Synchronous::Full => "FULL",
+        },
+    )?;
+    conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    migrate(&mut conn, path)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(conn)
+}
+
+/// Opens a connection to a file that may only be read. Where nobody has it open, SQLite is told that it does not
+/// change: it asks for no files beside it then.
+pub(super) fn open_only_reader(path: &Path, options: SqliteOptions) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let has_log = log_of(path).metadata().is_ok_and(|log| log.len() > 0);
+    let conn = match has_log || beside(path, "-shm").exists() {
+        true => Connection::open_with_flags(path, flags)?,
+        false => Connection::open_with_flags(unchanging(path), flags | OpenFlags::SQLITE_OPEN_URI)?,
+    };
+    conn.busy_timeout(options.busy_timeout)?;
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(conn)
+}
+
+fn log_of(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// The URI of a file that does not change while it is open.
+fn unchanging(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    let text = path.to_string_lossy();
+    let text = if cfg!(windows) {
+        format!("/{}", text.replace('\\', "/"))
+    } else {
+        text.into_owned()
+    };
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => uri.push(char::from(byte)),
+            // Writing to a string cannot fail.
+            other => drop(write!(uri, "%{other:02X}")),
+        }
+    }
+    uri + "?immutable=1"
 }
 
 /// Opens a connection that only reads; the writer has been opened before, so the schema is known to be good.
@@ -95,6 +175,7 @@ fn check(conn: &Connection, path: &Path) -> Result<i64, Fault> {
     let supported = MIGRATIONS.len() as i64;
     if version > supported {
         return Err(StorageError::NewerSchema {
+            place: path.display().to_string(),
             found: version,
             supported,
         }

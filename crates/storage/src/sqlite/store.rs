@@ -5,6 +5,7 @@
 //! long as reading the vectors: an index that approximates would pay from some hundred thousand items on.
 
 use std::fmt::Write;
+use std::sync::PoisonError;
 
 use async_trait::async_trait;
 use rusqlite::types::Value as Sql;
@@ -27,6 +28,8 @@ pub struct SqliteStore {
 impl SqliteSaver {
     /// The store in the same file.
     pub fn store(&self, config: StoreConfig) -> SqliteStore {
+        // A repair cuts words as this store does.
+        *self.inner.cutting.lock().unwrap_or_else(PoisonError::into_inner) = config.clone();
         SqliteStore {
             saver: self.clone(),
             config,
@@ -56,7 +59,8 @@ impl Store for SqliteStore {
                 .await?
         };
         let answers = std::mem::take(&mut batch.answers);
-        if !batch.writes.is_empty() || !touched.is_empty() {
+        // Reading an item of a file that may only be read cannot make it live longer.
+        if !batch.writes.is_empty() || !(touched.is_empty() || self.saver.is_read_only()) {
             let changes = ItemChanges {
                 batch,
                 touched,
@@ -68,6 +72,9 @@ impl Store for SqliteStore {
     }
 
     async fn sweep(&self) -> Result<u64, StoreError> {
+        if self.saver.is_read_only() {
+            return Ok(0);
+        }
         match self.saver.submit(Job::Sweep(self.config.clock.now_ms())).await? {
             Done::Swept(removed) => Ok(removed),
             _ => Ok(0),
@@ -266,21 +273,24 @@ impl Scope {
     }
 }
 
-const COLUMNS: &str = "id, namespace, key, value, created_at, updated_at, ttl IS NOT NULL, expires_at";
+pub(super) const COLUMNS: &str =
+    "id, namespace, key, value, created_at, updated_at, ttl IS NOT NULL, expires_at";
 
 /// An item as it is stored.
-struct Stored {
+pub(super) struct Stored {
     id: i64,
-    item: Item,
+    pub(super) item: Item,
     /// It has a time to live.
     mortal: bool,
     expires_at: Option<u64>,
 }
 
 impl Stored {
-    fn read(row: &Row<'_>) -> Result<Self, Fault> {
+    pub(super) fn read(row: &Row<'_>) -> Result<Self, Fault> {
         let time = |at: i64| u64::try_from(at).unwrap_or(0);
-        let (namespace, key): (String, String) = (row.get(1)?, row.get(2)?);
+        let named = || Ok::<(String, String), rusqlite::Error>((row.get(1)?, row.get(2)?));
+        let (namespace, key) =
+            named().map_err(|error| Fault::from(error).at(|| "An item of the store".to_owned()))?;
         let place = || format!("Item {key:?} of namespace {namespace:?}");
         let text = row
             .get_ref(3)?

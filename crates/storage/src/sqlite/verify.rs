@@ -11,6 +11,8 @@ use crate::codec::record::Delta;
 use super::columns::IdColumn;
 use super::fault::Fault;
 use super::reader::{Memo, Space, View, refs_of_writes};
+use super::store::{COLUMNS, Stored};
+use crate::salvage::SET_ASIDE;
 
 /// Messages of the database's own check that are asked for.
 const MESSAGES: i64 = 20;
@@ -31,6 +33,10 @@ pub(super) struct Findings {
     pub(super) indices: bool,
     /// Counts of references or rows that belong to nothing.
     pub(super) counts: bool,
+    /// Rows of items of the store that cannot be read.
+    pub(super) items: Vec<i64>,
+    /// The index of the words of items is damaged.
+    pub(super) words: bool,
 }
 
 impl Findings {
@@ -83,7 +89,44 @@ impl View<'_> {
         self.memo = Memo::default();
         self.check_names(&mut findings)?;
         self.check_counts(&mut findings)?;
+        self.check_items(&mut findings, &step)?;
         Ok(findings)
+    }
+
+    /// Reads every item of the store.
+    fn check_items(
+        &mut self,
+        findings: &mut Findings,
+        step: &dyn Fn(&Findings) -> Result<(), StorageError>,
+    ) -> Result<(), Fault> {
+        let mut statement = self.conn.prepare(&format!("SELECT {COLUMNS} FROM store_items"))?;
+        let mut rows = statement.query([])?;
+        loop {
+            let read = match rows.next() {
+                Ok(None) => return Ok(()),
+                Ok(Some(row)) => Stored::read(row)
+                    .map(drop)
+                    .map_err(|fault| (row.get(0).ok(), fault)),
+                // A damaged page: what lies behind it cannot be reached.
+                Err(error) => Err((None, error.into())),
+            };
+            findings.integrity.items += 1;
+            step(findings)?;
+            let Err((id, fault)) = read else { continue };
+            let Some(what) = unreadable::<()>(Err(fault))? else {
+                continue;
+            };
+            match id {
+                Some(id) => {
+                    findings.items.push(id);
+                    findings.damage(None, what, Some(SET_ASIDE));
+                }
+                None => {
+                    findings.damage(None, format!("Items of the store: {what}"), None);
+                    return Ok(());
+                }
+            }
+        }
     }
 
     fn check_pages(&mut self, findings: &mut Findings) -> Result<(), Fault> {
@@ -101,7 +144,14 @@ impl View<'_> {
                 "entries in index",
                 "non-unique entry in index",
             ];
-            if index.iter().any(|part| message.contains(part)) {
+            if message.contains("store_words") {
+                findings.words = true;
+                findings.damage(
+                    None,
+                    format!("The file: {message}"),
+                    Some("the words that items are found by are cut again from their values"),
+                );
+            } else if index.iter().any(|part| message.contains(part)) {
                 findings.indices = true;
                 findings.damage(
                     None,

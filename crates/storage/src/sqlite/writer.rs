@@ -22,7 +22,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
 use superstep::store::Prepared;
 use superstep::{
     Checkpoint, CheckpointId, Commit, Integrity, Name, Object, Progress, Pruning, Put, Removal, Scope,
-    StorageError, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
+    StorageError, StoreConfig, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
 };
 use tokio::sync::oneshot;
 
@@ -56,7 +56,7 @@ pub(super) enum Job {
     Copy(ThreadId, ThreadId),
     Prune(Pruning, Progress),
     /// Check everything and put right what can be.
-    Repair(Progress),
+    Repair(Progress, StoreConfig),
     /// What a batch of the store changes.
     Items(ItemChanges),
     /// Removes items that expire until then.
@@ -91,7 +91,7 @@ impl Job {
             Job::Delete(thread) => format!("deleting thread {thread}"),
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
             Job::Prune(..) => "removing the past of threads".to_owned(),
-            Job::Repair(_) => "checking and repairing what is stored".to_owned(),
+            Job::Repair(..) => "checking and repairing what is stored".to_owned(),
             Job::Items(_) => "storing items".to_owned(),
             Job::Sweep(_) => "removing expired items".to_owned(),
         }
@@ -401,8 +401,8 @@ impl Writer {
                 self.removed()?;
                 return Ok(Done::Removed(removal));
             }
-            Job::Repair(progress) => {
-                let integrity = self.repair(progress)?;
+            Job::Repair(progress, cutting) => {
+                let integrity = self.repair(progress, cutting)?;
                 self.removed()?;
                 return Ok(Done::Checked(integrity));
             }

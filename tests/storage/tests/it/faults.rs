@@ -155,17 +155,19 @@ async fn what_may_only_be_read() {
             println!("skipped: another user may not run {PROGRAM}");
             return;
         };
-        // Who cannot write may refuse to open, or read and refuse to write; silence and damage are what must not be.
-        match probe.ask("open") {
-            Err(error) => clear(backend, &error),
-            Ok(_) => {
-                assert_eq!(probe.ask("read t"), Ok(2), "{backend:?}");
-                let error = probe.ask("store t 10").expect_err("nothing may be written");
-                clear(backend, &error);
-                assert_eq!(probe.ask("read t"), Ok(2), "{backend:?}");
-            }
+        let files = || std::fs::read_dir(place.folder()).expect("our folder").count();
+        let before = files();
+        assert_eq!(probe.ask("open"), Ok(0), "{backend:?}");
+        assert_eq!(probe.ask("read t"), Ok(2), "{backend:?}");
+        for order in ["store t 10", "delete t"] {
+            let error = probe.ask(order).expect_err("nothing may be written");
+            clear(backend, &error);
+            assert!(error.contains("writable"), "{backend:?}: {error}");
         }
+        assert_eq!(probe.ask("read t"), Ok(2), "{backend:?}");
+        assert_eq!(probe.ask("verify").map(|_| ()), Ok(()), "{backend:?}");
         drop(probe);
+        assert_eq!(files(), before, "{backend:?}: nothing is left beside it");
         allow(place.folder());
         let saver = place.open().await.expect("opens again");
         assert_eq!(read(&*saver, "t").await, Ok(2), "{backend:?}");

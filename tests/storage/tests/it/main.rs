@@ -5,3 +5,5 @@ mod faults;
 mod histories;
 mod kills;
 mod network;
+mod power;
+mod pruning;

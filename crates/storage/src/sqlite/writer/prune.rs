@@ -47,9 +47,9 @@ impl Writer {
             let until = done.get() + 2 * of_thread;
             step(0)?;
             let (mut gone, mut left) = (HashSet::new(), false);
-            for (space, _) in self.spaces_of(thread)? {
+            for (space, ns) in self.spaces_of(thread)? {
                 let rows = self.rows(space)?;
-                let doomed = doomed(pruning, thread, &rows, removal);
+                let doomed = doomed(pruning, thread, &ns, &rows, removal);
                 left |= doomed.len() < rows.len();
                 gone.extend(doomed.into_iter().copied());
             }

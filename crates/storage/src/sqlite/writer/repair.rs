@@ -1,11 +1,17 @@
 //! Puts right what a check found: what cannot be read goes, what builds on it stands alone, counts are taken again.
 
-use superstep::Integrity;
+use superstep::{Integrity, StoreConfig};
 
+use super::super::store::{COLUMNS, Stored};
 use super::*;
+use crate::salvage::{ASIDE, aside};
+
+/// The index of words, empty; as the migration makes it.
+const WORDS: &str = "DROP TABLE store_words;
+    CREATE VIRTUAL TABLE store_words USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii')";
 
 impl Writer {
-    pub(super) fn repair(&mut self, progress: &Progress) -> Result<Integrity, Fault> {
+    pub(super) fn repair(&mut self, progress: &Progress, cutting: &StoreConfig) -> Result<Integrity, Fault> {
         let findings = self.view().check(progress)?;
         if findings.integrity.is_sound() {
             return Ok(findings.integrity);
@@ -36,12 +42,73 @@ impl Writer {
                 self.remove(thread, gone, &|_| Ok(()))?;
             }
         }
+        for row in &findings.items {
+            self.set_aside(*row)?;
+        }
+        if findings.words {
+            self.cut_words(cutting)?;
+        }
         // The counts may have been what was wrong, so they are not settled but taken again.
         self.forget();
         self.count_again()?;
         let mut integrity = findings.into_integrity();
         integrity.repaired = true;
         Ok(integrity)
+    }
+
+    /// Moves an item that cannot be read out of the way of those that look for it, with what was stored as text.
+    fn set_aside(&mut self, row: i64) -> Result<(), Fault> {
+        let (namespace, key, text): (Option<String>, Option<String>, String) = self.conn.query_row(
+            "SELECT CAST(namespace AS TEXT), CAST(key AS TEXT), CAST(value AS BLOB) FROM store_items WHERE id = ?1",
+            [row],
+            |row| {
+                let text = String::from_utf8_lossy(row.get_ref(2)?.as_bytes()?).into_owned();
+                Ok((row.get(0).ok().flatten(), row.get(1).ok().flatten(), text))
+            },
+        )?;
+        let namespace = format!("{ASIDE}.{}", namespace.unwrap_or_else(|| "unknown".to_owned()));
+        let key = key.unwrap_or_else(|| format!("row {row}"));
+        self.conn
+            .prepare_cached("DELETE FROM store_vectors WHERE item = ?1")?
+            .execute([row])?;
+        // A key of an item that was set aside before is made another one; the row's number is nobody else's.
+        self.conn
+            .prepare_cached(
+                "UPDATE store_items SET namespace = ?2, value = ?4, ttl = NULL, expires_at = NULL,
+                 created_at = CAST(created_at AS INTEGER), updated_at = CAST(updated_at AS INTEGER),
+                 key = CASE WHEN EXISTS (SELECT 1 FROM store_items WHERE namespace = ?2 AND key = ?3)
+                       THEN ?3 || ' (' || ?1 || ')' ELSE ?3 END WHERE id = ?1",
+            )?
+            .execute(params![
+                row,
+                namespace,
+                key,
+                Value::Object(aside(&text)).to_string()
+            ])?;
+        Ok(())
+    }
+
+    /// Makes the index of words again. What a put said about its words is not stored, so each item is found as one whose
+    /// put said nothing.
+    fn cut_words(&mut self, cutting: &StoreConfig) -> Result<(), Fault> {
+        let emptied = self
+            .conn
+            .execute_batch("INSERT INTO store_words (store_words) VALUES ('delete-all')");
+        if emptied.is_err() {
+            self.conn.execute_batch(WORDS)?;
+        }
+        let mut statement = self.conn.prepare(&format!("SELECT {COLUMNS} FROM store_items"))?;
+        let mut insert = self
+            .conn
+            .prepare("INSERT INTO store_words (rowid, words) VALUES (?1, ?2)")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let words = cutting.words_of(&Stored::read(row)?.item.value);
+            if !words.is_empty() {
+                insert.execute(params![row.get::<_, i64>(0)?, words.join(" ")])?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes what nothing refers to and writes down how often parts are referred to.
