@@ -106,6 +106,8 @@ pub use upkeep::{
     CheckpointUsage, Damage, Integrity, Keep, KeyUsage, Link, Pruning, Removal, Scope, ThreadLens,
     ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary, ThreadUsage, Usage, tips,
 };
+#[doc(hidden)]
+pub use value::Key;
 pub use value::{List, Number, Object, Value};
 
 #[doc(hidden)]

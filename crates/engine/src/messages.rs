@@ -219,6 +219,18 @@ static CALL: LazyLock<Object> = LazyLock::new(|| {
     fields.into_iter().chain([("type", "tool_call".into())]).collect()
 });
 
+/// The names of the fields of messages and of tool calls, each once.
+pub(crate) fn field_names() -> impl Iterator<Item = Arc<str>> {
+    let forms = FORMS.iter().map(|(_, form)| form).chain([&*CALL]);
+    let mut names: Vec<&Arc<str>> = Vec::new();
+    for name in forms.flat_map(Object::keys) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.into_iter().cloned()
+}
+
 /// Makes the complete form of `given`, which says it is of this type. What is complete already is not made again: a
 /// conversation that comes back through a node is the one that went in.
 fn message(kind: &'static str, content: Value, given: &Object) -> Result<Value, String> {

@@ -38,13 +38,16 @@ use crate::value::{List, Object, Value};
 mod answers;
 mod begin;
 mod cached;
+mod counts;
 mod crew;
 mod deadline;
 mod handlers;
+mod keep;
 mod report;
 mod tasks;
 
 use deadline::Deadline;
+use keep::user_metadata;
 use tasks::Calls;
 
 /// Why the loop stopped without an error.
@@ -334,28 +337,6 @@ impl Loop {
         Ok(stop)
     }
 
-    /// Counts the steps in which a bounded node has work, however many tasks it has there.
-    fn count_visits(&mut self) -> Result<(), RunError> {
-        for node in &self.plan.bounded {
-            let spec = self.plan.node(*node);
-            let (true, Some(limit)) = (
-                self.tasks.iter().any(|task| task.node == Some(*node)),
-                spec.more().max_visits,
-            ) else {
-                continue;
-            };
-            let visits = self.visits.entry(*node).or_default();
-            *visits += 1;
-            if *visits > limit {
-                return Err(RunError::LoopLimit {
-                    node: spec.name.clone(),
-                    limit,
-                });
-            }
-        }
-        Ok(())
-    }
-
     async fn steps(&mut self) -> Result<Stop, RunError> {
         loop {
             self.live.set_managed(self.stop - self.step);
@@ -497,31 +478,6 @@ impl Loop {
                 .is_some_and(|node| self.plan.node(node).branches.is_empty())
     }
 
-    fn count(&mut self, steps: u64, tasks: u64, writes: u64) {
-        self.counts.steps += steps;
-        self.counts.tasks += tasks;
-        self.counts.writes += writes;
-        if let Some(meter) = &self.shared.config.metrics {
-            meter.count(|metrics| {
-                metrics.steps += steps;
-                metrics.tasks += tasks;
-                metrics.writes += writes;
-            });
-        }
-    }
-
-    /// Notes how large the state is, after these channels changed.
-    fn measure_state(&mut self, changed: impl IntoIterator<Item = ChannelIx>) {
-        let Some(meter) = &self.shared.config.metrics else {
-            return;
-        };
-        for channel in changed {
-            self.size.set(channel as usize, self.live.value(channel));
-        }
-        let total = self.size.total() as u64;
-        meter.count(|metrics| metrics.peak_state_bytes = metrics.peak_state_bytes.max(total));
-    }
-
     fn breaks(&self, nodes: &[Name]) -> bool {
         !nodes.is_empty()
             && self.live.changed_since_interrupt
@@ -531,109 +487,10 @@ impl Loop {
                 .filter(|task| !task.is_start() && !task.is_call())
                 .any(|task| nodes.iter().any(|name| &**name == "*" || *name == task.name))
     }
-
-    /// Makes and stores the checkpoint of the state as it is now; the next step starts from it.
-    async fn put(&mut self, source: Source) -> Result<(), RunError> {
-        let step = self.step;
-        self.loaded = false;
-        self.step += 1;
-        let Some(persister) = &mut self.persister else {
-            return Ok(());
-        };
-        self.metadata = Metadata {
-            source,
-            step,
-            parents: self.shared.parents.clone(),
-            user: (*self.shared.user).clone(),
-        };
-        // A nested checkpoint is younger than the one it belongs to, also when the clock was set back.
-        let around = self.shared.parents.iter().filter_map(|(_, id)| id.as_str()).max();
-        let base = self.live.base.as_ref().map(|base| &base.id);
-        let after = match around {
-            Some(around) if base.is_none_or(|base| base.as_str() < around) => Some(around.into()),
-            _ => base.cloned(),
-        };
-        if base.is_none() && !self.plan.deltas.is_empty() && persister.needs_stub() {
-            let now = iso8601(self.shared.clock.now_ms());
-            persister.keep_stub(crate::delta::stub(self.shared.ids.next(after.as_ref()), now));
-        }
-        let id = self.shared.ids.next(after.as_ref());
-        let ts = iso8601(self.shared.clock.now_ms());
-        let settle = persister.durability != Durability::Exit;
-        if !settle && self.plan.deltas.is_empty() {
-            // Only the last one is stored, so only that one is made. What deltas count goes from one to the next.
-            persister.close_step();
-            self.current = id;
-            self.unmade = Some(ts);
-            return Ok(());
-        }
-        let (checkpoint, changes, seen) = self.live.checkpoint(
-            id.clone(),
-            ts,
-            self.metadata.clone(),
-            self.updated.as_deref(),
-            settle,
-        );
-        // What the checkpoint counts is shown with it.
-        self.metadata.user = checkpoint.metadata.user.clone();
-        self.current = id;
-        persister
-            .checkpoint(Put {
-                checkpoint,
-                changes,
-                seen,
-            })
-            .await
-    }
-}
-
-impl Loop {
-    /// Makes the last checkpoint of a run that stores no other. The state is as it was when its step ended.
-    fn make_last(&mut self) {
-        let (Some(ts), Some(persister)) = (self.unmade.take(), &mut self.persister) else {
-            return;
-        };
-        let (id, metadata) = (self.current.clone(), self.metadata.clone());
-        let (checkpoint, changes, seen) =
-            self.live
-                .checkpoint(id, ts, metadata, self.updated.as_deref(), false);
-        persister.keep_last(Put {
-            checkpoint,
-            changes,
-            seen,
-        });
-    }
 }
 
 /// However many tasks a step has, only so many are handed to the runtime at once.
 const MAX_TASKS_AT_ONCE: usize = 1024;
-
-/// Names that say where a run is; a run's metadata cannot say it.
-const PLACES: [&str; 4] = ["thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map"];
-
-/// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
-fn user_metadata(given: &Object) -> Object {
-    const OWN: [&str; 8] = [
-        "source",
-        "step",
-        "parents",
-        "langgraph_step",
-        "langgraph_node",
-        "langgraph_triggers",
-        "langgraph_path",
-        "langgraph_checkpoint_ns",
-    ];
-    given
-        .iter()
-        .filter(|(key, value)| {
-            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
-                && !key.starts_with("__")
-                && !OWN.contains(&&***key)
-                && !PLACES.contains(&&***key)
-        })
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
-}
 
 impl From<NodeError> for RunError {
     fn from(error: NodeError) -> Self {

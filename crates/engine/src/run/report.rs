@@ -1,5 +1,6 @@
 //! What a run tells its readers.
 
+use super::keep::PLACES;
 use super::*;
 use crate::call::shown_args;
 

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use superstep::{List, Object, Value};
+use superstep::{Key, List, Object, Value};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bytes::{Cursor, Decoded, put_number, put_row};
@@ -488,7 +488,7 @@ impl<'de, P: Parts> Visitor<'de> for Referring<'_, P> {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut object = Object::new();
-        while let Some(key) = map.next_key::<String>()? {
+        while let Some(Key(key)) = map.next_key()? {
             object.insert(key, map.next_value_seed(Referring(self.0))?);
         }
         Ok(object.into())

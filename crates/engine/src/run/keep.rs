@@ -1,0 +1,102 @@
+//! The checkpoints that a run makes.
+
+use super::*;
+
+impl Loop {
+    /// Makes and stores the checkpoint of the state as it is now; the next step starts from it.
+    pub(super) async fn put(&mut self, source: Source) -> Result<(), RunError> {
+        let step = self.step;
+        self.loaded = false;
+        self.step += 1;
+        let Some(persister) = &mut self.persister else {
+            return Ok(());
+        };
+        self.metadata = Metadata {
+            source,
+            step,
+            parents: self.shared.parents.clone(),
+            user: (*self.shared.user).clone(),
+        };
+        // A nested checkpoint is younger than the one it belongs to, also when the clock was set back.
+        let around = self.shared.parents.iter().filter_map(|(_, id)| id.as_str()).max();
+        let base = self.live.base.as_ref().map(|base| &base.id);
+        let after = match around {
+            Some(around) if base.is_none_or(|base| base.as_str() < around) => Some(around.into()),
+            _ => base.cloned(),
+        };
+        if base.is_none() && !self.plan.deltas.is_empty() && persister.needs_stub() {
+            let now = iso8601(self.shared.clock.now_ms());
+            persister.keep_stub(crate::delta::stub(self.shared.ids.next(after.as_ref()), now));
+        }
+        let id = self.shared.ids.next(after.as_ref());
+        let ts = iso8601(self.shared.clock.now_ms());
+        let settle = persister.durability != Durability::Exit;
+        if !settle && self.plan.deltas.is_empty() {
+            // Only the last one is stored, so only that one is made. What deltas count goes from one to the next.
+            persister.close_step();
+            self.current = id;
+            self.unmade = Some(ts);
+            return Ok(());
+        }
+        let (checkpoint, changes, seen) = self.live.checkpoint(
+            id.clone(),
+            ts,
+            self.metadata.clone(),
+            self.updated.as_deref(),
+            settle,
+        );
+        // What the checkpoint counts is shown with it.
+        self.metadata.user = checkpoint.metadata.user.clone();
+        self.current = id;
+        persister
+            .checkpoint(Put {
+                checkpoint,
+                changes,
+                seen,
+            })
+            .await
+    }
+
+    /// Makes the last checkpoint of a run that stores no other. The state is as it was when its step ended.
+    pub(super) fn make_last(&mut self) {
+        let (Some(ts), Some(persister)) = (self.unmade.take(), &mut self.persister) else {
+            return;
+        };
+        let (id, metadata) = (self.current.clone(), self.metadata.clone());
+        let (checkpoint, changes, seen) =
+            self.live
+                .checkpoint(id, ts, metadata, self.updated.as_deref(), false);
+        persister.keep_last(Put {
+            checkpoint,
+            changes,
+            seen,
+        });
+    }
+}
+
+/// Names that say where a run is; a run's metadata cannot say it.
+pub(super) const PLACES: [&str; 4] = ["thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map"];
+
+/// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
+pub(super) fn user_metadata(given: &Object) -> Object {
+    const OWN: [&str; 8] = [
+        "source",
+        "step",
+        "parents",
+        "langgraph_step",
+        "langgraph_node",
+        "langgraph_triggers",
+        "langgraph_path",
+        "langgraph_checkpoint_ns",
+    ];
+    given
+        .iter()
+        .filter(|(key, value)| {
+            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+                && !key.starts_with("__")
+                && !OWN.contains(&&***key)
+                && !PLACES.contains(&&***key)
+        })
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
