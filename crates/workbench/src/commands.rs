@@ -62,6 +62,7 @@ macro_rules! for_each_command {
             "python.find" => python_find(ReadPython) -> PythonView,
             "work.cancel" => work_cancel(CancelWork) -> Empty,
             "inbox.list" => inbox_list(Empty) -> Inbox,
+            "inbox.changes" => inbox_changes(ThreadRef) -> Changes,
         }
     };
 }

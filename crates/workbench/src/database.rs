@@ -184,6 +184,11 @@ impl Database {
         })
     }
 
+    /// The name under which the ledger knows the database in use.
+    pub(crate) fn place(&self) -> String {
+        shown(&self.current().url)
+    }
+
     fn current(&self) -> Current {
         self.current
             .read()

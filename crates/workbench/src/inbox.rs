@@ -9,8 +9,12 @@ use superstep::{
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::ledger::ThreadRow;
-use crate::threads::problem;
-use crate::wire::{AppEvent, Choice, Empty, Inbox, InterruptView, Json, Problem, Question};
+use crate::lineage::Lineage;
+use crate::threads::{no_thread, problem};
+use crate::wire::{
+    AppEvent, Changes, CheckpointRef, Choice, Compare, Empty, Inbox, InterruptView, Json, Problem, Question,
+    ThreadRef,
+};
 
 pub(crate) fn interrupt_view(interrupt: &Interrupt) -> InterruptView {
     InterruptView {
@@ -108,6 +112,41 @@ impl Workbench {
         }
         questions.sort_by(|a, b| (&a.since, &a.interrupt_id).cmp(&(&b.since, &b.interrupt_id)));
         Ok(Inbox { questions })
+    }
+
+    /// What changed in a thread since somebody last had a hand in it, which is since its last run began: with an input,
+    /// an answer, or after an edit.
+    pub(crate) async fn inbox_changes(self: &Arc<Self>, request: ThreadRef) -> Result<Changes, Problem> {
+        let id = request.thread_id.as_str();
+        let head = self.heads(id, None, Some(1)).await?.into_iter().next();
+        let head = head.ok_or_else(|| no_thread(id))?;
+        let runs = self.ledger.last_runs(&[id])?;
+        let Some(run) = runs.get(id) else {
+            return Ok(Changes::default());
+        };
+        let mut lineage = Lineage::from(self, id, [head.clone()]);
+        let mut at = Some(head.id);
+        while let Some(checkpoint) = at {
+            let Some(found) = lineage.get(&checkpoint).await? else {
+                break;
+            };
+            if found.ts < run.started_at {
+                let side = |checkpoint_id| CheckpointRef {
+                    thread_id: id.to_owned(),
+                    checkpoint_id,
+                };
+                let compare = Compare {
+                    left: side(Some(checkpoint.to_string())),
+                    right: side(None),
+                };
+                return Ok(Changes {
+                    since: Some(run.started_at.clone()),
+                    comparison: Some(self.thread_compare(compare).await?),
+                });
+            }
+            at = found.parent.clone();
+        }
+        Ok(Changes::default())
     }
 
     /// The threads that wait for an answer.

@@ -65,6 +65,10 @@ CREATE TABLE exchanges (
 CREATE INDEX exchanges_of_task ON exchanges (thread_id, task_id);
 CREATE INDEX exchanges_by_size ON exchanges (size);
 ",
+    "
+ALTER TABLE threads ADD COLUMN place TEXT NOT NULL DEFAULT '';
+CREATE INDEX threads_by_place ON threads (place);
+",
 ];
 
 /// The open ledger.
@@ -125,6 +129,16 @@ fn list(ids: &[&str]) -> String {
     serde_json::Value::from(ids).to_string()
 }
 
+/// When a checkpoint was made, in milliseconds, as our ids say; 0 for one that another program named.
+fn made_at(checkpoint_id: &str) -> i64 {
+    let id = uuid::Uuid::parse_str(checkpoint_id).ok();
+    let made = id.filter(|id| id.get_version_num() == 7);
+    let millis = made.map(|id| id.as_u128() >> 80);
+    millis
+        .and_then(|millis| i64::try_from(millis).ok())
+        .unwrap_or_default()
+}
+
 fn status_text(status: RunStatus) -> &'static str {
     match status {
         RunStatus::Running => "running",
@@ -180,6 +194,8 @@ impl Ledger {
         connection.busy_timeout(std::time::Duration::from_secs(5))?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
+        // What was said to models must not be read in the file after it was deleted.
+        connection.pragma_update(None, "secure_delete", "ON")?;
         // Two processes that start at once must not both migrate.
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -210,20 +226,28 @@ impl Ledger {
         work(&mut self.lock()).map_err(|error| problem(&error))
     }
 
-    /// Remembers a thread; one that is known keeps its title and its beginning.
-    pub(crate) fn thread_began(&self, row: &ThreadRow) -> Result<(), Problem> {
+    /// Remembers a thread of the database at `place`; one that is known keeps its title and its beginning.
+    pub(crate) fn thread_began(&self, row: &ThreadRow, place: &str) -> Result<(), Problem> {
         self.with(|c| {
             c.prepare_cached(
-                "INSERT INTO threads (thread_id, title, graph_name, graph_key, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (thread_id) DO UPDATE SET graph_name = ?3, graph_key = ?4",
+                "INSERT INTO threads (thread_id, title, graph_name, graph_key, created_at, place)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (thread_id) DO UPDATE SET graph_name = ?3, graph_key = ?4, place = ?6",
             )?
-            .execute(params![row.thread_id, row.title, row.graph_name, row.graph_key, row.created_at])?;
+            .execute(params![
+                row.thread_id,
+                row.title,
+                row.graph_name,
+                row.graph_key,
+                row.created_at,
+                place
+            ])?;
             Ok(())
         })
     }
 
-    pub(crate) fn rename(&self, row: &ThreadRow) -> Result<(), Problem> {
-        self.thread_began(row)?;
+    pub(crate) fn rename(&self, row: &ThreadRow, place: &str) -> Result<(), Problem> {
+        self.thread_began(row, place)?;
         self.with(|c| {
             c.execute(
                 "UPDATE threads SET title = ?2 WHERE thread_id = ?1",
@@ -278,6 +302,58 @@ impl Ledger {
             for table in ["threads", "runs", "tasks", "bookmarks", "exchanges"] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
             }
+            transaction.commit()
+        })
+    }
+
+    /// The threads that were begun in the database at a place, or seen there.
+    pub(crate) fn threads_at(&self, place: &str) -> Result<Vec<String>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached("SELECT thread_id FROM threads WHERE place = ?1")?;
+            let rows = statement.query_map([place], |row| row.get(0))?;
+            rows.collect()
+        })
+    }
+
+    /// These threads are in the database at this place.
+    pub(crate) fn placed(&self, place: &str, thread_ids: &[&str]) -> Result<(), Problem> {
+        self.with(|c| {
+            c.execute(
+                "UPDATE threads SET place = ?1
+                 WHERE place <> ?1 AND thread_id IN (SELECT value FROM json_each(?2))",
+                [place, &list(thread_ids)],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Has the thread ever stored anything? One that failed before it could is still to be shown.
+    pub(crate) fn has_stored(&self, thread_id: &str) -> Result<bool, Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM tasks WHERE thread_id = ?1)
+                 OR EXISTS (SELECT 1 FROM runs WHERE thread_id = ?1 AND status IN ('done', 'asking', 'paused'))",
+            )?
+            .query_row([thread_id], |row| row.get(0))
+        })
+    }
+
+    /// Forgets what happened before a checkpoint: nothing older is left of the thread.
+    pub(crate) fn forget_before(&self, thread_id: &str, checkpoint_id: &str) -> Result<(), Problem> {
+        let made_at = made_at(checkpoint_id);
+        self.with(|c| {
+            let transaction = c.transaction()?;
+            for table in ["tasks", "bookmarks"] {
+                transaction.execute(
+                    &format!("DELETE FROM {table} WHERE thread_id = ?1 AND checkpoint_id < ?2"),
+                    [thread_id, checkpoint_id],
+                )?;
+            }
+            // A checkpoint's tasks begin after it was made.
+            transaction.execute(
+                "DELETE FROM exchanges WHERE thread_id = ?1 AND json_extract(body, '$.at') < ?2",
+                params![thread_id, made_at],
+            )?;
             transaction.commit()
         })
     }
@@ -417,8 +493,8 @@ impl Ledger {
     }
 
     /// A copy of a thread: its own title, the times, bookmarks and exchanges of the other.
-    pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow) -> Result<(), Problem> {
-        self.thread_began(row)?;
+    pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow, place: &str) -> Result<(), Problem> {
+        self.thread_began(row, place)?;
         self.with(|c| {
             let transaction = c.transaction()?;
             transaction.execute(

@@ -26,6 +26,7 @@ mod logging;
 mod memory;
 mod problem;
 mod python;
+mod retention;
 mod runs;
 mod secrets;
 mod settings;
@@ -97,7 +98,7 @@ pub struct Workbench {
     database: database::Database,
     runs: runs::Runs,
     works: works::Works,
-    cleaning: upkeep::Cleaning,
+    cleaning: retention::Cleaning,
     deadlines: deadlines::Deadlines,
 }
 
@@ -192,7 +193,7 @@ impl Workbench {
                 database,
                 runs: runs::Runs::default(),
                 works: works::Works::default(),
-                cleaning: upkeep::Cleaning::default(),
+                cleaning: retention::Cleaning::default(),
                 deadlines: deadlines::Deadlines::default(),
                 examples_dir: options.examples_dir,
                 graphs_dir,
@@ -203,7 +204,7 @@ impl Workbench {
         })
         .await??;
         let workbench = Arc::new(workbench);
-        upkeep::clean_daily(&workbench);
+        retention::clean_daily(&workbench);
         deadlines::watch(&workbench);
         Ok(workbench)
     }

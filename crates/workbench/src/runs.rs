@@ -294,13 +294,14 @@ impl Workbench {
             problem: None,
         };
         config.run_id = Some(run.run_id.clone());
-        self.ledger.thread_began(&ThreadRow {
+        let row = ThreadRow {
             thread_id: thread_id.clone(),
             title,
             graph_name: built.source.name.clone(),
             graph_key: built.source.key.clone(),
             created_at: run.started_at.clone(),
-        })?;
+        };
+        self.ledger.thread_began(&row, &self.database.place())?;
         self.ledger.run_began(&run)?;
         self.runs.with(&thread_id, |active| {
             active.running = true;

@@ -58,16 +58,29 @@ fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Problem> {
     files::write_atomic(path, &text).map_err(|e| Problem::file("write", path, &e))
 }
 
+/// Settings as they are meant: a field that was emptied says nothing.
+fn meant(settings: Settings) -> Settings {
+    let said = |text: Option<String>| {
+        text.map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty())
+    };
+    Settings {
+        name: said(settings.name),
+        python: said(settings.python),
+        ..settings
+    }
+}
+
 /// What the user of a data folder is called, for questions that are meant for certain people.
 pub fn person(data_dir: &Path) -> Option<String> {
-    read::<Settings>(&data_dir.join("settings.json")).name
+    meant(read(&data_dir.join("settings.json"))).name
 }
 
 impl Preferences {
     pub(crate) fn load(dir: &Path) -> Self {
         Preferences {
             dir: dir.to_path_buf(),
-            settings: Mutex::new(read(&dir.join("settings.json"))),
+            settings: Mutex::new(meant(read(&dir.join("settings.json")))),
             recents: Mutex::new(read(&dir.join("recents.json"))),
         }
     }
@@ -77,6 +90,7 @@ impl Preferences {
     }
 
     pub(crate) fn set(&self, settings: Settings) -> Result<Settings, Problem> {
+        let settings = meant(settings);
         let mut current = lock(&self.settings);
         write(&self.dir.join("settings.json"), &settings)?;
         *current = settings.clone();
@@ -139,6 +153,22 @@ mod tests {
                 .starts_with("settings.broken-")
         });
         assert!(aside, "the broken file must be kept");
+    }
+
+    #[test]
+    fn a_field_that_was_emptied_says_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let preferences = Preferences::load(dir.path());
+        let settings = Settings {
+            name: Some("  ".into()),
+            python: Some(" python3 ".into()),
+            ..Settings::default()
+        };
+        let kept = preferences.set(settings).unwrap();
+        assert_eq!((kept.name, kept.python.as_deref()), (None, Some("python3")));
+        fs::write(dir.path().join("settings.json"), r#"{"name": ""}"#).unwrap();
+        assert_eq!(person(dir.path()), None);
+        assert_eq!(Preferences::load(dir.path()).settings().name, None);
     }
 
     #[test]

@@ -292,7 +292,7 @@ impl Workbench {
             graph_key: noted(GRAPH_PATH).unwrap_or_default(),
             created_at: summary.created.clone(),
         };
-        self.ledger.thread_began(&row)?;
+        self.ledger.thread_began(&row, &self.database.place())?;
         Ok(row)
     }
 
@@ -308,6 +308,10 @@ impl Workbench {
                     None => self.adopt(&summary).await?,
                 };
                 self.thread_view(&summary, Some(&row), runs.get(thread_id))
+            }
+            // What was stored once and is not there any more was deleted by another program.
+            None if !self.runs.is_running(thread_id) && self.ledger.has_stored(thread_id)? => {
+                Err(no_thread(thread_id))
             }
             None => self.young_thread(&row.ok_or_else(|| no_thread(thread_id))?, runs.get(thread_id)),
         }
@@ -351,7 +355,7 @@ impl Workbench {
                 created_at: view.created_at.clone(),
             },
         };
-        self.ledger.rename(&row)?;
+        self.ledger.rename(&row, &self.database.place())?;
         self.publish_thread(&request.thread_id).await;
         self.thread(&request.thread_id).await
     }
@@ -483,13 +487,14 @@ impl Workbench {
             return Ok(updated);
         }
         if self.ledger.thread(&request.thread_id)?.is_none() {
-            self.ledger.thread_began(&ThreadRow {
+            let row = ThreadRow {
                 thread_id: request.thread_id.clone(),
                 title: built.source.name.clone(),
                 graph_name: built.source.name.clone(),
                 graph_key: built.source.key.clone(),
                 created_at: crate::files::now(),
-            })?;
+            };
+            self.ledger.thread_began(&row, &self.database.place())?;
         }
         self.publish_checkpoint(&request.thread_id, edited.checkpoint_id.as_str())
             .await;

@@ -5,25 +5,21 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::sync::Arc;
-use std::time::Duration;
 
 use superstep::{
     CheckpointId, Keep, KeyUsage, Object, Progress, Pruning, Removal, ThreadId, ThreadLens, Value,
 };
-use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::transfer::{self, TransferError};
-use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::files::{self, Staged};
 use crate::ledger::ThreadRow;
-use crate::threads::{no_thread, problem, storage_problem};
+use crate::threads::{no_thread, storage_problem};
 use crate::values;
 use crate::wire::{
-    AppEvent, ApplyRetention, BookmarkCheckpoint, CheckpointView, CopyThread, DamageView, ExportThread,
-    GrowthPoint, ImportThread, IntegrityView, KeepRule, KeyHint, KeySize, LensView, LostBranch, Problem,
-    PruneThreads, ReadUsage, RemovalView, RetentionRule, ThreadExported, ThreadRef, ThreadSize, ThreadView,
-    UsageView, VerifyStorage,
+    AppEvent, BookmarkCheckpoint, CheckpointView, CopyThread, DamageView, ExportThread, GrowthPoint,
+    ImportThread, IntegrityView, KeepRule, KeyHint, KeySize, LensView, LostBranch, Problem, PruneThreads,
+    ReadUsage, RemovalView, ThreadExported, ThreadRef, ThreadSize, ThreadView, UsageView, VerifyStorage,
 };
 
 /// Points of the picture of how a thread grew.
@@ -44,46 +40,6 @@ impl From<KeepRule> for Keep {
             KeepRule::Nothing => Keep::Nothing,
         }
     }
-}
-
-/// Stops the daily work when the app ends.
-#[derive(Debug, Default)]
-pub(crate) struct Cleaning(CancellationToken);
-
-impl Cleaning {
-    pub(crate) fn stop(&self) {
-        self.0.cancel();
-    }
-}
-
-/// Applies the rule of the settings now and once a day, for as long as the workbench is there.
-pub(crate) fn clean_daily(workbench: &Arc<Workbench>) {
-    let (weak, stop) = (Arc::downgrade(workbench), workbench.cleaning.0.clone());
-    tokio::spawn(async move {
-        let mut days = tokio::time::interval(Duration::from_hours(24));
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                _ = days.tick() => {}
-            }
-            let Some(workbench) = weak.upgrade() else { return };
-            let Some(rule) = workbench.preferences.settings().retention else {
-                continue;
-            };
-            let request = ApplyRetention {
-                rule,
-                dry_run: false,
-                work: None,
-            };
-            match workbench.storage_retain(request).await {
-                Ok(went) if went.checkpoints > 0 => {
-                    tracing::info!(went.threads, went.checkpoints, "the retention rule was applied");
-                }
-                Ok(_) => {}
-                Err(problem) => tracing::warn!(%problem, "the retention rule could not be applied"),
-            }
-        }
-    });
 }
 
 /// A key that takes more than its value is worth, and why. A value that grows is on average about half of what it is
@@ -151,7 +107,7 @@ impl Workbench {
         })
     }
 
-    fn removal_view(&self, removal: Removal, bookmarks: usize) -> Result<RemovalView, Problem> {
+    pub(crate) fn removal_view(&self, removal: Removal, bookmarks: usize) -> Result<RemovalView, Problem> {
         let branch_count = removal.branches.len() as u64;
         let shown = &removal.branches[..removal.branches.len().min(BRANCHES)];
         let ids: Vec<&str> = shown.iter().map(|(thread, _)| thread.as_str()).collect();
@@ -169,26 +125,6 @@ impl Workbench {
             branches: shown.iter().map(branch).collect(),
             branch_count,
         })
-    }
-
-    /// Tells interfaces what is left of threads after something was removed.
-    async fn pruned(&self, threads: &[ThreadId]) -> Result<(), Problem> {
-        for thread in threads {
-            let left = self
-                .saver()
-                .thread(thread)
-                .await
-                .map_err(|e| problem(&e.into()))?;
-            if left.is_some() {
-                self.publish_thread(thread.as_str()).await;
-            } else {
-                self.ledger.delete_thread(thread.as_str())?;
-                let thread_id = thread.to_string();
-                self.hub.publish(AppEvent::ThreadDeleted { thread_id });
-            }
-        }
-        self.publish_inbox().await;
-        Ok(())
     }
 
     pub(crate) async fn thread_bookmark(
@@ -244,47 +180,6 @@ impl Workbench {
         Ok(view)
     }
 
-    pub(crate) async fn storage_retain(
-        self: &Arc<Self>,
-        request: ApplyRetention,
-    ) -> Result<RemovalView, Problem> {
-        let RetentionRule { idle_days, keep } = request.rule;
-        if idle_days == 0 {
-            return Err(Problem::invalid("A rule needs at least a day without a change.")
-                .remedy("Give a number of days from 1 on."));
-        }
-        let marked = self.ledger.bookmarks(None)?;
-        let mut exempt = Exempt {
-            threads: self.runs.running().into_iter().map(ThreadId::from).collect(),
-            checkpoints: Vec::new(),
-        };
-        for (thread, checkpoints) in marked {
-            // A thread that somebody marked is one that somebody wants to find again.
-            if keep == KeepRule::Nothing {
-                exempt.threads.insert(thread.into());
-            }
-            exempt
-                .checkpoints
-                .extend(checkpoints.into_keys().map(CheckpointId::from));
-        }
-        let rule = Retention {
-            idle: Duration::from_hours(24 * u64::from(idle_days)),
-            keep: keep.into(),
-        };
-        let work = self.work(request.work);
-        let (now, saver) = (files::now_ms(), self.saver());
-        let removal = retain(&*saver, &rule, now, &exempt, request.dry_run, &|done, total| {
-            work.at(done, total)
-        })
-        .await;
-        let removal = removal.map_err(|e| storage_problem(&e))?;
-        if !request.dry_run && removal.checkpoints > 0 {
-            // Any thread may have changed.
-            self.hub.publish(AppEvent::Storage);
-        }
-        self.removal_view(removal, exempt.checkpoints.len())
-    }
-
     pub(crate) async fn thread_copy(self: &Arc<Self>, request: CopyThread) -> Result<ThreadView, Problem> {
         let view = self.thread(&request.thread_id).await?;
         if view.head.is_none() {
@@ -306,7 +201,8 @@ impl Workbench {
             graph_key: self.key_of_thread(&request.thread_id).await.unwrap_or_default(),
             created_at: view.created_at,
         };
-        self.ledger.thread_copied(&request.thread_id, &row)?;
+        self.ledger
+            .thread_copied(&request.thread_id, &row, &self.database.place())?;
         self.publish_thread(&id).await;
         self.publish_inbox().await;
         self.thread(&id).await
@@ -384,7 +280,7 @@ impl Workbench {
         if !text("title").is_empty() {
             row.title = text("title");
         }
-        self.ledger.rename(&row)?;
+        self.ledger.rename(&row, &self.database.place())?;
         let id = came.thread.as_str();
         self.publish_thread(id).await;
         self.publish_inbox().await;

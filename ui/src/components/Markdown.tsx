@@ -215,6 +215,11 @@ function Blocks({ blocks }: { blocks: readonly Block[] }) {
   });
 }
 
+/** One paragraph's emphasis and code, without blocks: what is a list stays lines of text. */
+export function InlineMarkdown({ text }: { text: string }) {
+  return <span className="ss-inline-markdown">{inline(text)}</span>;
+}
+
 export function Markdown({ text }: { text: string }) {
   return (
     <div className="ss-markdown selectable">

@@ -33,6 +33,8 @@ export interface SchemaFormProps {
   /** Complain about missing fields and wrong values while typing, not only about `errors`. */
   check?: "always" | "touched" | "never";
   readOnly?: boolean;
+  /** The form asks somebody: what has no default begins undecided (see `blankValue`). */
+  blank?: boolean;
   /** Put before every field's `data-pointer`, for `focusField`. */
   pointerPrefix?: string;
   onValidity?: (valid: boolean) => void;
@@ -63,6 +65,7 @@ export function SchemaForm({
   title,
   check = "touched",
   readOnly = false,
+  blank = false,
   pointerPrefix = "",
   onValidity,
   ...rest
@@ -80,6 +83,7 @@ export function SchemaForm({
       variables,
       editors,
       readOnly,
+      blank,
       pointerPrefix,
       touch: (pointer) => setTouched((now) => (now.has(pointer) ? now : new Set(now).add(pointer))),
       problemsBelow: (pointer) =>
@@ -111,7 +115,7 @@ export function SchemaForm({
       problemsInside: (pointer) =>
         [...found, ...errors].some((error) => error.pointer.startsWith(`${pointer}/`)),
     }),
-    [schema, stateKeys, variables, editors, readOnly, pointerPrefix, found, touched, errors, check],
+    [schema, stateKeys, variables, editors, readOnly, blank, pointerPrefix, found, touched, errors, check],
   );
 
   const json = (

@@ -16,20 +16,24 @@ import {
 import { Button } from "../components/Button";
 import { JsonEditor } from "../components/JsonEditor";
 import { Kbd } from "../components/Kbd";
+import { InlineMarkdown } from "../components/Markdown";
 import { SchemaForm } from "../components/SchemaForm";
 import { Spinner } from "../components/Spinner";
 import { Tabs } from "../components/Tabs";
-import { initialValue, validate } from "../components/schema-form/schema";
+import { blankValue, controlFor, labelAt, validate, type Schema } from "../components/schema-form/schema";
 import { doc, useDocumentVersion } from "../document/store";
 import type { Choice } from "../ipc/bindings/Choice";
 import type { Question } from "../ipc/bindings/Question";
 import { debugIds } from "../lib/testIds";
-import { t } from "../lib/texts";
+import { t, tn } from "../lib/texts";
+import { useSession } from "../state/session";
+import { showSettings } from "../state/settings";
 import { answer as sendAnswer } from "./actions";
 import { isObject, sameJson } from "./diff";
 import { fullTime, nodeList, preview } from "./format";
 import { leadsTo } from "./leads-to";
 import { type ShownProblem, useRuns } from "./runStore";
+import { ChangedSince } from "./ChangedSince";
 import { useNow } from "./useNow";
 
 export interface AnswerHandle {
@@ -48,8 +52,11 @@ interface Props {
 
 export function AnswerForm({ question, compact = false, onAnswered, ref }: Props) {
   const answering = useRuns((store) => store.answering.has(question.interruptId));
-  const choices = useMemo(() => choicesOf(question), [question]);
   const schema = isObject(question.schema) ? question.schema : undefined;
+  const choices = useMemo(() => {
+    const given = choicesOf(question);
+    return [...given, ...(schema ? formsOf(schema, given) : [])];
+  }, [question, schema]);
   // Where the choices say everything, the form is one step away instead of in the way.
   const choicesSuffice = choices.length > 0;
   const [open, setOpen] = useState(!choicesSuffice);
@@ -57,11 +64,12 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
   const asked = useMemo(() => extrasOf(question), [question]);
   const [draft, setDraft] = useState<unknown>(() => {
     if (asked.edited !== undefined) return asked.edited;
-    return schema ? initialValue(schema) : undefined;
+    return schema ? blankValue(schema) : undefined;
   });
   const [valid, setValid] = useState(true);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
   const box = useRef<HTMLDivElement>(null);
+  const form = useRef<HTMLDivElement>(null);
   const paths = useLeads(question, choices);
 
   const send = useCallback(
@@ -74,11 +82,26 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
     },
     [question, onAnswered],
   );
-  const complaints = useMemo(
-    () => (schema && open && draft !== undefined ? validate(schema, draft) : []),
-    [schema, open, draft],
+  const missing = useMemo(
+    () => (open ? whatIsMissing(schema, draft, valid) : null),
+    [schema, open, draft, valid],
   );
-  const canSend = valid && draft !== undefined && complaints.length === 0 && !answering;
+  const canSend = missing === null && !answering;
+  const take = useCallback(
+    (choice: OwnChoice) => {
+      if (!("form" in choice)) {
+        void send(choice.value);
+        return;
+      }
+      setDraft(choice.form);
+      setTab("form");
+      setOpen(true);
+      requestAnimationFrame(() =>
+        form.current?.querySelector<HTMLElement>("textarea, input, .cm-content")?.focus(),
+      );
+    },
+    [send],
+  );
 
   useImperativeHandle(
     ref,
@@ -90,11 +113,11 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
       choose: (n) => {
         const choice = choices[n - 1];
         if (!choice || answering) return false;
-        void send(choice.value);
+        take(choice);
         return true;
       },
     }),
-    [choices, answering, send],
+    [choices, answering, take],
   );
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -125,6 +148,7 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
         </Note>
       )}
       {context.length > 0 && <Context entries={context} compact={compact} />}
+      {!compact && <ChangedSince question={question} />}
       {choices.length > 0 && (
         <div className="grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2">
           {choices.map((choice, index) => {
@@ -136,7 +160,7 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
                 disabled={answering}
                 {...(index === 0 && { "data-answer-first": true })}
                 className="flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left hover:border-accent hover:bg-accent-soft disabled:opacity-60"
-                onClick={() => void send(choice.value)}
+                onClick={() => take(choice)}
                 data-testid={debugIds.answerChoice}
                 data-choice={index + 1}
               >
@@ -166,7 +190,7 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
         </div>
       )}
       {open && (
-        <div className="flex flex-col gap-2">
+        <div ref={form} className="flex flex-col gap-2">
           {schema && !isAnything(schema) && (
             <Tabs
               look="segmented"
@@ -187,6 +211,7 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
               schema={schema}
               value={draft}
               onChange={setDraft}
+              blank
               jsonSwitch={false}
               onValidity={setValid}
             />
@@ -203,7 +228,7 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
               data-testid={debugIds.answerJson}
             />
           )}
-          <div className="flex items-center gap-2">
+          <div className="flex flex-wrap items-center gap-2">
             <Button
               variant="primary"
               icon={<CornerDownLeft size={14} aria-hidden />}
@@ -219,6 +244,11 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
               <Button variant="ghost" onClick={() => setOpen(false)}>
                 {t("debug.cancel")}
               </Button>
+            )}
+            {missing !== null && (
+              <p className="min-w-0 text-xs text-text-2" data-testid={debugIds.answerMissing}>
+                {missing}
+              </p>
             )}
           </div>
         </div>
@@ -254,6 +284,9 @@ function extrasOf(question: Question): Extras {
 /** For whom the question is, and until when it waits. */
 function Terms({ who, deadline }: { who: string[]; deadline: string | undefined }) {
   const now = useNow(15_000);
+  const me = useSession((session) => session.appInfo?.settings.name);
+  const same = (name: string) => name.trim().toLowerCase() === me?.trim().toLowerCase();
+  const notMe = who.length > 0 && !who.some(same);
   if (who.length === 0 && deadline === undefined) return null;
   const late = deadline !== undefined && Date.parse(deadline) <= now;
   return (
@@ -262,6 +295,19 @@ function Terms({ who, deadline }: { who: string[]; deadline: string | undefined 
         <span className="flex items-center gap-1.5">
           <Users size={13} aria-hidden />
           {t("debug.answer.for", { who: who.join(", ") })}
+          {notMe && (
+            <>
+              {" · "}
+              {me === undefined ? t("debug.answer.nobody") : t("debug.answer.notYou", { me })}{" "}
+              <button
+                type="button"
+                className="text-accent-text underline underline-offset-2"
+                onClick={() => showSettings("general")}
+              >
+                {t("debug.answer.sayWho")}
+              </button>
+            </>
+          )}
         </span>
       )}
       {deadline !== undefined && (
@@ -282,9 +328,13 @@ function QuestionText({ text, compact }: { text: string; compact: boolean }) {
     <div
       className={`selectable [overflow-wrap:anywhere] ${compact ? "max-h-48 shrink-0 overflow-y-auto" : ""}`}
     >
-      <p className={`font-semibold ${compact ? "text-sm" : "text-lg"}`}>{first}</p>
+      <p className={`font-semibold ${compact ? "text-sm" : "text-lg"}`}>
+        <InlineMarkdown text={first} />
+      </p>
       {more !== "" && (
-        <p className={`text-sm whitespace-pre-wrap ${compact ? "mt-1 text-text-2" : "mt-2"}`}>{more}</p>
+        <p className={`text-sm whitespace-pre-wrap ${compact ? "mt-1 text-text-2" : "mt-2"}`}>
+          <InlineMarkdown text={more} />
+        </p>
       )}
     </div>
   );
@@ -347,6 +397,48 @@ function Context({ entries, compact }: { entries: [string, unknown][]; compact: 
   );
 }
 
+/** Why an answer cannot be sent yet: the field that is missing or wrong first; `null` when it can. */
+function whatIsMissing(schema: Schema | undefined, draft: unknown, valid: boolean): string | null {
+  if (!valid) return t("debug.input.invalid");
+  if (draft === undefined) return t("debug.answer.nothing");
+  const [first, ...others] = schema ? validate(schema, draft) : [];
+  if (first === undefined) return null;
+  const field = labelAt(schema ?? {}, first.pointer, draft);
+  const said =
+    field === ""
+      ? first.message
+      : first.message === t("forms.check.required")
+        ? t("debug.answer.missing", { field })
+        : t("debug.answer.field", { field, problem: first.message });
+  return others.length === 0
+    ? said
+    : `${said} ${tn("debug.answer.othersOne", "debug.answer.others", others.length)}`;
+}
+
+/** A choice of the question, or one that opens the form with what it begins with. */
+interface OwnChoice extends Choice {
+  form?: unknown;
+}
+
+/** Forms that an answer may have besides the given choices, such as "edit" beside "approve": a choice each. */
+function formsOf(schema: Schema, given: readonly Choice[]): OwnChoice[] {
+  const control = controlFor(schema, schema);
+  if (given.length === 0 || control.kind !== "variants") return [];
+  return control.variants
+    .filter(
+      (variant) =>
+        variant.title !== undefined &&
+        !given.some((choice) => validate(variant, choice.value, schema).length === 0),
+    )
+    .map((variant) => ({
+      label: `${variant.title}…`,
+      value: null,
+      form: blankValue(variant, schema) as unknown,
+      ...(variant.description !== undefined && { description: variant.description }),
+    }))
+    .filter((choice) => choice.form !== undefined);
+}
+
 const isAnything = (schema: Record<string, unknown>): boolean => Object.keys(schema).length === 0;
 
 /** Given choices, or the values of an answer that is one of a few, or yes and no. */
@@ -370,7 +462,7 @@ function choicesOf(question: Question): Choice[] {
 }
 
 /** Where each choice leads, when the question's graph is the open one and its edges tell. */
-function useLeads(question: Question, choices: readonly Choice[]): (string[] | undefined)[] {
+function useLeads(question: Question, choices: readonly OwnChoice[]): (string[] | undefined)[] {
   const version = useDocumentVersion();
   const ours = useRuns((store) => store.threads.has(question.threadId));
   return useMemo(() => {
@@ -381,7 +473,8 @@ function useLeads(question: Question, choices: readonly Choice[]): (string[] | u
     const into = isObject(config) ? config["into"] : undefined;
     if (typeof into !== "string") return choices.map(() => undefined);
     const edges = doc.names("edge").map((name) => ({ value: doc.get(`edge:${name}`) as unknown }));
-    const found = choices.map((choice) => leadsTo(edges, question.node, into, choice.value));
+    const answers = choices.filter((choice) => !("form" in choice));
+    const found = answers.map((choice) => leadsTo(edges, question.node, into, choice.value));
     // When every choice leads to the same place, saying so on each button tells nothing.
     return found.length > 1 && found.every((each) => sameJson(each, found[0]))
       ? choices.map(() => undefined)

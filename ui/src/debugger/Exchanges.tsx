@@ -1,6 +1,7 @@
 /** What a task asked of models and what they answered, as it went over the wire. */
-import { Check, ChevronDown, ChevronRight, CircleSlash, X } from "lucide-react";
+import { Check, CircleSlash, X } from "lucide-react";
 import { useState } from "react";
+import { Fold } from "../components/Fold";
 import { Tabs } from "../components/Tabs";
 import type { ExchangeView } from "../ipc/bindings/ExchangeView";
 import { debugIds } from "../lib/testIds";
@@ -54,29 +55,29 @@ const MARKS = {
 };
 
 function Row({ exchange, first }: { exchange: ExchangeView; first: boolean }) {
-  const [open, setOpen] = useState(false);
-  const Chevron = open ? ChevronDown : ChevronRight;
   return (
     <li data-testid={debugIds.exchange} data-ended={exchange.ended}>
-      <button
-        type="button"
-        className="flex min-h-6 w-full flex-wrap items-center gap-x-1.5 px-2 text-left text-2xs text-text-2 hover:bg-surface-3"
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
+      <Fold
+        small
+        head={
+          <>
+            {MARKS[exchange.ended]}
+            <span className="flex min-w-0 flex-wrap gap-x-1.5">
+              <span className="min-w-0 truncate font-medium text-text">{exchange.model}</span>
+              <span className="tabular">
+                {[
+                  t(`debug.exchanges.${exchange.ended}`),
+                  duration(exchange.millis),
+                  ...used(exchange.tokens),
+                  ...(exchange.cost ? [money(exchange.cost.amount, exchange.cost.currency)] : []),
+                ].join(" · ")}
+              </span>
+            </span>
+          </>
+        }
       >
-        <Chevron size={12} className="shrink-0 text-text-3" aria-hidden />
-        {MARKS[exchange.ended]}
-        <span className="min-w-0 truncate font-medium text-text">{exchange.model}</span>
-        <span className="tabular">
-          {[
-            t(`debug.exchanges.${exchange.ended}`),
-            duration(exchange.millis),
-            ...used(exchange.tokens),
-            ...(exchange.cost ? [money(exchange.cost.amount, exchange.cost.currency)] : []),
-          ].join(" · ")}
-        </span>
-      </button>
-      {open && <Detail exchange={exchange} tall={first} />}
+        {() => <Detail exchange={exchange} tall={first} />}
+      </Fold>
     </li>
   );
 }

@@ -23,6 +23,7 @@ import {
   mainKeys,
   nextTurn,
   samplesOf,
+  spoken,
   useRunInput,
 } from "./run-input";
 import { useRuns, useStatus, useThread } from "./runStore";
@@ -78,16 +79,16 @@ export function RunForm() {
         ? t("debug.off.answerFirst")
         : null
     : null;
-  // A graph may run from its defaults; a conversation needs something to say.
+  // A graph may run from its defaults, also one that keeps messages; but a word is usually meant to be said first.
   const empty = conversation && isEmptyInput(value);
-  const blocked = controls.blocked || off !== null || !valid || empty;
+  const blocked = controls.blocked || off !== null || !valid;
   const reason = controls.blocked
     ? t("debug.off.errors")
     : (off ?? (!valid ? t("debug.input.invalid") : empty ? t("debug.input.empty") : null));
   const start = async (step?: Step) => {
     if (blocked) return;
     setBusy(true);
-    const begun = await startWithInput(value, { step, target: onThread ? "thread" : "new" });
+    const begun = await startWithInput(spoken(value), { step, target: onThread ? "thread" : "new" });
     setBusy(false);
     if (begun && conversation) {
       // One turn follows the other: the form stays, for the next message.

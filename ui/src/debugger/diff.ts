@@ -2,6 +2,7 @@
  * How differences are shown: word diffs of text, what an array gained, a small structural diff of two JSON values that
  * are both here. Deep comparison of whole checkpoints is the workbench's work; this only renders what came over.
  */
+import type { Difference } from "../ipc/bindings/Difference";
 
 export interface Piece {
   readonly kind: "same" | "added" | "removed";
@@ -204,4 +205,27 @@ export function withValueAt(root: unknown, pointer: string, value: unknown): unk
     return { ...source, [part]: set(source[part], rest) };
   };
   return set(root, pointerParts(pointer));
+}
+
+/** Differences of one state key. */
+export interface DifferenceGroup {
+  readonly key: string;
+  readonly differences: readonly Difference[];
+}
+
+export function groupDifferences(differences: readonly Difference[]): DifferenceGroup[] {
+  const groups = new Map<string, Difference[]>();
+  for (const difference of differences) {
+    const key = pointerParts(difference.pointer)[0] ?? "";
+    const group = groups.get(key);
+    if (group) group.push(difference);
+    else groups.set(key, [difference]);
+  }
+  return [...groups].map(([key, list]) => ({ key, differences: list }));
+}
+
+/** The path inside its key, as a JSON Pointer. */
+export function insideKey(pointer: string): string {
+  const end = pointer.indexOf("/", 1);
+  return end < 0 ? "" : pointer.slice(end);
 }

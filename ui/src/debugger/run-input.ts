@@ -67,6 +67,11 @@ export function isEmptyInput(input: unknown): boolean {
   return !isObject(input) || Object.values(input).every((value) => value === undefined || isSilent(value));
 }
 
+/** What an input says: a message without a word is a form that nobody filled in. */
+export function spoken(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => !isSilent(value)));
+}
+
 function isSilent(value: unknown): boolean {
   return (
     Array.isArray(value) && value.length > 0 && value.every((item) => isObject(item) && item.content === "")

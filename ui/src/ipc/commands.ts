@@ -6,6 +6,7 @@ import type { ApplyRetention } from "./bindings/ApplyRetention";
 import type { Autosaves } from "./bindings/Autosaves";
 import type { BookmarkCheckpoint } from "./bindings/BookmarkCheckpoint";
 import type { CancelWork } from "./bindings/CancelWork";
+import type { Changes } from "./bindings/Changes";
 import type { CheckpointList } from "./bindings/CheckpointList";
 import type { CheckpointRef } from "./bindings/CheckpointRef";
 import type { CheckpointView } from "./bindings/CheckpointView";
@@ -140,6 +141,7 @@ export interface Commands {
   "python.find": [ReadPython, PythonView];
   "work.cancel": [CancelWork, Empty];
   "inbox.list": [Empty, Inbox];
+  "inbox.changes": [ThreadRef, Changes];
 }
 
 export type Command = keyof Commands;

@@ -46,7 +46,7 @@ pub struct Found {
 
 /// The interpreter that programs of a project run in, or why there is none and what to do. Nothing is started.
 pub fn find(environment: &Environment) -> Result<Found, (String, &'static str)> {
-    let interpreter = interpreter(environment).map_err(|error| (error.to_string(), error.remedy()))?;
+    let interpreter = interpreter(environment).map_err(|error| (error.missing(), error.remedy()))?;
     let of_project = environment
         .root()
         .is_some_and(|root| interpreter.program.starts_with(root));

@@ -92,13 +92,7 @@ impl PythonFunction {
                     PythonError::NoProject => "graph-not-saved",
                     _ => "python-missing",
                 };
-                let message = match error {
-                    PythonError::Configured(name) => format!("There is no Python {name}."),
-                    PythonError::NoProject => {
-                        "This graph is not saved yet, so there is no project to run Python in.".to_owned()
-                    }
-                    _ => "There is no Python on this computer.".to_owned(),
-                };
+                let message = error.missing();
                 let remedy = match code {
                     "graph-not-saved" => PythonError::NoProject.remedy(),
                     _ => PythonError::NotFound.remedy(),

@@ -50,6 +50,17 @@ pub(crate) enum PythonError {
 }
 
 impl PythonError {
+    /// Why there is no interpreter, without what to do about it.
+    pub(crate) fn missing(&self) -> String {
+        match self {
+            PythonError::Configured(name) => format!("There is no Python {name}."),
+            PythonError::NoProject => {
+                "This graph is not saved yet, so there is no project to run Python in.".to_owned()
+            }
+            _ => "There is no Python on this computer.".to_owned(),
+        }
+    }
+
     /// What to do about it.
     pub(crate) fn remedy(&self) -> &'static str {
         match self {

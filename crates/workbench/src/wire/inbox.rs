@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::Json;
+use super::{Comparison, Json};
 
 /// A choice offered with a question.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -66,4 +66,18 @@ pub struct Question {
 pub struct Inbox {
     /// The questions.
     pub questions: Vec<Question>,
+}
+
+/// Answer of `inbox.changes`: what changed in a thread that asks since somebody last had a hand in it. Empty when nobody
+/// had before this run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct Changes {
+    /// When the run began that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub since: Option<String>,
+    /// The checkpoint that it went on from, and the thread as it is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub comparison: Option<Comparison>,
 }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 /// Answers requests one after the other with what is recorded, from the beginning again at the end; its address.
-async fn model_server(recording: &str) -> String {
+pub(crate) async fn model_server(recording: &str) -> String {
     let file = repository().join(format!("crates/nodes/tests/exchanges/{recording}.json"));
     let recorded: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     let exchanges = recorded["exchanges"].as_array().unwrap().iter();
@@ -43,7 +43,7 @@ async fn model_server(recording: &str) -> String {
     address
 }
 
-async fn app(dir: &Path, address: &str) -> App {
+pub(crate) async fn app(dir: &Path, address: &str) -> App {
     let models = json!({
         "connections": {
             "proxy": {"provider": "openai", "base_url": format!("http://{address}/v1/")},
@@ -53,7 +53,7 @@ async fn app(dir: &Path, address: &str) -> App {
     App::open(dir).await
 }
 
-async fn agent(app: &App, model: &str) -> String {
+pub(crate) async fn agent(app: &App, model: &str) -> String {
     let tool = json!({"name": "get_weather", "description": "Tells the weather in a town.",
         "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
         "javascript": {"source": "return {city: args.city, degrees: args.city.length};"}});
@@ -77,12 +77,12 @@ async fn agent(app: &App, model: &str) -> String {
     graph
 }
 
-fn question() -> Value {
+pub(crate) fn question() -> Value {
     json!({"messages": [{"type": "human", "content": "Where is it warmer?", "id": "q"}]})
 }
 
 /// The tasks of the graph inside the only task that led to the newest checkpoint.
-async fn inside(app: &App, thread: &str) -> Vec<Value> {
+pub(crate) async fn inside(app: &App, thread: &str) -> Vec<Value> {
     let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
     let ns = &snapshot["previousTasks"][0]["within"];
     let within = app
@@ -94,7 +94,7 @@ async fn inside(app: &App, thread: &str) -> Vec<Value> {
     tasks.filter(|task| task["node"] == "model").cloned().collect()
 }
 
-async fn exchanges(app: &App, thread: &str, task: &Value) -> Vec<Value> {
+pub(crate) async fn exchanges(app: &App, thread: &str, task: &Value) -> Vec<Value> {
     let read = json!({"threadId": thread, "taskId": task["id"]});
     let answer = app.ok("thread.exchanges", read).await;
     answer["exchanges"].as_array().unwrap().clone()

@@ -1,6 +1,7 @@
 //! One test binary: building several would link everything several times.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod backends;
 mod boundaries;
 mod crash;
 mod documents;
@@ -8,6 +9,7 @@ mod exchanges;
 mod memory;
 mod programs;
 mod questions;
+mod retention;
 mod runs;
 mod trial;
 mod two_minutes;

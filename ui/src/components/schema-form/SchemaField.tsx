@@ -20,6 +20,7 @@ import { TextArea, TextField } from "../TextField";
 import { MessagesEditor } from "./MessagesEditor";
 import {
   shownProperties,
+  blankValue,
   brief,
   controlFor,
   escapeToken,
@@ -60,6 +61,8 @@ export interface FormSettings {
   variables: readonly string[];
   editors: FormEditors;
   readOnly: boolean;
+  /** The form asks somebody: what has no default begins undecided, also yes and no. */
+  blank: boolean;
   pointerPrefix: string;
   touch(pointer: string): void;
   problemsAt(pointer: string): FieldProblem[];
@@ -76,6 +79,10 @@ function useForm(): FormSettings {
   return settings;
 }
 
+/** What something that is added begins with. */
+const beginning = (form: FormSettings, schema: Schema): Json =>
+  form.blank ? blankValue(schema, form.root) : initialValue(schema, form.root);
+
 interface FieldProps {
   schema: Schema;
   value: Json;
@@ -90,7 +97,17 @@ interface FieldProps {
   label?: string;
 }
 
+/** What counts while a field is empty, or an example of what to write. */
+function placeholderOf(schema: Schema): string | undefined {
+  const { default: given, examples } = schema;
+  const nothing = given === undefined || given === null || given === "";
+  if (!nothing && !(Array.isArray(given) && given.length === 0))
+    return t("forms.schema.defaultIs", { value: brief(Array.isArray(given) ? given.join(", ") : given, 60) });
+  return examples?.[0] === undefined ? undefined : brief(examples[0], 60);
+}
+
 function ExpressionEditor({
+  schema,
   value,
   onChange,
   stateKeys,
@@ -106,6 +123,7 @@ function ExpressionEditor({
       keys={stateKeys}
       variables={variables}
       readOnly={readOnly}
+      placeholder={placeholderOf(schema)}
       error={problems[0]?.message}
       onBlur={onBlur}
     />
@@ -113,6 +131,7 @@ function ExpressionEditor({
 }
 
 function TemplateEditor({
+  schema,
   value,
   onChange,
   stateKeys,
@@ -128,6 +147,7 @@ function TemplateEditor({
       keys={stateKeys}
       variables={variables}
       readOnly={readOnly}
+      placeholder={placeholderOf(schema)}
       error={problems[0]?.message}
       onBlur={onBlur}
     />
@@ -155,7 +175,7 @@ export function SchemaField(props: FieldProps) {
     Editor !== undefined && Editor.nested !== true
       ? [...form.problemsAt(pointer), ...form.problemsBelow(pointer)]
       : form.problemsAt(pointer);
-  const control = controlOf(schema, form.root, value, required);
+  const control = controlOf(schema, form, value, required);
   const readOnly = form.readOnly || schema.readOnly === true;
   const spoken = props.label ?? (label === undefined ? (schema.title ?? t("forms.schema.json")) : undefined);
   const onBlur = () => form.touch(pointer);
@@ -200,12 +220,7 @@ export function SchemaField(props: FieldProps) {
     );
   }
 
-  const placeholder =
-    schema.default !== undefined && schema.default !== ""
-      ? t("forms.schema.defaultIs", { value: brief(schema.default) })
-      : schema.examples?.[0] !== undefined
-        ? brief(schema.examples[0], 60)
-        : undefined;
+  const placeholder = placeholderOf(schema);
   const spokenProp = spoken === undefined ? {} : { "aria-label": spoken };
 
   // A value of another type than the schema's must stay visible; the typed controls would hide it.
@@ -382,8 +397,12 @@ export function SchemaField(props: FieldProps) {
 }
 
 /** The control, with two thoughts that need the value: what may be absent needs no null, and anything goes by type. */
-function controlOf(schema: Schema, root: Schema, value: Json, required: boolean): Control {
+function controlOf(schema: Schema, form: FormSettings, value: Json, required: boolean): Control {
+  const { root } = form;
   const control = controlFor(schema, root);
+  // A switch is off before anybody has decided.
+  if (form.blank && control.kind === "boolean" && required && schema.default === undefined)
+    return { kind: "enum", options: [true, false] };
   if (control.kind === "nullable" && !required && value !== null) return controlFor(control.inner, root);
   if (
     control.kind === "json" &&
@@ -462,13 +481,21 @@ const ABSENT = Symbol("absent");
 function EnumField({ schema, options, value, onChange, optional, readOnly, root, ...rest }: EnumProps) {
   const described = (schema.oneOf ?? schema.anyOf)?.map((choice) => resolve(choice, root));
   const unknown = value !== undefined && !options.some((option) => sameJson(option, value));
+  const labelled = (option: Json) => {
+    const index = options.findIndex((other) => sameJson(other, option));
+    return described?.[index]?.title ?? schema["x-enum-labels"]?.[index] ?? enumLabel(option);
+  };
+  const absent =
+    schema.default === undefined || schema.default === null
+      ? t("forms.notSet")
+      : t("forms.schema.defaultIs", { value: labelled(schema.default) });
   const choices = [
-    ...(optional || value === undefined ? [{ value: ABSENT as Json, label: t("forms.notSet") }] : []),
+    ...(optional || value === undefined ? [{ value: ABSENT as Json, label: absent }] : []),
     // A value that is not allowed is still what is there.
     ...(unknown ? [{ value, label: brief(value, 80) }] : []),
     ...options.map((option, index) => ({
       value: option,
-      label: described?.[index]?.title ?? schema["x-enum-labels"]?.[index] ?? enumLabel(option),
+      label: labelled(option),
       description: described?.[index]?.description,
     })),
   ];
@@ -530,7 +557,7 @@ function NullableField({
             <Button
               size="small"
               icon={<Plus size={13} aria-hidden />}
-              onClick={() => onChange(nonNull(initialValue(inner, form.root), inner))}
+              onClick={() => onChange(nonNull(beginning(form, inner), inner))}
             >
               {t("forms.schema.set")}
             </Button>
@@ -617,7 +644,7 @@ function VariantsField({
               onChange(undefined);
             } else if (next >= 0 && next !== active) {
               setPicked(next);
-              onChange(carryOver(value, variants[next]!, form.root));
+              onChange(carryOver(value, variants[next]!, form));
             }
           }}
         />
@@ -653,8 +680,9 @@ function variantTitle(variant: Schema, index: number, root: Schema): string {
 }
 
 /** Starts a variant, keeping what the old value has under the same names. */
-function carryOver(value: Json, variant: Schema, root: Schema): Json {
-  const fresh = initialValue(variant, root);
+function carryOver(value: Json, variant: Schema, form: FormSettings): Json {
+  const { root } = form;
+  const fresh = beginning(form, variant);
   if (typeof value !== "object" || value === null || typeof fresh !== "object" || fresh === null)
     return fresh;
   if (Array.isArray(value) || Array.isArray(fresh)) return fresh;
@@ -707,7 +735,7 @@ function ObjectField({
   const addEntry = () => {
     let name = t("forms.schema.newField");
     for (let n = 2; name in object; n += 1) name = `${t("forms.schema.newField")}${n}`;
-    onChange({ ...object, [name]: extra === null ? "" : initialValue(extra, form.root) });
+    onChange({ ...object, [name]: extra === null ? "" : beginning(form, extra) });
   };
 
   const body = (
@@ -772,7 +800,7 @@ function ObjectField({
             <Button
               size="small"
               icon={<Plus size={13} aria-hidden />}
-              onClick={() => onChange(initialValue(schema, form.root))}
+              onClick={() => onChange(beginning(form, schema))}
             >
               {t("forms.schema.add")}
             </Button>
@@ -961,7 +989,12 @@ function ArrayField({
 
   return (
     <div className="ss-items">
-      {list.length === 0 && <p className="ss-none">{t("forms.schema.empty")}</p>}
+      {list.length === 0 && (
+        <p className="ss-none">
+          {(value === undefined ? placeholderOf({ default: schema.default }) : undefined) ??
+            t("forms.schema.empty")}
+        </p>
+      )}
       {list.map((item, index) => {
         const key = ids[index]!;
         const field = (
@@ -1022,7 +1055,7 @@ function ArrayField({
       })}
       {!readOnly && !full && (
         <div>
-          <AddItem items={items} root={form.root} noun={noun} onAdd={(item) => add(item, list.length)} />
+          <AddItem items={items} noun={noun} onAdd={(item) => add(item, list.length)} />
         </div>
       )}
     </div>
@@ -1032,15 +1065,15 @@ function ArrayField({
 /** One button, or a menu when an item has several forms. */
 function AddItem({
   items,
-  root,
   noun,
   onAdd,
 }: {
   items: Schema;
-  root: Schema;
   noun: string | undefined;
   onAdd(item: Json): void;
 }) {
+  const form = useForm();
+  const { root } = form;
   const control = controlFor(items, root);
   const text =
     noun === undefined ? t("forms.schema.add") : t("forms.schema.addItem", { name: noun.toLowerCase() });
@@ -1055,17 +1088,13 @@ function AddItem({
         entries={control.variants.map((variant, index) => ({
           id: String(index),
           label: variant.title ?? variantTitle(variant, index, root),
-          run: () => onAdd(initialValue(variant, root)),
+          run: () => onAdd(beginning(form, variant)),
         }))}
       />
     );
   }
   return (
-    <Button
-      size="small"
-      icon={<Plus size={13} aria-hidden />}
-      onClick={() => onAdd(initialValue(items, root))}
-    >
+    <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={() => onAdd(beginning(form, items))}>
       {text}
     </Button>
   );

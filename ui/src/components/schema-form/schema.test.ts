@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
+  blankValue,
+  labelAt,
   controlFor,
   getPointer,
   initialValue,
@@ -179,7 +181,7 @@ describe("small things", () => {
   it("makes readable labels", () => {
     expect(labelOf("max_tokens", {})).toBe("Max tokens");
     expect(labelOf("maxTokens", {})).toBe("Max tokens");
-    expect(labelOf("into", {})).toBe("into");
+    expect(labelOf("into", {})).toBe("Into");
     expect(labelOf("into", { title: "Write to" })).toBe("Write to");
   });
 });
@@ -218,5 +220,48 @@ describe("fields that depend on others", () => {
       shownProperties(properties, object).find(([name]) => name === "source")?.[1]["x-language"];
     expect(language({})).toBe("javascript");
     expect(language({ language: "python" })).toBe("python");
+  });
+});
+
+describe("a form that asks somebody", () => {
+  const decision = {
+    type: "object",
+    required: ["decision", "amount", "sure", "note", "lines"],
+    properties: {
+      decision: { enum: ["approve", "reject"] },
+      amount: { type: "number" },
+      sure: { type: "boolean" },
+      note: { type: "string", default: "none" },
+      lines: { type: "array", items: { type: "string" } },
+    },
+  };
+  it("begins with what is given and nothing that has to be decided", () => {
+    expect(blankValue(decision)).toEqual({ note: "none", lines: [] });
+    expect(blankValue({ type: "string" })).toBeUndefined();
+    expect(blankValue({ oneOf: [{ type: "string" }, { type: "number" }] })).toBeUndefined();
+    expect(blankValue({ type: "object" })).toBeUndefined();
+    const tagged = {
+      type: "object",
+      required: ["type", "args"],
+      properties: { type: { const: "edit" }, args: { type: "object", default: { a: 1 } } },
+    };
+    expect(blankValue(tagged)).toEqual({ type: "edit", args: { a: 1 } });
+  });
+  it("names the field that a complaint is about", () => {
+    const errors = validate(decision, { decision: "approve", note: "", lines: ["a", 2] });
+    expect(errors.map((error) => labelAt(decision, error.pointer, { lines: ["a", 2] }))).toEqual([
+      "Amount",
+      "Sure",
+      "Lines · 2",
+    ]);
+  });
+  it("does not show what can only be what it is", () => {
+    const properties: [string, Schema][] = [
+      ["type", { const: "edit" }],
+      ["args", { type: "object" }],
+    ];
+    const names = (value: object) => shownProperties(properties, value).map(([name]) => name);
+    expect(names({ type: "edit" })).toEqual(["args"]);
+    expect(names({ type: "other" })).toEqual(["type", "args"]);
   });
 });

@@ -77,8 +77,8 @@ export type Control =
   | { kind: "json" };
 
 /**
- * The fields of an object as they are to be shown: without those that the others rule out, unless they are set, and
- * with what a field takes from the one beside it.
+ * The fields of an object as they are to be shown: without those that the others rule out, unless they are set, without
+ * those that can only be what they are, and with what a field takes from the one beside it.
  */
 export function shownProperties(
   properties: readonly [string, Schema][],
@@ -88,6 +88,7 @@ export function shownProperties(
   const valueOf = (name: string): Json => object[name] ?? schemas.get(name)?.default;
   return properties
     .filter(([name, property]) => {
+      if ("const" in property && sameJson(property.const, object[name])) return false;
       const wanted = Object.entries(property["x-if"] ?? {});
       return name in object || wanted.every(([other, value]) => fits(valueOf(other), value));
     })
@@ -268,6 +269,23 @@ function isLong(schema: Schema): boolean {
   return (schema.maxLength ?? 0) > 200;
 }
 
+/** Labels on the way to the value at a pointer, for a sentence that is not beside its field. */
+export function labelAt(schema: Schema, pointer: string, value: Json): string {
+  const labels: string[] = [];
+  let at = resolve(schema, schema);
+  let inside = value;
+  for (const token of pointerTokens(pointer)) {
+    const control = controlFor(at, schema);
+    if (control.kind === "variants") at = control.variants[variantOf(control.variants, inside, schema)] ?? {};
+    const items = Array.isArray(inside);
+    const next: Schema | boolean | undefined = items ? at.items : at.properties?.[token];
+    at = resolve(next, schema);
+    inside = typeof inside === "object" && inside !== null ? inside[token] : undefined;
+    labels.push(items ? String(Number(token) + 1) : labelOf(token, at));
+  }
+  return labels.join(" · ");
+}
+
 /** A JSON type as a title. */
 export function typeTitle(type: string): string {
   const text = typeText(type);
@@ -277,18 +295,35 @@ export function typeTitle(type: string): string {
 /** Label of a property: its title, or its name made readable. */
 export function labelOf(name: string, schema: Schema): string {
   if (schema.title) return schema.title;
-  if (!/[_-]|[a-z][A-Z]/.test(name)) return name;
   const words = name.replace(/[_-]+/g, " ").replace(/([a-z])([A-Z])/g, "$1 $2");
   return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
 }
 
 /** What a new value of this schema starts as: its default, or the least that is of its type. */
-export function initialValue(schema: Schema | boolean | undefined, root?: Schema, depth = 0): Json {
+export function initialValue(schema: Schema | boolean | undefined, root?: Schema): Json {
+  return begin(schema, root, false, 0);
+}
+
+/**
+ * What a form begins with that asks somebody: the defaults, and nothing that would have to be decided. An answer is
+ * given, not left as it was found.
+ */
+export function blankValue(schema: Schema | boolean | undefined, root?: Schema): Json {
+  return begin(schema, root, true, 0);
+}
+
+function begin(
+  schema: Schema | boolean | undefined,
+  root: Schema | undefined,
+  blank: boolean,
+  depth: number,
+): Json {
   const base = root ?? (typeof schema === "object" ? schema : {});
   const found = resolve(schema, base);
   if ("default" in found) return structuredCloneJson(found.default);
   if (depth > MAX_DEPTH) return null;
   const control = controlFor(found, base);
+  if (blank && ["text", "number", "boolean", "enum", "variants"].includes(control.kind)) return undefined;
   switch (control.kind) {
     case "text":
       return "";
@@ -304,22 +339,25 @@ export function initialValue(schema: Schema | boolean | undefined, root?: Schema
       return [];
     case "array": {
       const count = Math.min(found.minItems ?? 0, 20);
-      return Array.from({ length: count }, () => initialValue(control.items, base, depth + 1));
+      return Array.from({ length: count }, () => begin(control.items, base, blank, depth + 1));
     }
     case "nullable":
       return null;
     case "variants":
-      return initialValue(control.variants[0], base, depth + 1);
+      return begin(control.variants[0], base, blank, depth + 1);
     case "object": {
       const value: Record<string, Json> = {};
       for (const [name, property] of control.properties) {
         const isRequired = found.required?.includes(name) ?? false;
-        if (isRequired || "default" in property) value[name] = initialValue(property, base, depth + 1);
+        if (!isRequired && !("default" in property)) continue;
+        const first = begin(property, base, blank, depth + 1);
+        if (first !== undefined) value[name] = first;
       }
       return value;
     }
     default: {
       const type = typesOf(found)[0] ?? impliedType(found);
+      if (blank) return undefined;
       if (type === "array") return [];
       if (type === "object") return {};
       return null;

@@ -3,28 +3,22 @@
  * the cursor; so moving along the timeline compares as one goes. Differences come from the workbench, as deep as they
  * go; text differs by word.
  */
-import { ArrowRightLeft, ChevronDown, ChevronRight, GitMerge, X } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
-import { Badge } from "../../components/Badge";
-import { Button } from "../../components/Button";
+import { ArrowRightLeft, GitMerge, X } from "lucide-react";
+import { useEffect, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
+import { Fold } from "../../components/Fold";
 import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
-import { likeness, readablePath, wordDiff } from "../../debugger/diff";
-import { nodeList, preview } from "../../debugger/format";
-import { json, Pre } from "../../debugger/Pre";
+import { Differences } from "../../debugger/Differences";
+import { nodeList } from "../../debugger/format";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { asProblem, type ShownProblem, useCheckpoints } from "../../debugger/runStore";
-import { WordDiff } from "../../debugger/WordDiff";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import type { Comparison } from "../../ipc/bindings/Comparison";
-import type { Difference } from "../../ipc/bindings/Difference";
-import type { ValueView } from "../../ipc/bindings/ValueView";
 import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { groupDifferences, insideKey } from "./groups";
 
 /** A list to choose from; what is further back is chosen in the timeline. */
 const MAX_OPTIONS = 300;
@@ -75,7 +69,6 @@ function Compare({ threadId, left, right }: { threadId: string; left: string; ri
     return () => abort.abort();
   }, [threadId, left, right, moment, attempt]);
 
-  const groups = useMemo(() => groupDifferences(answer?.differences ?? []), [answer]);
   const ancestor = answer?.commonAncestor;
   const ancestorView = pages?.list.find((checkpoint) => checkpoint.id === ancestor);
   const options = (pages?.list ?? []).slice(0, MAX_OPTIONS);
@@ -141,17 +134,9 @@ function Compare({ threadId, left, right }: { threadId: string; left: string; ri
             {tn("debug.compare.equalKeysOne", "debug.compare.equalKeys", answer.equalKeys.length)}
           </EmptyState>
         )}
-        {answer &&
-          groups.map((group) => (
-            <Group
-              key={group.key}
-              name={group.key}
-              differences={group.differences}
-              threadId={threadId}
-              left={left}
-              right={right}
-            />
-          ))}
+        {answer && (
+          <Differences differences={answer.differences} threadId={threadId} left={left} right={right} />
+        )}
         {answer?.truncated && <p className="px-3 py-2 text-xs text-text-2">{t("debug.compare.truncated")}</p>}
         {answer && answer.differences.length > 0 && answer.equalKeys.length > 0 && (
           <EqualKeys keys={answer.equalKeys} />
@@ -202,151 +187,17 @@ function Picker({ label, value, list, chosen, now = false, testId, onChange }: P
   );
 }
 
-interface SideProps {
-  threadId: string;
-  left: string;
-  right: string | null;
-}
-
-function Group({
-  name,
-  differences,
-  ...sides
-}: SideProps & { name: string; differences: readonly Difference[] }) {
-  const [open, setOpen] = useState(true);
-  const Chevron = open ? ChevronDown : ChevronRight;
-  return (
-    <div className="border-b border-line [content-visibility:auto]">
-      <button
-        type="button"
-        className="flex h-7 w-full items-center gap-1.5 px-2 text-left hover:bg-surface-3"
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
-        <Chevron size={14} className="text-text-3" aria-hidden />
-        <span className="font-mono text-xs font-semibold">{name}</span>
-        <span className="tabular text-2xs text-text-3">
-          {tn("debug.compare.differenceOne", "debug.compare.differences", differences.length)}
-        </span>
-      </button>
-      {open &&
-        differences.map((difference) => <Row key={difference.pointer} difference={difference} {...sides} />)}
-    </div>
-  );
-}
-
-function Row({ difference, threadId, left, right }: SideProps & { difference: Difference }) {
-  const [whole, setWhole] = useState<{ left?: unknown; right?: unknown } | null>(null);
-  const path = insideKey(difference.pointer);
-  const before = whole && "left" in whole ? whole.left : difference.left?.value;
-  const after = whole && "right" in whole ? whole.right : difference.right?.value;
-  const cut =
-    (difference.left !== undefined && before === undefined) ||
-    (difference.right !== undefined && after === undefined);
-  // Two texts that have little in common are easier to read side by side.
-  const alike = useMemo(
-    () =>
-      typeof before === "string" &&
-      typeof after === "string" &&
-      (before.length > 40 || after.length > 40) &&
-      likeness(wordDiff(before, after)) > 0.33,
-    [before, after],
-  );
-  const load = async () => {
-    const read = async (side: ValueView | undefined, checkpointId: string | null) =>
-      side === undefined
-        ? undefined
-        : ((
-            await rpc("thread.value", {
-              threadId,
-              ...(checkpointId !== null && { checkpointId }),
-              pointer: difference.pointer,
-              offset: 0,
-              limit: 0,
-            })
-          ).value as unknown);
-    const [a, b] = await Promise.all([read(difference.left, left), read(difference.right, right)]);
-    setWhole({ ...(difference.left && { left: a }), ...(difference.right && { right: b }) });
-  };
-  return (
-    <div
-      className="px-3 pb-2 pl-7"
-      data-testid={debugIds.difference}
-      data-pointer={difference.pointer}
-      data-change={difference.change}
-    >
-      <div className="flex items-center gap-2 py-0.5">
-        {path !== "" && (
-          <span className="font-mono text-xs text-text-2 [overflow-wrap:anywhere]">{readablePath(path)}</span>
-        )}
-        {difference.change !== "changed" && (
-          <Badge tone={difference.change === "removed" ? "failed" : "done"}>
-            {t(difference.change === "same" ? "debug.change.changed" : `debug.change.${difference.change}`)}
-          </Badge>
-        )}
-        {cut && (
-          <Button size="small" variant="ghost" onClick={() => void load()}>
-            {t("debug.compare.load")}
-          </Button>
-        )}
-      </div>
-      {alike ? (
-        <WordDiff before={String(before)} after={String(after)} />
-      ) : (
-        <div className="grid grid-cols-2 gap-2">
-          <Side view={difference.left} value={before} tone="removed" />
-          <Side view={difference.right} value={after} tone="added" />
-        </div>
-      )}
-    </div>
-  );
-}
-
-function Side({
-  view,
-  value,
-  tone,
-}: {
-  view: ValueView | undefined;
-  value: unknown;
-  tone: "added" | "removed";
-}) {
-  if (view === undefined)
-    return (
-      <div className="rounded-sm border border-dashed border-line px-2 py-1 text-xs text-text-3">
-        {t("debug.compare.absent")}
-      </div>
-    );
-  const text =
-    value === undefined
-      ? `${view.head ?? ""}…`
-      : typeof value === "string"
-        ? value
-        : typeof value === "object" && value !== null
-          ? json(value)
-          : preview(value);
-  return <Pre tone={tone}>{text}</Pre>;
-}
-
 function EqualKeys({ keys }: { keys: readonly string[] }) {
-  const [open, setOpen] = useState(false);
-  const Chevron = open ? ChevronDown : ChevronRight;
   return (
-    <div>
-      <button
-        type="button"
-        className="flex h-7 w-full items-center gap-1.5 px-2 text-left text-xs text-text-2 hover:bg-surface-3"
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
-        <Chevron size={14} className="text-text-3" aria-hidden />
-        {tn("debug.compare.equalKeysOne", "debug.compare.equalKeys", keys.length)}
-      </button>
-      {open && (
+    <Fold
+      className="text-xs text-text-2"
+      head={tn("debug.compare.equalKeysOne", "debug.compare.equalKeys", keys.length)}
+    >
+      {() => (
         <p className="selectable px-7 pb-2 font-mono text-xs text-text-2 [overflow-wrap:anywhere]">
           {keys.join(", ")}
         </p>
       )}
-    </div>
+    </Fold>
   );
 }

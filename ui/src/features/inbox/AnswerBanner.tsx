@@ -5,6 +5,7 @@
 import { ChevronDown, ChevronUp, MessageCircleQuestionMark } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { IconButton } from "../../components/IconButton";
+import { InlineMarkdown } from "../../components/Markdown";
 import { FOCUS_ANSWER, isPast } from "../../debugger/actions";
 import { AnswerForm, type AnswerHandle } from "../../debugger/AnswerForm";
 import { ensureStarted, useRuns } from "../../debugger/runStore";
@@ -64,7 +65,7 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
           aria-expanded={open}
           onClick={() => setOpen(!open)}
         >
-          {open ? t("debug.questionOf", { node: question.node }) : question.text}
+          {open ? t("debug.questionOf", { node: question.node }) : <InlineMarkdown text={question.text} />}
         </button>
         {questions.length > 1 && (
           <span className="flex items-center text-xs">

@@ -8,6 +8,7 @@ import { Inbox, MessageCircleQuestionMark, X } from "lucide-react";
 import { memo, useCallback, useEffect, useRef, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
+import { InlineMarkdown } from "../../components/Markdown";
 import { Spinner } from "../../components/Spinner";
 import { AnswerForm, type AnswerHandle } from "../../debugger/AnswerForm";
 import { fullTime, since } from "../../debugger/format";
@@ -192,7 +193,9 @@ const Row = memo(function Row({
     >
       <MessageCircleQuestionMark size={16} className="mt-0.5 shrink-0 text-asking" aria-hidden />
       <div className="min-w-0 flex-1">
-        <p className="truncate text-sm font-medium">{question.text.split("\n", 1)[0]}</p>
+        <p className="truncate text-sm font-medium">
+          <InlineMarkdown text={question.text.split("\n", 1)[0] ?? ""} />
+        </p>
         <p className="truncate text-xs text-text-2">{question.threadTitle}</p>
         <p className="truncate text-2xs text-text-3">
           {question.graphName} · {question.node}

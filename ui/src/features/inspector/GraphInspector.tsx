@@ -9,6 +9,7 @@ import { NumberField } from "../../components/NumberField";
 import type { Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/SchemaForm";
 import { TextArea, TextField } from "../../components/TextField";
+import { fullTime } from "../../debugger/format";
 import { setField } from "../../document/edits";
 import {
   doc,
@@ -117,7 +118,7 @@ function RecoveredNote() {
   if (recoveredAt === null || !dirty) return null;
   return (
     <section className="ss-section inspector-recovered">
-      <p>{t("forms.graph.recovered", { time: new Date(recoveredAt).toLocaleString() })}</p>
+      <p>{t("forms.graph.recovered", { time: fullTime(recoveredAt) })}</p>
       {path !== null && (
         <div>
           <Button

@@ -1,5 +1,5 @@
 /** One node: its name, its settings from the kind's schema, and what the debugger knows of it. */
-import { Copy, MoreHorizontal, Trash2, Workflow } from "lucide-react";
+import { Copy, FlaskConical, MoreHorizontal, Trash2, Workflow } from "lucide-react";
 import { useId, useMemo, useState, type ComponentType } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
@@ -22,6 +22,7 @@ import { runCommand } from "../../state/commands";
 import { KEYMAP } from "../../state/keymap";
 import { mendOf } from "../../state/mends";
 import { useSession } from "../../state/session";
+import { askForTest } from "../../state/tests";
 import { showProblem } from "../../state/toasts";
 import { ConductSection } from "./ConductSection";
 import { EDITORS } from "./editors";
@@ -94,6 +95,16 @@ export function NodeInspector({ name }: { name: string }) {
             <KindIcon icon={kind?.icon ?? "box"} size={18} />
           </span>
           <NodeName name={name} />
+          {LastRun !== null && (
+            <IconButton
+              size="small"
+              label={t("debug.test")}
+              onClick={() => askForTest(name)}
+              data-testid={formsIds.askForTest}
+            >
+              <FlaskConical size={14} />
+            </IconButton>
+          )}
           <IconButton
             size="small"
             label={t("forms.inspector.duplicate")}

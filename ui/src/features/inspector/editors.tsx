@@ -13,9 +13,9 @@ import { escapeToken } from "../../components/schema-form/schema";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
 import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/SchemaForm";
 import { Tabs } from "../../components/Tabs";
-import { edit, doc, openGraph, useDocumentState } from "../../document/store";
+import { edit, doc, openGraph, useDocumentState, useDocumentVersion } from "../../document/store";
 import { addKey } from "../../document/edits";
-import { isObject } from "../../document/types";
+import { isObject, nodeOf } from "../../document/types";
 import { rpc } from "../../ipc/client";
 import { hasEnding, joinPath, resolvePath, splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
@@ -425,7 +425,31 @@ async function graphFiles(dir: string, own: string | null, signal: AbortSignal):
   ].filter((file) => joinPath(dir, file) !== own);
 }
 
+/** A node of the graph, of the kind that the schema names. */
+function NodeEditor({ schema, value, onChange, readOnly, onBlur }: FieldEditorProps) {
+  useDocumentVersion();
+  const kind = schema["x-kind"];
+  const nodes = doc
+    .names("node")
+    .map((name) => ({ name, node: nodeOf(doc.get(`node:${name}`)) }))
+    .filter(({ node }) => kind === undefined || node.kind === kind);
+  return (
+    <div onBlur={onBlur}>
+      <Combobox
+        mono
+        value={typeof value === "string" ? value : ""}
+        disabled={readOnly}
+        onChange={(next) => onChange(next === "" ? undefined : next)}
+        placeholder={t("forms.editor.chooseNode")}
+        emptyText={t("forms.editor.noNode")}
+        items={nodes.map(({ name }) => ({ value: name }))}
+      />
+    </div>
+  );
+}
+
 export const EDITORS: FormEditors = {
+  node: NodeEditor,
   "state-key": StateKeyEditor,
   "state-keys": StateKeysEditor,
   assignments: AssignmentsEditor,

@@ -2,10 +2,11 @@
  * Runs one node by itself, with the state of the checkpoint that is shown or with values that are typed here. Nothing of
  * it is kept; what the node does outside of the graph it really does.
  */
-import { FlaskConical, Square } from "lucide-react";
+import { BookOpen, FlaskConical, Square } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../components/Button";
 import { JsonEditor } from "../../components/JsonEditor";
+import { Menu } from "../../components/Menu";
 import type { Json as FormJson, Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/SchemaForm";
 import { Spinner } from "../../components/Spinner";
@@ -15,7 +16,7 @@ import { Exchanges } from "../../debugger/Exchanges";
 import { duration } from "../../debugger/format";
 import { json, Pre } from "../../debugger/Pre";
 import { ProblemNote } from "../../debugger/ProblemNote";
-import { inputSchema } from "../../debugger/run-input";
+import { inputSchema, samplesOf } from "../../debugger/run-input";
 import { asProblem, type ShownProblem } from "../../debugger/runStore";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
 import { doc, useDocumentVersion } from "../../document/store";
@@ -25,6 +26,7 @@ import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { useTestAsked } from "../../state/tests";
 import { trusted } from "../../state/trust";
 import { mentioned, useTrials } from "./trials";
 import { TaskOutcome } from "./TaskOutcome";
@@ -45,6 +47,16 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
   const [answers, setAnswers] = useState<readonly unknown[]>([]);
   const [running, setRunning] = useState<string | null>(null);
   const alive = useRef(true);
+  const box = useRef<HTMLDetailsElement>(null);
+  // Asked for from the head of the inspector, which may be screens away.
+  const asked = useTestAsked((store) => store.node === nodeId);
+  useEffect(() => {
+    if (!asked || !box.current) return;
+    box.current.open = true;
+    box.current.scrollIntoView({ block: "start" });
+    box.current.querySelector("summary")?.focus({ preventScroll: true });
+    useTestAsked.setState({ node: null });
+  }, [asked]);
   useEffect(() => {
     alive.current = true;
     return () => {
@@ -52,7 +64,7 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
     };
   }, []);
 
-  const { schema, hidden } = useMemo(() => {
+  const { schema, hidden, samples } = useMemo(() => {
     void version;
     const keys = doc.names("key").map((name) => {
       const value = doc.get(`key:${name}`);
@@ -61,7 +73,11 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
     const names = keys.map(([name]) => name);
     const uses = mentioned(nodeOf(doc.get(`node:${nodeId}`)).config, names);
     const first = all || uses.length === 0 ? names : uses;
-    return { schema: inputSchema(keys, first), hidden: names.length - first.length };
+    return {
+      schema: inputSchema(keys, first),
+      hidden: names.length - first.length,
+      samples: samplesOf(doc.head),
+    };
   }, [version, nodeId, all]);
 
   if (graphId === null) return null;
@@ -101,7 +117,7 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
   };
 
   return (
-    <details className="node-test" data-testid={debugIds.nodeTest}>
+    <details ref={box} className="node-test" data-testid={debugIds.nodeTest}>
       <summary className="cursor-pointer text-xs font-semibold text-text-2">{t("debug.test")}</summary>
       <div className="mt-2 flex flex-col gap-2">
         <p className="text-xs text-text-2">{t("debug.test.help")}</p>
@@ -120,7 +136,30 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
           value={(state ?? {}) as FormJson}
           onChange={(next) => keep(place, isObject(next) ? next : {})}
           onValidity={setValid}
-          title={onThread && fromCheckpoint ? t("debug.test.instead") : t("debug.test.state")}
+          title={
+            samples.length > 0 ? (
+              <Menu
+                trigger={
+                  <Button size="small" variant="ghost" icon={<BookOpen size={13} aria-hidden />}>
+                    {t("debug.test.samples")}
+                  </Button>
+                }
+                entries={samples.map((sample, index) => ({
+                  id: `sample-${index}`,
+                  label: sample.name,
+                  run: () => {
+                    setFromCheckpoint(false);
+                    setAll(true);
+                    keep(place, sample.input);
+                  },
+                }))}
+              />
+            ) : onThread && fromCheckpoint ? (
+              t("debug.test.instead")
+            ) : (
+              t("debug.test.state")
+            )
+          }
         />
         {hidden > 0 && (
           <Button size="small" variant="ghost" onClick={() => setAll(true)}>

@@ -48,6 +48,7 @@ export function StateInspector() {
             {t("debug.backToState")}
           </Button>
         </div>
+        <RunProblem />
         <RunForm />
       </section>
     );

@@ -1,7 +1,7 @@
 /** A task: its state, error, questions, result and time, and what goes on inside when it runs another graph. */
-import { ChevronDown, ChevronRight } from "lucide-react";
-import { useState } from "react";
 import { Button } from "../../components/Button";
+import { Fold } from "../../components/Fold";
+import { InlineMarkdown } from "../../components/Markdown";
 import { CopyButton } from "../../debugger/CopyButton";
 import { isObject } from "../../debugger/diff";
 import { duration, nodeList, nodeName, readableError, shortId } from "../../debugger/format";
@@ -26,10 +26,6 @@ export function Task({
   /** It belongs to a graph inside the one on the canvas. */
   nested?: boolean;
 }) {
-  const [open, setOpen] = useState(task.status === "failed");
-  const select = useSession((session) => session.select);
-  const Chevron = open ? ChevronDown : ChevronRight;
-  const result = task.result;
   return (
     <li
       className="border-t border-line"
@@ -37,81 +33,85 @@ export function Task({
       data-node={task.node}
       data-status={task.status}
     >
-      <div className="flex h-7 items-center gap-1.5 px-2 hover:bg-surface-3">
-        <button
-          type="button"
-          className="flex min-w-0 flex-1 items-center gap-1.5 text-left"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-        >
-          <Chevron size={14} className="shrink-0 text-text-3" aria-hidden />
-          <StatusMark status={task.status} size={14} />
-          <span className="truncate text-sm font-medium">{nodeName(task.node)}</span>
-          {task.targets.length > 0 && (
-            <span className="min-w-0 truncate text-xs text-text-2">→ {nodeList(task.targets)}</span>
-          )}
-        </button>
-        {task.millis !== undefined && (
-          <span className="tabular shrink-0 text-2xs text-text-3">{duration(task.millis)}</span>
-        )}
-      </div>
-      {open && (
-        <div className="px-3 pb-2 pl-9 text-xs">
-          <dl className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-1">
-            <dt className="text-text-2">{t("debug.tasks.state")}</dt>
-            <dd>{statusText(task.status)}</dd>
-            <dt className="text-text-2">{t("debug.tasks.id")}</dt>
-            <dd className="flex items-center gap-1 font-mono" title={task.id}>
-              {shortId(task.id)}
-              <CopyButton text={task.id} label={t("debug.tasks.copyId")} size={12} />
-            </dd>
-          </dl>
-          {task.error !== undefined && (
-            <div className="mt-1 rounded-sm bg-failed-soft px-2 py-1.5">
-              <div className="flex items-center justify-between">
-                <span className="font-semibold text-failed">{t("debug.tasks.error")}</span>
-                <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
-              </div>
-              <Pre height="whole">{readableError(task.error)}</Pre>
-            </div>
-          )}
-          {task.interrupts.map((interrupt) => (
-            <div key={interrupt.id} className="mt-1 rounded-sm bg-asking-soft px-2 py-1.5">
-              <span className="font-semibold text-asking">{t("debug.tasks.asks")}</span>
-              {isObject(interrupt.value) && typeof interrupt.value.question === "string" ? (
-                <p className="selectable text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-                  {interrupt.value.question}
-                </p>
-              ) : (
-                <Pre>{json(interrupt.value)}</Pre>
-              )}
-            </div>
-          ))}
-          {result && (
-            <div className="mt-1">
-              <div className="flex items-center justify-between">
-                <span className="font-semibold text-text-2">{t("debug.tasks.wrote")}</span>
-                {result.value !== undefined && (
-                  <CopyButton text={() => json(result.value)} label={t("debug.copyValue")} size={12} />
-                )}
-              </div>
-              <Pre>{viewText(result)}</Pre>
-            </div>
-          )}
-          <TaskExchanges threadId={threadId} taskId={task.id} />
-          {task.within !== undefined && <Within threadId={threadId} ns={task.within} />}
-          {!nested && (
-            <button
-              type="button"
-              className="mt-1 text-accent-text underline underline-offset-2"
-              onClick={() => select({ nodes: [task.node] })}
-            >
-              {t("debug.tasks.showNode")}
-            </button>
-          )}
+      <Fold
+        begin={task.status === "failed"}
+        head={
+          <>
+            <StatusMark status={task.status} size={14} />
+            <span className="truncate text-sm font-medium">{nodeName(task.node)}</span>
+            {task.targets.length > 0 && (
+              <span className="min-w-0 truncate text-xs text-text-2">→ {nodeList(task.targets)}</span>
+            )}
+            {task.millis !== undefined && (
+              <span className="tabular ml-auto shrink-0 text-2xs text-text-3">{duration(task.millis)}</span>
+            )}
+          </>
+        }
+      >
+        {() => <TaskDetail threadId={threadId} task={task} nested={nested} />}
+      </Fold>
+    </li>
+  );
+}
+
+function TaskDetail({ threadId, task, nested }: { threadId: string; task: TaskView; nested: boolean }) {
+  const select = useSession((session) => session.select);
+  const result = task.result;
+  return (
+    <div className="px-3 pb-2 pl-9 text-xs">
+      <dl className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-1">
+        <dt className="text-text-2">{t("debug.tasks.state")}</dt>
+        <dd>{statusText(task.status)}</dd>
+        <dt className="text-text-2">{t("debug.tasks.id")}</dt>
+        <dd className="flex items-center gap-1 font-mono" title={task.id}>
+          {shortId(task.id)}
+          <CopyButton text={task.id} label={t("debug.tasks.copyId")} size={12} />
+        </dd>
+      </dl>
+      {task.error !== undefined && (
+        <div className="mt-1 rounded-sm bg-failed-soft px-2 py-1.5">
+          <div className="flex items-center justify-between">
+            <span className="font-semibold text-failed">{t("debug.tasks.error")}</span>
+            <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
+          </div>
+          <Pre height="whole">{readableError(task.error)}</Pre>
         </div>
       )}
-    </li>
+      {task.interrupts.map((interrupt) => (
+        <div key={interrupt.id} className="mt-1 rounded-sm bg-asking-soft px-2 py-1.5">
+          <span className="font-semibold text-asking">{t("debug.tasks.asks")}</span>
+          {isObject(interrupt.value) && typeof interrupt.value.question === "string" ? (
+            <p className="selectable text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+              <InlineMarkdown text={interrupt.value.question} />
+            </p>
+          ) : (
+            <Pre>{json(interrupt.value)}</Pre>
+          )}
+        </div>
+      ))}
+      {result && (
+        <div className="mt-1">
+          <div className="flex items-center justify-between">
+            <span className="font-semibold text-text-2">{t("debug.tasks.wrote")}</span>
+            {result.value !== undefined && (
+              <CopyButton text={() => json(result.value)} label={t("debug.copyValue")} size={12} />
+            )}
+          </div>
+          <Pre>{viewText(result)}</Pre>
+        </div>
+      )}
+      <TaskExchanges threadId={threadId} taskId={task.id} />
+      {task.within !== undefined && <Within threadId={threadId} ns={task.within} />}
+      {!nested && (
+        <button
+          type="button"
+          className="mt-1 text-accent-text underline underline-offset-2"
+          onClick={() => select({ nodes: [task.node] })}
+        >
+          {t("debug.tasks.showNode")}
+        </button>
+      )}
+    </div>
   );
 }
 
@@ -144,44 +144,40 @@ function Within({ threadId, ns }: { threadId: string; ns: string }) {
 }
 
 function Step({ threadId, step }: { threadId: string; step: WithinStep }) {
-  const [open, setOpen] = useState(false);
   const keys = Object.keys(step.state);
-  const Chevron = open ? ChevronDown : ChevronRight;
   return (
     <li data-testid={debugIds.withinStep}>
-      <button
-        type="button"
-        className="flex h-6 w-full items-center gap-1.5 px-2 text-left text-2xs text-text-2 hover:bg-surface-3"
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
+      <Fold
+        small
+        head={
+          <>
+            <span className="tabular">
+              {step.checkpoint.step < 0
+                ? t("debug.within.input")
+                : t("debug.within.step", { step: step.checkpoint.step })}
+            </span>
+            <span className="truncate">
+              {step.tasks.length === 0
+                ? t("debug.within.end")
+                : t("debug.within.state", { keys: keys.join(", ") })}
+            </span>
+          </>
+        }
       >
-        <Chevron size={12} className="shrink-0 text-text-3" aria-hidden />
-        <span className="tabular">
-          {step.checkpoint.step < 0
-            ? t("debug.within.input")
-            : t("debug.within.step", { step: step.checkpoint.step })}
-        </span>
-        <span className="truncate">
-          {step.tasks.length === 0
-            ? t("debug.within.end")
-            : t("debug.within.state", { keys: keys.join(", ") })}
-        </span>
-      </button>
-      {open && (
-        <dl className="px-3 pb-1 pl-7">
-          {keys.length === 0 && <dd className="text-text-2">{t("debug.within.empty")}</dd>}
-          {keys.map((key) => {
-            return (
+        {() => (
+          <dl className="px-3 pb-1 pl-7">
+            {keys.length === 0 && <dd className="text-text-2">{t("debug.within.empty")}</dd>}
+            {keys.map((key) => (
               <div key={key}>
                 <dt className="font-mono text-text-2">{key}</dt>
                 <dd>
                   <Pre>{viewText(step.state[key])}</Pre>
                 </dd>
               </div>
-            );
-          })}
-        </dl>
-      )}
+            ))}
+          </dl>
+        )}
+      </Fold>
       <ul>
         {step.tasks.map((task) => (
           <Task key={task.id} threadId={threadId} task={task} nested />

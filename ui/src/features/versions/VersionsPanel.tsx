@@ -28,6 +28,7 @@ export function momentText(iso: string, now: Date = new Date()): string {
     hour: "2-digit",
     minute: "2-digit",
     second: sameDay ? "2-digit" : undefined,
+    hourCycle: "h23",
   });
 }
 

@@ -51,6 +51,8 @@ export const debugIds = {
   answerTerms: "answer-terms",
   answerChoice: "answer-choice",
   answerSubmit: "answer-submit",
+  answerMissing: "answer-missing",
+  changedSince: "changed-since",
   answerJson: "answer-json",
   answerBanner: "answer-banner",
   runProblem: "run-problem",

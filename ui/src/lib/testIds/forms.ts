@@ -9,6 +9,7 @@ export const formsIds = {
   inspector: "inspector",
   inspectorName: "inspector-name",
   openInside: "open-inside",
+  askForTest: "inspector-test",
   edgeForm: "edge-form",
   statePanel: "state-panel",
   stateKey: (name: string) => `state-key-${name}`,

@@ -4,6 +4,8 @@ export const forms = {
   "forms.cancel": "Cancel",
   "forms.remove": "Remove",
   "forms.notSet": "Not set",
+  "forms.editor.chooseNode": "Choose a node",
+  "forms.editor.noNode": "The graph has no such node",
 
   "forms.conduct": "How it runs",
   "forms.conduct.retry": "Try again after a failure",

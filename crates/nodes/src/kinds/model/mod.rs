@@ -69,7 +69,7 @@ pub struct ModelConfig {
     pub tools: Vec<ToolSpec>,
     /// A `tools` node whose tools the model may call, so that they are described once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Tools of")]
+    #[schemars(title = "Tools of", extend("x-editor" = "node", "x-kind" = "tools"))]
     pub tools_of: Option<String>,
     /// Resources of MCP servers that the model reads before the conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
