@@ -267,6 +267,10 @@ impl NodeContext {
     /// Sends something to readers of the `custom` stream. Waits while the reader is behind.
     pub async fn emit(&self, value: impl Into<Value>) {
         if self.heard() && self.wants(StreamMode::Custom) {
+            if self.0.calls.load(Ordering::Relaxed) > 0 {
+                // What was called before is shown before.
+                tokio::task::yield_now().await;
+            }
             self.0.shared.emitter.send(Payload::Custom(value.into())).await;
         }
     }

@@ -50,10 +50,10 @@ impl Loop {
         self.keep_finished = !travels && !superseded && !elsewhere;
         self.owns_start = !superseded && !elsewhere;
         if travels {
-            // Going back asks again: what was answered then does not count now.
+            // Going back asks again: what was answered then does not count now, and a task that asks again says so.
             self.pending
                 .retain(|write| &*write.write.channel != reserved::RESUME);
-            self.given.clear();
+            self.given.values_mut().for_each(Vec::clear);
         }
         let edited = matches!(self.metadata.source, Source::Update | Source::Fork);
         let forks = has_checkpoint && ((travels && (!edited || superseded)) || elsewhere);

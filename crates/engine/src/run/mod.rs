@@ -99,7 +99,7 @@ pub(crate) struct Loop {
     first_step: Option<i64>,
     /// Does this step go on where an earlier run left it? Nested graphs ask; None after the first step.
     resuming: Option<bool>,
-    /// Answers that tasks of the open step were given before, by task.
+    /// Answers that tasks of the open step were given before, by task; none when the run goes back behind them.
     given: HashMap<TaskId, Vec<Value>>,
     deadline: Deadline,
     tasks: Vec<Task>,

@@ -26,6 +26,18 @@ pub(super) struct Ended {
     pub(super) on_the_spot: bool,
     pub(super) failure: Option<RunError>,
     asked: bool,
+    /// A called task asked. If its caller went on without it, nobody else says so.
+    asked_in_call: bool,
+}
+
+impl Ended {
+    /// Has a task failed? A command to the graph around is none, and a drained graph neither: the others go on.
+    fn has_failed(&self) -> bool {
+        !matches!(
+            self.failure,
+            None | Some(RunError::ParentCommand { .. } | RunError::Drained { .. })
+        )
+    }
 }
 
 /// What the tasks of a step call.
@@ -206,7 +218,7 @@ impl Loop {
         // What ended before the time was up is not hidden by it.
         match (ended.failure.or(expired.filter(|_| !ended.asked)), ended.asked) {
             (Some(error), _) => Err(error),
-            (None, true) if self.interrupts.is_empty() => {
+            (None, true) if self.interrupts.is_empty() && !ended.asked_in_call => {
                 Ok(Some(Stop::Breakpoint(LifecycleStatus::Pending)))
             }
             (None, true) => Ok(Some(Stop::Asked)),
@@ -394,7 +406,8 @@ impl Loop {
             end,
             answers,
         } = outcome;
-        let quiet = ended.failure.is_some() || head.is_start();
+        let quiet = ended.has_failed() || head.is_start();
+        let answered = answers.is_some();
         let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
         let mut said: Writes = resume.into_iter().collect();
         let mut done = false;
@@ -441,7 +454,8 @@ impl Loop {
                 if let Some(handler) = self.handler_of(&head) {
                     let name = Value::String(head.name.clone());
                     said.push((Channel::Named(reserved::ERROR_SOURCE.into()), name));
-                    handled = Some((handler, reason));
+                    // Nothing new begins in a step that has failed: the handler runs when the step is resumed.
+                    handled = Some((handler, reason)).filter(|_| !ended.has_failed());
                 } else if !head.is_call() {
                     // Who called decides what the failure of a call means.
                     ended.failure.get_or_insert(match &*reason.class {
@@ -471,6 +485,10 @@ impl Loop {
             }
         };
         let leaves_something = done || !said.is_empty();
+        if !done && leaves_something && !answered && self.given.contains_key(head.id()) {
+            // It asks, or fails, before the stored answers that this run went back behind: they are used up.
+            said.push((Channel::Named(reserved::RESUME.into()), Value::Array(List::new())));
+        }
         if keeps && leaves_something {
             let stored = match said.is_empty() {
                 true => Cow::Borrowed(&writes),
@@ -495,6 +513,7 @@ impl Loop {
         }
         // A question asked in a call is shown as its caller's.
         let shown_by_caller = head.is_call() && !interrupts.is_empty();
+        ended.asked_in_call |= shown_by_caller;
         // A nested graph that stopped at a breakpoint leaves nothing to tell.
         if !quiet && !shown_by_caller && leaves_something {
             self.emit_outcome(place, &writes, &interrupts, error).await;
