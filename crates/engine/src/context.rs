@@ -268,7 +268,7 @@ impl NodeContext {
     pub async fn emit(&self, value: impl Into<Value>) {
         if self.heard() && self.wants(StreamMode::Custom) {
             if self.0.calls.load(Ordering::Relaxed) > 0 {
-                // What was called before is shown before.
+                // What was called before is told before.
                 tokio::task::yield_now().await;
             }
             self.0.shared.emitter.send(Payload::Custom(value.into())).await;

@@ -56,6 +56,8 @@ pub enum TaskState {
 pub struct StateSnapshot {
     /// The thread.
     pub thread: ThreadId,
+    /// Where the graph keeps its checkpoints, also when there is none yet: empty for the outermost graph.
+    pub ns: Name,
     /// State keys that have a value.
     pub values: Value,
     /// What runs next.
@@ -104,7 +106,7 @@ impl StateSnapshot {
     /// LangGraph's shape: values, next, config, metadata, created_at, parent_config, tasks, interrupts.
     pub fn to_json(&self) -> Value {
         let head = self.checkpoint.as_ref();
-        let ns = head.map_or("", |head| &*head.ns);
+        let ns = &*self.ns;
         let parents = head.map(|head| head.metadata.parents.clone()).unwrap_or_default();
         let tasks: List = self
             .tasks
@@ -405,6 +407,7 @@ fn snapshot<'a>(
             .collect();
         Ok(StateSnapshot {
             thread: tuple.thread.clone(),
+            ns: tuple.ns.clone(),
             values: state.values(),
             next,
             checkpoint: Some(head_of(tuple)),
@@ -447,13 +450,14 @@ async fn read(graph: &Graph, at: &StateRef) -> Result<StateSnapshot, StateError>
     let saver = graph.need_saver("get_state")?;
     match delta::get(&graph.plan, &**saver, &at.thread, &ns, at.checkpoint_id.as_ref()).await? {
         Some(tuple) => snapshot(graph, &tuple, at.checkpoint_id.is_none(), at.subgraphs).await,
-        None => Ok(empty(&at.thread)),
+        None => Ok(empty(&at.thread, ns.into())),
     }
 }
 
-fn empty(thread: &ThreadId) -> StateSnapshot {
+fn empty(thread: &ThreadId, ns: Name) -> StateSnapshot {
     StateSnapshot {
         thread: thread.clone(),
+        ns,
         values: Value::Object(Object::new()),
         next: Vec::new(),
         checkpoint: None,
@@ -466,7 +470,7 @@ pub(crate) async fn get_state(graph: &Graph, at: &StateRef) -> Result<StateSnaps
     graph.need_saver("get_state")?;
     match locate(graph, &at.ns) {
         Some((graph, ns)) => read(&graph, &StateRef { ns, ..at.clone() }).await,
-        None => Ok(empty(&at.thread)),
+        None => Ok(empty(&at.thread, at.ns.clone())),
     }
 }
 

@@ -339,9 +339,11 @@ impl Names {
         for (_, list) in keyed {
             self.events(list, depth + 1, out);
         }
-        own.sort_by_cached_key(|event| (event.mode.clone(), self.masked(&event.payload)));
-        for event in own {
-            out.push(self.event(&event));
+        // Mode by mode, because the questions of equal tasks are told apart once their ends have named them.
+        own.sort_by(|a, b| a.mode.cmp(&b.mode));
+        for events in own.chunk_by_mut(|a, b| a.mode == b.mode) {
+            events.sort_by_cached_key(|event| self.masked(&event.payload));
+            out.extend(events.iter().map(|event| self.event(event)));
         }
     }
 

@@ -91,6 +91,7 @@ impl<'a> Crew<'a> {
                 late = &mut expiry => return self.run.closed(self.ended, Some(late)),
                 Some(call) = self.run.calls.next() => {
                     self.begin_call(call).await?;
+                    self.begin_calls().await?;
                     continue;
                 }
                 Some(joined) = self.running.join_next() => {
@@ -101,9 +102,7 @@ impl<'a> Crew<'a> {
                 }
             };
             // What the task called before it ended is begun before its end is told.
-            while let Some(call) = self.run.calls.next_now() {
-                self.begin_call(call).await?;
-            }
+            self.begin_calls().await?;
             match shared.config.schedule {
                 Some(_) => self.held.push((place, outcome)),
                 None => self.take_up(place, outcome).await?,
@@ -188,6 +187,14 @@ impl<'a> Crew<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Begins what is called at this moment.
+    async fn begin_calls(&mut self) -> Result<(), RunError> {
+        while let Some(call) = self.run.calls.next_now() {
+            self.begin_call(call).await?;
+        }
+        Ok(())
     }
 
     /// Takes up a call and starts its work, unless the result is there.
