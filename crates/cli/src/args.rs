@@ -174,7 +174,7 @@ pub(crate) struct Running {
     /// Allow everything that the graph wants to touch, for this run only
     #[arg(long)]
     pub(crate) trust: bool,
-    /// Print events as NDJSON, only of these modes: values, updates, custom, messages, tasks, checkpoints, debug
+    /// Print events as NDJSON, only of these modes: values, updates, custom, messages, tasks, checkpoints, debug, attempts
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub(crate) stream: Vec<StreamMode>,
     /// Print events as NDJSON (of the mode updates, unless --stream says otherwise)

@@ -13,12 +13,19 @@ use crate::place::quoted;
 const SUMMARY: usize = 100;
 
 /// The modes that the report needs.
-pub(crate) const MODES: [StreamMode; 3] = [StreamMode::Tasks, StreamMode::Custom, StreamMode::Messages];
+pub(crate) const MODES: [StreamMode; 4] = [
+    StreamMode::Tasks,
+    StreamMode::Custom,
+    StreamMode::Messages,
+    StreamMode::Attempts,
+];
 
 /// Tells on stderr what happens.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     started: HashMap<TaskId, Instant>,
+    /// How the work of a task that failed before is called: its attempt, or the fallback.
+    tried: HashMap<TaskId, String>,
     /// The node whose tokens are being written, and the id of their message.
     speaking: Option<(String, String)>,
 }
@@ -41,7 +48,27 @@ impl Progress {
                     (None, false) => "asks".to_owned(),
                     (None, true) => summary(&task.result),
                 };
-                out::note(format!("{:>4}  {}  {millis} ms  {what}", task.step, task.name).trim_end());
+                let by = match self.tried.remove(&task.id) {
+                    Some(by) => format!("({by})  "),
+                    None => String::new(),
+                };
+                out::note(format!("{:>4}  {}  {millis} ms  {by}{what}", task.step, task.name).trim_end());
+            }
+            Payload::AttemptFailed(failed) => {
+                self.end_speech();
+                let (by, next) = match failed.wait {
+                    Some(wait) => (
+                        format!("attempt {}", failed.attempt + 1),
+                        format!("again in {:.1} s", wait.as_secs_f64()),
+                    ),
+                    None => ("fallback".to_owned(), "the fallback takes over".to_owned()),
+                };
+                let (node, number) = (&failed.name, failed.attempt);
+                out::note(&format!(
+                    "      {node}: attempt {number} failed: {}; {next}",
+                    failed.error
+                ));
+                self.tried.insert(failed.id.clone(), by);
             }
             Payload::Custom(value) => {
                 self.end_speech();

@@ -22,6 +22,8 @@ pub struct Conduct {
     pub fallback: Option<Fallback>,
     /// What running the node does to the world.
     pub effect: Option<Effect>,
+    /// Tasks of the node that work at once, when that is limited.
+    pub concurrency: Option<u32>,
 }
 
 /// What running a node does to the world outside of the graph: what may be done when it is not known whether it ran.
@@ -362,6 +364,16 @@ impl Conduct {
         conduct.fallback = record
             .get("fallback")
             .and_then(|json| fallback(&mut reader, json));
+        reader.code = "bad-concurrency";
+        let at_once = |json: &Json| {
+            json.as_u64()
+                .and_then(|n| u32::try_from(n).ok())
+                .filter(|n| *n > 0)
+        };
+        let words = "a whole number of at least 1";
+        conduct.concurrency = record
+            .as_object()
+            .and_then(|record| reader.member(record, "", "concurrency", words, at_once));
         reader.code = "bad-effect";
         let words = "\"pure\", \"reads\", \"idempotent\" or \"once\"";
         conduct.effect = record

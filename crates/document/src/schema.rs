@@ -6,6 +6,7 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::conduct::Effect;
 use crate::view::{ChannelKind, Reducer};
 use crate::{DEFAULT_RECURSION_LIMIT, END, FORMAT, START};
 
@@ -125,6 +126,14 @@ pub fn json_schema() -> Json {
                                 "additionalProperties": false
                             }
                         ]
+                    },
+                    "concurrency": {
+                        "type": "integer", "minimum": 1, "maximum": u32::MAX,
+                        "description": "Tasks of the node that work at once, over all runs of the graph; the others wait."
+                    },
+                    "effect": {
+                        "enum": Effect::ALL.map(Effect::as_str),
+                        "description": "What running the node does to the world."
                     },
                     "defer": { "type": "boolean", "default": false, "description": "Runs when nothing else is left." },
                     "fallback": {

@@ -3,13 +3,15 @@
 //! Only failures are tried again. What an attempt wrote is dropped with it; what it streamed has been seen.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::context::NodeContext;
 use crate::handler::NodeFailed;
 use crate::limits::Gate;
 use crate::node::{Failure, Node};
 use crate::retry::RetryPolicy;
-use crate::task::{End, Outcome};
+use crate::stream::{AttemptFailed, Payload, StreamMode};
+use crate::task::{self, End, Outcome};
 use crate::timeout::{Pulse, Timeout};
 
 /// How a task is tried.
@@ -17,8 +19,9 @@ use crate::timeout::{Pulse, Timeout};
 pub(crate) struct Rules {
     pub(crate) retry: Arc<[RetryPolicy]>,
     pub(crate) timeout: Option<Timeout>,
-    /// Where an attempt waits for its turn.
-    pub(crate) gate: Option<Gate>,
+    /// Where an attempt waits for its turn, one after the other. Every task goes through the node's own before that of
+    /// its kind, so no two can wait for each other.
+    pub(crate) gates: Vec<Gate>,
     /// Does the work when the last attempt has failed.
     pub(crate) fallback: Option<Arc<dyn Node>>,
 }
@@ -26,7 +29,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// Is there anything to do beside the work itself?
     pub(crate) fn is_plain(&self) -> bool {
-        self.retry.is_empty() && self.timeout.is_none() && self.gate.is_none() && self.fallback.is_none()
+        self.retry.is_empty() && self.timeout.is_none() && self.gates.is_empty() && self.fallback.is_none()
     }
 
     fn policy(&self, failure: &Failure) -> Option<&RetryPolicy> {
@@ -49,12 +52,12 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
     let mut failed: u32 = 0;
     loop {
         // The place is given back before the wait for the next attempt; the time runs once there is one.
-        let place = match &rules.gate {
-            Some(gate) => Some(gate.enter().await),
-            None => None,
-        };
+        let mut places = Vec::with_capacity(rules.gates.len());
+        for gate in &rules.gates {
+            places.push(gate.enter().await);
+        }
         let outcome = once(&rules, &mut context, |context| work(context, None)).await;
-        drop(place);
+        drop(places);
         let End::Failed(failure) = &outcome.end else {
             return outcome;
         };
@@ -64,6 +67,7 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
             .policy(failure)
             .and_then(|policy| policy.next_wait(failed, failure))
         {
+            tell(&context, failed, failure, Some(wait)).await;
             tracing::info!(%node, attempt = failed, ?wait, "attempt failed, trying again: {failure}");
             tokio::time::sleep(wait).await;
             context = context.for_attempt(failed + 1, None);
@@ -72,6 +76,7 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
         let Some(fallback) = &rules.fallback else {
             return outcome;
         };
+        tell(&context, failed, failure, None).await;
         tracing::warn!(%node, attempt = failed, "the last attempt failed, the fallback takes over: {failure}");
         let failed_node = NodeFailed {
             node: node.clone(),
@@ -83,6 +88,26 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
         })
         .await;
     }
+}
+
+/// Says that an attempt failed after which the task goes on.
+async fn tell(context: &NodeContext, attempt: u32, failure: &Failure, wait: Option<Duration>) {
+    let event = || {
+        let info = context.info();
+        Payload::AttemptFailed(Box::new(AttemptFailed {
+            id: info.task_id.clone(),
+            name: info.node.clone(),
+            step: info.step,
+            attempt,
+            error: task::repr(failure),
+            wait,
+        }))
+    };
+    context
+        .shared()
+        .emitter
+        .send_if(StreamMode::Attempts, event)
+        .await;
 }
 
 /// One attempt, within its time.

@@ -162,12 +162,13 @@ impl Compiler {
                 },
                 timeout,
                 fallback: options.fallback,
-                gate: None,
+                gates: Vec::new(),
             };
             spec.say(More {
                 rules,
                 cache: options.cache.or_else(|| self.default_cache.clone()),
                 kind: options.kind,
+                places: options.places,
                 graphs: options.graphs,
                 destinations,
                 writes,

@@ -104,10 +104,11 @@ impl Entrypoint {
                     retry: self.options.retry.into(),
                     timeout: self.options.timeout,
                     fallback: self.options.fallback,
-                    gate: None,
+                    gates: Vec::new(),
                 },
                 cache: self.options.cache,
                 kind: self.options.kind,
+                places: self.options.places,
                 graphs: self.options.graphs,
                 ..More::default()
             });

@@ -98,7 +98,9 @@ pub use store::{
     Embedding, HashedNgrams, Index, Item, MemoryStore, NamespaceQuery, Ranking, Store, StoreAnswer,
     StoreConfig, StoreError, StoreOp, StoreQuery, Sweeper, Ttl, TtlConfig, VectorIndex,
 };
-pub use stream::{CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update};
+pub use stream::{
+    AttemptFailed, CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update,
+};
 pub use timeout::{RefreshOn, Timeout};
 pub use typed::{IntoOutput, IntoTargets, Outcome, State, TypedGraph, choose, typed};
 pub use update::{StateUpdate, Updated};

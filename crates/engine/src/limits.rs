@@ -1,4 +1,4 @@
-//! How many tasks of one kind work at once, over all runs of a graph.
+//! How many tasks of one kind, or of one node, work at once, over all runs of a graph.
 //!
 //! Runs take turns: a free place goes to the run that has waited longest for its turn, not to the task that has
 //! waited longest, so a run with a thousand waiting tasks does not hold up a run with one.
@@ -11,12 +11,12 @@ use tokio::sync::oneshot;
 
 use crate::ids::Name;
 
-/// Limits by node kind. Clones share their places, so one value given to several graphs limits them together.
+/// Limits by node kind; for one node see [`NodeOptions::concurrency`](crate::NodeOptions::concurrency). Clones share their places, so one value given to several graphs limits them together.
 ///
 /// A task holds its place while it works, not while it waits between two attempts. A node that runs other graphs
 /// holds its place meanwhile: do not limit it together with the nodes inside those graphs.
 #[derive(Clone, Default)]
-pub struct Limits(Arc<HashMap<Name, Arc<Kind>>>);
+pub struct Limits(Arc<HashMap<Name, Arc<Places>>>);
 
 impl fmt::Debug for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,18 +34,17 @@ impl Limits {
     /// At most `limit` tasks of nodes of this kind at once; at least one. To be called before the value is cloned.
     pub fn kind(self, name: impl Into<Name>, limit: usize) -> Self {
         let mut kinds = Arc::unwrap_or_clone(self.0);
-        kinds.insert(name.into(), Arc::new(Kind::new(limit.max(1))));
+        kinds.insert(name.into(), Arc::new(Places::new(limit.max(1))));
         Self(Arc::new(kinds))
     }
     /// The gate of a kind for one run; None when the kind is not limited.
     pub(crate) fn gate(&self, kind: &str, run: &str) -> Option<Gate> {
-        let kind = self.0.get(kind)?.clone();
-        let run = run.into();
-        Some(Gate { kind, run })
+        Some(Gate::new(self.0.get(kind)?.clone(), run))
     }
 }
 
-struct Kind {
+/// The places that the tasks of a kind, or of a node, share.
+pub(crate) struct Places {
     limit: usize,
     queue: Mutex<Queue>,
 }
@@ -57,8 +56,8 @@ struct Queue {
     waiting: HashMap<Name, VecDeque<oneshot::Sender<Place>>>,
 }
 
-impl Kind {
-    fn new(limit: usize) -> Self {
+impl Places {
+    pub(crate) fn new(limit: usize) -> Self {
         let queue = Mutex::new(Queue {
             free: limit,
             turns: VecDeque::new(),
@@ -91,21 +90,25 @@ impl Kind {
     }
 }
 
-/// Where the tasks of one run wait for a place of one kind.
+/// Where the tasks of one run wait for one of the places.
 #[derive(Clone)]
 pub(crate) struct Gate {
-    kind: Arc<Kind>,
+    places: Arc<Places>,
     run: Name,
 }
 
 impl Gate {
+    pub(crate) fn new(places: Arc<Places>, run: &str) -> Self {
+        let run = run.into();
+        Self { places, run }
+    }
     /// Waits for a place.
     pub(crate) async fn enter(&self) -> Place {
         let turn = {
-            let mut queue = self.kind.lock();
+            let mut queue = self.places.lock();
             if queue.free > 0 {
                 queue.free -= 1;
-                return Place(Some(self.kind.clone()));
+                return Place(Some(self.places.clone()));
             }
             let (sender, turn) = oneshot::channel();
             if !queue.waiting.contains_key(&self.run) {
@@ -123,14 +126,14 @@ impl Gate {
     }
 }
 
-/// A place of a kind; given on when dropped.
-pub(crate) struct Place(Option<Arc<Kind>>);
+/// One of the places; given on when dropped.
+pub(crate) struct Place(Option<Arc<Places>>);
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let Some(kind) = self.0.take() else { return };
-        while let Some(next) = kind.next() {
-            match next.send(Place(Some(kind.clone()))) {
+        let Some(places) = self.0.take() else { return };
+        while let Some(next) = places.next() {
+            match next.send(Place(Some(places.clone()))) {
                 Ok(()) => return,
                 // That task is gone. Its place must not be given on twice.
                 Err(mut unwanted) => unwanted.0 = None,

@@ -8,6 +8,7 @@ use crate::compiled::Graph;
 use crate::context::NodeContext;
 use crate::handler::{ErrorBranch, ErrorHandler};
 use crate::ids::Name;
+use crate::limits::Places;
 use crate::node::{Node, NodeOutput};
 use crate::retry::RetryPolicy;
 use crate::timeout::Timeout;
@@ -28,6 +29,7 @@ pub struct NodeOptions {
     pub(crate) error_branch: Option<ErrorBranch>,
     pub(crate) fallback: Option<Arc<dyn Node>>,
     pub(crate) kind: Option<Name>,
+    pub(crate) places: Option<Arc<Places>>,
     pub(crate) blocking: bool,
     pub(crate) writes: Option<Vec<Name>>,
     pub(crate) destinations: Vec<Name>,
@@ -118,6 +120,12 @@ impl NodeOptions {
     /// The kind that [`Limits`](crate::Limits) know the node by.
     pub fn kind(mut self, kind: impl Into<Name>) -> Self {
         self.kind = Some(kind.into());
+        self
+    }
+    /// At most `limit` tasks of this node work at once, over all runs of the graph; at least one. Clones of the options share
+    /// the places. A task waits here before it waits for a place of its kind, and holds up no other node meanwhile.
+    pub fn concurrency(mut self, limit: usize) -> Self {
+        self.places = Some(Arc::new(Places::new(limit.max(1))));
         self
     }
     /// The node computes without waiting: it works on a thread of its own, so that it does not hold up others. For a

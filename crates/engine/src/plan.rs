@@ -17,6 +17,7 @@ use crate::checkpoint::reserved::END;
 use crate::compiled::Graph;
 use crate::handler::{ErrorHandler, HandlerNode};
 use crate::ids::Name;
+use crate::limits::Places;
 use crate::node::{Node, Router};
 use crate::pace::Pace;
 use crate::schema::SayFn;
@@ -84,6 +85,8 @@ pub(crate) struct More {
     pub(crate) graphs: Vec<Graph>,
     pub(crate) rules: Rules,
     pub(crate) kind: Option<Name>,
+    /// The node's own places, when there are only so many.
+    pub(crate) places: Option<Arc<Places>>,
     /// Nodes and END that its commands may lead to, as declared.
     pub(crate) destinations: Vec<Name>,
     /// State keys it may write, as declared; None when nothing is said.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::checkpoint::Metadata;
 use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
@@ -25,11 +26,13 @@ pub enum StreamMode {
     Checkpoints,
     /// Tasks and checkpoints with step and time.
     Debug,
+    /// Attempts that failed and were not the end of their task. LangGraph has no such mode.
+    Attempts,
 }
 
 impl StreamMode {
     /// Every mode.
-    pub const ALL: [StreamMode; 7] = [
+    pub const ALL: [StreamMode; 8] = [
         StreamMode::Values,
         StreamMode::Updates,
         StreamMode::Custom,
@@ -37,6 +40,7 @@ impl StreamMode {
         StreamMode::Tasks,
         StreamMode::Checkpoints,
         StreamMode::Debug,
+        StreamMode::Attempts,
     ];
     /// The mode's name.
     pub fn as_str(self) -> &'static str {
@@ -48,6 +52,7 @@ impl StreamMode {
             StreamMode::Tasks => "tasks",
             StreamMode::Checkpoints => "checkpoints",
             StreamMode::Debug => "debug",
+            StreamMode::Attempts => "attempts",
         }
     }
 }
@@ -133,6 +138,23 @@ pub struct TaskEnd {
     pub targets: Vec<Name>,
 }
 
+/// An attempt at a task failed, and the task goes on. A failure that ends the task is in its [`TaskEnd`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttemptFailed {
+    /// Task id.
+    pub id: TaskId,
+    /// Node.
+    pub name: Name,
+    /// Super-step.
+    pub step: i64,
+    /// 1 for the first attempt.
+    pub attempt: u32,
+    /// Why it failed, as `Class('message')`.
+    pub error: String,
+    /// The wait before the next attempt; None when that was the last one and the fallback takes over.
+    pub wait: Option<Duration>,
+}
+
 /// What a task wrote, for `updates`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
@@ -182,6 +204,8 @@ pub enum Payload {
     TaskStart(TaskStart),
     /// A task ended.
     TaskEnd(TaskEnd),
+    /// An attempt failed and the task goes on.
+    AttemptFailed(Box<AttemptFailed>),
     /// A checkpoint.
     Checkpoint(Box<CheckpointEvent>),
     /// A task or checkpoint payload, with step and time.
@@ -210,6 +234,7 @@ impl StreamEvent {
             Payload::TaskStart(_) | Payload::TaskEnd(_) => StreamMode::Tasks,
             Payload::Checkpoint(_) => StreamMode::Checkpoints,
             Payload::Debug(_) => StreamMode::Debug,
+            Payload::AttemptFailed(_) => StreamMode::Attempts,
         }
     }
     /// The payload in LangGraph's JSON shape.
@@ -304,6 +329,18 @@ impl Payload {
                 ("result", end.result.clone()),
                 ("interrupts", list(&end.interrupts)),
             ]),
+            Payload::AttemptFailed(failed) => {
+                let millis = |wait: Duration| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+                object(vec![
+                    ("id", Value::from(&failed.id)),
+                    ("name", Value::String(failed.name.clone())),
+                    ("step", failed.step.into()),
+                    ("attempt", i64::from(failed.attempt).into()),
+                    ("error", failed.error.as_str().into()),
+                    ("wait_ms", failed.wait.map(millis).into()),
+                    ("fallback", failed.wait.is_none().into()),
+                ])
+            }
             Payload::Checkpoint(event) => {
                 let config = |id: &CheckpointId| {
                     crate::snapshot::config_json(&event.thread, &event.ns, Some(id), &event.metadata.parents)

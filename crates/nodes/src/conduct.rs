@@ -87,6 +87,9 @@ pub(crate) fn options(
     for policy in &conduct.retry {
         options = options.retry(retry(policy));
     }
+    if let Some(limit) = conduct.concurrency {
+        options = options.concurrency(usize::try_from(limit).unwrap_or(usize::MAX));
+    }
     if let Some(limits) = &conduct.timeout {
         options = options.timeout(timeout(limits));
     }

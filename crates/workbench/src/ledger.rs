@@ -69,6 +69,14 @@ CREATE INDEX exchanges_by_size ON exchanges (size);
 ALTER TABLE threads ADD COLUMN place TEXT NOT NULL DEFAULT '';
 CREATE INDEX threads_by_place ON threads (place);
 ",
+    "
+CREATE TABLE attempts (
+    thread_id TEXT NOT NULL,
+    task_id   TEXT NOT NULL,
+    body      TEXT NOT NULL,
+    PRIMARY KEY (thread_id, task_id)
+) WITHOUT ROWID;
+",
 ];
 
 /// The open ledger.
@@ -299,7 +307,7 @@ impl Ledger {
     pub(crate) fn delete_thread(&self, thread_id: &str) -> Result<(), Problem> {
         self.with(|c| {
             let transaction = c.transaction()?;
-            for table in ["threads", "runs", "tasks", "bookmarks", "exchanges"] {
+            for table in ["threads", "runs", "tasks", "bookmarks", "exchanges", "attempts"] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
             }
             transaction.commit()
@@ -492,7 +500,7 @@ impl Ledger {
         })
     }
 
-    /// A copy of a thread: its own title, the times, bookmarks and exchanges of the other.
+    /// A copy of a thread: its own title, the times, bookmarks, exchanges and failed attempts of the other.
     pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow, place: &str) -> Result<(), Problem> {
         self.thread_began(row, place)?;
         self.with(|c| {
@@ -510,6 +518,11 @@ impl Ledger {
             transaction.execute(
                 "INSERT INTO exchanges (thread_id, task_id, size, body)
                  SELECT ?2, task_id, size, body FROM exchanges WHERE thread_id = ?1 ORDER BY id",
+                [from, &row.thread_id],
+            )?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO attempts (thread_id, task_id, body)
+                 SELECT ?2, task_id, body FROM attempts WHERE thread_id = ?1",
                 [from, &row.thread_id],
             )?;
             transaction.commit()

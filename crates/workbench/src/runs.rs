@@ -9,14 +9,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use superstep::{
-    CheckpointEvent, Graph, Input, Name, Object, Payload, Run, RunConfig, RunError, RunStatus as Ended,
-    StateRef, StreamEvent, StreamMode, TaskEnd, TaskStart, Value,
+    AttemptFailed, CheckpointEvent, Graph, Input, Name, Object, Payload, Run, RunConfig, RunError,
+    RunStatus as Ended, StateRef, StreamEvent, StreamMode, TaskEnd, TaskStart, Value,
 };
 use superstep_nodes::kinds::ask;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
+use crate::attempts::attempt_view;
 use crate::documents::blocking;
 use crate::files;
 use crate::inbox::interrupt_view;
@@ -25,7 +26,7 @@ use crate::threads::{GRAPH, GRAPH_PATH, problem};
 use crate::tokens;
 use crate::values::first_text;
 use crate::wire::{
-    AppEvent, Empty, Json, Problem, RunAction, RunStatus, RunView, StartRun, StopRun, TaskStatus,
+    AppEvent, AttemptView, Empty, Json, Problem, RunAction, RunStatus, RunView, StartRun, StopRun, TaskStatus,
 };
 
 /// How long `run.stop` waits for the run to end.
@@ -274,6 +275,7 @@ impl Workbench {
             StreamMode::Checkpoints,
             StreamMode::Messages,
             StreamMode::Custom,
+            StreamMode::Attempts,
         ];
         config.metadata = [
             (GRAPH, built.source.name.as_str()),
@@ -403,6 +405,8 @@ struct Reader {
     /// Tasks that have not ended, those of nested graphs too.
     working: HashSet<String>,
     ended: Vec<TaskRow>,
+    /// What failed at tasks that have not ended, those of nested graphs too.
+    attempts: HashMap<String, Vec<AttemptView>>,
     thread_sent: Instant,
     thread_due: bool,
 }
@@ -418,6 +422,7 @@ impl Reader {
             begun: HashMap::new(),
             working: HashSet::new(),
             ended: Vec::new(),
+            attempts: HashMap::new(),
             thread_sent: Instant::now(),
             thread_due: false,
         }
@@ -441,6 +446,7 @@ impl Reader {
         // What was cut off has asked, too.
         for task in std::mem::take(&mut self.working) {
             self.store_exchanges(&task);
+            self.store_attempts(&task);
         }
         self.store_tasks();
         self.end(result).await;
@@ -456,6 +462,7 @@ impl Reader {
                 let id = task.id.to_string();
                 self.working.remove(&id);
                 self.store_exchanges(&id);
+                self.store_attempts(&id);
             }
             _ => {}
         }
@@ -468,6 +475,7 @@ impl Reader {
             }),
             Payload::TaskStart(task) if root => self.task_started(task),
             Payload::TaskEnd(task) if root => self.task_ended(task),
+            Payload::AttemptFailed(failed) => self.attempt_failed(&failed, root),
             Payload::Message(message, metadata) => self.message(&message, &metadata),
             Payload::Custom(value) => self.publish(AppEvent::Custom {
                 thread_id: self.run.thread_id.clone(),
@@ -627,6 +635,39 @@ impl Reader {
             .keep_exchanges(&self.run.thread_id, task, &exchanges)
         {
             tracing::warn!(thread = self.run.thread_id, %problem, "exchanges with models were not stored");
+        }
+    }
+
+    fn attempt_failed(&mut self, failed: &AttemptFailed, root: bool) {
+        let (task_id, attempt) = (failed.id.to_string(), attempt_view(failed));
+        self.attempts
+            .entry(task_id.clone())
+            .or_default()
+            .push(attempt.clone());
+        if root {
+            self.publish(AppEvent::TaskAttempt {
+                thread_id: self.run.thread_id.clone(),
+                task_id,
+                node: failed.name.to_string(),
+                step: i32::try_from(failed.step).unwrap_or(i32::MAX),
+                at: now(),
+                attempt,
+            });
+        }
+    }
+
+    /// Keeps what failed at a task before it was over.
+    fn store_attempts(&mut self, task: &str) {
+        let Some(attempts) = self.attempts.remove(task) else {
+            return;
+        };
+        // They are for looking, as the exchanges are.
+        if let Err(problem) = self
+            .workbench
+            .ledger
+            .keep_attempts(&self.run.thread_id, task, &attempts)
+        {
+            tracing::warn!(thread = self.run.thread_id, %problem, "failed attempts were not stored");
         }
     }
 

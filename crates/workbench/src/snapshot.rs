@@ -19,8 +19,8 @@ use crate::lineage::Lineage;
 use crate::threads::{is_state_key, problem};
 use crate::values;
 use crate::wire::{
-    ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem, ReadValue,
-    SnapshotView, TaskStatus, TaskView, ValueView,
+    AttemptView, ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem,
+    ReadValue, SnapshotView, TaskStatus, TaskView, ValueView,
 };
 
 /// A state as it is shown: with the thread's graph, or the bare values when the graph is gone.
@@ -72,7 +72,12 @@ fn change(before: Option<&Value>, now: Option<&Value>) -> ChangeKind {
     }
 }
 
-pub(crate) fn task_view(task: &TaskSnapshot, timings: &[TaskRow], running: &HashSet<String>) -> TaskView {
+pub(crate) fn task_view(
+    task: &TaskSnapshot,
+    timings: &[TaskRow],
+    running: &HashSet<String>,
+    attempts: &HashMap<String, Vec<AttemptView>>,
+) -> TaskView {
     let id = task.id.to_string();
     let status = if running.contains(&id) {
         TaskStatus::Running
@@ -93,6 +98,7 @@ pub(crate) fn task_view(task: &TaskSnapshot, timings: &[TaskRow], running: &Hash
         result: task.result.as_ref().map(values::view),
         targets: task.targets.iter().map(ToString::to_string).collect(),
         millis: timings.iter().find(|row| row.task_id == id).map(|row| row.millis),
+        attempts: attempts.get(&id).cloned().unwrap_or_default(),
         within: task.state.as_ref().and_then(|state| match state {
             TaskState::Ns(ns) => Some(ns.to_string()),
             TaskState::Snapshot(_) => None,
@@ -296,6 +302,12 @@ impl Workbench {
         let timings = self.ledger.tasks(thread_id, oldest, head.id.as_str())?;
         let none = Vec::new();
         let of = |id: &str| timings.get(id).unwrap_or(&none);
+        let shown = now
+            .tasks
+            .iter()
+            .chain(before.iter().flat_map(|before| &before.tasks));
+        let ids: Vec<&str> = shown.map(|task| task.id.as_str()).collect();
+        let attempts = self.ledger.attempts(thread_id, &ids)?;
         let running = if is_head {
             self.runs.running_tasks(thread_id)
         } else {
@@ -304,7 +316,7 @@ impl Workbench {
         let tasks = now
             .tasks
             .iter()
-            .map(|task| task_view(task, of(head.id.as_str()), &running))
+            .map(|task| task_view(task, of(head.id.as_str()), &running, &attempts))
             .collect();
         let idle = HashSet::new();
         let previous_tasks = before
@@ -315,6 +327,7 @@ impl Workbench {
                     task,
                     head.parent.as_ref().map_or(&none, |id| of(id.as_str())),
                     &idle,
+                    &attempts,
                 )
             })
             .collect();

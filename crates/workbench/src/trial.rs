@@ -11,12 +11,13 @@ use superstep_document::{ChannelKind, Document, Reducer};
 use superstep_nodes::schema::StateSchema;
 
 use crate::Workbench;
+use crate::attempts::attempt_view;
 use crate::documents::blocking;
 use crate::inbox::interrupt_view;
 use crate::threads::problem;
 use crate::tokens;
 use crate::values;
-use crate::wire::{Json, NodeTested, Problem, TaskStatus, TaskView, TestNode, TokenPiece};
+use crate::wire::{AttemptView, Json, NodeTested, Problem, TaskStatus, TaskView, TestNode, TokenPiece};
 
 /// Name of the thread, which lives in memory for as long as the test.
 const THREAD: &str = "trial";
@@ -32,6 +33,8 @@ struct Heard {
     text: String,
     emitted: Vec<Json>,
     more: u32,
+    /// Attempts at the node that failed.
+    attempts: Vec<AttemptView>,
     /// Every task, those of nested graphs too.
     tasks: Vec<String>,
 }
@@ -43,6 +46,9 @@ impl Heard {
         }
         match event.payload {
             Payload::TaskEnd(task) if event.ns.is_empty() && &*task.name == node => self.ended = Some(task),
+            Payload::AttemptFailed(failed) if event.ns.is_empty() && &*failed.name == node => {
+                self.attempts.push(attempt_view(&failed));
+            }
             Payload::Message(message, _) => {
                 for piece in tokens::pieces(&message) {
                     if let TokenPiece::Text { text } = piece
@@ -105,7 +111,12 @@ impl Workbench {
         let graph = blocking(move || this.build_trial(&source, &node)).await??;
         let work = self.work(request.work);
         let config = RunConfig {
-            modes: vec![StreamMode::Tasks, StreamMode::Messages, StreamMode::Custom],
+            modes: vec![
+                StreamMode::Tasks,
+                StreamMode::Attempts,
+                StreamMode::Messages,
+                StreamMode::Custom,
+            ],
             interrupt_after: vec![Name::from(request.node.as_str())],
             cancel: work.stop().clone(),
             // Models inside of a nested graph are heard, too.
@@ -162,6 +173,7 @@ impl Workbench {
                 result: (status == TaskStatus::Done).then(|| values::view(&task.result)),
                 targets: task.targets.iter().map(ToString::to_string).collect(),
                 millis: Some(millis),
+                attempts: heard.attempts,
                 within: None,
             },
             text: heard.text,

@@ -1,6 +1,6 @@
 //! What goes on inside a task that runs another graph: the steps of that graph, from its own checkpoints.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use superstep::{CheckpointId, ListQuery, StateSnapshot};
@@ -9,12 +9,12 @@ use crate::Workbench;
 use crate::snapshot::task_view;
 use crate::threads::{checkpoint_view, problem};
 use crate::values;
-use crate::wire::{Problem, ReadWithin, WithinStep, WithinView};
+use crate::wire::{AttemptView, Problem, ReadWithin, WithinStep, WithinView};
 
 /// Steps that are read at once.
 const STEPS: u32 = 50;
 
-fn step(state: &StateSnapshot) -> Option<WithinStep> {
+fn step(state: &StateSnapshot, attempts: &HashMap<String, Vec<AttemptView>>) -> Option<WithinStep> {
     let values = state
         .values
         .as_object()
@@ -25,7 +25,7 @@ fn step(state: &StateSnapshot) -> Option<WithinStep> {
         tasks: state
             .tasks
             .iter()
-            .map(|task| task_view(task, &[], &HashSet::new()))
+            .map(|task| task_view(task, &[], &HashSet::new(), attempts))
             .collect(),
         state: values
             .map(|(key, value)| (key.to_string(), values::view(value)))
@@ -56,9 +56,16 @@ impl Workbench {
             .get_state_history(&request.thread_id.as_str().into(), &query)
             .await
             .map_err(|e| problem(&e))?;
+        let tasks = history.iter().take(limit).flat_map(|state| &state.tasks);
+        let ids: Vec<&str> = tasks.map(|task| task.id.as_str()).collect();
+        let attempts = self.ledger.attempts(&request.thread_id, &ids)?;
         Ok(WithinView {
             more: history.len() > limit,
-            steps: history.iter().take(limit).filter_map(step).collect(),
+            steps: history
+                .iter()
+                .take(limit)
+                .filter_map(|state| step(state, &attempts))
+                .collect(),
         })
     }
 }

@@ -46,6 +46,21 @@ impl Document {
 /// After so many unknown names nobody reads proposals any more, and a large broken file must not take minutes.
 const MAX_SUGGESTIONS: usize = 200;
 
+/// What a node's record may say.
+const NODE_FIELDS: [&str; 11] = [
+    "kind",
+    "config",
+    "title",
+    "description",
+    "retry",
+    "timeout",
+    "cache",
+    "defer",
+    "fallback",
+    "effect",
+    "concurrency",
+];
+
 /// The document under examination and what was found so far.
 struct Check<'a> {
     document: &'a Document,
@@ -129,6 +144,22 @@ impl Check<'_> {
             self.field(&record, value, "title", Wanted::Text);
             self.field(&record, value, "description", Wanted::Text);
             self.conduct(id, &record, value);
+            self.unknown_fields(&record, value);
+        }
+    }
+
+    /// A misspelt `retry` would just never try again. What begins with `x-` is somebody's own.
+    fn unknown_fields(&mut self, record: &str, node: &Json) {
+        let fields = node.as_object().into_iter().flat_map(|node| node.keys());
+        for field in fields.filter(|field| !NODE_FIELDS.contains(&field.as_str()) && !field.starts_with("x-"))
+        {
+            let remedy = match suggest(field, NODE_FIELDS.into_iter()) {
+                Some(known) => format!("Did you mean `{known}`?"),
+                None => format!("Remove it, or call it `x-{field}` to keep it for yourself."),
+            };
+            let message = format!("A node has no field `{field}`: nothing reads it.");
+            let pointer = format!("/{}", escape_pointer(field));
+            self.push(Diagnostic::warning("unknown-field", record, message, remedy).at(pointer));
         }
     }
 

@@ -95,6 +95,10 @@ fn the_schema_and_validate_agree_about_form() {
         ),
         with(
             "/nodes/a",
+            json!({"kind": "assign", "concurrency": 1, "effect": "pure", "x-mine": {}}),
+        ),
+        with(
+            "/nodes/a",
             json!({"kind": "assign", "timeout": {"idle": 1}, "cache": {"ttl": 1, "key": "1"}}),
         ),
         with(

@@ -22,7 +22,7 @@ use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::lifecycle::{LifecycleEvent, LifecycleStatus};
-use crate::limits::Limits;
+use crate::limits::{Gate, Limits};
 use crate::live::{Applied, Channel, Live, Writes, load, named_writes, resolve, stored_writes};
 use crate::metrics::{Activity, Meter, StateSize};
 use crate::nest::{self, Address, Persistence, Replay, Shared, lock};

@@ -358,10 +358,11 @@ impl Loop {
 
     /// How the task is tried; None when there is nothing to it but the work.
     fn rules(&self, task: &Task, call: Option<&TaskFn>) -> Option<Rules> {
-        let (rules, kind) = match (task.node, call) {
+        let (rules, kind, places) = match (task.node, call) {
             (Some(node), _) => {
                 let more = self.plan.node(node).more();
-                (Cow::Borrowed(&more.rules), more.kind.as_ref())
+                let places = more.places.as_ref();
+                (Cow::Borrowed(&more.rules), more.kind.as_ref(), places)
             }
             (None, Some(call)) => {
                 let default = self.plan.of_calls().map(|more| more.rules.retry.clone());
@@ -373,7 +374,11 @@ impl Loop {
                     timeout: call.options.timeout,
                     ..Rules::default()
                 };
-                (Cow::Owned(rules), call.options.kind.as_ref())
+                (
+                    Cow::Owned(rules),
+                    call.options.kind.as_ref(),
+                    call.options.places.as_ref(),
+                )
             }
             (None, None) => return None,
         };
@@ -381,13 +386,15 @@ impl Loop {
             Origin::Packet(place) => self.live.packet(place).and_then(|packet| packet.get("timeout")),
             _ => None,
         };
-        let gate = kind.and_then(|kind| self.limits.gate(kind, &self.shared.run_id));
-        if rules.is_plain() && own.is_none() && gate.is_none() {
+        let run = &self.shared.run_id;
+        let of_node = places.map(|places| Gate::new(places.clone(), run));
+        let of_kind = kind.and_then(|kind| self.limits.gate(kind, run));
+        if rules.is_plain() && own.is_none() && of_node.is_none() && of_kind.is_none() {
             return None;
         }
         let mut rules = rules.into_owned();
         rules.timeout = own.map(Timeout::from_json).or(rules.timeout);
-        rules.gate = gate;
+        rules.gates = of_node.into_iter().chain(of_kind).collect();
         (!rules.is_plain()).then_some(rules)
     }
 

@@ -1,6 +1,7 @@
 //! Failures: attempts, timeouts, handlers, caches, limits, and the order in which tasks finish.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use superstep::StreamMode::*;
@@ -65,6 +66,37 @@ async fn attempts_wait_longer_each_time_and_stream_but_write_once() {
         ]
     );
     assert_eq!(log_of(&result.unwrap().value), "after 3");
+}
+
+#[tokio::test(start_paused = true)]
+async fn failed_attempts_are_told_to_who_asks() {
+    let calls = Calls::default();
+    let options = NodeOptions::new().retry(RetryPolicy {
+        max_attempts: 2,
+        ..quick()
+    });
+    let options = options.fallback_value(json!({"log": ["instead"]}));
+    let graph = on_memory(one(flaky(&["A", "B"], &calls), options));
+    let config = RunConfig {
+        modes: vec![Attempts, Updates],
+        ..RunConfig::on("1")
+    };
+    let mut run = graph.stream(input(), config);
+    let mut lines = Vec::new();
+    while let Some(event) = run.next().await {
+        let mut data = event.data().as_object().cloned().unwrap_or_default();
+        data.remove("id");
+        lines.push(format!("{} {}", event.mode(), Value::Object(data)));
+    }
+    run.finish().await.unwrap();
+    assert_eq!(
+        lines,
+        [
+            r#"attempts {"name":"n","step":1,"attempt":1,"error":"A('no')","wait_ms":10,"fallback":false}"#,
+            r#"attempts {"name":"n","step":1,"attempt":2,"error":"B('no')","wait_ms":null,"fallback":true}"#,
+            r#"updates {"n":{"log":["instead"]}}"#,
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -636,6 +668,45 @@ async fn a_stopped_run_drops_what_does_not_listen_and_can_go_on() {
         assert_eq!(log_of(&done.value), if siblings > 0 { "deaf,s0" } else { "deaf" });
         assert_eq!((calls.of("deaf"), calls.of("sibling")), (2, siblings));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_of_its_own_limit_holds_up_nobody_else() {
+    let work = || {
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let seen = most.clone();
+        let node = move |_: NodeContext, _: Value| {
+            let (now, most) = (now.clone(), most.clone());
+            async move {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                tokio::time::sleep(ms(10)).await;
+                now.fetch_sub(1, Ordering::SeqCst);
+                Ok(NodeOutput::none())
+            }
+        };
+        (Arc::new(node), seen)
+    };
+    let ((narrow, of_narrow), (free, of_free)) = (work(), work());
+    let of_kind = NodeOptions::new().kind("k");
+    // The kind has places for two narrow tasks and all free ones: narrow tasks that wait must not take any.
+    let graph = base()
+        .node_with("narrow", narrow, of_kind.clone().concurrency(2))
+        .node_with("free", free, of_kind)
+        .branch(
+            START,
+            Branch::new(routes(|_| {
+                let narrow = (0..8).map(|i| Target::send("narrow", i));
+                narrow.chain((0..4).map(|i| Target::send("free", i))).collect()
+            })),
+        )
+        .compile()
+        .unwrap()
+        .with_limits(Limits::new().kind("k", 6));
+    let began = Instant::now();
+    let input = Input::value(json!({"log": []}));
+    graph.invoke(input, RunConfig::default()).await.unwrap();
+    let most = [&of_narrow, &of_free].map(|most| most.load(Ordering::SeqCst));
+    assert_eq!((most, began.elapsed().as_millis() / 10), ([2, 4], 4));
 }
 
 #[tokio::test(start_paused = true)]

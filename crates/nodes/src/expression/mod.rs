@@ -145,6 +145,9 @@ impl Scope {
         self.extra = Some((name.into(), value));
         self
     }
+    fn binds(&self, name: &str) -> bool {
+        matches!(name, "state" | "input") || self.extra.as_ref().is_some_and(|(extra, _)| **extra == *name)
+    }
 }
 
 impl Dynamic for Scope {
@@ -271,7 +274,8 @@ impl Origin {
                 format!("Correct the name, give the key a default, or write `state.{first}|default(…)`."),
             );
         }
-        if let Some(name) = self.uses.names.iter().next() {
+        let bound = |name: &str| scope.is_some_and(|scope| scope.binds(name));
+        if let Some(name) = self.uses.names.iter().find(|name| !bound(name)) {
             return self.error(
                 ExpressionProblem::Undefined,
                 format!("there is no `{name}`."),

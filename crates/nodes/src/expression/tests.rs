@@ -55,6 +55,24 @@ fn results_keep_their_json_type() {
 }
 
 #[test]
+fn a_missing_part_is_not_blamed_on_its_name() {
+    let scope = Scope::new(&json!({"n": 1})).with("answer", json!({"body": {}}));
+    let fault = |source: &str| {
+        let expression = Expression::compile(source, "`take` of node a").unwrap();
+        expression.eval(&scope).unwrap_err()
+    };
+    let part = fault("answer.body.nope.deeper");
+    assert_eq!(part.problem, ExpressionProblem::Undefined);
+    assert!(part.message.starts_with("it uses a part of a value"), "{part}");
+    assert!(
+        fault("answer.body.nope")
+            .message
+            .starts_with("it uses a part of a value")
+    );
+    assert!(fault("anser.body").message.contains("no `anser`"));
+}
+
+#[test]
 fn conditions_treat_missing_as_false() {
     let scope = Scope::new(&json!({"zero": 0, "one": 1}));
     for (source, expected) in [

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{CheckpointView, Diagnostic, InterruptView, Json, RunView, TaskStatus, ThreadView};
+use super::{AttemptView, CheckpointView, Diagnostic, InterruptView, Json, RunView, TaskStatus, ThreadView};
 
 /// One event.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -51,6 +51,21 @@ pub enum AppEvent {
         targets: Vec<String>,
         /// Kept from an earlier attempt, not run now.
         cached: bool,
+    },
+    /// An attempt at a task failed; another follows, or the fallback.
+    TaskAttempt {
+        /// Thread.
+        thread_id: String,
+        /// Task.
+        task_id: String,
+        /// Node.
+        node: String,
+        /// Super-step.
+        step: i32,
+        /// Milliseconds since the epoch.
+        at: f64,
+        /// What failed.
+        attempt: AttemptView,
     },
     /// A piece of a model's answer, as it comes; pieces of one message that belong together are merged.
     Token {

@@ -255,6 +255,20 @@ pub struct InterruptView {
     pub value: Json,
 }
 
+/// An attempt at a task that failed and was not its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptView {
+    /// 1 for the first.
+    pub attempt: u32,
+    /// Why it failed.
+    pub error: String,
+    /// The wait before the next attempt; absent when it was the last one and the node's fallback took over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub wait_millis: Option<u32>,
+}
+
 /// A task of a checkpoint.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -281,6 +295,10 @@ pub struct TaskView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub millis: Option<u32>,
+    /// Attempts that failed before it ended, when this process saw them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<AttemptView>>", optional)]
+    pub attempts: Vec<AttemptView>,
     /// Of a node that runs another graph: the namespace of that graph's checkpoints, for `thread.within`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -34,7 +34,7 @@ interface ConductProps {
 export function ConductSection({ name, record, diagnostics, keys, set }: ConductProps) {
   const used = conductCount(record);
   const wrong = diagnostics.some((each) =>
-    /^\/(retry|timeout|cache|defer|fallback|effect)(\/|$)/.test(each.pointer ?? ""),
+    /^\/(retry|timeout|cache|defer|fallback|effect|concurrency)(\/|$)/.test(each.pointer ?? ""),
   );
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? (used > 0 || wrong);
@@ -71,6 +71,20 @@ export function ConductSection({ name, record, diagnostics, keys, set }: Conduct
             />
           </Field>
           <Fallback record={record} diagnostics={diagnostics} keys={keys} name={name} set={set} />
+          <Field
+            label={t("forms.conduct.concurrency")}
+            description={t("forms.conduct.concurrencyHelp")}
+            pointer="/concurrency"
+            error={problemsOf(diagnostics, (pointer) => pointer === "/concurrency")}
+          >
+            <NumberField
+              value={number(record["concurrency"])}
+              placeholder={t("forms.conduct.concurrencyNone")}
+              min={1}
+              integer
+              onChange={(value) => set("/concurrency", value, t("forms.conduct.concurrency"))}
+            />
+          </Field>
           <Field
             label={t("forms.conduct.effect")}
             description={t(`forms.conduct.effect.${effect}Help`)}
