@@ -13,7 +13,7 @@ use superstep::{
     CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store,
     StoreAnswer, StoreError, StoreOp, Sweeper, ThreadId, ThreadQuery, ThreadSummary,
 };
-use superstep_storage::{Storage, shown};
+use superstep_storage::{Storage, path_of, shown};
 
 use crate::Workbench;
 use crate::documents::blocking;
@@ -123,38 +123,28 @@ pub(crate) fn kind_of(url: &str) -> StorageKind {
     }
 }
 
-/// The file or folder that an address names.
-fn path_of(url: &str) -> Option<&str> {
-    match kind_of(url) {
-        StorageKind::Sqlite | StorageKind::File => {
-            let path = url.strip_prefix("sqlite:").or_else(|| url.strip_prefix("file:"));
-            Some(path.map_or(url, |path| path.strip_prefix("//").unwrap_or(path)))
-        }
-        _ => None,
-    }
-}
-
 /// An address that means the same wherever the program is started: its path is of the data folder, or absolute.
 fn absolute(url: &str, data_dir: &Path) -> Result<String, Problem> {
     let url = url.trim();
-    let Some(path) = path_of(url) else {
+    let Some(path) = path_of(url).map_err(|e| storage_problem(&e))? else {
         return Ok(url.to_owned());
     };
-    if path.is_empty() {
-        return Err(
-            Problem::invalid("The address names no file.").remedy("Give the path of a file or folder.")
-        );
-    }
     let scheme = if kind_of(url) == StorageKind::File {
         "file"
     } else {
         "sqlite"
     };
-    let path = match path.starts_with('~') {
-        true => files::absolute(path)?,
-        false => data_dir.join(path),
+    let path = match path.to_str() {
+        Some(text) if text.starts_with('~') => files::absolute(text)?,
+        _ => data_dir.join(path),
     };
-    Ok(format!("{scheme}:{}", path.display()))
+    // How commits are acknowledged.
+    let query = url.split_once('?').map(|(_, query)| format!("?{query}"));
+    Ok(format!(
+        "{scheme}:{}{}",
+        path.display(),
+        query.unwrap_or_default()
+    ))
 }
 
 impl Database {
@@ -274,7 +264,7 @@ impl Workbench {
         let (kind, begun) = (kind_of(&url), Instant::now());
         let millis = || u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
         // Asking whether a file can be used must not make it.
-        if let Some(path) = path_of(&url).map(PathBuf::from) {
+        if let Some(path) = path_of(&url).map_err(|e| storage_problem(&e))? {
             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
             let missing = blocking(move || match (path.exists(), folder.is_dir()) {
                 (true, _) => Ok(false),
@@ -367,6 +357,7 @@ mod tests {
         assert_eq!(at("threads.db"), "sqlite:/data/threads.db");
         assert_eq!(at("sqlite:/x/y.db"), "sqlite:/x/y.db");
         assert_eq!(at("file:threads"), "file:/data/threads");
+        assert_eq!(at("file:threads?synchronous=normal"), "file:/data/threads?synchronous=normal");
         assert_eq!(at(" memory: "), "memory:");
         assert_eq!(at("postgres://h/d"), "postgres://h/d");
         assert!(absolute("sqlite:", Path::new("/data")).is_err());

@@ -311,6 +311,7 @@ impl Workbench {
             free: usage.free,
             shared: usage.shared,
             of_threads: usage.threads.iter().map(|thread| thread.bytes).sum(),
+            of_store: usage.store,
             total: usage.threads.len() as u64,
             threads: threads.collect(),
         })
@@ -369,6 +370,7 @@ impl Workbench {
         Ok(IntegrityView {
             threads: found.threads,
             checkpoints: found.checkpoints,
+            items: found.items,
             damage: damage.collect(),
             repaired: found.repaired,
         })

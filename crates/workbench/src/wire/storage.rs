@@ -121,6 +121,8 @@ pub struct UsageView {
     pub shared: u64,
     /// Bytes of all threads together.
     pub of_threads: u64,
+    /// Bytes of what is remembered beside threads.
+    pub of_store: u64,
     /// How many threads there are.
     pub total: u64,
     /// The largest threads, the largest first.
@@ -225,6 +227,8 @@ pub struct IntegrityView {
     pub threads: u64,
     /// Checkpoints looked at.
     pub checkpoints: u64,
+    /// Items of the long-term memory looked at.
+    pub items: u64,
     /// What is wrong.
     pub damage: Vec<DamageView>,
     /// The repairs were made.

@@ -60,6 +60,7 @@ export function CheckTab() {
   const read = t("storage.check.soundText", {
     threads: count(found.threads),
     checkpoints: count(found.checkpoints),
+    items: count(found.items),
   });
   if (found.damage.length === 0) {
     return (

@@ -5,6 +5,7 @@ import { Button } from "../../components/Button";
 import { Field } from "../../components/Field";
 import { Select } from "../../components/Select";
 import { Spinner } from "../../components/Spinner";
+import { Switch } from "../../components/Switch";
 import { TextField } from "../../components/TextField";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { asProblem, type ShownProblem } from "../../debugger/runStore";
@@ -26,16 +27,18 @@ const EXAMPLES: Record<StorageKind, string> = {
 };
 
 /** The address that the fields stand for. */
-export function urlOf(kind: StorageKind, place: string): string {
+export function urlOf(kind: StorageKind, place: string, waits = true): string {
   if (kind === "memory") return "memory:";
   const text = place.trim();
-  return kind === "sqlite" || kind === "file" ? `${kind}:${text}` : text;
+  if (kind !== "sqlite" && kind !== "file") return text;
+  return `${kind}:${text}${waits ? "" : "?synchronous=normal"}`;
 }
 
 export function DatabaseTab() {
   const info = useAnswer("info", (signal) => rpc("storage.info", {}, signal));
   const [kind, setKind] = useState<StorageKind>("sqlite");
   const [place, setPlace] = useState("");
+  const [waits, setWaits] = useState(true);
   const [tested, setTested] = useState<StorageTested | null>(null);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
   const [busy, setBusy] = useState<"test" | "use" | null>(null);
@@ -55,7 +58,7 @@ export function DatabaseTab() {
     }
   };
   const test = () =>
-    attempt("test", async () => setTested(await rpc("storage.test", { url: urlOf(kind, place) })));
+    attempt("test", async () => setTested(await rpc("storage.test", { url: urlOf(kind, place, waits) })));
   const use = (url: string | null) =>
     attempt("use", async () => {
       const used = await rpc("storage.use", url === null ? {} : { url });
@@ -121,6 +124,15 @@ export function DatabaseTab() {
               />
             </Field>
           )}
+          {isPath && (
+            <Field
+              label={t("storage.database.waits")}
+              description={t("storage.database.waitsHelp")}
+              className="ss-field-switch"
+            >
+              <Switch checked={waits} onChange={setWaits} data-testid={storageIds.waits} />
+            </Field>
+          )}
           {problem && <ProblemNote problem={problem} />}
           {tested && (
             <p className="storage-works" role="status">
@@ -139,7 +151,7 @@ export function DatabaseTab() {
               variant="primary"
               disabled={!complete}
               busy={busy === "use"}
-              onClick={() => void use(urlOf(kind, place))}
+              onClick={() => void use(urlOf(kind, place, waits))}
               data-testid={storageIds.use}
             >
               {t("storage.database.use")}

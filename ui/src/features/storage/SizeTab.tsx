@@ -23,8 +23,8 @@ export function SizeTab() {
   const usage = useAnswer("usage", (signal) => rpc("storage.usage", { limit: 0 }, signal));
   if (usage.problem) return <ProblemNote problem={usage.problem} onRetry={usage.again} />;
   if (!usage.value) return <Spinner label={t("storage.loading")} />;
-  const { threads, total, ofThreads, free, shared } = usage.value;
-  if (total === 0) {
+  const { threads, total, ofThreads, ofStore, free, shared } = usage.value;
+  if (total === 0 && ofStore === 0) {
     return <EmptyState title={t("storage.size.none")}>{t("storage.size.noneText")}</EmptyState>;
   }
   return (
@@ -32,6 +32,7 @@ export function SizeTab() {
       <dl className="storage-totals tabular">
         <Total name={t("storage.size.total")} value={bytes(usage.value.bytes)} />
         <Total name={t("storage.size.threads")} value={count(total)} />
+        <Total name={t("storage.size.store")} value={bytes(ofStore)} />
         <Total name={t("storage.size.free")} value={bytes(free)} />
         <Total name={t("storage.size.shared")} value={bytes(shared)} />
       </dl>

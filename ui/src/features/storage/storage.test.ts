@@ -7,6 +7,7 @@ describe("storage", () => {
   it("makes addresses of what is typed", () => {
     expect(urlOf("sqlite", " threads.db ")).toBe("sqlite:threads.db");
     expect(urlOf("file", "/backup")).toBe("file:/backup");
+    expect(urlOf("sqlite", "threads.db", false)).toBe("sqlite:threads.db?synchronous=normal");
     expect(urlOf("postgres", "postgres://me@host/db")).toBe("postgres://me@host/db");
     expect(urlOf("memory", "ignored")).toBe("memory:");
   });

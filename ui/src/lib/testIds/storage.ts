@@ -12,6 +12,7 @@ export const storageIds = {
   check: "storage-check",
   integrity: "storage-integrity",
   path: "storage-path",
+  waits: "storage-waits",
   test: "storage-test",
   use: "storage-use",
   back: "storage-back",

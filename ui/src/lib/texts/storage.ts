@@ -17,6 +17,7 @@ export const storage = {
 
   "storage.size.total": "In all",
   "storage.size.threads": "Threads",
+  "storage.size.store": "Long-term memory",
   "storage.size.free": "Free for new",
   "storage.size.shared": "Saved by sharing",
   "storage.size.none": "Nothing is stored yet",
@@ -83,7 +84,7 @@ export const storage = {
   "storage.check.running": "Reading every record…",
   "storage.check.leave": "The check goes on when this is closed.",
   "storage.check.sound": "Everything is sound",
-  "storage.check.soundText": "Read whole. Threads: {threads}, checkpoints: {checkpoints}.",
+  "storage.check.soundText": "Read whole. Threads: {threads}, checkpoints: {checkpoints}, items of the long-term memory: {items}.",
   "storage.check.damage": "{n} damaged places",
   "storage.check.damageOne": "A damaged place",
   "storage.check.repair": "Repair…",
@@ -116,6 +117,9 @@ export const storage = {
   "storage.database.path": "Path",
   "storage.database.url": "Address",
   "storage.database.private": "The address is kept in a file that only you can read, password included.",
+  "storage.database.waits": "Wait for the disk",
+  "storage.database.waitsHelp":
+    "A power cut then loses nothing that was stored. Without it steps are faster, and the last second may be lost.",
   "storage.database.test": "Test",
   "storage.database.use": "Use this database",
   "storage.database.back": "Use the usual place",
