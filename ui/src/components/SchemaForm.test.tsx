@@ -245,4 +245,36 @@ describe("SchemaForm", () => {
     fireEvent.click(screen.getByRole("button", { name: "Settings…" }));
     expect(run).toHaveBeenCalledOnce();
   });
+
+  it("leaves a yes or no open when it asks somebody", () => {
+    show(
+      { type: "object", required: ["sure"], properties: { sure: { type: "boolean" } } },
+      {},
+      { blank: true },
+    );
+    expect(screen.queryByRole("switch")).toBeNull();
+    expect(screen.getByRole("combobox").textContent).toContain("Not set");
+  });
+
+  it("offers fields of which one may be there as a choice, and shows the one that is", () => {
+    const schema: Schema = {
+      type: "object",
+      "x-one-of": ["script", "graph"],
+      properties: {
+        name: { type: "string" },
+        script: { type: "object", properties: { source: { type: "string" } }, required: ["source"] },
+        graph: { type: "object", properties: { file: { type: "string" } }, required: ["file"] },
+      },
+    };
+    show(schema, { name: "a", script: { source: "x" } });
+    expect(screen.getByRole("combobox").textContent).toContain("Script");
+    expect(screen.queryByRole("button", { name: "Add" })).toBeNull();
+    type(screen.getByLabelText(/source/i), "y");
+    expect(last).toEqual({ name: "a", script: { source: "y" } });
+    cleanup();
+    // Both, as only a text editor can make them: each can be taken away.
+    show(schema, { script: { source: "x" }, graph: { file: "f" } });
+    fireEvent.click(screen.getByRole("button", { name: "Clear Script" }));
+    expect(last).toEqual({ graph: { file: "f" } });
+  });
 });

@@ -47,4 +47,11 @@ describe("the stream log", () => {
     const [entry] = log.entries("t");
     expect(entry?.type === "text" && entry.calls.length).toBeLessThan(300);
   });
+
+  test("an attempt that failed stands for itself", () => {
+    const log = new StreamLog(() => 0);
+    const attempt = { attempt: 1, error: "no answer", waitMillis: 500 };
+    log.append([{ type: "taskAttempt", threadId: "t", taskId: "a", node: "get", step: 2, at: 5, attempt }]);
+    expect(log.entries("t")).toMatchObject([{ type: "attempt", at: 5, node: "get", attempt }]);
+  });
 });

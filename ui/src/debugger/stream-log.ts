@@ -4,6 +4,7 @@
  * a tab that is not open costs nothing but the append.
  */
 import type { AppEvent } from "../ipc/bindings/AppEvent";
+import type { AttemptView } from "../ipc/bindings/AttemptView";
 import type { TokenPiece } from "../ipc/bindings/TokenPiece";
 
 export interface StreamedCall {
@@ -56,6 +57,13 @@ export type LogEntry =
       readonly reasoning: string;
       /** Tools it calls, with their arguments as far as they have come. */
       readonly calls: readonly StreamedCall[];
+    }
+  | {
+      readonly type: "attempt";
+      readonly id: number;
+      readonly at: number;
+      readonly node: string;
+      readonly attempt: AttemptView;
     }
   | {
       readonly type: "custom";
@@ -253,6 +261,11 @@ export class StreamLog {
           };
           log.push(grown<typeof empty & { calls: readonly StreamedCall[] }>(empty, event.piece), key);
         }
+        return log;
+      }
+      case "taskAttempt": {
+        const log = this.#log(event.threadId);
+        log.push({ type: "attempt", at: event.at, node: event.node, attempt: event.attempt });
         return log;
       }
       case "custom": {

@@ -738,22 +738,54 @@ function ObjectField({
     onChange({ ...object, [name]: extra === null ? "" : beginning(form, extra) });
   };
 
+  // Of some fields only one may be there: it is chosen, not added beside the others.
+  const oneOf = schema["x-one-of"] ?? [];
+  const chosen = oneOf.filter((name) => object[name] !== undefined);
+  const rivals = chosen.length <= 1 ? properties.filter(([name]) => oneOf.includes(name)) : [];
+  const choose = (name: string) => {
+    const property = rivals.find(([rival]) => rival === name)?.[1];
+    const rest = Object.fromEntries(Object.entries(object).filter(([other]) => !oneOf.includes(other)));
+    onChange(property === undefined ? rest : { ...rest, [name]: beginning(form, property) });
+  };
+  const field = ([name, property]: [string, Schema], bareField = false) => (
+    <SchemaField
+      key={name}
+      schema={bareField ? ({ ...property, title: undefined } as unknown as Schema) : property}
+      value={object[name]}
+      onChange={(next) => set(name, next)}
+      pointer={`${pointer}/${escapeToken(name)}`}
+      name={name}
+      required={bareField || (schema.required?.includes(name) ?? false)}
+      bare={bareField}
+    />
+  );
+
   const body = (
     <>
       {properties.length === 0 && others.length === 0 && extra === null && (
         <p className="ss-none">{t("forms.schema.noFields")}</p>
       )}
-      {shownProperties(properties, object).map(([name, property]) => (
-        <SchemaField
-          key={name}
-          schema={property}
-          value={object[name]}
-          onChange={(next) => set(name, next)}
-          pointer={`${pointer}/${escapeToken(name)}`}
-          name={name}
-          required={schema.required?.includes(name) ?? false}
-        />
-      ))}
+      {shownProperties(properties, object)
+        .filter((shown) => !rivals.some(([name]) => name === shown[0]))
+        .map((shown) => field(shown))}
+      {rivals.length > 0 && (
+        <Field label={t("forms.schema.oneOf")}>
+          <div className="ss-items">
+            <Select
+              value={chosen[0] ?? ""}
+              disabled={readOnly}
+              options={[
+                ...(chosen.length === 0 ? [{ value: "", label: t("forms.notSet") }] : []),
+                ...rivals.map(([name, property]) => ({ value: name, label: labelOf(name, property) })),
+              ]}
+              onChange={(name) => {
+                if (name !== chosen[0]) choose(name);
+              }}
+            />
+            {rivals.filter(([name]) => name === chosen[0]).map((rival) => field(rival, true))}
+          </div>
+        </Field>
+      )}
       {others.map((name, index) => (
         <EntryField
           // The place, not the name: renaming must not take the focus away.

@@ -48,6 +48,8 @@ export interface Schema {
   "x-enum-labels"?: string[];
   /** Shown only while the fields beside it have these values: one, one of a list, or any (`*`). */
   "x-if"?: Record<string, Json>;
+  /** Of these fields only one may be there. */
+  "x-one-of"?: string[];
   /** Names a node to go on with, while the fields beside it have these values. */
   "x-leads-to"?: Record<string, Json>;
   /** Language of a code editor, or the field beside it that names it. */

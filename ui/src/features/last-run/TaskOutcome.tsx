@@ -1,4 +1,5 @@
 /** What a task came to: why it failed, what it wrote, where it led. */
+import { Attempts } from "../../debugger/Attempts";
 import { CopyButton } from "../../debugger/CopyButton";
 import { nodeList, readableError } from "../../debugger/format";
 import { Pre, viewText } from "../../debugger/Pre";
@@ -8,6 +9,7 @@ import { t } from "../../lib/texts";
 export function TaskOutcome({ task }: { task: TaskView }) {
   return (
     <div className="mt-2">
+      <Attempts attempts={task.attempts} />
       {task.error !== undefined && (
         <div className="rounded-sm bg-failed-soft px-2 py-1.5">
           <div className="flex items-center justify-between text-xs font-semibold text-failed">

@@ -2,6 +2,7 @@
 import { Button } from "../../components/Button";
 import { Fold } from "../../components/Fold";
 import { InlineMarkdown } from "../../components/Markdown";
+import { Attempts } from "../../debugger/Attempts";
 import { CopyButton } from "../../debugger/CopyButton";
 import { isObject } from "../../debugger/diff";
 import { duration, nodeList, nodeName, readableError, shortId } from "../../debugger/format";
@@ -68,6 +69,7 @@ function TaskDetail({ threadId, task, nested }: { threadId: string; task: TaskVi
           <CopyButton text={task.id} label={t("debug.tasks.copyId")} size={12} />
         </dd>
       </dl>
+      <Attempts attempts={task.attempts} />
       {task.error !== undefined && (
         <div className="mt-1 rounded-sm bg-failed-soft px-2 py-1.5">
           <div className="flex items-center justify-between">

@@ -1,9 +1,10 @@
 /** Everything that comes over the stream of the selected thread, with its time: tasks, text, custom events, checkpoints. */
-import { CircleDot, Eraser, Milestone, Play, Radio, TextQuote, TriangleAlert } from "lucide-react";
+import { CircleDot, Eraser, Milestone, Play, Radio, RotateCcw, TextQuote, TriangleAlert } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Switch } from "../../components/Switch";
+import { afterAttempt } from "../../debugger/Attempts";
 import { clock, duration, nodeList, preview, readableError } from "../../debugger/format";
 import { Pre } from "../../debugger/Pre";
 import { ensureStarted, streamLog } from "../../debugger/runStore";
@@ -143,6 +144,19 @@ function lineOf(entry: LogEntry): Line {
           ...entry.calls.map(callText),
         ].join("\n\n"),
       };
+    case "attempt": {
+      const error = readableError(entry.attempt.error);
+      return {
+        mark: <RotateCcw size={13} className="text-failed" aria-hidden />,
+        who: entry.node,
+        text: t("debug.attempts.failed", {
+          n: entry.attempt.attempt,
+          error,
+          then: afterAttempt(entry.attempt),
+        }),
+        more: error,
+      };
+    }
     case "custom":
       return {
         mark: <CircleDot size={13} className={quiet} aria-hidden />,

@@ -14,6 +14,10 @@ threads: number,
  */
 checkpoints: number, 
 /**
+ * Items of the long-term memory looked at.
+ */
+items: number, 
+/**
  * What is wrong.
  */
 damage: Array<DamageView>, 

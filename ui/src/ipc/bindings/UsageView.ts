@@ -22,6 +22,10 @@ shared: number,
  */
 ofThreads: number, 
 /**
+ * Bytes of what is remembered beside threads.
+ */
+ofStore: number, 
+/**
  * How many threads there are.
  */
 total: number, 

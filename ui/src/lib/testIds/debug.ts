@@ -59,6 +59,7 @@ export const debugIds = {
   lastRun: "last-run",
   within: "within",
   withinStep: "within-step",
+  attempts: "attempts",
   exchanges: "exchanges",
   exchange: "exchange",
   exchangeText: "exchange-text",

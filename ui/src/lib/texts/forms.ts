@@ -93,6 +93,7 @@ export const forms = {
   "forms.schema.no": "No",
   "forms.schema.fixed": "Always {value}",
   "forms.schema.noFields": "There is nothing to fill in.",
+  "forms.schema.oneOf": "What it is",
   "forms.schema.defaultIs": "{value} when empty",
 
   "forms.check.nothing": "Nothing is allowed here.",

@@ -12,7 +12,7 @@ export const safety = {
   "trust.none": "It touches nothing outside of itself",
   "trust.noneText": "Graphs ask here before they reach servers, programs, folders or keys.",
   "trust.what.host": "Servers",
-  "trust.what.host.help": "What the graph sends there leaves this machine.",
+  "trust.what.host.help": "The graph sends them what its nodes say, and takes what comes back.",
   "trust.what.folder": "Folders outside of the project",
   "trust.what.folder.help": "Their files can be read.",
   "trust.what.program": "Programs",

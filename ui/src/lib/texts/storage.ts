@@ -84,7 +84,8 @@ export const storage = {
   "storage.check.running": "Reading every record…",
   "storage.check.leave": "The check goes on when this is closed.",
   "storage.check.sound": "Everything is sound",
-  "storage.check.soundText": "Read whole. Threads: {threads}, checkpoints: {checkpoints}, items of the long-term memory: {items}.",
+  "storage.check.soundText":
+    "Read whole. Threads: {threads}, checkpoints: {checkpoints}, items of the long-term memory: {items}.",
   "storage.check.damage": "{n} damaged places",
   "storage.check.damageOne": "A damaged place",
   "storage.check.repair": "Repair…",

@@ -54,6 +54,7 @@ pub struct ToolsConfig {
 
 /// A tool: what the model is told of it, and what it does.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(extend("x-one-of" = ["javascript", "python", "http", "graph", "handoff"]))]
 pub struct ToolConfig {
     /// How the model calls it: letters, digits, `_` and `-`.
     #[schemars(title = "Name")]
