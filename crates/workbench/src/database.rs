@@ -357,7 +357,10 @@ mod tests {
         assert_eq!(at("threads.db"), "sqlite:/data/threads.db");
         assert_eq!(at("sqlite:/x/y.db"), "sqlite:/x/y.db");
         assert_eq!(at("file:threads"), "file:/data/threads");
-        assert_eq!(at("file:threads?synchronous=normal"), "file:/data/threads?synchronous=normal");
+        assert_eq!(
+            at("file:threads?synchronous=normal"),
+            "file:/data/threads?synchronous=normal"
+        );
         assert_eq!(at(" memory: "), "memory:");
         assert_eq!(at("postgres://h/d"), "postgres://h/d");
         assert!(absolute("sqlite:", Path::new("/data")).is_err());

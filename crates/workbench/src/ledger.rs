@@ -351,6 +351,11 @@ impl Ledger {
         let made_at = made_at(checkpoint_id);
         self.with(|c| {
             let transaction = c.transaction()?;
+            transaction.execute(
+                "DELETE FROM attempts WHERE thread_id = ?1 AND task_id IN
+                 (SELECT task_id FROM tasks WHERE thread_id = ?1 AND checkpoint_id < ?2)",
+                [thread_id, checkpoint_id],
+            )?;
             for table in ["tasks", "bookmarks"] {
                 transaction.execute(
                     &format!("DELETE FROM {table} WHERE thread_id = ?1 AND checkpoint_id < ?2"),

@@ -42,6 +42,20 @@ impl App {
         App { workbench, events }
     }
 
+    /// Ends the workbench and waits until its last task has let go of it: a folder has one user at a time.
+    pub async fn close(self) {
+        self.workbench.shutdown().await;
+        let held = Arc::downgrade(&self.workbench);
+        drop(self);
+        for _ in 0..1000 {
+            if held.strong_count() == 0 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("something still holds the workbench");
+    }
+
     /// Calls a command that must succeed.
     pub async fn ok(&self, command: &str, request: Value) -> Value {
         match self.workbench.call(command, request.clone()).await {

@@ -107,6 +107,7 @@ function Detail({ exchange, tall }: { exchange: ExchangeView; tall: boolean }) {
         }))}
         aside={<CopyButton text={text} label={t("debug.exchanges.copy")} size={12} />}
       />
+      {side === "request" && <p className="mt-1 text-2xs text-text-3">{t("debug.exchanges.requestHelp")}</p>}
       <Pre
         height={tall ? "tall" : "normal"}
         tone="plain"

@@ -104,8 +104,7 @@ async fn debugged(url: &str, kind: &str) {
     let checked = app.ok("storage.verify", json!({"repair": false})).await;
     assert_eq!((&checked["damage"], &checked["threads"]), (&json!([]), &json!(1)));
 
-    app.workbench.shutdown().await;
-    drop(app);
+    app.close().await;
     let app = on(dir.path(), url).await;
     assert_eq!(
         app.ok("thread.checkpoints", of).await,
@@ -113,7 +112,7 @@ async fn debugged(url: &str, kind: &str) {
         "the same after a restart"
     );
     assert_eq!(app.state(&thread, None).await["log"], log);
-    app.workbench.shutdown().await;
+    app.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -77,8 +77,7 @@ async fn the_rule_takes_what_the_app_knows_of_old_threads() {
         "not-found"
     );
     assert_eq!(exchanges(&app, &young, &young_tasks[0]).await.len(), 1);
-    app.workbench.shutdown().await;
-    drop(app);
+    app.close().await;
     let ledger = std::fs::read(dir.path().join("workbench.db")).unwrap();
     assert!(!contains(&ledger, &thread), "no row names it");
     assert!(contains(&ledger, &young));
@@ -106,8 +105,7 @@ async fn a_thread_that_was_deleted_beside_the_app_is_forgotten() {
         "no ghost of it"
     );
     assert_eq!(exchanges(&app, &thread, &task).await.len(), 1);
-    app.workbench.shutdown().await;
-    drop(app);
+    app.close().await;
 
     let app = App::open(dir.path()).await;
     for _ in 0..200 {

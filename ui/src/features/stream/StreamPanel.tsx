@@ -152,7 +152,7 @@ function lineOf(entry: LogEntry): Line {
         text: t("debug.attempts.failed", {
           n: entry.attempt.attempt,
           error,
-          then: afterAttempt(entry.attempt),
+          next: afterAttempt(entry.attempt),
         }),
         more: error,
       };
