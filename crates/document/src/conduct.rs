@@ -24,6 +24,8 @@ pub struct Conduct {
     pub effect: Option<Effect>,
     /// Tasks of the node that work at once, when that is limited.
     pub concurrency: Option<u32>,
+    /// Super-steps of a run in which the node may have work, when that is limited.
+    pub max_visits: Option<u32>,
 }
 
 /// What running a node does to the world outside of the graph: what may be done when it is not known whether it ran.
@@ -364,16 +366,20 @@ impl Conduct {
         conduct.fallback = record
             .get("fallback")
             .and_then(|json| fallback(&mut reader, json));
-        reader.code = "bad-concurrency";
-        let at_once = |json: &Json| {
+        let count = |json: &Json| {
             json.as_u64()
                 .and_then(|n| u32::try_from(n).ok())
                 .filter(|n| *n > 0)
         };
-        let words = "a whole number of at least 1";
-        conduct.concurrency = record
-            .as_object()
-            .and_then(|record| reader.member(record, "", "concurrency", words, at_once));
+        let mut counted = |key, code| {
+            reader.code = code;
+            let words = "a whole number of at least 1";
+            record
+                .as_object()
+                .and_then(|record| reader.member(record, "", key, words, count))
+        };
+        conduct.concurrency = counted("concurrency", "bad-concurrency");
+        conduct.max_visits = counted("max_visits", "bad-max-visits");
         reader.code = "bad-effect";
         let words = "\"pure\", \"reads\", \"idempotent\" or \"once\"";
         conduct.effect = record

@@ -131,6 +131,10 @@ pub fn json_schema() -> Json {
                         "type": "integer", "minimum": 1, "maximum": u32::MAX,
                         "description": "Tasks of the node that work at once, over all runs of the graph; the others wait."
                     },
+                    "max_visits": {
+                        "type": "integer", "minimum": 1, "maximum": u32::MAX,
+                        "description": "Super-steps of one run in which the node may have work: a bound for the loops that it is part of."
+                    },
                     "effect": {
                         "enum": Effect::ALL.map(Effect::as_str),
                         "description": "What running the node does to the world."

@@ -60,9 +60,9 @@ pub enum RunError {
     Cancelled,
     /// A run came to a node in more super-steps than the node allows. The thread can go on from there.
     #[error(
-        "Node `{node}` was to run a {}th time, and at most {limit} are allowed in one run. Nothing of this step was \
-         begun: go on with the thread, which counts anew, raise the node's `max_visits`, or let a condition end the \
-         loop.", .limit + 1
+        "A run may come to node `{node}` in at most {limit} super-steps, and this one was to come once more. Nothing of \
+         that step was begun: go on with the thread, which counts anew, raise the node's `max_visits`, or let a \
+         condition end the loop."
     )]
     LoopLimit {
         /// Which node.

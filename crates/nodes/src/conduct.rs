@@ -90,6 +90,9 @@ pub(crate) fn options(
     if let Some(limit) = conduct.concurrency {
         options = options.concurrency(usize::try_from(limit).unwrap_or(usize::MAX));
     }
+    if let Some(limit) = conduct.max_visits {
+        options = options.max_visits(limit);
+    }
     if let Some(limits) = &conduct.timeout {
         options = options.timeout(timeout(limits));
     }

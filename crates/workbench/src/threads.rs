@@ -26,6 +26,7 @@ pub(crate) const GRAPH_PATH: &str = "graph_path";
 pub(crate) fn problem(error: &RunError) -> Problem {
     let remedy = match error {
         RunError::Recursion { .. } => "Continue the thread, or raise the recursion limit of the graph.",
+        RunError::LoopLimit { .. } => "Continue the thread, or raise `max_visits` of the node.",
         RunError::Node { .. } => {
             "Correct the node or the state, and continue: what finished is not run again."
         }

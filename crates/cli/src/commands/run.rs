@@ -335,7 +335,7 @@ fn ended(
                     ));
                     Fault::quiet(STOPPED)
                 }
-                RunError::Node { .. } | RunError::Recursion { .. } => {
+                RunError::Node { .. } | RunError::Recursion { .. } | RunError::LoopLimit { .. } => {
                     out::note(&format!("superstep: {error}"));
                     out::note(&format!(
                         "Finished work is kept. Remove the cause and go on with: {resume}"

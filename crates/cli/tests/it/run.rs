@@ -332,6 +332,24 @@ fn the_recursion_limit_is_a_failure_with_a_way_on() {
 }
 
 #[test]
+fn a_bounded_loop_stops_and_every_run_counts_anew() {
+    let user = User::new();
+    let graph = json!({
+        "format": "superstep/1", "name": "bounded",
+        "state": {"n": {"type": "integer", "default": 0}},
+        "nodes": {"count": {"kind": "assign", "config": {"set": {"n": "state.n + 1"}}, "max_visits": 3}},
+        "edges": [{"from": "__start__", "to": "count"},
+                  {"from": "count", "to": "count", "when": "state.n < 5"},
+                  {"from": "count", "to": "__end__", "when": "state.n >= 5"}],
+    });
+    user.graph("bounded.json", &graph);
+    let failed = user.expect(1, &["run", "bounded.json", "--thread", "t", "--input", "{}"]);
+    assert!(failed.err.contains("at most 3 super-steps"), "{}", failed.err);
+    assert!(failed.err.contains("resume t"), "it says how to go on: {}", failed.err);
+    assert_eq!(user.expect(0, &["resume", "t"]).json(), json!({ "n": 5 }));
+}
+
+#[test]
 #[cfg(unix)]
 fn ctrl_c_stops_and_the_thread_goes_on() {
     use std::io::BufRead;

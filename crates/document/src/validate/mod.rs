@@ -47,7 +47,7 @@ impl Document {
 const MAX_SUGGESTIONS: usize = 200;
 
 /// What a node's record may say.
-const NODE_FIELDS: [&str; 11] = [
+const NODE_FIELDS: [&str; 12] = [
     "kind",
     "config",
     "title",
@@ -59,6 +59,7 @@ const NODE_FIELDS: [&str; 11] = [
     "fallback",
     "effect",
     "concurrency",
+    "max_visits",
 ];
 
 /// The document under examination and what was found so far.

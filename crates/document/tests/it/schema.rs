@@ -95,7 +95,7 @@ fn the_schema_and_validate_agree_about_form() {
         ),
         with(
             "/nodes/a",
-            json!({"kind": "assign", "concurrency": 1, "effect": "pure", "x-mine": {}}),
+            json!({"kind": "assign", "concurrency": 1, "max_visits": 3, "effect": "pure", "x-mine": {}}),
         ),
         with(
             "/nodes/a",

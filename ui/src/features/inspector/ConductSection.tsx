@@ -34,7 +34,7 @@ interface ConductProps {
 export function ConductSection({ name, record, diagnostics, keys, set }: ConductProps) {
   const used = conductCount(record);
   const wrong = diagnostics.some((each) =>
-    /^\/(retry|timeout|cache|defer|fallback|effect|concurrency)(\/|$)/.test(each.pointer ?? ""),
+    /^\/(retry|timeout|cache|defer|fallback|effect|concurrency|max_visits)(\/|$)/.test(each.pointer ?? ""),
   );
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? (used > 0 || wrong);
@@ -83,6 +83,20 @@ export function ConductSection({ name, record, diagnostics, keys, set }: Conduct
               min={1}
               integer
               onChange={(value) => set("/concurrency", value, t("forms.conduct.concurrency"))}
+            />
+          </Field>
+          <Field
+            label={t("forms.conduct.visits")}
+            description={t("forms.conduct.visitsHelp")}
+            pointer="/max_visits"
+            error={problemsOf(diagnostics, (pointer) => pointer === "/max_visits")}
+          >
+            <NumberField
+              value={number(record["max_visits"])}
+              placeholder={t("forms.conduct.visitsNone")}
+              min={1}
+              integer
+              onChange={(value) => set("/max_visits", value, t("forms.conduct.visits"))}
             />
           </Field>
           <Field

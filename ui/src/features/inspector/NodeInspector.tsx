@@ -73,7 +73,7 @@ export function NodeInspector({ name }: { name: string }) {
   const others = problemsOf(
     diagnostics,
     (pointer) =>
-      !/^\/(config\/|retry|timeout|cache|defer|fallback|effect|concurrency)/.test(pointer) &&
+      !/^\/(config\/|retry|timeout|cache|defer|fallback|effect|concurrency|max_visits)/.test(pointer) &&
       pointer !== "/title" &&
       pointer !== "/description",
   );
