@@ -1,6 +1,7 @@
 //! The sending end of a run's stream.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::mpsc;
@@ -14,9 +15,17 @@ pub(crate) struct Emitter {
     modes: u8,
     sender: Option<mpsc::Sender<(Arc<[String]>, Payload)>>,
     ns: Arc<[String]>,
-    /// Ids of the messages that were sent: one that comes out of a nested graph too is not sent again.
-    messages: Arc<Mutex<HashSet<String>>>,
+    told: Arc<Told>,
     meter: Option<Meter>,
+}
+
+/// What the emitters of one run share.
+#[derive(Default)]
+struct Told {
+    /// Ids of the messages that were sent: one that comes out of a nested graph too is not sent again.
+    messages: Mutex<HashSet<String>>,
+    /// The run has failed: what its other tasks still do is not told.
+    over: AtomicBool,
 }
 
 impl Emitter {
@@ -26,7 +35,7 @@ impl Emitter {
             modes,
             sender: Some(sender),
             ns: Arc::from([]),
-            messages: Arc::default(),
+            told: Arc::default(),
             meter: None,
         }
     }
@@ -41,7 +50,7 @@ impl Emitter {
             modes: 0,
             sender: None,
             ns: Arc::from([]),
-            messages: Arc::default(),
+            told: Arc::default(),
             meter: None,
         }
     }
@@ -57,7 +66,9 @@ impl Emitter {
 
     /// A reader that went away is no error here: dropping the reader cancels the run.
     pub(crate) async fn send(&self, payload: Payload) {
-        if let Some(sender) = &self.sender {
+        if let Some(sender) = &self.sender
+            && !self.told.over.load(Ordering::Relaxed)
+        {
             let _waits = self.meter.as_ref().map(|meter| meter.enter(Activity::Reader));
             let _ = sender.send((self.ns.clone(), payload)).await;
         }
@@ -65,9 +76,15 @@ impl Emitter {
 }
 
 impl Emitter {
+    /// Ends the stream of the whole run, although tasks of it go on.
+    pub(crate) fn close(&self) {
+        self.told.over.store(true, Ordering::Relaxed);
+    }
+
     /// Notes a message id; false when it was noted before.
     pub(crate) fn first_time(&self, id: String) -> bool {
         let mut messages = self
+            .told
             .messages
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());

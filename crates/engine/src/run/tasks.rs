@@ -413,7 +413,6 @@ impl Loop {
             end,
             answers,
         } = outcome;
-        let quiet = ended.has_failed() || head.is_start();
         let answered = answers.is_some();
         let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
         let mut said: Writes = resume.into_iter().collect();
@@ -522,8 +521,12 @@ impl Loop {
         let shown_by_caller = head.is_call() && !interrupts.is_empty();
         ended.asked_in_call |= shown_by_caller;
         // A nested graph that stopped at a breakpoint leaves nothing to tell.
-        if !quiet && !shown_by_caller && leaves_something {
+        if !head.is_start() && !shown_by_caller && leaves_something {
             self.emit_outcome(place, &writes, &interrupts, error).await;
+        }
+        if ended.has_failed() && !self.shared.nested {
+            // The run is over for its readers. A graph around a nested one may still go on.
+            self.shared.emitter.close();
         }
         if head.is_call() {
             for reply in self.calls.waiting.remove(&place).into_iter().flatten() {
