@@ -416,11 +416,19 @@ The copy has the same checkpoints with the same ids and goes its own way from th
 Examples:
   superstep threads copy THREAD
   superstep threads copy THREAD trial
-  superstep threads copy THREAD --to file:/backup/threads")]
+  superstep threads copy THREAD --to file:/backup/threads
+  superstep threads copy --all --to postgres://me@localhost/threads    move to another database; again for what is new")]
 pub(crate) struct CopyArgs {
     /// The thread
-    #[arg(value_name = "THREAD")]
-    pub(crate) thread: String,
+    #[arg(
+        value_name = "THREAD",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    pub(crate) thread: Option<String>,
+    /// Every thread that is not there yet, and the items of the store
+    #[arg(long, requires = "to")]
+    pub(crate) all: bool,
     /// Name of the copy [default: a new one; with --to the same]
     #[arg(value_name = "NAME", value_parser = named())]
     pub(crate) name: Option<String>,

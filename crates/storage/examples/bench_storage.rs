@@ -38,6 +38,7 @@ fn main() {
         space(folder.path()).await;
         reading(folder.path()).await;
         threads(folder.path()).await;
+        crowd(folder.path()).await;
         wide(folder.path()).await;
     });
 }
@@ -198,6 +199,39 @@ async fn commits(folder: &Path, synchronous: Synchronous) {
         "commits/s",
         Some(limit),
     );
+}
+
+/// Many threads at once on one file, each awaiting its own commits. The limit is as many plain inserts of the same bytes, as
+/// many to a transaction as there are threads that wait, up to the size of a group.
+async fn crowd(folder: &Path) {
+    const THREADS: u64 = 1000;
+    const EACH: u64 = 100;
+    let file = folder.join("crowd.db");
+    let saver = Arc::new(normal(&file));
+    let work: Vec<_> = (0..THREADS).map(|_| small_steps(0, EACH)).collect();
+    let began = Instant::now();
+    let running = work.into_iter().enumerate().map(|(n, steps)| {
+        let saver = saver.clone();
+        tokio::spawn(async move {
+            for (writes, put) in steps {
+                let thread = format!("thread {n}").as_str().into();
+                let commit = Commit {
+                    thread,
+                    ..commit(writes, put)
+                };
+                saver.commit(commit).await.unwrap();
+            }
+        })
+    });
+    for ended in join_all(running.collect::<Vec<_>>()).await {
+        ended.unwrap();
+    }
+    let rate = (THREADS * EACH) as f64 / began.elapsed().as_secs_f64();
+    drop(saver);
+    let bytes = size(&file) / (THREADS * EACH);
+    let limit = plain(folder, "NORMAL", bytes as usize, THREADS * EACH, 256);
+    let params = serde_json::json!({"synchronous": "NORMAL", "threads": THREADS, "steps": EACH});
+    report("threads at once", params, rate, "commits/s", Some(limit));
 }
 
 /// A counter that loops through the engine, with a checkpoint a step. The limit is one plain insert of the same bytes

@@ -9,11 +9,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, Write as Output};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use superstep::{
-    Change, Checkpoint, CheckpointId, Checkpointer, Commit, ListQuery, Metadata, Name, Object, Put,
-    StorageError, TaskWrites, ThreadId, Value, Watch, Write,
+    Change, Checkpoint, CheckpointId, Checkpointer, Clock as _, Commit, ListQuery, Metadata, Name, Object,
+    Put, StorageError, Store, StoreError, StoreOp, StoreQuery, SystemClock, TaskWrites, ThreadId, Ttl, Value,
+    Watch, Write,
 };
 
 /// What the head of a file says it is.
@@ -270,6 +272,46 @@ impl<'a> Writer<'a> {
             }
         }
         done.map(|()| self.stored)
+    }
+}
+
+/// Items that are copied together.
+const ITEMS: usize = 200;
+
+/// Copies the items of a store that the other one does not have; says how many. Each is put anew there: its times are those of
+/// the copy, and one that expires does so when it would have here.
+pub async fn items(from: &dyn Store, to: &dyn Store) -> Result<u64, StoreError> {
+    let (mut count, mut offset) = (0, 0);
+    loop {
+        let query = StoreQuery {
+            limit: ITEMS,
+            offset,
+            refresh_ttl: Some(false),
+            ..StoreQuery::default()
+        };
+        let page = from.search(query).await?;
+        offset += page.len();
+        let known = page.iter().map(|item| StoreOp::Get {
+            namespace: item.namespace.clone(),
+            key: item.key.clone(),
+            refresh_ttl: Some(false),
+        });
+        let known = to.batch(known.collect()).await?;
+        let mut puts = Vec::new();
+        for (item, known) in page.iter().zip(known) {
+            if known.into_item().is_some() {
+                continue;
+            }
+            let labels: Vec<&str> = item.namespace.iter().map(String::as_str).collect();
+            let put = StoreOp::put(&labels, item.key.clone(), Value::Object(item.value.clone()))?;
+            let left = |at: u64| Duration::from_millis(at.saturating_sub(SystemClock.now_ms()).max(1));
+            puts.push(put.living(item.expires_at.map_or(Ttl::Never, |at| Ttl::For(left(at)))));
+        }
+        count += puts.len() as u64;
+        to.batch(puts).await?;
+        if page.len() < ITEMS {
+            return Ok(count);
+        }
     }
 }
 

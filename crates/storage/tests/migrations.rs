@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use superstep::conformance::{Draft, id};
 use superstep::{
-    Checkpoint, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery, MemorySaver, Pruning, TaskId,
-    TaskWrites, Write, json,
+    Checkpoint, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery, MemorySaver, Pruning, Store,
+    StoreConfig, TaskId, TaskWrites, Write, json,
 };
-use superstep_storage::SqliteSaver;
+use superstep_storage::{PostgresSaver, SqliteSaver};
+use superstep_test_servers::Postgres;
 
 async fn writes(
     saver: &dyn Checkpointer,
@@ -99,6 +100,27 @@ async fn everything(saver: &dyn Checkpointer) -> Vec<CheckpointTuple> {
     saver.list(&ListQuery::default()).await.expect("a list")
 }
 
+async fn go_on(savers: &[&dyn Checkpointer]) {
+    // It goes on: lists that were begun by the old release grow, and what is removed takes nothing else away.
+    for saver in savers {
+        let head = saver.get(&"talk".into(), "", Some(&id(149))).await;
+        let mut last = head.expect("readable").expect("there").checkpoint;
+        for n in 500..580 {
+            let text = "a long message, ".repeat(80);
+            let draft =
+                Draft::after(&last, id(n)).append("messages", vec![json!({"id": n, "content": text})]);
+            last = draft.store(*saver, "talk", "").await.expect("stores");
+        }
+        saver
+            .copy_thread(&"talk".into(), &"copy".into())
+            .await
+            .expect("copies");
+        let pruning = Pruning::threads(["talk".into()], Keep::Branches);
+        saver.prune(&pruning).await.expect("prunes");
+        saver.delete_thread(&"other".into()).await.expect("deletes");
+    }
+}
+
 /// A copy of a fixture: the test must not change the original.
 fn fixture(name: &str, folder: &Path) -> PathBuf {
     let original = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -125,28 +147,104 @@ async fn databases_of_older_schemas_read_as_they_did_and_go_on() {
         for (found, wanted) in found.iter().zip(&wanted) {
             assert_eq!(found, wanted, "{name}");
         }
-        // It goes on: lists that were begun by the old release grow, and what is removed takes nothing else away.
-        for saver in [&saver as &dyn Checkpointer, &memory] {
-            let head = saver.get(&"talk".into(), "", Some(&id(149))).await;
-            let mut last = head.expect("readable").expect("there").checkpoint;
-            for n in 500..580 {
-                let text = "a long message, ".repeat(80);
-                let draft =
-                    Draft::after(&last, id(n)).append("messages", vec![json!({"id": n, "content": text})]);
-                last = draft.store(saver, "talk", "").await.expect("stores");
-            }
-            saver
-                .copy_thread(&"talk".into(), &"copy".into())
-                .await
-                .expect("copies");
-            let pruning = Pruning::threads(["talk".into()], Keep::Branches);
-            saver.prune(&pruning).await.expect("prunes");
-            saver.delete_thread(&"other".into()).await.expect("deletes");
-        }
+        go_on(&[&saver, &memory]).await;
         assert_eq!(
             everything(&saver).await,
             everything(&memory).await,
             "{name}, gone on"
         );
     }
+}
+
+/// The tables of schema 1 that hold something.
+const TABLES: [&str; 7] = [
+    "names",
+    "spaces",
+    "metas",
+    "checkpoints",
+    "items",
+    "parts",
+    "writes",
+];
+
+/// Connects to a schema of its own.
+async fn session(server: &Postgres, schema: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(server.url(), tokio_postgres::NoTls)
+        .await
+        .expect("connects");
+    tokio::spawn(connection);
+    let path = format!("CREATE SCHEMA IF NOT EXISTS {schema}; SET search_path = {schema}");
+    client.batch_execute(&path).await.expect("a schema");
+    client
+}
+
+/// The rows of the tables as SQL that puts them there again.
+async fn dump(client: &tokio_postgres::Client) -> String {
+    let mut sql = String::new();
+    for table in TABLES {
+        let rows = client
+            .simple_query(&format!("SELECT * FROM {table} ORDER BY 1, 2"))
+            .await;
+        for row in rows.expect("reads") {
+            let tokio_postgres::SimpleQueryMessage::Row(row) = row else {
+                continue;
+            };
+            let cells: Vec<String> = (0..row.len())
+                .map(|n| {
+                    row.get(n).map_or_else(
+                        || "NULL".to_owned(),
+                        |text| format!("'{}'", text.replace('\'', "''")),
+                    )
+                })
+                .collect();
+            sql += &format!(
+                "INSERT INTO {table} OVERRIDING SYSTEM VALUE VALUES ({});\n",
+                cells.join(", ")
+            );
+        }
+    }
+    sql + "SELECT setval('numbers', 1000000);\n"
+}
+
+/// `SUPERSTEP_WRITE_FIXTURE=FILE` writes the fixture with the code of the day: what schema 2 added are the tables of the
+/// store, which stay empty here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_postgres_database_of_the_first_schema_reads_as_it_did_and_goes_on() {
+    let Some(server) = Postgres::start() else { return };
+    if let Some(file) = std::env::var_os("SUPERSTEP_WRITE_FIXTURE") {
+        history(
+            &PostgresSaver::open(&format!("{}?schema=old", server.url()))
+                .await
+                .expect("opens"),
+        )
+        .await;
+        let text = dump(&session(&server, "old").await).await;
+        std::fs::write(file, text).expect("writable");
+        return;
+    }
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/postgres-1.sql");
+    let fixture = std::fs::read_to_string(fixture).expect("the fixture is there");
+    let old = session(&server, "old").await;
+    let tables = include_str!("../src/postgres/migrations/0001_checkpoints.sql");
+    let applied = "CREATE TABLE migrations (version bigint PRIMARY KEY, name text NOT NULL,
+                       applied timestamptz NOT NULL DEFAULT now());
+                   INSERT INTO migrations (version, name) VALUES (1, '0001_checkpoints');";
+    for sql in [tables, applied, &fixture] {
+        old.batch_execute(sql)
+            .await
+            .expect("a database of the first schema");
+    }
+    let memory = MemorySaver::new();
+    history(&memory).await;
+    let saver = PostgresSaver::open(&format!("{}?schema=old", server.url()))
+        .await
+        .expect("an old database opens");
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    assert_eq!(everything(&saver).await, everything(&memory).await);
+    go_on(&[&saver, &memory]).await;
+    assert_eq!(everything(&saver).await, everything(&memory).await, "gone on");
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    let store = saver.store(StoreConfig::default());
+    store.put(&["a"], "k", json!({"n": 1})).await.expect("stores");
+    assert!(store.get(&["a"], "k").await.expect("reads").is_some());
 }

@@ -212,6 +212,83 @@ async fn pruning_leaves_nothing_behind_and_says_what_goes() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_thread_is_pruned_in_rounds_while_others_are_served() {
+    let Some(server) = Redis::start() else { return };
+    let saver = Arc::new(open(server.url()).await);
+    let root = Draft::root(id(1)).set("log", json!([]));
+    let mut last = root.store(&*saver, "t", "").await.expect("stores");
+    for commits in 0..60_u64 {
+        let mut group = Vec::new();
+        for n in 0..100 {
+            let at = 2 + commits * 100 + n;
+            let draft = Draft::after(&last, id(at))
+                .append("log", vec![json!(at)])
+                .set("n", at);
+            let put = draft.put();
+            last = put.checkpoint.clone();
+            group.push(Commit {
+                thread: "t".into(),
+                ns: "".into(),
+                writes: vec![],
+                put: Some(put),
+            });
+        }
+        saver.commit_all(group).await.expect("stores");
+    }
+    let upper = ListQuery {
+        thread: Some("t".into()),
+        limit: Some(3001),
+        ..ListQuery::default()
+    };
+    let marked = saver
+        .heads(&upper)
+        .await
+        .expect("lists")
+        .pop()
+        .expect("one in the middle");
+    let there = saver
+        .get(&"t".into(), "", Some(&marked.id))
+        .await
+        .expect("readable")
+        .expect("there");
+    let latest = Pruning::threads(["t".into()], Keep::Latest).retain([marked.id.clone()]);
+    let plan = saver.prune(&latest.clone().dry_run()).await.expect("plans");
+    let before = saver.usage().await.expect("measures").bytes;
+    // Every moment in which the thread is seen is a whole one.
+    let (pruner, asked) = (saver.clone(), latest.clone());
+    let pruning = tokio::spawn(async move { pruner.prune(&asked).await });
+    let reader = open(server.url()).await;
+    while !pruning.is_finished() {
+        let seen = reader
+            .get(&"t".into(), "", Some(&marked.id))
+            .await
+            .expect("readable")
+            .expect("stays");
+        assert_eq!(seen.checkpoint, there.checkpoint);
+    }
+    let went = pruning.await.expect("ends").expect("prunes");
+    assert_eq!(plan, went);
+    assert_eq!(went.checkpoints, 5999);
+    assert!(saver.usage().await.expect("measures").bytes * 3 < before);
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    assert_eq!(newest(&*saver, "t").await, Some(last.clone()));
+    let next = Draft::after(&last, id(9000)).append("log", vec![json!("on")]);
+    let next = next.store(&*saver, "t", "").await.expect("goes on");
+    assert_eq!(newest(&*saver, "t").await, Some(next));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_missing_password_is_said() {
+    let Some(server) = Redis::start() else { return };
+    let address = server.url().rsplit_once('@').expect("it has a password").1;
+    let error = RedisSaver::open(&format!("redis://{address}"))
+        .await
+        .expect_err("refused")
+        .to_string();
+    assert!(error.contains("Give the user and the password"), "{error}");
+}
+
 /// The names of all keys on the server.
 async fn keys(server: &Redis) -> Vec<String> {
     let mut keys: Vec<String> = command(server, &["KEYS", "*"]).await;

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use superstep::{CheckpointId, CheckpointUsage, Keep, Object, Pruning, Removal, ThreadId, ThreadLens};
+use superstep::{
+    CheckpointId, CheckpointUsage, Keep, Object, Pruning, Removal, ThreadId, ThreadLens, ThreadQuery,
+};
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::transfer::{self, TransferError};
 use superstep_workbench::Staged;
@@ -17,6 +19,8 @@ use crate::fault::Fault;
 use crate::out;
 use crate::place::Store;
 
+/// Threads that are listed at a time.
+const PAGE: usize = 200;
 /// Lost branches that are named.
 const BRANCHES: usize = 10;
 
@@ -51,7 +55,10 @@ fn fault(error: TransferError, place: &str) -> Fault {
 
 pub(crate) async fn copy(args: &CopyArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.db).await?;
-    let from = ThreadId::from(args.thread.as_str());
+    let Some(thread) = &args.thread else {
+        return everything(&store, args.to.as_deref().unwrap_or_default()).await;
+    };
+    let from = ThreadId::from(thread.as_str());
     let found = store.thread(&from).await?;
     let (name, count) = match &args.to {
         Some(url) => {
@@ -79,6 +86,45 @@ pub(crate) async fn copy(args: &CopyArgs) -> Result<(), Fault> {
         out::count(count, "checkpoint")
     ));
     Ok(out::line(name.as_str())?)
+}
+
+/// Copies every thread that the other place does not have, and every item of the store that it does not have.
+async fn everything(store: &Store, url: &str) -> Result<(), Fault> {
+    let to = Store::open(&Db {
+        db: Some(url.to_owned()),
+    })
+    .await?;
+    let total = store.saver.count_threads(&ThreadQuery::default()).await?;
+    let mut page = ThreadQuery {
+        limit: Some(PAGE),
+        ..ThreadQuery::default()
+    };
+    let (mut threads, mut there, watch) = (0, 0, progress("thread"));
+    loop {
+        let found = store.saver.threads(&page).await?;
+        let Some(last) = found.last() else { break };
+        page.after = Some(last.place());
+        for thread in found.iter().map(|found| &found.thread) {
+            match transfer::transfer(&*store.saver, &*to.saver, thread, thread, &|_, _| true).await {
+                Ok(_) => threads += 1,
+                Err(TransferError::Taken(_)) => there += 1,
+                Err(error) => return Err(fault(error, &to.name)),
+            }
+            watch(threads + there, total);
+        }
+    }
+    let items = transfer::items(&*store.memory, &*to.memory).await?;
+    let known = match there {
+        0 => String::new(),
+        there => format!(" There already: {}.", out::count(there, "thread")),
+    };
+    out::note(&format!(
+        "Copied {} and {} to {}.{known}",
+        out::count(threads, "thread"),
+        out::count(items, "item"),
+        to.name
+    ));
+    Ok(())
 }
 
 pub(crate) async fn export(args: &ExportThreadArgs) -> Result<(), Fault> {

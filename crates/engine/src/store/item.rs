@@ -16,13 +16,15 @@ pub struct Item {
     pub created_at: u64,
     /// When the value was put, in milliseconds since the Unix epoch.
     pub updated_at: u64,
+    /// When it expires, in milliseconds since the Unix epoch; reading it may put that off.
+    pub expires_at: Option<u64>,
     /// In answers to a search with a query: how well it fits, higher is better. The cosine of the best vector in a
     /// search by meaning; a number that compares only within one answer in a search by words.
     pub score: Option<f64>,
 }
 
 impl Item {
-    /// The item as JSON; times are ISO-8601 text, and `score` is there only when there is one.
+    /// The item as JSON; times are ISO-8601 text, `expires_at` and `score` are there only when there is one.
     pub fn to_json(&self) -> Value {
         let mut object = Object::new();
         let labels: List = self
@@ -35,6 +37,9 @@ impl Item {
         object.insert("value", self.value.clone());
         object.insert("created_at", iso8601(self.created_at));
         object.insert("updated_at", iso8601(self.updated_at));
+        if let Some(expires_at) = self.expires_at {
+            object.insert("expires_at", iso8601(expires_at));
+        }
         if let Some(score) = self.score {
             object.insert("score", score);
         }

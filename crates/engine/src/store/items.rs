@@ -210,6 +210,7 @@ impl Kept {
             value: self.value.clone(),
             created_at: self.created_at,
             updated_at: self.updated_at,
+            expires_at: self.expires_at,
             score,
         }
     }

@@ -6,6 +6,8 @@
 pub(crate) mod bytes;
 pub(crate) mod chain;
 pub(crate) mod difference;
+#[cfg(test)]
+mod noise;
 pub(crate) mod pack;
 pub(crate) mod plain;
 pub(crate) mod pruning;

@@ -24,8 +24,10 @@ use crate::codec::plain::{Entry, Task, read_back, written_out};
 
 /// Layout of a journal.
 const SCHEMA: u32 = 1;
+/// Checkpoints of a damaged thread that are named.
+const NAMED: usize = 5;
 /// A checkpoint is not written whole before so many changes...
-const CHANGES: u32 = 64;
+const CHANGES: u32 = 8;
 /// ...and before they weigh so many times what the last whole one did.
 const RATIO: u64 = 4;
 
@@ -57,10 +59,37 @@ impl Loaded {
             Some(damage) => Err(StorageError::Corrupt {
                 place: format!("Thread {thread}"),
                 cause: format!(
-                    "{}. Its other checkpoints can be read one by one; a repair removes what is lost",
-                    damage.what
+                    "{}. {}; a repair removes what is lost",
+                    damage.what,
+                    self.readable()
                 ),
             }),
+        }
+    }
+}
+
+impl Loaded {
+    /// Which checkpoints can still be read, for whoever cannot list them.
+    fn readable(&self) -> String {
+        let newest = ListQuery {
+            ns: Some("".into()),
+            limit: Some(NAMED + 1),
+            ..ListQuery::default()
+        };
+        let heads = self
+            .saver
+            .heads(&newest)
+            .now_or_never()
+            .and_then(Result::ok)
+            .unwrap_or_default();
+        let named: Vec<&str> = heads.iter().take(NAMED).map(|head| head.id.as_str()).collect();
+        match (named.is_empty(), heads.len() > NAMED) {
+            (true, _) => "None of its checkpoints can be read".to_owned(),
+            (false, more) => format!(
+                "These checkpoints can be read one by one: {}{}",
+                named.join(", "),
+                if more { " and older ones" } else { "" }
+            ),
         }
     }
 }

@@ -59,7 +59,7 @@ macro_rules! scope {
 }
 
 const NEWEST: &str = concat!(
-    "SELECT i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, NULL::float8 FROM store_items i WHERE ",
+    "SELECT i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, NULL::float8, i.expires_at FROM store_items i WHERE ",
     scope!(),
     " ORDER BY i.updated_at DESC, i.ns, i.key LIMIT $4 OFFSET $5"
 );
@@ -85,14 +85,14 @@ const WORDS: &str = concat!(
                 sum(w.weight * c.times * 2.2 / (c.times + 1.2 * (0.25 + 0.75 * c.length / a.average))) AS score
          FROM counted c JOIN weights w ON w.word = c.word, all_of_it a GROUP BY c.ns, c.key
      )
-     SELECT i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, s.score::float8
+     SELECT i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, s.score::float8, i.expires_at
      FROM scores s JOIN store_items i ON i.ns = s.ns AND i.key = s.key
      ORDER BY s.score DESC, i.updated_at DESC, i.ns, i.key LIMIT $4 OFFSET $5"
 );
 
 // With the extension `vector`.
 const NEAREST: &str = concat!(
-    "SELECT i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, n.score
+    "SELECT i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, n.score, i.expires_at
      FROM store_items i CROSS JOIN LATERAL (
          SELECT max(CASE WHEN i.dims <> cardinality($6::real[]) THEN 0 ELSE coalesce(nullif(
                     1 - ((i.vectors[g * i.dims + 1:(g + 1) * i.dims])::vector <=> $6::real[]::vector), 'NaN'), 0)
@@ -110,7 +110,7 @@ const VECTORS: &str = concat!(
 );
 
 const PLACES: &str = "
-    SELECT i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, NULL::float8
+    SELECT i.ns, i.key, i.value, i.created_at, i.updated_at, i.ttl, NULL::float8, i.expires_at
     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY u (ns, key, place)
     JOIN store_items i ON i.ns = string_to_array(u.ns, '.') AND i.key = u.key
     WHERE $3::bigint IS NULL OR i.expires_at IS NULL OR i.expires_at > $3
@@ -497,6 +497,7 @@ pub(super) fn found(row: &Row) -> Result<(Item, bool), Fault> {
     let item = Item {
         created_at: at(3)?,
         updated_at: at(4)?,
+        expires_at: row.try_get::<_, Option<i64>>(7)?.map(i64::unsigned_abs),
         score: row.try_get(6)?,
         namespace,
         key,

@@ -259,7 +259,7 @@ impl View {
             let rows = self
                 .session
                 .query(
-                    "SELECT ns, key, value, created_at, updated_at, ttl, NULL::float8 FROM store_items
+                    "SELECT ns, key, value, created_at, updated_at, ttl, NULL::float8, expires_at FROM store_items
                      WHERE (ns, key) > ($1::text[], $2::text) ORDER BY ns, key LIMIT $3",
                     &[&after.0, &after.1, &(PAGE as i64)],
                 )

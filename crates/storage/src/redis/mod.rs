@@ -207,6 +207,18 @@ impl RedisSaver {
     }
 }
 
+/// Reads bytes as everything that a hash of ours holds, for tests that have no server.
+#[cfg(test)]
+pub(crate) fn decoded(bytes: &[u8]) {
+    let id = superstep::CheckpointId::from("a");
+    let texts = [(state::index_key("", &id), bytes.to_vec())].into();
+    let _ = state::State::of("", &id, &texts);
+    let _ = state::Start::read(bytes);
+    let _ = state::index_parts(bytes);
+    let _ = store::kept(&(Vec::new(), String::new()), bytes);
+    let _ = server::placed(bytes);
+}
+
 /// The URL for the server, and what of it is for us.
 fn read_url(url: &str) -> Result<(String, RedisOptions), StorageError> {
     let mut options = RedisOptions::default();

@@ -94,7 +94,9 @@ impl Server {
         rows: impl IntoIterator<Item = u64>,
         mode: &str,
     ) -> Result<HashMap<u64, Vec<u8>>, StorageError> {
-        let wanted: Vec<u64> = rows.into_iter().collect();
+        let mut wanted: Vec<u64> = rows.into_iter().collect();
+        // Rows of one list come one after the other: a page shares what they continue.
+        wanted.sort_unstable();
         let mut found = HashMap::new();
         for page in wanted.chunks(PAGE * 4) {
             let mut arguments = vec![mode.as_bytes().to_vec()];

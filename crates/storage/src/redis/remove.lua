@@ -3,7 +3,9 @@
 -- KEYS: as commit.lua. ARGV: thread, a new epoch, the epoch and the number of changes the caller read ('' and '': remove
 -- everything; 'gone' and '': everything, if it has run out of time); 'plan' or 'do'; then the new place and creation time
 -- of the thread, the number of its root checkpoints that stay, and three counted lists: checkpoints to remove, rows of
--- values to remove, checkpoints with the records to write. The answer is the bytes that go, or -1 when the thread has changed.
+-- values to remove, checkpoints with the records to write. The answer is the number of changes of the thread
+-- and the bytes that go (less than nothing when more was written), or nothing when the thread has changed. What goes at once
+-- is for the caller to bound: the server does nothing else meanwhile.
 local facts, index, heads, values, writes, open, places, threads, expiry = unpack(KEYS)
 local at = 0
 local function take()
@@ -29,7 +31,7 @@ if changes == '' then
   return 0
 end
 if redis.call('HGET', facts, 'epoch') ~= epoch or redis.call('HGET', facts, 'changes') ~= changes then
-  return -1
+  return {}
 end
 
 local plan = take() == 'plan'
@@ -68,12 +70,12 @@ for _ = 1, tonumber(take()) do
   end
 end
 if plan then
-  return math.max(bytes, 0)
+  return {changes, bytes}
 end
 
 if redis.call('ZCARD', index) == 0 then
   everything()
-  return math.max(bytes, 0)
+  return {changes, bytes}
 end
 local before = redis.call('HGET', threads, thread)
 if before ~= place then
@@ -86,5 +88,4 @@ if before ~= place then
   redis.call('HSET', threads, thread, place)
 end
 redis.call('HSET', facts, 'epoch', new_epoch, 'created', created, 'roots', roots)
-redis.call('HINCRBY', facts, 'changes', 1)
-return math.max(bytes, 0)
+return {tostring(redis.call('HINCRBY', facts, 'changes', 1)), bytes}

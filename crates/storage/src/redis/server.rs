@@ -246,7 +246,9 @@ impl Server {
     pub(super) async fn call(&self, command: Cmd, what: &str) -> Result<Value, StorageError> {
         let mut pause = FIRST_PAUSE;
         for attempt in 1.. {
-            match self.manager.clone().send_packed_command(&command).await {
+            let answer = self.manager.clone().send_packed_command(&command).await;
+            // A refusal of the server comes as an answer.
+            match answer.and_then(Value::extract_error) {
                 Ok(answer) => return Ok(answer),
                 Err(error) if attempt < TRIES && passes(&error) => {
                     tokio::time::sleep(pause).await;

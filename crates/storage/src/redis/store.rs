@@ -356,7 +356,7 @@ impl Server {
 }
 
 /// An item as stored: when it was first put and when it expires, which scripts change, then the rest.
-fn kept(place: &Place, stored: &[u8]) -> Result<Kept, StorageError> {
+pub(super) fn kept(place: &Place, stored: &[u8]) -> Result<Kept, StorageError> {
     let corrupt = |cause: String| StorageError::Corrupt {
         place: format!("Item {:?} of namespace {:?}", place.1, place.0),
         cause,

@@ -313,6 +313,7 @@ impl Stored {
                 value,
                 created_at: time(row.get(4)?),
                 updated_at: time(row.get(5)?),
+                expires_at: row.get::<_, Option<i64>>(7)?.map(time),
                 score: None,
                 key,
             },
