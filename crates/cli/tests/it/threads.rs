@@ -880,3 +880,46 @@ fn names_cannot_give_the_terminal_orders() {
     let missing = user.expect(2, &["threads", "show", "\u{1b}[2J"]);
     assert!(!missing.err.contains('\u{1b}'), "{:?}", missing.err);
 }
+
+#[test]
+fn a_whole_place_is_copied_and_what_is_new_later() {
+    let user = User::new();
+    let run = |thread: &str| {
+        user.expect(
+            0,
+            &["run", &example("counter"), "--example", "1", "--thread", thread],
+        );
+    };
+    run("a");
+    run("b");
+    user.expect(0, &["store", "put", "x/y", "k", r#"{"n": 1}"#]);
+    user.expect(0, &["store", "put", "x/y", "mortal", "{}", "--minutes", "60"]);
+    let copied = user.expect(0, &["threads", "copy", "--all", "--to", "file:other"]);
+    assert!(
+        copied.err.contains("2 threads and 2 items to file:other"),
+        "{}",
+        copied.err
+    );
+    run("c");
+    let again = user.expect(0, &["threads", "copy", "--all", "--to", "file:other"]);
+    assert!(
+        again.err.contains("1 thread and 0 items") && again.err.contains("There already: 2 threads"),
+        "{}",
+        again.err
+    );
+    let list = user
+        .expect(0, &["threads", "--db", "file:other", "--json"])
+        .json();
+    assert_eq!(list.as_array().unwrap().len(), 3);
+    let there = |key: &str| {
+        let args = ["store", "get", "x/y", key, "--json", "--db", "file:other"];
+        user.expect(0, &args).json()
+    };
+    assert_eq!(
+        (there("k")["value"]["n"].as_i64(), &there("k")["expires_at"]),
+        (Some(1), &Json::Null)
+    );
+    assert!(there("mortal")["expires_at"].is_string());
+    user.expect(2, &["threads", "copy", "--all"]);
+    user.expect(2, &["threads", "copy"]);
+}
