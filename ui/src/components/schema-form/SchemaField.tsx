@@ -741,7 +741,18 @@ function ObjectField({
   // Of some fields only one may be there: it is chosen, not added beside the others.
   const oneOf = schema["x-one-of"] ?? [];
   const chosen = oneOf.filter((name) => object[name] !== undefined);
-  const rivals = chosen.length <= 1 ? properties.filter(([name]) => oneOf.includes(name)) : [];
+  const rivals =
+    chosen.length > 1
+      ? []
+      : properties
+          .filter(([name]) => oneOf.includes(name))
+          .map(([name, property]): [string, Schema] => {
+            const control = controlFor(property, form.root);
+            return [
+              name,
+              control.kind === "nullable" ? { ...control.inner, title: property.title } : property,
+            ];
+          });
   const choose = (name: string) => {
     const property = rivals.find(([rival]) => rival === name)?.[1];
     const rest = Object.fromEntries(Object.entries(object).filter(([other]) => !oneOf.includes(other)));
