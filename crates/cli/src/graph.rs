@@ -15,6 +15,9 @@ use crate::fault::Fault;
 use crate::out;
 use crate::place::quoted;
 
+/// Metadata of a run in which a model answered for the scripted ones.
+pub(crate) const STAND_IN: &str = "scripted_models";
+
 /// A graph file that was read.
 #[derive(Debug)]
 pub(crate) struct GraphFile {
@@ -24,6 +27,8 @@ pub(crate) struct GraphFile {
     unread: Vec<Diagnostic>,
     /// Whether models answer from an earlier run, when that is not for the nodes to say.
     models: Option<Recording>,
+    /// The model that answers for the scripted one.
+    stand_in: Option<String>,
 }
 
 impl GraphFile {
@@ -56,12 +61,22 @@ impl GraphFile {
             document,
             unread,
             models: None,
+            stand_in: None,
         })
     }
 
     /// Models are recorded, replayed or asked, whatever their nodes say.
     pub(crate) fn with_models(mut self, models: Option<Models>) -> Self {
         self.models = models.map(Into::into);
+        self
+    }
+
+    /// This model answers wherever the graph names the scripted one.
+    pub(crate) fn with_stand_in(mut self, model: Option<String>) -> Self {
+        if let Some(model) = &model {
+            out::note(&format!("{model} answers for the scripted models of the graph."));
+        }
+        self.stand_in = model;
         self
     }
 
@@ -75,6 +90,7 @@ impl GraphFile {
             .with_keychain(Arc::new(|connection| connection_key(&Keychain, connection)));
         let environment = Environment {
             recording: self.models,
+            stand_in: self.stand_in.clone(),
             ..environment
         };
         match superstep_workbench::default_data_dir() {
@@ -187,6 +203,9 @@ impl GraphFile {
         let mut metadata = Object::new();
         metadata.insert("graph", name);
         metadata.insert("graph_path", self.path.to_string_lossy().into_owned());
+        if let Some(model) = &self.stand_in {
+            metadata.insert(STAND_IN, model.as_str());
+        }
         metadata
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde_json::Value as Json;
 use superstep::{Interrupt, Payload, StreamEvent, StreamMode, TaskId, Value};
+use superstep_nodes::kinds::ask;
 
 use crate::out::{self, short};
 use crate::place::quoted;
@@ -35,6 +36,10 @@ impl Progress {
         match &event.payload {
             Payload::TaskStart(task) => {
                 self.started.insert(task.id.clone(), Instant::now());
+            }
+            // What a node only writes down for itself is no news.
+            Payload::TaskEnd(task) if superstep_nodes::is_own_record(&task.name, &task.result) => {
+                self.started.remove(&task.id);
             }
             Payload::TaskEnd(task) => {
                 self.end_speech();
@@ -154,7 +159,19 @@ pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &st
     } else {
         format!(" --id {}", interrupt.id)
     };
-    let resume = format!("superstep resume {}{id}{db}", quoted(thread));
+    let names = value.get("who").and_then(Json::as_array);
+    let names: Vec<&str> = names.into_iter().flatten().filter_map(Json::as_str).collect();
+    if !names.is_empty() {
+        out::note(&format!("  For {}.", names.join(", ")));
+    }
+    if let Some(until) = ask::deadline(&interrupt.value) {
+        out::note(&format!("  Waits until {}.", superstep::iso8601(until)));
+    }
+    let name = match names[..] {
+        [first, ..] => format!(" --as {}", quoted(first)),
+        [] => String::new(),
+    };
+    let resume = format!("superstep resume {}{id}{name}{db}", quoted(thread));
     let choices = value
         .get("choices")
         .and_then(Json::as_array)
@@ -166,6 +183,12 @@ pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &st
                 let answer = choice.get("value").cloned().unwrap_or_default().to_string();
                 out::note(&format!("  {label}:  {resume} --answer {}", quoted(&answer)));
             }
+            for (title, answer) in other_answers(&value, choices) {
+                out::note(&format!(
+                    "  {title}:  {resume} --answer {}",
+                    quoted(&answer.to_string())
+                ));
+            }
         }
         None => {
             if let Some(schema) = value.get("schema").filter(|_| text.is_some()) {
@@ -174,6 +197,34 @@ pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &st
             out::note(&format!("  {resume} --answer JSON"));
         }
     }
+}
+
+/// Answers that the schema allows beside the choices, one example of each form: `…` stands for what is to be written.
+fn other_answers(question: &Json, choices: &[Json]) -> Vec<(String, Json)> {
+    let forms = question.pointer("/schema/oneOf").and_then(Json::as_array);
+    let chosen = |kind: &Json| {
+        choices
+            .iter()
+            .any(|choice| choice.pointer("/value/type") == Some(kind))
+    };
+    let form = |form: &Json| {
+        let title = form.get("title")?.as_str()?.to_owned();
+        let properties = form.get("properties")?.as_object()?;
+        if chosen(properties.get("type")?.get("const")?) {
+            return None;
+        }
+        let needed = form.get("required")?.as_array()?.iter().filter_map(Json::as_str);
+        let example = needed.map(|name| {
+            let schema = properties.get(name);
+            let of = |field: &str| schema.and_then(|schema| schema.get(field)).cloned();
+            let value = of("const")
+                .or_else(|| of("default"))
+                .unwrap_or_else(|| "…".into());
+            (name.to_owned(), value)
+        });
+        Some((title, Json::Object(example.collect())))
+    };
+    forms.into_iter().flatten().filter_map(form).collect()
 }
 
 fn indented(text: &str) -> String {

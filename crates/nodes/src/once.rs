@@ -20,8 +20,8 @@ const DONE: &str = "done";
 impl Once {
     fn question(&self) -> Value {
         let text = format!(
-            "Did `{}` do its work?\nA run ended while this node was at work, and it must not work twice. Look at what it \
-             changes, then say how to go on.",
+            "Did `{}` do its work?\nIt began in an earlier run and did not come to its end there: that run failed or was \
+             stopped. It must not work twice. Look at what it changes, then say how to go on.",
             self.name
         );
         superstep::json!({

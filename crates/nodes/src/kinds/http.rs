@@ -235,8 +235,19 @@ impl HttpNode {
         NodeError::new("HttpInputError", format!("node {}: {cause}", self.name))
     }
 
-    fn failed(&self, error: RequestError) -> NodeError {
-        let text = format!("node {}: {error}", self.name);
+    /// `asked` is the method and the server; more of the address may be nobody else's business.
+    fn failed(&self, asked: &str, error: RequestError) -> NodeError {
+        let remedy = match &error {
+            RequestError::Late(_) => ". Raise `timeout_s`, or ask for less",
+            RequestError::TooLarge(_) => ". Raise `max_kb`, or ask for less",
+            RequestError::Web(WebError::Failed(_)) => ". Is the server running? Check `url`",
+            RequestError::Refused(status, ..) if status.as_u16() == 401 || status.as_u16() == 403 => {
+                ". Check the key and what it may do"
+            }
+            RequestError::Refused(..) => ". Check `url` and what is sent",
+            _ => "",
+        };
+        let text = format!("node {}: {asked}: {error}{remedy}", self.name);
         match error {
             RequestError::Cancelled => NodeError::Cancelled,
             RequestError::Input(_) | RequestError::TooLarge(_) => NodeError::new("HttpAnswerError", text),
@@ -323,20 +334,21 @@ impl Node for HttpNode {
         Box::pin(async move {
             let scope = Scope::new(&input);
             let call = self.call(&context, &scope)?;
+            let asked = format!("{} {}", call.method, request::origin(call.url.as_str()));
             let limits = Limits {
                 time: Duration::from_secs(self.config.timeout_s),
                 bytes: self.config.max_kb.saturating_mul(1024),
             };
             let answer = request::send(&context, &self.web, call, limits)
                 .await
-                .map_err(|e| self.failed(e))?;
+                .map_err(|e| self.failed(&asked, e))?;
             if self.config.on_status == OnStatus::Fail && !answer.status.is_success() {
-                return Err(self.failed(answer.refused()));
+                return Err(self.failed(&asked, answer.refused()));
             }
             if answer.cut {
-                return Err(self.failed(RequestError::TooLarge(limits.bytes)));
+                return Err(self.failed(&asked, RequestError::TooLarge(limits.bytes)));
             }
-            let value = answer.value().map_err(|e| self.failed(e))?;
+            let value = answer.value().map_err(|e| self.failed(&asked, e))?;
             let taken = self.take.eval(&scope.with(ANSWER, value))?;
             Ok(NodeOutput::update([(self.config.into.as_str(), taken)]))
         })

@@ -416,8 +416,9 @@ impl Node for MapNode {
                     count => format!(", and {} more", count - 1),
                 };
                 failure.message = format!(
-                    "node {}: item {index} of {} failed{others}: {}",
+                    "node {}: item {} of {} failed{others}: {}",
                     self.node,
+                    index + 1,
                     items.len(),
                     failure.message
                 );

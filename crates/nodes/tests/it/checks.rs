@@ -1,7 +1,7 @@
 //! What the registry says about documents that are not right.
 
 use serde_json::{Value as Json, json};
-use superstep_document::{Diagnostic, Severity};
+use superstep_document::{Diagnostic, Document, Severity};
 use superstep_nodes::{Environment, Registry};
 
 use crate::support::{document, one_node};
@@ -24,6 +24,38 @@ fn only(kind: &str, config: Json) -> Diagnostic {
         "{problems:?}"
     );
     problems[0].clone()
+}
+
+#[test]
+fn one_broken_setting_does_not_hide_the_others() {
+    let node = json!({"url": "{{ state.nope }}", "method": "FETCH", "into": "missing", "timeout_s": "soon"});
+    let document = json!({
+        "format": "superstep/1",
+        "state": {"text": {"type": "string"}},
+        "nodes": {"get": {"kind": "http", "config": node}},
+        "edges": [{"from": "__start__", "to": "get"}]
+    });
+    let (document, _) = Document::parse(&document.to_string());
+    let problems = Registry::standard().check(&document);
+    let found: Vec<(&str, &str)> = problems
+        .iter()
+        .map(|problem| (problem.code, problem.pointer.as_deref().unwrap_or_default()))
+        .collect();
+    for wanted in [
+        ("bad-setting", "/config/method"),
+        ("bad-setting", "/config/timeout_s"),
+        ("unknown-key", "/config/into"),
+        ("unknown-key", "/config/url"),
+    ] {
+        assert!(found.contains(&wanted), "{wanted:?} is not in {found:?}");
+    }
+    let method = problems
+        .iter()
+        .find(|problem| problem.pointer.as_deref() == Some("/config/method"));
+    assert_eq!(
+        method.unwrap().remedy,
+        r#"Write one of "GET", "POST", "PUT", "PATCH", "DELETE"."#
+    );
 }
 
 #[test]
@@ -108,7 +140,7 @@ fn every_problem_has_its_place() {
         ),
         (
             "code",
-            json!({"source": "", "timeout_ms": 0}),
+            json!({"source": "return {};", "timeout_ms": 0}),
             "bad-setting",
             error,
             "/config/timeout_ms",
@@ -454,6 +486,7 @@ fn kinds_describe_themselves() {
         "choices",
         "assignments",
         "script",
+        "node",
     ];
     let kinds = Registry::standard().kinds();
     assert_eq!(

@@ -116,7 +116,7 @@ async fn a_map_keeps_the_order_and_counts_what_failed() {
     };
     let said = failure(&with(json!({})), list.clone()).await;
     assert!(
-        said.contains("CodeError") && said.contains("item 1 of 3 failed") && said.contains("one 1"),
+        said.contains("CodeError") && said.contains("item 2 of 3 failed") && said.contains("one 1"),
         "{said}"
     );
     let end = value(&with(json!({"on_error": "skip"})), list.clone()).await;

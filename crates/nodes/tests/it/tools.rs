@@ -324,10 +324,13 @@ async fn a_person_decides_and_what_was_done_is_not_done_again() {
         json!({"type": "reject", "reason": "too dear"}),
         json!({"type": "respond", "content": "I did it by hand."}),
     ];
-    assert!(
-        decisions.iter().all(|decision| schema.is_valid(decision)),
-        "the form offers every decision"
+    let fits = decisions.each_ref().map(|decision| schema.is_valid(decision));
+    assert_eq!(
+        fits,
+        [true, false, true, true],
+        "the form offers every decision, and knows what the tool takes"
     );
+    assert!(schema.is_valid(&json!({"type": "edit", "args": {"n": 2}})));
     let given: serde_json::Map<String, Json> = first
         .interrupts
         .iter()

@@ -15,6 +15,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::Node;
 use superstep_document::{Diagnostic, Reducer};
 
+use crate::Environment;
 use crate::expression::Template;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::kinds::tools;
@@ -140,6 +141,16 @@ pub struct Line {
     pub calls: Vec<Call>,
 }
 
+impl ModelConfig {
+    /// The host may let another model answer for the scripted one.
+    fn stood_in(&mut self, environment: Option<&Environment>) {
+        let other = environment.and_then(|environment| environment.stand_in.as_ref());
+        if let (SCRIPTED, Some(other)) = (self.model.as_str(), other) {
+            self.model.clone_from(other);
+        }
+    }
+}
+
 /// A call that the scripted model makes.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Call {
@@ -176,9 +187,10 @@ impl NodeKind for Model {
     }
 
     fn check(&self, site: &mut Site<'_>) {
-        let Some(config) = site.parse::<ModelConfig>() else {
+        let Some(mut config) = site.parse::<ModelConfig>() else {
             return;
         };
+        config.stood_in(site.environment());
         let scripted = config.model == SCRIPTED;
         // Without the person's settings, a name that is near no provider's may be a connection.
         let known = match site.models() {
@@ -369,7 +381,8 @@ impl NodeKind for Model {
     }
 
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
-        let config: ModelConfig = site.parse()?;
+        let mut config: ModelConfig = site.parse()?;
+        config.stood_in(Some(site.environment));
         let template = |pointer: &str, text: &Option<String>| -> Result<Option<Template>, Diagnostic> {
             text.as_ref()
                 .filter(|text| !text.trim().is_empty())

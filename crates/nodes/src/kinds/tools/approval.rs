@@ -1,6 +1,7 @@
 //! Asking before a tool runs. The question has the form of an `ask` node's, so that everything that answers those can
 //! answer it, and names the call the way LangChain's agents do.
 
+use serde_json::{Map, Value as Json};
 use superstep::{NodeContext, NodeError, Object, Value};
 
 use super::node::Tool;
@@ -43,6 +44,14 @@ pub(super) fn ask(
 
 fn question(tool: &Tool, id: &str, args: &Object) -> Object {
     let args = args_json(args);
+    let mut edited = match &tool.schema {
+        // What a schema refers to within itself is not found from inside of another one.
+        Json::Object(schema) if !tool.schema.to_string().contains("\"$ref\"") => schema.clone(),
+        _ => Map::from_iter([("type".to_owned(), "object".into())]),
+    };
+    edited.insert("title".into(), "Arguments".into());
+    edited.insert("default".into(), args.clone().into());
+    let edited = Value::from(Json::Object(edited));
     let whole = superstep::json!({
         "question": format!("May the tool `{}` run?", tool.name),
         "context": {"tool": tool.name, "arguments": args, "description": tool.description},
@@ -54,7 +63,7 @@ fn question(tool: &Tool, id: &str, args: &Object) -> Object {
         "schema": {"oneOf": [
             {"title": "Approve", "type": "object", "required": ["type"], "properties": {"type": {"const": "approve"}}},
             {"title": "Edit", "type": "object", "required": ["type", "args"], "properties": {
-                "type": {"const": "edit"}, "args": {"type": "object", "title": "Arguments", "default": args}}},
+                "type": {"const": "edit"}, "args": edited}},
             {"title": "Reject", "type": "object", "required": ["type"], "properties": {
                 "type": {"const": "reject"}, "reason": {"type": "string", "title": "Reason"}}},
             {"title": "Respond", "type": "object", "required": ["type", "content"], "properties": {

@@ -297,6 +297,7 @@ impl Offered {
             description: self.spec.description,
             // One that is no schema is the server's business: it checks the arguments itself.
             parameters: jsonschema::validator_for(&self.spec.parameters).ok(),
+            schema: self.spec.parameters,
             approval: self.approval,
             work: Work::Mcp(self.work),
         }

@@ -292,7 +292,8 @@ impl NodeKind for Tools {
         let mut tools = BTreeMap::new();
         for (index, tool) in config.tools.into_iter().enumerate() {
             let pointer = format!("/tools/{index}");
-            let parameters = site.schema(&format!("{pointer}/parameters"), &tool.parameters())?;
+            let schema = tool.parameters();
+            let parameters = site.schema(&format!("{pointer}/parameters"), &schema)?;
             let work = if let Some(script) = tool.javascript {
                 Work::Script(script, site.files())
             } else if let Some(function) = tool.python {
@@ -309,6 +310,7 @@ impl NodeKind for Tools {
             let tool = Tool {
                 name: tool.name.clone(),
                 description: tool.description,
+                schema,
                 parameters: Some(parameters),
                 approval: tool.approval,
                 work,

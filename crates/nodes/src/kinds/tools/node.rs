@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use jsonschema::Validator;
+use serde_json::Value as Json;
 use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, TaskFn, Value};
 
 use super::approval::{self, Decision};
@@ -27,6 +28,8 @@ const LONGEST_ANSWER: usize = 256 * 1024;
 pub(super) struct Tool {
     pub(super) name: String,
     pub(super) description: String,
+    /// JSON Schema of the arguments, for the person who edits them.
+    pub(super) schema: Json,
     /// Absent when somebody else checks the arguments.
     pub(super) parameters: Option<Validator>,
     pub(super) approval: bool,
