@@ -345,7 +345,11 @@ fn a_bounded_loop_stops_and_every_run_counts_anew() {
     user.graph("bounded.json", &graph);
     let failed = user.expect(1, &["run", "bounded.json", "--thread", "t", "--input", "{}"]);
     assert!(failed.err.contains("at most 3 super-steps"), "{}", failed.err);
-    assert!(failed.err.contains("resume t"), "it says how to go on: {}", failed.err);
+    assert!(
+        failed.err.contains("resume t"),
+        "it says how to go on: {}",
+        failed.err
+    );
     assert_eq!(user.expect(0, &["resume", "t"]).json(), json!({ "n": 5 }));
 }
 
@@ -480,4 +484,76 @@ fn documents_of_every_form_are_searched_and_models_replayed() {
         ],
     );
     assert_eq!(state.json()["found"][0]["title"], "Locks", "{}", state.err);
+}
+
+#[test]
+fn a_question_says_every_way_to_answer_and_who_may() {
+    let user = User::new();
+    let tool = json!({
+        "name": "add", "description": "adds", "approval": true,
+        "parameters": {"type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]},
+        "javascript": {"source": "return args.a"},
+    });
+    let script = json!([
+        {"when": "state.messages[-1].type == 'human'", "say": "", "calls": [{"tool": "add", "args": {"a": "1"}}]},
+        {"say": "done"},
+    ]);
+    let approval = user.graph(
+        "approval.json",
+        &json!({
+            "format": "superstep/1",
+            "state": {"messages": {"type": "array", "reducer": "add_messages"}},
+            "nodes": {"agent": {"kind": "agent", "config": {
+                "model": "scripted", "messages": "messages", "tools": [tool], "script": script}}},
+            "edges": [{"from": "__start__", "to": "agent"}, {"from": "agent", "to": "__end__"}],
+        }),
+    );
+    let input = r#"{"messages": [{"type": "human", "content": "go"}]}"#;
+    let asked = user
+        .expect(3, &["run", &approval, "--input", input, "--thread", "t"])
+        .err;
+    for line in [
+        r#"  Approve:  superstep resume t --answer '{"type":"approve"}'"#,
+        r#"  Edit:  superstep resume t --answer '{"type":"edit","args":{"a":1}}'"#,
+        r#"  Respond:  superstep resume t --answer '{"type":"respond","content":"…"}'"#,
+    ] {
+        assert!(asked.contains(line), "{line}\n{asked}");
+    }
+    let edited = user.expect(
+        0,
+        &["resume", "t", "--answer", r#"{"type":"edit","args":{"a":7}}"#],
+    );
+    assert_eq!(edited.json()["messages"][2]["content"], "7");
+    // Another model for the scripted one is asked for as any other is.
+    let unknown = user
+        .expect(1, &["run", &approval, "--input", input, "--model", "nobody::x"])
+        .err;
+    assert!(
+        unknown.starts_with("nobody::x answers for the scripted models of the graph.")
+            && unknown.contains("unknown-model"),
+        "{unknown}"
+    );
+
+    let to_ada = user.graph(
+        "ada.json",
+        &json!({
+            "format": "superstep/1",
+            "state": {"ok": {"type": "boolean"}},
+            "nodes": {"ask": {"kind": "ask", "config": {
+                "question": "Well?", "into": "ok", "who": ["ada"], "wait_s": 600}}},
+            "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "__end__"}],
+        }),
+    );
+    let asked = user
+        .expect(3, &["run", &to_ada, "--input", "{}", "--thread", "u"])
+        .err;
+    assert!(
+        asked.contains("  For ada.\n  Waits until 2")
+            && asked.contains("superstep resume u --as ada --answer"),
+        "{asked}"
+    );
+    assert!(
+        !asked.contains("deadline"),
+        "what a node writes down for itself is no news: {asked}"
+    );
 }
