@@ -249,17 +249,21 @@ fn end_nested(thread: &ThreadId, spaces: &BTreeMap<&Name, Vec<&CheckpointHead>>,
         spaces.iter().map(|(ns, heads)| (*ns, heads)).collect();
     outer_first.sort_by_key(|(ns, _)| ns.split('|').count());
     for (ns, heads) in outer_first {
-        // Newest first.
-        let Some(head) = heads.first() else { continue };
-        let mut ended = false;
-        for (end, _) in ns.match_indices('|').chain([(ns.len(), "")]) {
-            let (around, segment) = ns[..end].rsplit_once('|').unwrap_or(("", &ns[..end]));
-            let owner = head.metadata.parents.get(around).and_then(Value::as_str);
-            if let (true, Some(owner)) = (segment.contains(':'), owner) {
-                let kept = stays.get(around);
-                ended |= !kept.is_some_and(|kept| kept.contains(&CheckpointId::from(owner)));
-            }
-        }
+        // A fork inside goes on in the namespace of the run that it is a fork of.
+        let ended = heads.iter().all(|head| {
+            ns.match_indices('|').chain([(ns.len(), "")]).any(|(end, _)| {
+                let (around, segment) = ns[..end].rsplit_once('|').unwrap_or(("", &ns[..end]));
+                let owner = head.metadata.parents.get(around).and_then(Value::as_str);
+                let (true, Some(owner)) = (segment.contains(':'), owner) else {
+                    return false;
+                };
+                let owner = CheckpointId::from(owner);
+                // One that is newer than everything around it came while the list was read.
+                let known = spaces.get(&Name::from(around)).and_then(|heads| heads.first());
+                let past = known.is_some_and(|newest| owner <= newest.id);
+                past && !stays.get(around).is_some_and(|kept| kept.contains(&owner))
+            })
+        });
         if ended {
             pruning.ended.insert((thread.clone(), ns.clone()));
         }

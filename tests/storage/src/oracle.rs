@@ -26,6 +26,8 @@ struct Thread {
     finished: BTreeSet<String>,
     /// Every checkpoint that was handed to the backend.
     begun: BTreeSet<Place>,
+    /// The root checkpoint in which each checkpoint of a nested graph was made.
+    owners: BTreeMap<Place, CheckpointId>,
     /// It was deleted and nothing has come since.
     gone: bool,
     /// A pruning has begun that leaves so many.
@@ -88,6 +90,14 @@ impl Thread {
                 old.insert(place.clone());
             }
         }
+        // What ran in a nested graph goes with the checkpoint in which it ran, which is gone or may be.
+        let gone = |owner: &CheckpointId| {
+            let place = ("".into(), owner.clone());
+            old.contains(&place) || !self.begun.contains(&place)
+        };
+        let nested = self.owners.iter().filter(|(_, owner)| gone(owner));
+        let nested: Vec<Place> = nested.map(|(place, _)| place.clone()).collect();
+        old.extend(nested);
         for place in &old {
             self.checkpoints
                 .entry(place.clone())
@@ -130,9 +140,17 @@ impl Oracle {
                     ));
                 }
             }
-            Note::Storing { thread, ns, id } => {
+            Note::Storing {
+                thread,
+                ns,
+                id,
+                owner,
+            } => {
                 let known = self.thread(&thread);
                 known.gone = false;
+                known
+                    .owners
+                    .extend(owner.map(|owner| ((ns.clone(), id.clone()), owner)));
                 known.begun.insert((ns, id));
             }
             Note::Stored {
@@ -303,6 +321,7 @@ mod tests {
                 thread: place.0,
                 ns: place.1,
                 id: place.2,
+                owner: None,
             },
             Note::Stored {
                 thread,
