@@ -203,7 +203,7 @@ async fn ancestry(
         for head in &heads {
             spaces.entry(&head.ns).or_default().push(head);
         }
-        if matches!(pruning.scope, Scope::Threads(..)) {
+        if matches!(pruning.scope, Scope::Threads(_, Keep::Latest)) {
             end_nested(&thread, &spaces, pruning);
         }
         if !heads.iter().any(counts_keys) {
@@ -250,20 +250,24 @@ fn end_nested(thread: &ThreadId, spaces: &BTreeMap<&Name, Vec<&CheckpointHead>>,
     outer_first.sort_by_key(|(ns, _)| ns.split('|').count());
     for (ns, heads) in outer_first {
         // A fork inside goes on in the namespace of the run that it is a fork of.
-        let ended = heads.iter().all(|head| {
-            ns.match_indices('|').chain([(ns.len(), "")]).any(|(end, _)| {
-                let (around, segment) = ns[..end].rsplit_once('|').unwrap_or(("", &ns[..end]));
-                let owner = head.metadata.parents.get(around).and_then(Value::as_str);
-                let (true, Some(owner)) = (segment.contains(':'), owner) else {
-                    return false;
-                };
-                let owner = CheckpointId::from(owner);
-                // One that is newer than everything around it came while the list was read.
-                let known = spaces.get(&Name::from(around)).and_then(|heads| heads.first());
-                let past = known.is_some_and(|newest| owner <= newest.id);
-                past && !stays.get(around).is_some_and(|kept| kept.contains(&owner))
-            })
-        });
+        // What is newer than the root may be going on.
+        let newest = spaces.get(&Name::from("")).and_then(|heads| heads.first());
+        let over = newest.is_some_and(|root| heads.first().is_some_and(|head| head.id < root.id));
+        let ended = over
+            && heads.iter().all(|head| {
+                ns.match_indices('|').chain([(ns.len(), "")]).any(|(end, _)| {
+                    let (around, segment) = ns[..end].rsplit_once('|').unwrap_or(("", &ns[..end]));
+                    let owner = head.metadata.parents.get(around).and_then(Value::as_str);
+                    let (true, Some(owner)) = (segment.contains(':'), owner) else {
+                        return false;
+                    };
+                    let owner = CheckpointId::from(owner);
+                    // One that is newer than everything around it came while the list was read.
+                    let known = spaces.get(&Name::from(around)).and_then(|heads| heads.first());
+                    let past = known.is_some_and(|newest| owner <= newest.id);
+                    past && !stays.get(around).is_some_and(|kept| kept.contains(&owner))
+                })
+            });
         if ended {
             pruning.ended.insert((thread.clone(), ns.clone()));
         }

@@ -28,6 +28,9 @@ struct Thread {
     begun: BTreeSet<Place>,
     /// The root checkpoint in which each checkpoint of a nested graph was made.
     owners: BTreeMap<Place, CheckpointId>,
+    /// Checkpoints of nested graphs that a pruning may have taken while a run went on inside them: what it wrote was
+    /// acknowledged before and may be noted after.
+    ended: BTreeSet<Place>,
     /// It was deleted and nothing has come since.
     gone: bool,
     /// A pruning has begun that leaves so many.
@@ -97,6 +100,7 @@ impl Thread {
         };
         let nested = self.owners.iter().filter(|(_, owner)| gone(owner));
         let nested: Vec<Place> = nested.map(|(place, _)| place.clone()).collect();
+        self.ended.extend(nested.iter().cloned());
         old.extend(nested);
         for place in &old {
             self.checkpoints
@@ -161,7 +165,8 @@ impl Oracle {
             } => {
                 self.count.checkpoints += 1;
                 let known = self.thread(&thread);
-                known.checkpoints.insert((ns, id), Known { print, sure: true });
+                let sure = !known.ended.contains(&(ns.clone(), id.clone()));
+                known.checkpoints.insert((ns, id), Known { print, sure });
             }
             Note::Wrote {
                 thread,
@@ -177,10 +182,8 @@ impl Oracle {
                 }
                 for (idx, print) in &writes {
                     let place = ((ns.clone(), id.clone()), task.clone(), *idx);
-                    let entry = known.writes.entry(place).or_insert(Known {
-                        print: *print,
-                        sure: true,
-                    });
+                    let sure = !known.ended.contains(&place.0);
+                    let entry = known.writes.entry(place).or_insert(Known { print: *print, sure });
                     if *idx < 0 {
                         entry.print = *print;
                     }
