@@ -390,6 +390,8 @@ impl Graph {
     }
 
     /// Starts a run in the background and streams what happens. Needs a tokio runtime. Dropping the `Run` stops it.
+    ///
+    /// After a task has failed nothing more is told, although the others of its step end and are kept.
     pub fn stream(&self, input: Input, mut config: RunConfig) -> Run {
         let cancel = config.cancel.child_token();
         config.cancel = cancel.clone();
