@@ -26,11 +26,6 @@ struct Thread {
     finished: BTreeSet<String>,
     /// Every checkpoint that was handed to the backend.
     begun: BTreeSet<Place>,
-    /// The root checkpoint in which each checkpoint of a nested graph was made.
-    owners: BTreeMap<Place, CheckpointId>,
-    /// Checkpoints of nested graphs that a pruning may have taken while a run went on inside them: what it wrote was
-    /// acknowledged before and may be noted after.
-    ended: BTreeSet<Place>,
     /// It was deleted and nothing has come since.
     gone: bool,
     /// A pruning has begun that leaves so many.
@@ -93,15 +88,6 @@ impl Thread {
                 old.insert(place.clone());
             }
         }
-        // What ran in a nested graph goes with the checkpoint in which it ran, which is gone or may be.
-        let gone = |owner: &CheckpointId| {
-            let place = ("".into(), owner.clone());
-            old.contains(&place) || !self.begun.contains(&place)
-        };
-        let nested = self.owners.iter().filter(|(_, owner)| gone(owner));
-        let nested: Vec<Place> = nested.map(|(place, _)| place.clone()).collect();
-        self.ended.extend(nested.iter().cloned());
-        old.extend(nested);
         for place in &old {
             self.checkpoints
                 .entry(place.clone())
@@ -144,17 +130,9 @@ impl Oracle {
                     ));
                 }
             }
-            Note::Storing {
-                thread,
-                ns,
-                id,
-                owner,
-            } => {
+            Note::Storing { thread, ns, id } => {
                 let known = self.thread(&thread);
                 known.gone = false;
-                known
-                    .owners
-                    .extend(owner.map(|owner| ((ns.clone(), id.clone()), owner)));
                 known.begun.insert((ns, id));
             }
             Note::Stored {
@@ -165,8 +143,7 @@ impl Oracle {
             } => {
                 self.count.checkpoints += 1;
                 let known = self.thread(&thread);
-                let sure = !known.ended.contains(&(ns.clone(), id.clone()));
-                known.checkpoints.insert((ns, id), Known { print, sure });
+                known.checkpoints.insert((ns, id), Known { print, sure: true });
             }
             Note::Wrote {
                 thread,
@@ -182,8 +159,10 @@ impl Oracle {
                 }
                 for (idx, print) in &writes {
                     let place = ((ns.clone(), id.clone()), task.clone(), *idx);
-                    let sure = !known.ended.contains(&place.0);
-                    let entry = known.writes.entry(place).or_insert(Known { print: *print, sure });
+                    let entry = known.writes.entry(place).or_insert(Known {
+                        print: *print,
+                        sure: true,
+                    });
                     if *idx < 0 {
                         entry.print = *print;
                     }
@@ -324,7 +303,6 @@ mod tests {
                 thread: place.0,
                 ns: place.1,
                 id: place.2,
-                owner: None,
             },
             Note::Stored {
                 thread,

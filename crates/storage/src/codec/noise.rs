@@ -150,7 +150,7 @@ fn records_of_text() {
     });
     let held = record.to_string().replace("{\"set\":[4,1]}", "{\"at\":[4,17]}");
     let held = held.replace("{\"add\":[5,2,[1,{\"x\":\"y\"}]]}", "{\"at\":[5,18]}");
-    let entry = json!({"ns": "", "put": record.clone(), "writes": [
+    let entry = json!({"ns": "", "put": record, "writes": [
         {"of": "x", "task": "t", "writes": [[0, "n", 1], [-3, "__interrupt__", ["?"]]]},
     ]});
     let stored = [record.to_string(), held, entry.to_string()];

@@ -15,7 +15,12 @@ fn graph() -> Graph {
             Ok(NodeOutput::update([("n", n)]))
         })
         .node("ask", async |context: NodeContext, state: Value| {
-            if state.get("n").and_then(Value::as_u64).unwrap_or(0) % 3 == 0 {
+            if state
+                .get("n")
+                .and_then(Value::as_u64)
+                .unwrap_or(0)
+                .is_multiple_of(3)
+            {
                 context.interrupt("Is it right?")?;
             }
             Ok(NodeOutput::none())

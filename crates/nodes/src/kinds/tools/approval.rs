@@ -50,7 +50,7 @@ fn question(tool: &Tool, id: &str, args: &Object) -> Object {
         _ => Map::from_iter([("type".to_owned(), "object".into())]),
     };
     edited.insert("title".into(), "Arguments".into());
-    edited.insert("default".into(), args.clone().into());
+    edited.insert("default".into(), args.clone());
     let edited = Value::from(Json::Object(edited));
     let whole = superstep::json!({
         "question": format!("May the tool `{}` run?", tool.name),
