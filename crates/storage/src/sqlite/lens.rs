@@ -93,7 +93,7 @@ impl View<'_> {
             store: number(
                 "SELECT (SELECT coalesce(sum(length(namespace) + length(key) + octet_length(value)), 0) FROM store_items)
                       + (SELECT coalesce(sum(length(data)), 0) FROM store_vectors)
-                      + (SELECT coalesce(sum(length(block)), 0) FROM store_words_data)",
+                      + (SELECT coalesce(sum(length(block)), 0) FROM store_words_data WHERE id > 10)",
             )?
             .unsigned_abs(),
             threads: Vec::new(),
