@@ -74,7 +74,10 @@ pub struct StateSnapshot {
 pub(crate) fn config_json(thread: &ThreadId, ns: &str, id: Option<&CheckpointId>, parents: &Object) -> Value {
     let mut inner = Object::new();
     inner.insert("thread_id", thread);
-    inner.insert("checkpoint_ns", ns);
+    // What is not there is named as it is asked for: the outermost graph by its thread alone.
+    if id.is_some() || !ns.is_empty() {
+        inner.insert("checkpoint_ns", ns);
+    }
     if let Some(id) = id {
         inner.insert("checkpoint_id", id);
         if !parents.is_empty() {
