@@ -24,7 +24,7 @@ import { nodeOf } from "../../document/types";
 import type { NodeTested } from "../../ipc/bindings/NodeTested";
 import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
-import { t } from "../../lib/texts";
+import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { useTestAsked } from "../../state/tests";
 import { trusted } from "../../state/trust";
@@ -163,7 +163,7 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
         />
         {hidden > 0 && (
           <Button size="small" variant="ghost" onClick={() => setAll(true)}>
-            {t("debug.test.all", { n: hidden })}
+            {tn("debug.input.moreOne", "debug.input.more", hidden)}
           </Button>
         )}
         {running === null ? (

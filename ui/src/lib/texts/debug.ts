@@ -350,7 +350,6 @@ export const debug = {
   "debug.test.state": "State",
   "debug.test.samples": "Samples",
   "debug.test.instead": "Other values, instead of the checkpoint’s",
-  "debug.test.all": "Show {n} more keys",
   "debug.test.run": "Run the test",
   "debug.test.running": "The node is running…",
   "debug.test.stop": "Stop",
