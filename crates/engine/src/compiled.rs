@@ -391,7 +391,8 @@ impl Graph {
 
     /// Starts a run in the background and streams what happens. Needs a tokio runtime. Dropping the `Run` stops it.
     ///
-    /// After a task has failed nothing more is told, although the others of its step end and are kept.
+    /// After a task has failed, what was just as quick is told and nothing after that, although the others of its step
+    /// end and are kept.
     pub fn stream(&self, input: Input, mut config: RunConfig) -> Run {
         let cancel = config.cancel.child_token();
         config.cancel = cancel.clone();

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::mpsc;
 
 use crate::metrics::{Activity, Meter};
 use crate::stream::{Payload, StreamMode};
+use crate::value::Value;
 
 /// Sends payloads that somebody asked for; waits while the reader is behind, so memory stays bounded.
 #[derive(Clone)]
@@ -22,10 +23,34 @@ pub(crate) struct Emitter {
 /// What the emitters of one run share.
 #[derive(Default)]
 struct Told {
-    /// Ids of the messages that were sent: one that comes out of a nested graph too is not sent again.
-    messages: Mutex<HashSet<String>>,
+    messages: Mutex<Known>,
     /// The run has failed: what its other tasks still do is not told.
     over: AtomicBool,
+}
+
+/// Messages that readers know.
+#[derive(Default)]
+struct Known {
+    /// Ids of those that were sent, so that one that comes out of a nested graph too is not sent again, and of those that
+    /// a task was given.
+    ids: HashSet<String>,
+    /// What tasks were given and nobody has looked through yet: most tasks return no message.
+    inputs: Vec<Value>,
+}
+
+/// So many inputs wait to be looked through.
+const MAX_INPUTS: usize = 64;
+
+impl Known {
+    fn look_through(&mut self) {
+        let id = |message: &Value| message.get("id").and_then(Value::as_str).map(str::to_owned);
+        for input in std::mem::take(&mut self.inputs) {
+            let values = input.as_object().into_iter().flat_map(|input| input.iter());
+            let lists = values.filter_map(|(_, value)| value.as_array());
+            self.ids
+                .extend(lists.flat_map(|list| list.iter().filter_map(id).collect::<Vec<_>>()));
+        }
+    }
 }
 
 impl Emitter {
@@ -81,14 +106,27 @@ impl Emitter {
         self.told.over.store(true, Ordering::Relaxed);
     }
 
-    /// Notes a message id; false when it was noted before.
+    /// Notes what a task was given: the messages in it are no news.
+    pub(crate) fn given(&self, input: &Value) {
+        if self.wants(StreamMode::Messages) {
+            let mut known = self.known();
+            known.inputs.push(input.clone());
+            if known.inputs.len() >= MAX_INPUTS {
+                known.look_through();
+            }
+        }
+    }
+
+    /// Notes a message id; false when readers know it.
     pub(crate) fn first_time(&self, id: String) -> bool {
-        let mut messages = self
-            .told
-            .messages
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        messages.insert(id)
+        let mut known = self.known();
+        known.look_through();
+        known.ids.insert(id)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        let messages = self.told.messages.lock();
+        messages.unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// The namespace of what is sent.

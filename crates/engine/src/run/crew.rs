@@ -8,6 +8,7 @@ use std::task::Poll;
 use std::time::Instant;
 
 use futures::future::OptionFuture;
+use tokio::task::JoinError;
 
 use super::deadline::Expiry;
 use super::tasks::{BREATHER, Ended};
@@ -38,6 +39,8 @@ pub(super) struct Crew<'a> {
     /// Completions that a schedule holds back, and how many it has let go.
     held: Vec<(usize, Outcome)>,
     turn: usize,
+    /// Nothing is told any more.
+    silent: bool,
     ended: Ended,
 }
 
@@ -52,6 +55,7 @@ impl<'a> Crew<'a> {
             on_the_spot: 0,
             held: Vec::new(),
             turn: 0,
+            silent: false,
             ended,
         }
     }
@@ -74,6 +78,9 @@ impl<'a> Crew<'a> {
         let shared = self.run.shared.clone();
         loop {
             self.begin_queued().await?;
+            if self.ended.has_failed() && !self.silent {
+                self.last_words().await?;
+            }
             if self.let_go().await? {
                 continue;
             }
@@ -94,20 +101,41 @@ impl<'a> Crew<'a> {
                     self.begin_calls().await?;
                     continue;
                 }
-                Some(joined) = self.running.join_next() => {
-                    // Panics are caught inside; what is left is a runtime that shuts down.
-                    let joined = joined.map_err(|_| RunError::Cancelled)?;
-                    self.calls_running -= usize::from(self.run.tasks[joined.0].is_call());
-                    joined
-                }
+                Some(joined) = self.running.join_next() => self.joined(joined)?,
             };
-            // What the task called before it ended is begun before its end is told.
-            self.begin_calls().await?;
-            match shared.config.schedule {
-                Some(_) => self.held.push((place, outcome)),
-                None => self.take_up(place, outcome).await?,
-            }
+            self.take_up_or_hold(place, outcome).await?;
         }
+    }
+
+    /// What a task of the runtime came to.
+    fn joined(&mut self, joined: Result<(usize, Outcome), JoinError>) -> Result<(usize, Outcome), RunError> {
+        // Panics are caught inside; what is left is a runtime that shuts down.
+        let joined = joined.map_err(|_| RunError::Cancelled)?;
+        self.calls_running -= usize::from(self.run.tasks[joined.0].is_call());
+        Ok(joined)
+    }
+
+    /// After a failure, what was just as quick is told, and nothing after that.
+    async fn last_words(&mut self) -> Result<(), RunError> {
+        self.silent = true;
+        // What needs no time is done when it has had its turn.
+        tokio::task::yield_now().await;
+        while let Some(joined) = self.running.try_join_next() {
+            let (place, outcome) = self.joined(joined)?;
+            self.take_up_or_hold(place, outcome).await?;
+        }
+        self.run.fall_silent();
+        Ok(())
+    }
+
+    async fn take_up_or_hold(&mut self, place: usize, outcome: Outcome) -> Result<(), RunError> {
+        // What the task called before it ended is begun before its end is told.
+        self.begin_calls().await?;
+        match self.run.shared.config.schedule {
+            Some(_) => self.held.push((place, outcome)),
+            None => self.take_up(place, outcome).await?,
+        }
+        Ok(())
     }
 
     /// Begins what waits in the queue, as far as the limit allows. What is quick is done on the spot.

@@ -200,21 +200,12 @@ impl Loop {
         }
     }
 
-    /// Whole messages that a node returned, unless they were in its input already.
+    /// Whole messages that a node returned, unless a task of the run was given them.
     pub(super) async fn emit_messages(&self, task: &Task, writes: &Writes) {
         if !self.shared.emitter.wants(StreamMode::Messages) {
             return;
         }
         let id = |message: &Value| message.get("id").and_then(Value::as_str).map(str::to_owned);
-        let known: std::collections::HashSet<String> = match &task.input {
-            Value::Object(input) => input
-                .iter()
-                .filter_map(|(_, v)| v.as_array())
-                .flat_map(|l| l.iter())
-                .filter_map(id)
-                .collect(),
-            _ => Default::default(),
-        };
         for (channel, value) in writes {
             let Channel::Known(index) = channel else { continue };
             if self.plan.channel(*index).spec.reducer_name() != "add_messages" {
@@ -228,7 +219,7 @@ impl Loop {
                 .iter()
                 .filter(|m| m.get("type").is_some() && m.get("content").is_some())
             {
-                let is_new = |id: String| !known.contains(&id) && self.shared.emitter.first_time(id);
+                let is_new = |id: String| self.shared.emitter.first_time(id);
                 if id(message).is_none_or(is_new) {
                     let metadata = message_metadata(&self.info(task), &self.shared, task.metadata());
                     self.shared

@@ -32,7 +32,7 @@ pub(super) struct Ended {
 
 impl Ended {
     /// Has a task failed? A command to the graph around is none, and a drained graph neither: the others go on.
-    fn has_failed(&self) -> bool {
+    pub(super) fn has_failed(&self) -> bool {
         !matches!(
             self.failure,
             None | Some(RunError::ParentCommand { .. } | RunError::Drained { .. })
@@ -215,6 +215,9 @@ impl Loop {
         expired: Option<RunError>,
     ) -> Result<Option<Stop>, RunError> {
         self.calls.clear();
+        if ended.has_failed() {
+            self.fall_silent();
+        }
         // What ended before the time was up is not hidden by it.
         match (ended.failure.or(expired.filter(|_| !ended.asked)), ended.asked) {
             (Some(error), _) => Err(error),
@@ -223,6 +226,13 @@ impl Loop {
             }
             (None, true) => Ok(Some(Stop::Asked)),
             (None, false) => Ok(None),
+        }
+    }
+
+    /// After a failure the run is over for its readers. A graph around a nested one may still go on.
+    pub(super) fn fall_silent(&self) {
+        if !self.shared.nested {
+            self.shared.emitter.close();
         }
     }
 
@@ -306,6 +316,7 @@ impl Loop {
         let span = if self.is_hidden(task) {
             Span::none()
         } else {
+            self.shared.emitter.given(&task.input);
             observe::task(task, self.step, content_limit)
         };
         let meter = self.shared.config.metrics.clone();
@@ -523,10 +534,6 @@ impl Loop {
         // A nested graph that stopped at a breakpoint leaves nothing to tell.
         if !head.is_start() && !shown_by_caller && leaves_something {
             self.emit_outcome(place, &writes, &interrupts, error).await;
-        }
-        if ended.has_failed() && !self.shared.nested {
-            // The run is over for its readers. A graph around a nested one may still go on.
-            self.shared.emitter.close();
         }
         if head.is_call() {
             for reply in self.calls.waiting.remove(&place).into_iter().flatten() {
