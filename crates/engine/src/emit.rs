@@ -43,14 +43,23 @@ const MAX_INPUTS: usize = 64;
 
 impl Known {
     fn look_through(&mut self) {
-        let id = |message: &Value| message.get("id").and_then(Value::as_str).map(str::to_owned);
         for input in std::mem::take(&mut self.inputs) {
-            let values = input.as_object().into_iter().flat_map(|input| input.iter());
-            let lists = values.filter_map(|(_, value)| value.as_array());
-            self.ids
-                .extend(lists.flat_map(|list| list.iter().filter_map(id).collect::<Vec<_>>()));
+            for id in ids_in(&input) {
+                if !self.ids.contains(id) {
+                    self.ids.insert(id.to_owned());
+                }
+            }
         }
     }
+}
+
+/// The ids of messages in what a task is given.
+pub(crate) fn ids_in(input: &Value) -> impl Iterator<Item = &str> {
+    let values = input.as_object().into_iter().flat_map(|input| input.iter());
+    let lists = values.filter_map(|(_, value)| value.as_array());
+    lists
+        .flat_map(|list| list.iter())
+        .filter_map(|message| message.get("id").and_then(Value::as_str))
 }
 
 impl Emitter {
@@ -106,7 +115,7 @@ impl Emitter {
         self.told.over.store(true, Ordering::Relaxed);
     }
 
-    /// Notes what a task was given: the messages in it are no news.
+    /// Notes what a task was given: the messages in it are no news to whoever reads what later steps return.
     pub(crate) fn given(&self, input: &Value) {
         if self.wants(StreamMode::Messages) {
             let mut known = self.known();

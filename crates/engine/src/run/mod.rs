@@ -396,6 +396,7 @@ impl Loop {
                     return Err(error);
                 }
             }
+            self.note_given();
             let before = self
                 .plan
                 .fades

@@ -1,8 +1,12 @@
 //! What a run tells its readers.
 
+use std::cell::LazyCell;
+use std::collections::HashSet;
+
 use super::keep::PLACES;
 use super::*;
 use crate::call::shown_args;
+use crate::emit::ids_in;
 
 /// The metadata of a run as its tasks tell it, with what a node adds.
 fn told_metadata(given: &Object, own: &Object) -> Object {
@@ -200,12 +204,20 @@ impl Loop {
         }
     }
 
-    /// Whole messages that a node returned, unless a task of the run was given them.
+    /// What the tasks of a step were given is no news after it. Within it, who is first would decide.
+    pub(super) fn note_given(&self) {
+        for task in self.tasks.iter().filter(|task| !task.is_start()) {
+            self.shared.emitter.given(&task.input);
+        }
+    }
+
+    /// Whole messages that a node returned, unless it was given them, or a task of an earlier step was.
     pub(super) async fn emit_messages(&self, task: &Task, writes: &Writes) {
         if !self.shared.emitter.wants(StreamMode::Messages) {
             return;
         }
-        let id = |message: &Value| message.get("id").and_then(Value::as_str).map(str::to_owned);
+        let mut news = Vec::new();
+        let given = LazyCell::new(|| ids_in(&task.input).collect::<HashSet<_>>());
         for (channel, value) in writes {
             let Channel::Known(index) = channel else { continue };
             if self.plan.channel(*index).spec.reducer_name() != "add_messages" {
@@ -215,19 +227,22 @@ impl Loop {
                 Value::Array(items) => items.clone(),
                 one => [one.clone()].into_iter().collect(),
             };
-            for message in messages
-                .iter()
-                .filter(|m| m.get("type").is_some() && m.get("content").is_some())
-            {
-                let is_new = |id: String| self.shared.emitter.first_time(id);
-                if id(message).is_none_or(is_new) {
-                    let metadata = message_metadata(&self.info(task), &self.shared, task.metadata());
-                    self.shared
-                        .emitter
-                        .send(Payload::Message(message.clone(), metadata))
-                        .await;
+            for message in messages.iter() {
+                let id = message.get("id").and_then(Value::as_str);
+                let is_new = |id: &str| !given.contains(id) && self.shared.emitter.first_time(id.to_owned());
+                if message.get("type").is_some() && message.get("content").is_some() && id.is_none_or(is_new)
+                {
+                    news.push(message.clone());
                 }
             }
+        }
+        drop(given);
+        for message in news {
+            let metadata = message_metadata(&self.info(task), &self.shared, task.metadata());
+            self.shared
+                .emitter
+                .send(Payload::Message(message, metadata))
+                .await;
         }
     }
 

@@ -316,7 +316,6 @@ impl Loop {
         let span = if self.is_hidden(task) {
             Span::none()
         } else {
-            self.shared.emitter.given(&task.input);
             observe::task(task, self.step, content_limit)
         };
         let meter = self.shared.config.metrics.clone();
