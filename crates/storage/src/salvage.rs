@@ -1,7 +1,7 @@
-//! What becomes of an item of the store that cannot be read: it is set aside in a namespace of its own, with what was
-//! stored as text. Whoever looks for it finds nothing, and nothing is lost.
+//! What becomes of what cannot be read. An item of the store is set aside in a namespace of its own, with what was stored
+//! as text: whoever looks for it finds nothing, and nothing is lost. A thread does not hide the others.
 
-use superstep::Object;
+use superstep::{Object, StorageError, ThreadId};
 
 /// First label of the namespaces in which such items are; the item's own labels follow.
 pub(crate) const ASIDE: &str = "damaged";
@@ -13,4 +13,10 @@ pub(crate) const SET_ASIDE: &str =
 /// The value of an item that is set aside.
 pub(crate) fn aside(text: &str) -> Object {
     [("stored", text)].into_iter().collect()
+}
+
+/// Names a thread that a list shows without what cannot be read of it, or not at all. It is told as an error, because
+/// whoever reads the list does not see what is missing.
+pub(crate) fn passed_over(thread: &ThreadId, error: &StorageError) {
+    tracing::error!(%thread, %error, "a list goes on without what cannot be read of a thread; `verify` says more");
 }

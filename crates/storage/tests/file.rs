@@ -279,6 +279,51 @@ async fn damage_is_named_and_repaired_and_costs_little() {
 }
 
 #[tokio::test]
+async fn lists_go_on_beside_a_damaged_thread() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let saver = FileSaver::open(folder.path()).expect("opens");
+    let made = grown(&saver, "t", 20).await;
+    grown(&saver, "other", 3).await;
+    grown(&saver, &"long ".repeat(100), 3).await;
+    drop(saver);
+    // The newest of one thread is damaged, another is no file at all, and of the third nobody can say whose it is.
+    let path = journal(folder.path(), "t");
+    let mut bytes = fs::read(&path).expect("a journal");
+    bytes.remove(bytes.len() - 40);
+    fs::write(&path, &bytes).expect("writable");
+    fs::create_dir(journal(folder.path(), "folder")).expect("writable");
+    let files = fs::read_dir(folder.path().join("threads")).expect("a folder");
+    let long = files
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.to_string_lossy().contains('~'))
+        .expect("a name that was cut");
+    let text = fs::read_to_string(&long).expect("a journal");
+    fs::write(&long, text.replacen("journal", "jouRnal", 1)).expect("writable");
+    // What is remembered of the damaged one has another length, so that the second time it is read again too.
+    for _ in 0..2 {
+        let saver = FileSaver::open(folder.path()).expect("opens");
+        let listed = saver.threads(&ThreadQuery::default()).await.expect("lists");
+        let names: Vec<&str> = listed.iter().map(|found| found.thread.as_str()).collect();
+        assert_eq!(names, ["t", "other"]);
+        assert_eq!(listed[0].head.id, made[18].id, "what can be read of it");
+        let counted = saver.count_threads(&ThreadQuery::default()).await;
+        assert_eq!(counted.expect("counts"), 2);
+        let heads = saver.heads(&ListQuery::default()).await.expect("lists");
+        assert_eq!(heads.len(), 19 + 3);
+        let tuples = saver.list(&ListQuery::default()).await.expect("lists");
+        assert_eq!(tuples.len(), 19 + 3);
+        let usage = saver.usage().await.expect("measures");
+        assert_eq!(usage.threads.len(), 3);
+        let found = saver.verify(false).await.expect("checks");
+        let threads: Vec<_> = found.damage.iter().map(|damage| damage.thread.clone()).collect();
+        assert_eq!(threads, [None, Some("folder".into()), Some("t".into())]);
+        // Who asks for the damaged one is told.
+        let newest = saver.get(&"t".into(), "", None).await;
+        assert!(newest.is_err(), "{newest:?}");
+    }
+}
+
+#[tokio::test]
 async fn one_process_has_the_folder() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let first = FileSaver::open(folder.path()).expect("opens");

@@ -25,6 +25,7 @@ use superstep::{
 };
 use tokio::sync::oneshot;
 
+use crate::salvage::passed_over;
 use crate::sqlite::Synchronous;
 use folder::Folder;
 use journal::Loaded;
@@ -166,15 +167,22 @@ impl FileSaver {
         };
         let mut found = Vec::new();
         for thread in &threads {
-            let Some(loaded) = self.loaded(thread).await? else {
-                continue;
+            let loaded = match self.loaded(thread).await {
+                Ok(Some(loaded)) => loaded,
+                Ok(None) => continue,
+                // One thread that cannot be read does not hide the others.
+                Err(error) if query.thread.is_none() => {
+                    passed_over(thread, &error);
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
-            if query.id.is_none() {
-                loaded.sound(thread)?;
-            }
             let some = read(loaded.clone()).await?;
-            if some.is_empty() && query.thread.is_some() {
-                loaded.sound(thread)?;
+            match loaded.sound(thread) {
+                Err(error) if query.thread.is_none() => passed_over(thread, &error),
+                // Whoever names a checkpoint does not ask for what is lost.
+                Err(error) if query.id.is_none() || some.is_empty() => return Err(error),
+                _ => {}
             }
             found.extend(some);
         }

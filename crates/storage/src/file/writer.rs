@@ -12,14 +12,15 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use serde::{Deserialize, Serialize};
 use superstep::{
-    CheckpointHead, CheckpointId, Checkpointer, Commit, Integrity, Link, Name, Progress, Pruning, Removal,
-    Scope, StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage, Usage,
+    CheckpointHead, CheckpointId, Checkpointer, Commit, Damage, Integrity, Link, Name, Progress, Pruning,
+    Removal, Scope, StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage, Usage,
 };
 
 use super::folder::{Folder, failed};
 use super::journal::{Doomed, Journal, Loaded};
 use super::line::{lines, put_line, read_line};
 use crate::codec::plain::Head;
+use crate::salvage::passed_over;
 use crate::sqlite::Synchronous;
 
 /// Most jobs that wait for the disk together.
@@ -55,6 +56,18 @@ struct Known {
     path: PathBuf,
     /// Its summary when the journal had so many bytes.
     summary: Option<(u64, Option<ThreadSummary>)>,
+    /// The summary is of what could be read of it.
+    damaged: bool,
+}
+
+impl Known {
+    fn at(path: PathBuf) -> Self {
+        Self {
+            path,
+            summary: None,
+            damaged: false,
+        }
+    }
 }
 
 /// What is at hand of a thread.
@@ -191,7 +204,11 @@ impl Writer {
                 .map_err(|error| failed("reading", &path, &error))?
                 .len();
             let summary = remembered.remove(&thread).filter(|(bytes, _)| *bytes == size);
-            state.threads.insert(thread, Known { path, summary });
+            let known = Known {
+                summary,
+                ..Known::at(path)
+            };
+            state.threads.insert(thread, known);
         }
         drop(state);
         Ok(writer)
@@ -282,6 +299,10 @@ impl Writer {
             let Some((bytes, summary)) = &known.summary else {
                 continue;
             };
+            if known.damaged {
+                // The next to list the threads is told of it too.
+                continue;
+            }
             let line = Remembered {
                 thread: thread.clone(),
                 bytes: *bytes,
@@ -293,14 +314,17 @@ impl Writer {
         self.folder.replace(&self.list_path(), &text)
     }
 
+    fn path_of(&self, thread: &ThreadId) -> PathBuf {
+        match self.shared.state().threads.get(thread) {
+            Some(known) => known.path.clone(),
+            None => self.folder.journal(thread),
+        }
+    }
+
     /// The journal of a thread, read if need be.
     pub(super) fn journal(&mut self, thread: &ThreadId) -> Result<&mut Journal, StorageError> {
         if !self.open.contains_key(thread) {
-            let path = match self.shared.state().threads.get(thread) {
-                Some(known) => known.path.clone(),
-                None => self.folder.journal(thread),
-            };
-            let journal = Journal::load(thread, &path)?;
+            let journal = Journal::load(thread, &self.path_of(thread))?;
             self.make_room(journal.bytes)?;
             self.take(journal);
         }
@@ -327,9 +351,7 @@ impl Writer {
         let mut state = self.shared.state();
         if !state.threads.contains_key(thread) {
             let path = self.folder.journal(thread);
-            state
-                .threads
-                .insert(thread.clone(), Known { path, summary: None });
+            state.threads.insert(thread.clone(), Known::at(path));
         }
         state.loaded.insert(thread.clone(), journal.loaded.clone());
     }
@@ -393,8 +415,13 @@ impl Writer {
         let (bytes, all) = (journal.bytes, ThreadQuery::default());
         let summaries = journal.loaded.saver.threads(&all).now_or_never();
         let summary = summaries.and_then(Result::ok).and_then(|mut found| found.pop());
+        let sound = journal.loaded.sound(thread);
         if let Some(known) = self.shared.state().threads.get_mut(thread) {
             known.summary = Some((bytes, summary));
+            known.damaged = sound.is_err();
+        }
+        if let Err(error) = sound {
+            passed_over(thread, &error);
         }
         Ok(())
     }
@@ -417,7 +444,7 @@ impl Writer {
     }
 
     pub(super) fn threads(&mut self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
-        self.summarize_all()?;
+        self.summarize_all();
         let state = self.shared.state();
         let mut found: Vec<&ThreadSummary> = state
             .threads
@@ -441,7 +468,7 @@ impl Writer {
     }
 
     pub(super) fn count(&mut self, query: &ThreadQuery) -> Result<u64, StorageError> {
-        self.summarize_all()?;
+        self.summarize_all();
         let query = ThreadQuery {
             after: None,
             limit: None,
@@ -455,11 +482,13 @@ impl Writer {
         Ok(summaries.filter(|summary| query.matches(summary)).count() as u64)
     }
 
-    fn summarize_all(&mut self) -> Result<(), StorageError> {
-        self.shared
-            .threads()
-            .iter()
-            .try_for_each(|thread| self.summarize(thread))
+    /// One thread that cannot be read does not hide the others.
+    fn summarize_all(&mut self) {
+        for thread in &self.shared.threads() {
+            if let Err(error) = self.summarize(thread) {
+                passed_over(thread, &error);
+            }
+        }
     }
 
     pub(super) fn delete(&mut self, thread: &ThreadId) -> Result<(), StorageError> {
@@ -577,12 +606,18 @@ impl Writer {
         usage.store = size(&self.folder.path().join("store.jsonl"));
         usage.bytes = usage.store + size(&self.list_path());
         for thread in self.shared.threads() {
-            let journal = self.journal(&thread)?;
-            usage.bytes += journal.bytes;
+            let (checkpoints, bytes) = match self.journal(&thread) {
+                Ok(journal) => (journal.checkpoints().count() as u64, journal.bytes),
+                Err(error) => {
+                    passed_over(&thread, &error);
+                    (0, size(&self.path_of(&thread)))
+                }
+            };
+            usage.bytes += bytes;
             usage.threads.push(ThreadUsage {
                 thread,
-                checkpoints: journal.checkpoints().count() as u64,
-                bytes: journal.bytes,
+                checkpoints,
+                bytes,
             });
         }
         let order =
@@ -595,14 +630,35 @@ impl Writer {
         let mut found = Integrity::default();
         let folder = self.folder.clone();
         self.sync()?;
+        for (thread, path) in folder.journals()? {
+            if thread.is_none()
+                && let Err(error) = Journal::named(&path)
+            {
+                found.damage.push(Damage {
+                    thread: None,
+                    what: format!("{error}: whose thread it is cannot be said"),
+                    repair: None,
+                });
+            }
+        }
         let threads = self.shared.threads();
         let total = threads.len() as u64;
         for thread in threads {
             progress.at(found.threads, total)?;
             // What is on the disk counts, not what is in memory.
             self.forget(&thread);
-            let journal = self.journal(&thread)?;
             found.threads += 1;
+            let journal = match self.journal(&thread) {
+                Ok(journal) => journal,
+                Err(error) => {
+                    found.damage.push(Damage {
+                        thread: Some(thread),
+                        what: error.to_string(),
+                        repair: None,
+                    });
+                    continue;
+                }
+            };
             found.checkpoints += journal.checkpoints().count() as u64;
             let damage = journal.loaded.damage.clone();
             if damage.is_empty() {

@@ -11,6 +11,7 @@ use superstep::{
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::Fault;
 use super::reader::{SOURCES, Space, View};
+use crate::salvage::passed_over;
 
 /// Every thread with a root checkpoint after a place, the one with the newest head first. What only some questions
 /// need is looked up when they do: whether tasks of the head wait or have failed.
@@ -178,8 +179,8 @@ impl View<'_> {
 /// One damaged thread must not hide the others.
 fn skip(thread: &ThreadId, fault: Fault) -> Result<(), Fault> {
     match fault {
-        Fault::Storage(StorageError::Corrupt { place, cause }) => {
-            tracing::warn!(%thread, place, cause, "a thread is left out of the list: it cannot be read");
+        Fault::Storage(error @ StorageError::Corrupt { .. }) => {
+            passed_over(thread, &error);
             Ok(())
         }
         other => Err(other),
