@@ -40,8 +40,8 @@ impl Store {
     /// The place, for who only looks: one that is not there is not made.
     pub(crate) async fn existing(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
-        if !superstep_storage::is_new(&url)? {
-            return Self::at(&url, option).await;
+        if let Some(storage) = superstep_storage::open_existing(&url).await? {
+            return Ok(Self::of(storage, option));
         }
         if db.url().is_some() {
             return Err(Fault::usage(format!(
@@ -56,13 +56,16 @@ impl Store {
     }
 
     async fn at(url: &str, option: String) -> Result<Self, Fault> {
-        let storage = superstep_storage::open(url).await?;
-        Ok(Self {
+        Ok(Self::of(superstep_storage::open(url).await?, option))
+    }
+
+    fn of(storage: superstep_storage::Storage, option: String) -> Self {
+        Self {
             saver: storage.checkpointer,
             memory: storage.store,
             option,
             name: storage.url,
-        })
+        }
     }
 
     /// The address, and the option that names it again. A password is not repeated: whoever wants to paste the command

@@ -97,23 +97,21 @@ impl Address {
             _ => None,
         }
     }
+
+    /// True when the file or folder is not there: opening it would make it.
+    pub(crate) fn is_new(&self) -> bool {
+        self.path().is_some_and(|path| match path.metadata() {
+            // A folder that somebody made for it.
+            Ok(found) if found.is_dir() => path.read_dir().is_ok_and(|mut entries| entries.next().is_none()),
+            Ok(found) => found.len() == 0,
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        })
+    }
 }
 
 /// The file or folder that an address names; none for memory and for servers.
 pub fn path_of(url: &str) -> Result<Option<PathBuf>, StorageError> {
     Ok(Address::read(url)?.path().map(Path::to_owned))
-}
-
-/// True when the file or folder that an address names is not there: opening it would make it.
-pub fn is_new(url: &str) -> Result<bool, StorageError> {
-    Ok(Address::read(url)?
-        .path()
-        .is_some_and(|path| match path.metadata() {
-            // A folder that somebody made for it.
-            Ok(found) if found.is_dir() => path.read_dir().is_ok_and(|mut entries| entries.next().is_none()),
-            Ok(found) => found.len() == 0,
-            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-        }))
 }
 
 /// A URL without its password.

@@ -17,7 +17,7 @@ pub mod transfer;
 use std::sync::Arc;
 
 use address::Address;
-pub use address::{is_new, path_of, shown};
+pub use address::{path_of, shown};
 pub use file::{FileOptions, FileSaver, FileStore};
 pub use postgres::{PostgresSaver, PostgresStore};
 pub use redis::{RedisLife, RedisOptions, RedisSaver, RedisStore};
@@ -88,6 +88,34 @@ pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, Storag
         store,
         url: shown(url),
     })
+}
+
+/// Opens the backend that `url` names for who only looks: where nothing is stored yet nothing is made, and `None` is the
+/// answer.
+pub async fn open_existing(url: &str) -> Result<Option<Storage>, StorageError> {
+    let config = StoreConfig::default();
+    let (checkpointer, store): (Arc<dyn Checkpointer>, Arc<dyn Store>) = match Address::read(url)? {
+        Address::Postgres => {
+            let Some(saver) = PostgresSaver::open_existing(url).await? else {
+                return Ok(None);
+            };
+            let store = saver.store(config);
+            (Arc::new(saver), Arc::new(store))
+        }
+        Address::Redis => {
+            let Some(saver) = RedisSaver::open_existing(url).await? else {
+                return Ok(None);
+            };
+            (Arc::new(saver), Arc::new(RedisStore::open(url, config).await?))
+        }
+        address if address.is_new() => return Ok(None),
+        _ => return open_with(url, config).await.map(Some),
+    };
+    Ok(Some(Storage {
+        checkpointer,
+        store,
+        url: shown(url),
+    }))
 }
 
 async fn blocking<T: Send + 'static>(

@@ -249,6 +249,113 @@ async fn errors_say_what_to_do() {
     );
 }
 
+/// How many schemas and tables of ours there are.
+async fn made(url: &str) -> i64 {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+        .await
+        .expect("connects");
+    let connection = tokio::spawn(connection);
+    let sql = "SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = 'superstep')
+                    + (SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname = 'checkpoints')";
+    let count = client.query_one(sql, &[]).await.expect("counts").get(0);
+    drop(client);
+    let _ = connection.await;
+    count
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.database();
+    let nothing = superstep_storage::open_existing(&url).await.expect("reachable");
+    assert!(
+        nothing.is_none() && made(&url).await == 0,
+        "looking makes nothing"
+    );
+    let reader = |name: &str| {
+        let (_, host) = url.split_once('@').expect("a user");
+        format!("postgres://{name}:secret@{host}")
+    };
+    sql(&url, "CREATE ROLE reader LOGIN PASSWORD 'secret'").await;
+    let nothing = superstep_storage::open_existing(&reader("reader")).await;
+    assert!(nothing.expect("reachable").is_none());
+
+    let storage = superstep_storage::open(&url).await.expect("opens");
+    let thread = "t".into();
+    let mut last = Draft::root(id(1)).set("log", json!([]));
+    for n in 2..5 {
+        let text = format!("{n} of a length that is worth its own place, ").repeat(30);
+        let parent = last.store(&*storage.checkpointer, "t", "").await.expect("stores");
+        last = Draft::after(&parent, id(n)).append("log", vec![json!(text)]);
+    }
+    let last = last.store(&*storage.checkpointer, "t", "").await.expect("stores");
+    let namespace = ["notes"];
+    let put = storage
+        .store
+        .put(&namespace, "mortal", json!({"text": "a word"}))
+        .await;
+    put.expect("puts");
+    sql(
+        &url,
+        "UPDATE superstep.store_items SET ttl = 100000000, expires_at = 4000000000000",
+    )
+    .await;
+    drop(storage);
+
+    let no_rights = superstep_storage::open_existing(&reader("reader")).await;
+    let error = no_rights.expect_err("it may not look").to_string();
+    assert!(
+        error.contains("permission denied") && error.contains("Grant the user"),
+        "{error}"
+    );
+    assert!(!error.contains("secret"), "{error}");
+    sql(
+        &url,
+        "GRANT USAGE ON SCHEMA superstep TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA superstep TO reader",
+    )
+    .await;
+    // Whoever opens it to work in it finds it made, and may read as well.
+    for storage in [
+        superstep_storage::open_existing(&reader("reader"))
+            .await
+            .expect("opens"),
+        superstep_storage::open(&reader("reader"))
+            .await
+            .map(Some)
+            .expect("opens"),
+    ] {
+        let storage = storage.expect("something is there");
+        let saver = &*storage.checkpointer;
+        let found = saver.get(&thread, "", None).await.expect("reads").expect("there");
+        assert_eq!(found.checkpoint, last);
+        assert_eq!(saver.threads(&Default::default()).await.expect("lists").len(), 1);
+        assert_eq!(saver.heads(&ListQuery::default()).await.expect("lists").len(), 4);
+        assert_eq!(saver.usage().await.expect("measures").threads.len(), 1);
+        assert_eq!(saver.lens(&thread).await.expect("measures").checkpoints.len(), 4);
+        let dry = Pruning::threads([thread.clone()], Keep::Latest).dry_run();
+        assert_eq!(superstep::prune(saver, &dry).await.expect("looks").checkpoints, 3);
+        assert!(saver.verify(false).await.expect("checks").is_sound());
+        let item = storage.store.get(&namespace, "mortal").await.expect("reads");
+        assert!(item.is_some(), "reading would prolong its life, and may not");
+        let query = StoreQuery {
+            query: Some("word".to_owned()),
+            ..StoreQuery::under(&namespace)
+        };
+        let items = storage.store.search(query).await.expect("finds");
+        assert_eq!(items.len(), 1);
+        let stored = Draft::after(&last, id(9)).store(saver, "t", "").await;
+        let deleted = saver.delete_thread(&thread).await;
+        for error in [
+            stored.expect_err("it may not write").to_string(),
+            deleted.expect_err("it may not write").to_string(),
+        ] {
+            assert!(error.contains("Grant the user the rights"), "{error}");
+        }
+        let put = storage.store.put(&namespace, "new", json!({})).await;
+        assert!(put.is_err(), "{put:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_programs_on_one_database() {
     let Some(server) = Postgres::start() else { return };

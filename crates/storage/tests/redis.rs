@@ -289,6 +289,52 @@ async fn a_missing_password_is_said() {
     assert!(error.contains("Give the user and the password"), "{error}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
+    let Some(server) = Redis::start() else { return };
+    let nothing = superstep_storage::open_existing(server.url())
+        .await
+        .expect("reachable");
+    assert!(nothing.is_none());
+    assert_eq!(keys(&server).await, [""; 0], "looking makes nothing");
+    let storage = superstep_storage::open(server.url()).await.expect("opens");
+    let made = grown(&*storage.checkpointer, "t", 30).await;
+    drop(storage);
+    let user = [
+        "ACL",
+        "SETUSER",
+        "reader",
+        "on",
+        ">secret",
+        "~superstep:*",
+        "+@read",
+        "+@scripting",
+        "+@connection",
+        "+info",
+        "+time",
+    ];
+    let _: String = command(&server, &user).await;
+    let (_, host) = server.url().split_once('@').expect("a password");
+    let reader = format!("redis://reader:secret@{host}");
+    for storage in [
+        superstep_storage::open_existing(&reader).await.expect("opens"),
+        superstep_storage::open(&reader).await.map(Some).expect("opens"),
+    ] {
+        let storage = storage.expect("something is there");
+        let saver = &*storage.checkpointer;
+        let found = newest(saver, "t").await.expect("there");
+        assert_eq!(Some(&found), made.last());
+        assert_eq!(saver.threads(&Default::default()).await.expect("lists").len(), 1);
+        assert_eq!(saver.heads(&ListQuery::default()).await.expect("lists").len(), 30);
+        let refused = Draft::after(&found, id(99)).store(saver, "t", "").await;
+        let error = refused.expect_err("it may not write").to_string();
+        assert!(
+            error.contains("NoPerm") && error.contains("Let the user"),
+            "{error}"
+        );
+    }
+}
+
 /// The names of all keys on the server.
 async fn keys(server: &Redis) -> Vec<String> {
     let mut keys: Vec<String> = command(server, &["KEYS", "*"]).await;

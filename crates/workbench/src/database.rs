@@ -266,35 +266,28 @@ impl Workbench {
         // Asking whether a file can be used must not make it.
         if let Some(path) = path_of(&url).map_err(|e| storage_problem(&e))? {
             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-            let missing = blocking(move || match (path.exists(), folder.is_dir()) {
-                (true, _) => Ok(false),
-                (false, true) => Ok(true),
-                (false, false) => Err(Problem::not_found(format!(
-                    "There is no folder {}.",
-                    folder.display()
-                ))
-                .remedy("Make the folder, or choose another place.")),
+            blocking(move || match path.exists() || folder.is_dir() {
+                true => Ok(()),
+                false => Err(
+                    Problem::not_found(format!("There is no folder {}.", folder.display()))
+                        .remedy("Make the folder, or choose another place."),
+                ),
             })
             .await??;
-            if missing {
-                return Ok(StorageTested {
-                    kind,
-                    url: shown(&url),
-                    threads: 0,
-                    is_new: true,
-                    millis: millis(),
-                });
-            }
         }
-        let storage = superstep_storage::open(&url)
+        // Nor does it make tables on a server.
+        let storage = superstep_storage::open_existing(&url)
             .await
             .map_err(|e| storage_problem(&e))?;
-        let threads = storage.checkpointer.count_threads(&ThreadQuery::default()).await;
+        let threads = match &storage {
+            Some(storage) => storage.checkpointer.count_threads(&ThreadQuery::default()).await,
+            None => Ok(0),
+        };
         Ok(StorageTested {
             kind,
             url: shown(&url),
             threads: threads.map_err(|e| storage_problem(&e))?,
-            is_new: false,
+            is_new: storage.is_none(),
             millis: millis(),
         })
     }

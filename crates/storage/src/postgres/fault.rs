@@ -55,6 +55,16 @@ impl Fault {
             .is_some_and(|code| again.contains(code) || code.code() == "SS001")
     }
 
+    /// True when the user, or the server, may not write.
+    pub(super) fn is_refused(&self) -> bool {
+        let Fault::Sql(error) = self else { return false };
+        let refused = [
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            SqlState::READ_ONLY_SQL_TRANSACTION,
+        ];
+        error.code().is_some_and(|code| refused.contains(code))
+    }
+
     /// The error for the caller; `what` says what was being done, `place` on which database.
     pub(super) fn worded(self, what: &str, place: &str) -> StorageError {
         match self {

@@ -33,9 +33,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use names::Names;
 use reader::View;
-use server::Server;
+use server::{Server, Session};
 pub use store::PostgresStore;
 use writer::{Job, Request, Writer};
+
+const OPENING: &str = "opening the database";
 
 /// Keeps checkpoints in a PostgreSQL database.
 pub struct PostgresSaver {
@@ -77,27 +79,46 @@ impl PostgresSaver {
     /// tables. `?schema=NAME` chooses the schema that they are in (`superstep`), `?sslmode=verify-full` and
     /// `?sslrootcert=FILE` ask for a server that is who it says it is; the rest is as for other programs.
     pub async fn open(url: &str) -> Result<Self, StorageError> {
+        let (saver, session, writer) = Self::connect(url).await?;
+        saver.begin(session, writer).await
+    }
+
+    /// Opens a database for who only looks: where nothing was stored, nothing is made, and `None` is the answer. A role
+    /// that may only select can read everything; its commits are refused.
+    pub async fn open_existing(url: &str) -> Result<Option<Self>, StorageError> {
+        let (saver, mut session, writer) = Self::connect(url).await?;
+        match schema::is_new(&saver.server, &mut session).await {
+            Ok(true) => Ok(None),
+            Ok(false) => saver.begin(session, writer).await.map(Some),
+            Err(fault) => Err(fault.worded(OPENING, &saver.server.shown)),
+        }
+    }
+
+    async fn connect(url: &str) -> Result<(Self, Session, oneshot::Sender<Writer>), StorageError> {
         let (requests, queue) = mpsc::unbounded_channel();
-        let runtime = writer_thread(queue)?;
-        let server = Arc::new(Server::new(url, runtime.0)?);
-        let names = Arc::new(Names::default());
-        let opening = async {
-            let mut session = server.connect().await?;
-            schema::prepare(&server, &mut session).await?;
-            Ok(session)
-        };
-        let session = opening
-            .await
-            .map_err(|fault: fault::Fault| fault.worded("opening the database", &server.shown))?;
-        // The thread waits for its writer; it ends without one when opening fails.
-        let _ = runtime
-            .1
-            .send(Writer::new(server.clone(), names.clone(), session)?);
-        Ok(Self {
+        let (runtime, writer) = writer_thread(queue)?;
+        let server = Arc::new(Server::new(url, runtime)?);
+        let session = server.connect().await;
+        let session = session.map_err(|fault| fault.worded(OPENING, &server.shown))?;
+        let saver = Self {
             server,
-            names,
+            names: Arc::new(Names::default()),
             requests,
-        })
+        };
+        Ok((saver, session, writer))
+    }
+
+    /// Brings the tables up to date. The thread waits for its writer; it ends without one when this fails.
+    async fn begin(
+        self,
+        mut session: Session,
+        writer: oneshot::Sender<Writer>,
+    ) -> Result<Self, StorageError> {
+        schema::prepare(&self.server, &mut session)
+            .await
+            .map_err(|fault| fault.worded(OPENING, &self.server.shown))?;
+        let _ = writer.send(Writer::new(self.server.clone(), self.names.clone(), session)?);
+        Ok(self)
     }
 
     /// The store in the same database.

@@ -20,6 +20,11 @@ const MIGRATIONS: &[(&str, &str)] = &[
 /// "SStp" in ASCII: the first half of the advisory lock; the second is a hash of the schema's name.
 const LOCK: i32 = 0x5353_7470;
 
+/// True when nothing of ours is in the schema.
+pub(super) async fn is_new(server: &Server, session: &mut Session) -> Result<bool, Fault> {
+    Ok(version(server, session).await? == 0)
+}
+
 /// Migrates an older or empty schema; refuses a newer one.
 pub(super) async fn prepare(server: &Server, session: &mut Session) -> Result<(), Fault> {
     if version(server, session).await? == MIGRATIONS.len() as i64 {

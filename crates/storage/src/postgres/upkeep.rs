@@ -37,14 +37,18 @@ struct Record {
 impl Writer {
     /// The namespaces of a thread, which nobody else changes until the transaction ends.
     async fn hold(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
-        let rows = self
-            .session()
-            .await?
-            .query(
-                "SELECT id, ns FROM spaces WHERE thread = $1 ORDER BY id FOR UPDATE",
-                &[&thread.as_str()],
-            )
-            .await?;
+        let sql = "SELECT id, ns FROM spaces WHERE thread = $1 ORDER BY id FOR UPDATE";
+        self.spaces_by(sql, thread).await
+    }
+
+    /// The same for who only looks: nobody waits for that, and it needs no right to write.
+    async fn look_at(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
+        let sql = "SELECT id, ns FROM spaces WHERE thread = $1 ORDER BY id";
+        self.spaces_by(sql, thread).await
+    }
+
+    async fn spaces_by(&mut self, sql: &str, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
+        let rows = self.session().await?.query(sql, &[&thread.as_str()]).await?;
         rows.iter()
             .map(|row| Ok((row.try_get(0)?, row.try_get::<_, &str>(1)?.into())))
             .collect()
@@ -135,7 +139,10 @@ impl Writer {
         let mut done = 0;
         for thread in &threads {
             let mut doomed_of: Vec<(i64, HashSet<String>, bool)> = Vec::new();
-            let spaces = self.hold(thread).await?;
+            let spaces = match pruning.dry_run {
+                true => self.look_at(thread).await?,
+                false => self.hold(thread).await?,
+            };
             for (space, ns) in &spaces {
                 progress.at(done, total)?;
                 let rows = self.rows(*space).await?;

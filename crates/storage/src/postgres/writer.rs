@@ -224,7 +224,11 @@ impl Writer {
     }
 
     async fn in_transaction(&mut self, job: &Job) -> Result<Removal, Fault> {
-        self.session().await?.batch("BEGIN").await?;
+        let begin = match job {
+            Job::Prune(pruning, _) if pruning.dry_run => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            _ => "BEGIN",
+        };
+        self.session().await?.batch(begin).await?;
         let outcome = match job {
             Job::Delete(thread) => self.delete(thread).await,
             Job::Copy(from, to) => self.copy(from, to).await.map(|()| Removal::default()),

@@ -172,6 +172,26 @@ impl RedisSaver {
 
     /// Connects with options.
     pub async fn open_with(url: &str, options: RedisOptions) -> Result<Self, StorageError> {
+        let saver = Self::connect(url, options).await?;
+        saver
+            .home
+            .read(|server| async move { server.prepare().await })
+            .await?;
+        Ok(saver)
+    }
+
+    /// Connects for who only looks: where nothing was stored with this prefix, nothing is made, and `None` is the answer.
+    pub async fn open_existing(url: &str) -> Result<Option<Self>, StorageError> {
+        let (url, options) = read_url(url)?;
+        let saver = Self::connect(&url, options).await?;
+        let is_new = saver
+            .home
+            .read(|server| async move { server.is_new().await })
+            .await?;
+        Ok((!is_new).then_some(saver))
+    }
+
+    async fn connect(url: &str, options: RedisOptions) -> Result<Self, StorageError> {
         let (jobs, queue) = mpsc::unbounded_channel();
         let home = Home::start(url, options, move |server| Writer::new(server).run(queue));
         Ok(Self {

@@ -109,7 +109,7 @@ impl fmt::Debug for Server {
 }
 
 impl Server {
-    /// Connects, and looks whether the server and what it holds can be used.
+    /// Connects, and looks whether the server can be used. Nothing is stored there yet.
     pub(super) async fn open(
         url: &str,
         shown: &str,
@@ -156,15 +156,31 @@ impl Server {
                 remedy: format!("Use Redis {}.{} or newer", OLDEST.0, OLDEST.1),
             });
         }
-        let key = self.keys.of_all("schema");
-        let mut set = redis::cmd("SET");
-        set.arg(&key).arg(SCHEMA).arg("NX");
-        self.call(set, "looking at what is stored").await?;
+        Ok(())
+    }
+
+    /// Makes the place, when there is none with our prefix.
+    pub(super) async fn prepare(&self) -> Result<(), StorageError> {
+        if self.is_new().await? {
+            let mut set = redis::cmd("SET");
+            set.arg(self.keys.of_all("schema")).arg(SCHEMA).arg("NX");
+            self.call(set, "looking at what is stored").await?;
+            // Another program may have been quicker, and newer.
+            self.is_new().await?;
+        }
+        Ok(())
+    }
+
+    /// True when nothing is stored with our prefix. What is there and cannot be used is refused.
+    pub(super) async fn is_new(&self) -> Result<bool, StorageError> {
         let mut get = redis::cmd("GET");
-        get.arg(&key);
-        let found = text(self.call(get, "looking at what is stored").await?);
+        get.arg(self.keys.of_all("schema"));
+        let found = match self.call(get, "looking at what is stored").await? {
+            Value::Nil => return Ok(true),
+            found => text(found),
+        };
         match found.parse::<i64>() {
-            Ok(SCHEMA) => Ok(()),
+            Ok(SCHEMA) => Ok(false),
             Ok(found) if found > SCHEMA => Err(StorageError::NewerSchema {
                 place: self.shown.clone(),
                 found,

@@ -101,11 +101,16 @@ impl RedisStore {
             // Nothing is ever sent: it ends when the store is dropped.
             let _ = closed.await;
         });
-        Ok(Self {
+        let store = Self {
             config,
             _open: open,
             home: home.await?,
-        })
+        };
+        store
+            .home
+            .read(|server| async move { server.prepare().await })
+            .await?;
+        Ok(store)
     }
 }
 

@@ -70,7 +70,7 @@ pub struct StorageTested {
     pub url: String,
     /// Threads in it.
     pub threads: u64,
-    /// There is no such file or folder yet; it is made when it is used.
+    /// Nothing is there yet; the file, the folder or the tables are made when it is used.
     pub is_new: bool,
     /// Milliseconds to open it and ask.
     pub millis: u32,

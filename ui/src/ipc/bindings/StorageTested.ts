@@ -18,7 +18,7 @@ url: string,
  */
 threads: number, 
 /**
- * There is no such file or folder yet; it is made when it is used.
+ * Nothing is there yet; the file, the folder or the tables are made when it is used.
  */
 isNew: boolean, 
 /**
