@@ -511,7 +511,7 @@ What stays reads as before; forks that are lost are named first. It cannot be un
   --keep nothing    the thread goes
 
 Checkpoints that were bookmarked in the app stay, and --idle leaves a thread with a bookmark there; only --keep nothing for a
-thread that is named takes them with it. With latest, what ran in a nested graph goes with the checkpoint in which it ran.
+thread that is named takes them with it. What ran in a nested graph goes with the checkpoint in which it ran.
 
 Examples:
   superstep threads prune THREAD --keep latest --dry-run

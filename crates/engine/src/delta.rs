@@ -203,7 +203,7 @@ async fn ancestry(
         for head in &heads {
             spaces.entry(&head.ns).or_default().push(head);
         }
-        if matches!(pruning.scope, Scope::Threads(_, Keep::Latest)) {
+        if matches!(pruning.scope, Scope::Threads(..)) {
             end_nested(&thread, &spaces, pruning);
         }
         if !heads.iter().any(counts_keys) {
@@ -248,11 +248,11 @@ fn end_nested(thread: &ThreadId, spaces: &BTreeMap<&Name, Vec<&CheckpointHead>>,
     let mut outer_first: Vec<(&Name, &Vec<&CheckpointHead>)> =
         spaces.iter().map(|(ns, heads)| (*ns, heads)).collect();
     outer_first.sort_by_key(|(ns, _)| ns.split('|').count());
+    // What is newer than the root may be going on, also in a checkpoint of the past.
+    let newest = spaces.get(&Name::from("")).and_then(|heads| heads.first());
     for (ns, heads) in outer_first {
-        // A fork inside goes on in the namespace of the run that it is a fork of.
-        // What is newer than the root may be going on.
-        let newest = spaces.get(&Name::from("")).and_then(|heads| heads.first());
         let over = newest.is_some_and(|root| heads.first().is_some_and(|head| head.id < root.id));
+        // A fork inside goes on in the namespace of the run that it is a fork of.
         let ended = over
             && heads.iter().all(|head| {
                 ns.match_indices('|').chain([(ns.len(), "")]).any(|(end, _)| {

@@ -45,20 +45,35 @@ pub struct Report {
     pub kills: u64,
     /// What the oracle looked at.
     pub count: Count,
+    /// Where the time went.
+    pub spent: Spent,
+}
+
+/// Where the time of a trial goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// Until the processes had the backend open, or were killed before.
+    pub opening: Duration,
+    /// Until they were killed.
+    pub working: Duration,
+    /// With the questions of the oracle.
+    pub asking: Duration,
 }
 
 /// Kills, asks, and kills again; then lets the process come to an end and asks once more.
 pub async fn run(place: &Place, trial: &Trial) -> Result<Report, String> {
     let journal = place.folder().join("journal");
     let (mut oracle, mut random) = (Oracle::default(), Random::new(trial.seed));
-    let (began, mut kills) = (Instant::now(), 0);
+    let (began, mut kills, mut spent) = (Instant::now(), 0, Spent::default());
     while kills < trial.kills && began.elapsed() < trial.time {
-        let before = noted(&journal);
+        let (before, mut moment) = (noted(&journal), Instant::now());
         let mut victim = Victim::start(place, trial, &journal, random.below(1 << 40), None)?;
         // One in eight dies while it opens the backend, where it repairs what the kill before left.
         if random.percent(12) {
             std::thread::sleep(Duration::from_millis(random.below(15)));
+            lap(&mut moment, &mut spent.opening);
         } else if victim.opened() {
+            lap(&mut moment, &mut spent.opening);
             let (until, patience) = (before + random.below(trial.noting), Instant::now());
             while noted(&journal) < until && patience.elapsed() < PATIENCE {
                 std::thread::sleep(Duration::from_micros(200));
@@ -67,12 +82,14 @@ pub async fn run(place: &Place, trial: &Trial) -> Result<Report, String> {
             std::thread::sleep(Duration::from_micros(random.below(2000)));
         }
         victim.kill()?;
+        lap(&mut moment, &mut spent.working);
         kills += 1;
         ask(&mut oracle, place, &journal)
             .await
             .map_err(|what| format!("after kill {kills} (seed {}): {what}", trial.seed))?;
+        lap(&mut moment, &mut spent.asking);
         if kills % TELL_EVERY == 0 {
-            eprintln!("{kills} kills in {:.0?}", began.elapsed());
+            eprintln!("{kills} kills in {:.0?}: {spent:.1?}", began.elapsed());
         }
     }
     let last = Victim::start(place, trial, &journal, random.below(1 << 40), Some(1))?;
@@ -83,7 +100,14 @@ pub async fn run(place: &Place, trial: &Trial) -> Result<Report, String> {
     Ok(Report {
         kills,
         count: oracle.count,
+        spent,
     })
+}
+
+/// Adds what went by since the moment, which begins anew.
+fn lap(moment: &mut Instant, spent: &mut Duration) {
+    *spent += moment.elapsed();
+    *moment = Instant::now();
 }
 
 async fn ask(oracle: &mut Oracle, place: &Place, journal: &Path) -> Result<(), String> {

@@ -96,11 +96,12 @@ async fn kill(backend: Backend, kills: u64) -> Result<(), String> {
             ));
         }
     };
-    let count = report.count;
+    let (count, spent) = (report.count, report.spent);
     println!(
         "{}: {} kills in {:.0?}. Nothing lost, repeated or damaged among {} acknowledged checkpoints, {} acknowledged \
          writes of tasks, {} tasks begun, {} turns with the right state, {} prunings, copies and deletions, \
-         {} items of the store.",
+         {} items of the store. {:.0?} went by until processes had opened it, {:.0?} until they were killed, {:.0?} with \
+         the questions after.",
         backend.scheme(),
         report.kills,
         began.elapsed(),
@@ -110,6 +111,9 @@ async fn kill(backend: Backend, kills: u64) -> Result<(), String> {
         count.turns,
         count.upkeep,
         count.items,
+        spent.opening,
+        spent.working,
+        spent.asking,
     );
     Ok(())
 }

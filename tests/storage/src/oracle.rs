@@ -26,10 +26,14 @@ struct Thread {
     finished: BTreeSet<String>,
     /// Every checkpoint that was handed to the backend.
     begun: BTreeSet<Place>,
+    /// The root checkpoint in which each checkpoint of a nested graph was made.
+    owners: BTreeMap<Place, CheckpointId>,
     /// It was deleted and nothing has come since.
     gone: bool,
     /// A pruning has begun that leaves so many.
     pruning: Option<usize>,
+    /// There was one.
+    pruned: bool,
 }
 
 /// What is known of an item of the store.
@@ -88,13 +92,39 @@ impl Thread {
                 old.insert(place.clone());
             }
         }
-        for place in &old {
+        // What ran in a nested graph goes with the checkpoint in which it ran.
+        let nested = self.inside(|owner| old.contains(owner));
+        old.extend(nested);
+        self.doubt_these(&old);
+        self.pruned = true;
+    }
+
+    /// A process has ended. What ran in a checkpoint that it never stored leads nowhere, and the next pruning takes it.
+    fn end(&mut self) {
+        self.settle();
+        if self.pruned {
+            let orphans = self.inside(|owner| !self.checkpoints.contains_key(owner));
+            self.doubt_these(&orphans);
+        }
+    }
+
+    /// Checkpoints of nested graphs by what is to be said of the root checkpoint that they were made in.
+    fn inside(&self, owner: impl Fn(&Place) -> bool) -> BTreeSet<Place> {
+        let found = self
+            .owners
+            .iter()
+            .filter(|(_, id)| owner(&("".into(), CheckpointId::clone(id))));
+        found.map(|(place, _)| place.clone()).collect()
+    }
+
+    fn doubt_these(&mut self, places: &BTreeSet<Place>) {
+        for place in places {
             self.checkpoints
                 .entry(place.clone())
                 .and_modify(|known| known.sure = false);
         }
         for ((place, ..), known) in &mut self.writes {
-            known.sure &= !old.contains(place);
+            known.sure &= !places.contains(place);
         }
     }
 
@@ -112,7 +142,7 @@ impl Oracle {
         let (notes, end) = witness::read(journal, self.read)?;
         self.read = end;
         let told = notes.into_iter().try_for_each(|note| self.take(note));
-        self.threads.values_mut().for_each(Thread::settle);
+        self.threads.values_mut().for_each(Thread::end);
         Ok(told)
     }
 
@@ -130,9 +160,17 @@ impl Oracle {
                     ));
                 }
             }
-            Note::Storing { thread, ns, id } => {
+            Note::Storing {
+                thread,
+                ns,
+                id,
+                owner,
+            } => {
                 let known = self.thread(&thread);
                 known.gone = false;
+                known
+                    .owners
+                    .extend(owner.map(|owner| ((ns.clone(), id.clone()), owner)));
                 known.begun.insert((ns, id));
             }
             Note::Stored {
@@ -303,6 +341,7 @@ mod tests {
                 thread: place.0,
                 ns: place.1,
                 id: place.2,
+                owner: None,
             },
             Note::Stored {
                 thread,

@@ -37,6 +37,8 @@ pub enum Note {
         ns: Name,
         /// Its id.
         id: CheckpointId,
+        /// The root checkpoint in which it was made, when it is one of a nested graph.
+        owner: Option<CheckpointId>,
     },
     /// A checkpoint was acknowledged.
     Stored {
@@ -196,10 +198,13 @@ impl Witness {
 
 /// What is to be noted before the commit: who prunes counts it, whether it is acknowledged or not.
 fn intent(commit: &Commit) -> Option<Note> {
+    let checkpoint = &commit.put.as_ref()?.checkpoint;
+    let owner = checkpoint.metadata.parents.get("").and_then(|id| id.as_str());
     Some(Note::Storing {
         thread: commit.thread.clone(),
         ns: commit.ns.clone(),
-        id: commit.put.as_ref()?.checkpoint.id.clone(),
+        id: checkpoint.id.clone(),
+        owner: owner.map(CheckpointId::from),
     })
 }
 

@@ -18,6 +18,7 @@ suite! {
     "prune: what each rule keeps (or the backend says that it cannot)" => kinds,
     "prune: a dry run says what would go and changes nothing (or the backend says that it cannot)" => dry_run,
     "prune: what is retained stays (or the backend says that it cannot)" => retained,
+    "prune: runs of nested graphs go with the checkpoint that they ran in (or the backend says that it cannot)" => nested,
     "prune: shared values of what is kept stay (or the backend says that it cannot)" => shared,
     "prune and verify: what is stopped leaves threads as they were (or the backend says that it cannot)" => stopped,
     "usage: threads with their checkpoints, the largest first (or the backend says that it cannot)" => usage,
@@ -424,6 +425,84 @@ async fn retained(saver: &dyn Checkpointer) -> Outcome {
     saver.prune(&runs).await?;
     same("of the runs", left(saver, "t").await?, numbers(&[3]))?;
     as_made(saver, "t", &made).await
+}
+
+/// Root checkpoints in tens, with a branch 45 from 20; what ran in one has the same ten. `sub:d` runs in 20 now.
+const NESTED: &[(u64, u64, &str, &[(&str, u64)])] = &[
+    (10, 0, "", &[]),
+    (20, 10, "", &[]),
+    (21, 0, "sub:a", &[("", 20)]),
+    (22, 21, "sub:a", &[("", 20)]),
+    (23, 0, "sub:a|deep:x", &[("", 20), ("sub:a", 22)]),
+    // Without a task in its name: it remembers across runs.
+    (24, 0, "memory", &[("", 20)]),
+    (30, 20, "", &[]),
+    (31, 0, "sub:b", &[("", 30)]),
+    (33, 24, "memory", &[("", 30)]),
+    (40, 30, "", &[]),
+    (45, 20, "", &[]),
+    (46, 0, "sub:e", &[("", 45)]),
+    (50, 40, "", &[]),
+    (51, 0, "sub:c", &[("", 50)]),
+    (52, 51, "sub:c", &[("", 50)]),
+    (61, 0, "sub:d", &[("", 20)]),
+];
+
+async fn nested(saver: &dyn Checkpointer) -> Outcome {
+    let cases: [(&str, Keep, &[u64], &[u64], &[u64]); 5] = [
+        ("latest", Keep::Latest, &[], &[33, 50, 52, 61], &[45]),
+        (
+            "newest",
+            Keep::Newest(2),
+            &[],
+            &[24, 33, 45, 46, 50, 51, 52, 61],
+            &[],
+        ),
+        ("branches", Keep::Branches, &[], &[33, 45, 46, 50, 52, 61], &[]),
+        (
+            "retained",
+            Keep::Latest,
+            &[20],
+            &[20, 22, 23, 33, 50, 52, 61],
+            &[45],
+        ),
+        ("one inside", Keep::Latest, &[21], &[21, 33, 50, 52, 61], &[45]),
+    ];
+    for (name, keep, marked, kept, lost) in cases {
+        let mut made: Vec<Checkpoint> = Vec::new();
+        for (n, parent, ns, owners) in NESTED {
+            let draft = match made.iter().find(|made| made.id == id(*parent)) {
+                Some(parent) => Draft::after(parent, id(*n)),
+                None => Draft::root(id(*n)),
+            };
+            let draft = draft.set("x", *n).with(|checkpoint| {
+                let owners = owners.iter().map(|(ns, owner)| (*ns, id(*owner).to_string()));
+                checkpoint.metadata.parents = owners.collect();
+            });
+            made.push(draft.store(saver, name, ns).await?);
+        }
+        let pruning = Pruning::threads([name.into()], keep).retain(marked.iter().map(|n| id(*n)));
+        let Some(dry) = offered(crate::prune(saver, &pruning.clone().dry_run()).await)? else {
+            return Ok(());
+        };
+        same("a dry run", left(saver, name).await?.len(), NESTED.len())?;
+        let removal = crate::prune(saver, &pruning).await?;
+        same(name, left(saver, name).await?, numbers(kept))?;
+        same(
+            "checkpoints",
+            removal.checkpoints,
+            (NESTED.len() - kept.len()) as u64,
+        )?;
+        same("what would have gone", dry.checkpoints, removal.checkpoints)?;
+        let branches: Vec<_> = removal.branches.into_iter().map(|(_, id)| id).collect();
+        same("a run that ends is no lost branch", branches, numbers(lost))?;
+        for checkpoint in made.iter().filter(|made| kept.iter().any(|n| id(*n) == made.id)) {
+            let place = NESTED.iter().find(|(n, ..)| id(*n) == checkpoint.id);
+            let ns = place.map_or("", |(_, _, ns, _)| ns);
+            stored(saver, name, ns, checkpoint).await?;
+        }
+    }
+    Ok(())
 }
 
 async fn stopped(saver: &dyn Checkpointer) -> Outcome {
