@@ -11,8 +11,8 @@ use superstep::{
     Checkpoint, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery, MemorySaver, Pruning, Store,
     StoreConfig, TaskId, TaskWrites, Write, json,
 };
-use superstep_storage::{PostgresSaver, SqliteSaver};
-use superstep_test_servers::Postgres;
+use superstep_storage::{FileSaver, PostgresSaver, RedisSaver, SqliteSaver};
+use superstep_test_servers::{Postgres, Redis};
 
 async fn writes(
     saver: &dyn Checkpointer,
@@ -247,4 +247,121 @@ async fn a_postgres_database_of_the_first_schema_reads_as_it_did_and_goes_on() {
     let store = saver.store(StoreConfig::default());
     store.put(&["a"], "k", json!({"n": 1})).await.expect("stores");
     assert!(store.get(&["a"], "k").await.expect("reads").is_some());
+}
+
+/// `SUPERSTEP_WRITE_FIXTURE=FOLDER` writes the fixture with the code of the day.
+#[tokio::test]
+async fn a_folder_of_the_first_schema_reads_as_it_did_and_goes_on() {
+    if let Some(folder) = std::env::var_os("SUPERSTEP_WRITE_FIXTURE") {
+        history(&FileSaver::open(folder).expect("a new folder")).await;
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir(folder.path().join("threads")).expect("writable");
+    let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/file-1");
+    for name in ["superstep.json", "threads/talk.jsonl", "threads/other.jsonl"] {
+        std::fs::copy(original.join(name), folder.path().join(name)).expect("the fixture is there");
+    }
+    let memory = MemorySaver::new();
+    history(&memory).await;
+    let saver = FileSaver::open(folder.path()).expect("an old folder opens");
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    assert_eq!(everything(&saver).await, everything(&memory).await);
+    go_on(&[&saver, &memory]).await;
+    drop(saver);
+    let saver = FileSaver::open(folder.path()).expect("opens again");
+    assert_eq!(everything(&saver).await, everything(&memory).await, "gone on");
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+}
+
+/// A command with the bytes of its words, each as the character of that number.
+type Command = Vec<String>;
+
+async fn connection(server: &Redis) -> redis::aio::MultiplexedConnection {
+    let client = redis::Client::open(server.url()).expect("a URL");
+    client.get_multiplexed_async_connection().await.expect("connects")
+}
+
+async fn send<T: redis::FromRedisValue>(to: &mut redis::aio::MultiplexedConnection, words: &Command) -> T {
+    let mut command = redis::Cmd::new();
+    for word in words {
+        let bytes: Vec<u8> = word.chars().map(|c| u8::try_from(c).expect("a byte")).collect();
+        command.arg(bytes);
+    }
+    command.query_async(to).await.expect("works")
+}
+
+/// Commands that make everything on the server again.
+async fn commands(server: &Redis) -> Vec<Command> {
+    let mut to = connection(server).await;
+    let word = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
+    let mut keys: Vec<Vec<u8>> = send(&mut to, &vec!["KEYS".into(), "*".into()]).await;
+    keys.sort();
+    let mut made = Vec::new();
+    for key in keys.iter().map(|key| word(key)) {
+        let kind: String = send(&mut to, &vec!["TYPE".into(), key.clone()]).await;
+        let ask = |words: &[&str]| -> Command {
+            let mut asked = vec![words[0].to_owned(), key.clone()];
+            asked.extend(words[1..].iter().map(|word| (*word).to_owned()));
+            asked
+        };
+        if kind == "string" {
+            let value: Vec<u8> = send(&mut to, &ask(&["GET"])).await;
+            made.push(vec!["SET".into(), key.clone(), word(&value)]);
+        } else if kind == "hash" {
+            let pairs: Vec<(Vec<u8>, Vec<u8>)> = send(&mut to, &ask(&["HGETALL"])).await;
+            let mut pairs: Vec<_> = pairs.iter().map(|(a, b)| (word(a), word(b))).collect();
+            pairs.sort();
+            made.extend(
+                pairs
+                    .into_iter()
+                    .map(|(a, b)| vec!["HSET".into(), key.clone(), a, b]),
+            );
+        } else {
+            assert_eq!(kind, "zset");
+            let members: Vec<(Vec<u8>, f64)> =
+                send(&mut to, &ask(&["ZRANGE", "0", "-1", "WITHSCORES"])).await;
+            let words = members
+                .iter()
+                .map(|(a, score)| vec!["ZADD".into(), key.clone(), score.to_string(), word(a)]);
+            made.extend(words);
+        }
+    }
+    made
+}
+
+/// `SUPERSTEP_WRITE_FIXTURE=FILE` writes the fixture with the code of the day.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redis_of_the_first_schema_reads_as_it_did_and_goes_on() {
+    let Some(server) = Redis::start() else { return };
+    if let Some(file) = std::env::var_os("SUPERSTEP_WRITE_FIXTURE") {
+        history(&RedisSaver::open(server.url()).await.expect("opens")).await;
+        let lines: Vec<String> = commands(&server)
+            .await
+            .iter()
+            .map(|command| serde_json::to_string(command).expect("text"))
+            .collect();
+        std::fs::write(file, lines.join("\n") + "\n").expect("writable");
+        return;
+    }
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/redis-1.jsonl");
+    let fixture = std::fs::read_to_string(fixture).expect("the fixture is there");
+    let mut to = connection(&server).await;
+    for line in fixture.lines() {
+        let _: redis::Value = send(&mut to, &serde_json::from_str(line).expect("a command")).await;
+    }
+    let memory = MemorySaver::new();
+    history(&memory).await;
+    // Whoever only looks finds it too.
+    let storage = superstep_storage::open_existing(server.url())
+        .await
+        .expect("opens");
+    let found = everything(&*storage.expect("it is there").checkpointer).await;
+    assert_eq!(found, everything(&memory).await);
+    let saver = RedisSaver::open(server.url()).await.expect("an old place opens");
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    assert_eq!(everything(&saver).await, everything(&memory).await);
+    go_on(&[&saver, &memory]).await;
+    assert_eq!(everything(&saver).await, everything(&memory).await, "gone on");
+    assert!(saver.verify(false).await.expect("checks").is_sound());
 }
