@@ -6,9 +6,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
 
-use superstep::{BoxFuture, Command, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use serde_json::Value as Json;
+use superstep::{
+    BoxFuture, Command, Interrupted, Node, NodeContext, NodeError, NodeOutput, Object, Packet, Target, Value,
+};
 
 /// What stands where a secret was.
 pub const HIDDEN: &str = "[secret]";
@@ -16,22 +19,78 @@ pub const HIDDEN: &str = "[secret]";
 /// Shorter values are in too many words to be taken out of them.
 const SHORTEST: usize = 6;
 
-static KNOWN: LazyLock<RwLock<BTreeSet<String>>> = LazyLock::new(RwLock::default);
+static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
 
 /// JSON text may hold JSON text: the arguments of a tool call within a frame of an answer within a file of events.
 const NESTED: usize = 3;
 
+/// Secrets in all the forms that they are looked for in.
+#[derive(Default)]
+struct Known {
+    forms: BTreeSet<String>,
+    /// Where none begins, none is looked for.
+    firsts: BTreeSet<u8>,
+}
+
+impl Known {
+    /// Copies `text` to `clean` without secrets and says how far it came: when the text is to go on, what is left may
+    /// still become a secret. The longest one is taken where several begin.
+    fn strip(&self, text: &str, goes_on: bool, clean: &mut String) -> usize {
+        let (mut copied, mut at) = (0, 0);
+        while let Some(&byte) = text.as_bytes().get(at) {
+            if !self.firsts.contains(&byte) {
+                at += 1;
+                continue;
+            }
+            // A first byte of UTF-8 is no later one, so a character begins here.
+            let rest = text.get(at..).unwrap_or_default();
+            let mut whole = 0;
+            for form in &self.forms {
+                if goes_on && form.len() > rest.len() && form.starts_with(rest) {
+                    clean.push_str(&text[copied..at]);
+                    return at;
+                }
+                if form.len() > whole && rest.starts_with(form.as_str()) {
+                    whole = form.len();
+                }
+            }
+            if whole == 0 {
+                at += 1;
+                continue;
+            }
+            clean.push_str(&text[copied..at]);
+            clean.push_str(HIDDEN);
+            at += whole;
+            copied = at;
+        }
+        clean.push_str(&text[copied..]);
+        text.len()
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        self.forms.iter().any(|form| text.contains(form.as_str()))
+    }
+
+    fn is_in_value(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.is_in(text),
+            Value::Array(items) => items.iter().any(|item| self.is_in_value(item)),
+            Value::Object(fields) => fields
+                .iter()
+                .any(|(name, field)| self.is_in(name) || self.is_in_value(field)),
+            _ => false,
+        }
+    }
+}
+
+fn known() -> RwLockReadGuard<'static, Known> {
+    KNOWN.read().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Notes a secret, also as it stands in JSON text and in addresses.
 pub fn note(secret: &str) {
     let secret = secret.trim();
-    if secret.len() < SHORTEST {
-        return;
-    }
-    let known = KNOWN
-        .read()
-        .unwrap_or_else(PoisonError::into_inner)
-        .contains(secret);
-    if known {
+    if secret.len() < SHORTEST || known().forms.contains(secret) {
         return;
     }
     let in_json = |text: &String| {
@@ -40,38 +99,98 @@ pub fn note(secret: &str) {
     };
     let forms = std::iter::successors(Some(secret.to_owned()), |form| Some(in_json(form)));
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    known.extend(forms.take(1 + NESTED));
-    known.insert(crate::expression::encoded(secret));
+    known.forms.extend(forms.take(1 + NESTED));
+    known.forms.insert(crate::expression::encoded(secret));
+    known.firsts = known
+        .forms
+        .iter()
+        .filter_map(|form| form.bytes().next())
+        .collect();
 }
 
 /// The text without secrets.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    let mut text = Cow::Borrowed(text);
-    // From the back, so that a longer secret goes before the one that it begins with.
-    for secret in known.iter().rev() {
-        if text.contains(secret.as_str()) {
-            text = Cow::Owned(text.replace(secret.as_str(), HIDDEN));
-        }
+    let known = known();
+    if !known.is_in(text) {
+        return Cow::Borrowed(text);
     }
-    text
+    let mut clean = String::with_capacity(text.len());
+    known.strip(text, false, &mut clean);
+    Cow::Owned(clean)
+}
+
+/// Takes secrets out of a text that comes in pieces. A tail that may be the beginning of one is held back until the
+/// next piece tells; together the pieces are the whole text without secrets.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    held: String,
+    /// Was there one that no piece had in itself?
+    spelled_out: bool,
+}
+
+impl Pieces {
+    /// What can be said after this piece.
+    pub(crate) fn push(&mut self, piece: &str) -> String {
+        let known = known();
+        if self.held.is_empty() {
+            let mut clean = String::with_capacity(piece.len());
+            let told = known.strip(piece, true, &mut clean);
+            self.held.push_str(&piece[told..]);
+            return clean;
+        }
+        self.held.push_str(piece);
+        let mut clean = String::new();
+        let told = known.strip(&self.held, true, &mut clean);
+        self.spelled_out |= known.is_in(&self.held[..told]);
+        self.held.drain(..told);
+        clean
+    }
+
+    /// Do the pieces hold parts of a secret, so that taking it out of each of them leaves it there?
+    pub(crate) fn in_parts(&self) -> bool {
+        self.spelled_out || self.held.len() >= SHORTEST
+    }
+
+    /// What was held back, when nothing follows any more.
+    pub(crate) fn rest(&mut self) -> String {
+        let held = std::mem::take(&mut self.held);
+        self.spelled_out |= known().is_in(&held);
+        redact(&held).into_owned()
+    }
 }
 
 /// The value without secrets, names of fields included.
 pub fn redact_value(value: &Value) -> Value {
+    // What holds none, and nearly everything does not, stays shared.
+    let holds = known().is_in_value(value);
+    match holds {
+        true => replaced(value),
+        false => value.clone(),
+    }
+}
+
+fn replaced(value: &Value) -> Value {
     match value {
         Value::String(text) => match redact(text) {
             Cow::Borrowed(_) => value.clone(),
             Cow::Owned(text) => text.into(),
         },
-        Value::Array(items) => Value::Array(items.iter().map(redact_value).collect()),
+        Value::Array(items) => Value::Array(items.iter().map(replaced).collect()),
         Value::Object(fields) => {
-            let field = |(name, field): (&std::sync::Arc<str>, &Value)| {
-                (redact(name).into_owned(), redact_value(field))
-            };
+            let field =
+                |(name, field): (&std::sync::Arc<str>, &Value)| (redact(name).into_owned(), replaced(field));
             Value::Object(fields.iter().map(field).collect::<Object>())
         }
         other => other.clone(),
+    }
+}
+
+/// The JSON without secrets.
+pub(crate) fn redact_json(json: Json) -> Json {
+    let text = json.to_string();
+    match redact(&text) {
+        Cow::Borrowed(_) => json,
+        Cow::Owned(_) => Json::from(redact_value(&Value::from(json))),
     }
 }
 
@@ -80,6 +199,7 @@ fn redact_output(output: NodeOutput) -> NodeOutput {
         NodeOutput::Update(value) => NodeOutput::Update(redact_value(&value)),
         NodeOutput::Command(command) => NodeOutput::Command(Command {
             update: command.update.as_ref().map(redact_value),
+            goto: command.goto.into_iter().map(redact_target).collect(),
             ..command
         }),
         NodeOutput::Many(outputs) => NodeOutput::Many(outputs.into_iter().map(redact_output).collect()),
@@ -87,6 +207,41 @@ fn redact_output(output: NodeOutput) -> NodeOutput {
             value: redact_value(&value),
             save: redact_value(&save),
         },
+    }
+}
+
+fn redact_target(target: Target) -> Target {
+    match target {
+        Target::Send(packet) => Target::Send(Packet {
+            arg: redact_value(&packet.arg),
+            ..packet
+        }),
+        node @ Target::Node(_) => node,
+    }
+}
+
+/// What a node or a task of one came to instead of a result, without secrets.
+pub(crate) fn redact_error(error: NodeError) -> NodeError {
+    match error {
+        NodeError::Failed(mut failure) => {
+            failure.message = redact(&failure.message).into_owned();
+            NodeError::Failed(failure)
+        }
+        NodeError::Interrupt(Interrupted::Question { question, index }) => {
+            NodeError::Interrupt(Interrupted::Question {
+                question: redact_value(&question),
+                index,
+            })
+        }
+        other => other,
+    }
+}
+
+/// What a task came to, before it is recorded.
+pub(crate) fn redact_result(result: Result<Value, NodeError>) -> Result<Value, NodeError> {
+    match result {
+        Ok(value) => Ok(redact_value(&value)),
+        Err(error) => Err(redact_error(error)),
     }
 }
 
@@ -98,11 +253,7 @@ impl Node for Redacted {
         Box::pin(async move {
             match self.0.run(context, input).await {
                 Ok(output) => Ok(redact_output(output)),
-                Err(NodeError::Failed(mut failure)) => {
-                    failure.message = redact(&failure.message).into_owned();
-                    Err(NodeError::Failed(failure))
-                }
-                Err(other) => Err(other),
+                Err(error) => Err(redact_error(error)),
             }
         })
     }
@@ -150,5 +301,107 @@ mod tests {
         log.write_all(b"key=marked-7f3a\n").unwrap();
         assert_eq!(log.0, b"key=[secret]\n");
         assert!(matches!(redact("nothing here"), Cow::Borrowed(_)));
+    }
+
+    /// Numbers that look random and are the same in every run.
+    fn numbers(mut seed: u64) -> impl FnMut(usize) -> usize {
+        move |below| {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(seed >> 33).unwrap_or(0) % below
+        }
+    }
+
+    #[test]
+    fn however_a_text_is_cut_its_pieces_hold_no_secret_and_nothing_is_lost() {
+        for secret in [
+            "split-aabaab",
+            "split-aabaabaac",
+            "split-\u{e9}\u{1f600}-\"x\"",
+            "splitsplit-ab",
+        ] {
+            note(secret);
+        }
+        let parts = [
+            "split-aabaab",
+            "split-aabaabaac",
+            "split-aabaabaa",
+            "split-\u{e9}\u{1f600}-\"x\"",
+            "split-\u{e9}\u{1f600}",
+            "splitsplit-ab",
+            "splitsplit-aabaab",
+            "s",
+            "spl",
+            " and ",
+            "\u{e9}",
+            "a",
+        ];
+        let mut number = numbers(7);
+        for _ in 0..1000 {
+            let text: String = (0..1 + number(6)).map(|_| parts[number(parts.len())]).collect();
+            let mut pieces = Pieces::default();
+            let (mut said, mut from) = (String::new(), 0);
+            while from < text.len() {
+                let to = text.ceil_char_boundary((from + 1 + number(5)).min(text.len()));
+                said.push_str(&pieces.push(&text[from..to]));
+                assert!(
+                    redact(&text[..to]).starts_with(&*said),
+                    "{text}: {said} is more than can be told after {to} bytes"
+                );
+                // What is held back is the beginning of a secret and nothing else.
+                let held = &pieces.held;
+                assert!(
+                    held.is_empty() || known().forms.iter().any(|form| form.starts_with(held.as_str())),
+                    "{text}: {held}"
+                );
+                from = to;
+            }
+            said.push_str(&pieces.rest());
+            assert_eq!(said, redact(&text), "{text}");
+            assert!(!known().is_in(&said), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_beginning_of_a_secret_is_not_held_back() {
+        note("held-back-1");
+        let mut pieces = Pieces::default();
+        assert_eq!(pieces.push("plain words "), "plain words ");
+        assert_eq!(pieces.push("on the boo"), "on the boo");
+        assert_eq!(pieces.push("k is held"), "k is ");
+        assert_eq!(pieces.push("-bac"), "");
+        assert_eq!(pieces.push("on"), "held-bacon");
+        assert!(!pieces.spelled_out);
+        assert_eq!(pieces.push(" held-back-1 "), " [secret] ");
+        assert!(!pieces.spelled_out, "the piece has it in itself");
+        assert_eq!(
+            (pieces.push("held-ba"), pieces.push("ck-1.")),
+            (String::new(), "[secret].".into())
+        );
+        assert!(pieces.spelled_out);
+        assert_eq!(
+            (pieces.push("held"), pieces.rest()),
+            (String::new(), "held".into())
+        );
+    }
+
+    #[test]
+    fn questions_and_packets_are_told_without_secrets() {
+        note("asked-4711");
+        let value = superstep::json!({"q": "asked-4711"});
+        let clean = superstep::json!({"q": "[secret]"});
+        let question = Interrupted::Question {
+            question: value.clone(),
+            index: 0,
+        };
+        let NodeError::Interrupt(Interrupted::Question { question, .. }) =
+            redact_error(NodeError::Interrupt(question))
+        else {
+            unreachable!()
+        };
+        assert_eq!(question, clean);
+        let command = NodeOutput::from(Target::send("n", value));
+        assert_eq!(redact_output(command), NodeOutput::from(Target::send("n", clean)));
     }
 }

@@ -20,6 +20,7 @@ use crate::kinds::code;
 use crate::program::{self, Output, Owner};
 use crate::sandbox::{self, CodeError, Limits};
 use crate::schema::Keys;
+use crate::secrets::redact_result;
 
 /// Most items, whatever the settings say.
 const MOST: usize = 100_000;
@@ -377,7 +378,7 @@ impl Node for MapNode {
                 let shown = item.clone();
                 let task = TaskFn::new(self.config.name.as_str(), move |context: NodeContext, _| {
                     let (per_item, state, item) = (per_item.clone(), state.clone(), item.clone());
-                    async move { per_item.run(&context, index, item, state).await }
+                    async move { redact_result(per_item.run(&context, index, item, state).await) }
                 });
                 context.call(&task, shown)
             };

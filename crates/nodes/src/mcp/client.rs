@@ -25,6 +25,7 @@ use super::config::Launch;
 use super::error::McpError;
 use super::process::Process;
 use crate::registry::Environment;
+use crate::secrets::redact_value;
 use crate::web::Web;
 
 /// How long a server may take to come up; one that `npx` fetches first takes a while.
@@ -301,7 +302,7 @@ impl Client {
                 Some(report) = progress.next() => {
                     silence.as_mut().reset(tokio::time::Instant::now() + limit);
                     context.heartbeat();
-                    context.emit(told(tool, &report)).await;
+                    context.emit(redact_value(&told(tool, &report))).await;
                 }
                 () = context.cancelled() => return Err(McpError::Cancelled),
                 () = &mut silence => {

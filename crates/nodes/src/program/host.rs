@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use super::store::{self, StoreRequest};
 use super::{Ending, Event, Fault, Inbox, NODE, Reply, Request, Said, Told};
+use crate::secrets::{redact_result, redact_value};
 
 /// Longest time that a program may ask to wait.
 const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 60 * 60);
@@ -30,7 +31,7 @@ pub(crate) enum Owner<'a> {
 impl Owner<'_> {
     fn event(&self, what: &str, value: Value) -> Value {
         let mut event = superstep::Object::new();
-        event.insert(what, value);
+        event.insert(what, redact_value(&value));
         match *self {
             Owner::Node(name) => drop(event.insert("node", name)),
             Owner::Tool(name) => drop(event.insert("tool", name)),
@@ -116,12 +117,13 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
         work.map_or(self.context, |work| &work.context).clone()
     }
 
+    /// A program may have been given a key; what it says of it goes no further.
     async fn hear(&mut self, said: Said) {
         let Said { id, scope, request } = said;
         let reply = |reply| (self.tell)(Told::Answer(id, reply));
         match request {
-            Request::Emit(value) => self.context.emit(value).await,
-            Request::Message(value) => self.context.message(value).await,
+            Request::Emit(value) => self.context.emit(redact_value(&value)).await,
+            Request::Message(value) => self.context.message(redact_value(&value)).await,
             Request::Log(line) => self.context.emit(self.owner.event("log", line.into())).await,
             Request::Progress(progress) => {
                 self.context.heartbeat();
@@ -130,7 +132,7 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
                     .unwrap_or_default();
                 self.context.emit(self.owner.event("progress", shown)).await;
             }
-            Request::Interrupt(question) => match self.scope(scope).interrupt(question) {
+            Request::Interrupt(question) => match self.scope(scope).interrupt(redact_value(&question)) {
                 Ok(answer) => reply(Reply::Ok(answer)),
                 Err(error) => {
                     reply(Reply::Stop);
@@ -187,7 +189,7 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
             tell(Told::Work(id));
             async move { done.await.unwrap_or(Err(NodeError::Cancelled)) }
         });
-        let handle = self.scope(scope).call(&task, args);
+        let handle = self.scope(scope).call(&task, redact_value(&args));
         self.answers
             .push(Box::pin(async move { (id, Answer::Task(handle.await)) }));
     }
@@ -196,7 +198,7 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
     fn finish(&mut self, task: u64, result: Result<Value, NodeError>) {
         let working = lock(&self.works).as_mut().and_then(|works| works.remove(&task));
         if let Some(working) = working {
-            let _ = working.result.send(result);
+            let _ = working.result.send(redact_result(result));
         }
     }
 
@@ -206,7 +208,7 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
         if let (NodeError::Interrupt(Interrupted::Question { question: asked, .. }), Some(question)) =
             (&mut error, question)
         {
-            *asked = question;
+            *asked = redact_value(&question);
         }
         Some(error)
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer};
 use superstep::{Index, List, NamespaceQuery, Ranking, Store, StoreAnswer, StoreOp, StoreQuery, Ttl, Value};
 
 use super::{Fault, Reply};
+use crate::secrets::redact_value;
 
 #[derive(Debug, Deserialize)]
 #[serde(
@@ -90,7 +91,7 @@ impl StoreRequest {
                 ttl,
             } => {
                 let labels: Vec<&str> = namespace.iter().map(String::as_str).collect();
-                StoreOp::put(&labels, key, value)
+                StoreOp::put(&labels, key, redact_value(&value))
                     .map_err(|error| error.to_string())?
                     .indexed(match index {
                         None | Some(Indexed::Whether(true)) => Index::Default,

@@ -87,7 +87,7 @@ impl Exchange {
         Self {
             address,
             file,
-            server: match name.starts_with("ollama") {
+            server: match name.starts_with("ollama") || name.starts_with("gemini") {
                 true => "aimock 1.43.0, see tests/exchanges/README.md",
                 false => "LiteLLM proxy 1.106.2, see tests/exchanges/README.md",
             },

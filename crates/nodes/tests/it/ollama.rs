@@ -1,4 +1,4 @@
-//! Ollama's protocol, and OpenAI's for embeddings, as somebody else's server speaks them: exchanges with aimock.
+//! Ollama's protocol, Gemini's, and OpenAI's for embeddings, as somebody else's server speaks them: exchanges with aimock.
 
 use serde_json::{Value as Json, json};
 use superstep::{Input, StreamMode};
@@ -8,21 +8,26 @@ use crate::exchange::Exchange;
 use crate::litellm::{agent, joined_calls};
 use crate::support::{build, one_node, run, tokens};
 
-fn environment(exchange: &Exchange) -> Environment {
+pub(crate) fn environment(exchange: &Exchange) -> Environment {
     let models: ModelSettings = serde_json::from_value(json!({"connections": {
         "attic": {"provider": "ollama", "base_url": format!("http://{}/", exchange.address)},
+        "cloud": {"provider": "gemini", "base_url": format!("http://{}/v1beta/", exchange.address), "key_variable": "CLOUD_KEY"},
         "vectors": {"provider": "openai", "base_url": format!("http://{}/v1/", exchange.address)}}}))
     .unwrap();
     Environment::default()
-        .with_variables(|_| None)
+        .with_variables(|name| (name == "CLOUD_KEY").then(|| "key-of-the-cloud".to_owned()))
         .with_models(models)
         .with_grants(Grants::all())
 }
 
 #[tokio::test]
 async fn an_agent_calls_tools_and_reads_what_they_said() {
-    let exchange = Exchange::start("ollama-agent").await;
-    let graph = build(&agent("attic::llama3"), &environment(&exchange));
+    agent_works("ollama-agent", "attic::llama3", "ollama").await;
+}
+
+pub(crate) async fn agent_works(recording: &str, model: &str, provider: &str) {
+    let exchange = Exchange::start(recording).await;
+    let graph = build(&agent(model), &environment(&exchange));
     let question =
         superstep::json!({"messages": [{"type": "human", "content": "Where is it warmer?", "id": "q"}]});
     let (events, result) = run(&graph, Input::value(question), &[StreamMode::Messages]).await;
@@ -51,22 +56,26 @@ async fn an_agent_calls_tools_and_reads_what_they_said() {
     assert_eq!(streamed, ["get_weather", "get_weather"]);
     assert_eq!(messages[2]["tool_call_id"], call["tool_calls"][0]["id"]);
     assert_eq!(messages[4]["content"], "It is warmer in Oslo.");
-    assert_eq!(messages[4]["response_metadata"]["provider"], "ollama");
+    assert_eq!(messages[4]["response_metadata"]["provider"], provider);
     exchange.finish();
 }
 
-fn asking(prompt: &str) -> Json {
+fn asking(model: &str, prompt: &str) -> Json {
     one_node(
         json!({"messages": {"type": "array", "reducer": "add_messages"}}),
         "model",
-        json!({"model": "attic::llama3", "prompt": prompt, "into": "messages"}),
+        json!({"model": model, "prompt": prompt, "into": "messages"}),
     )
 }
 
 #[tokio::test]
 async fn reasoning_is_streamed_apart_and_a_limit_is_one() {
-    let exchange = Exchange::start("ollama-thinks").await;
-    let graph = build(&asking("think"), &environment(&exchange));
+    thinks_and_is_busy("ollama-thinks", "attic::llama3").await;
+}
+
+pub(crate) async fn thinks_and_is_busy(recording: &str, model: &str) {
+    let exchange = Exchange::start(recording).await;
+    let graph = build(&asking(model, "think"), &environment(&exchange));
     let (events, result) = run(
         &graph,
         Input::value(superstep::json!({})),
@@ -89,7 +98,7 @@ async fn reasoning_is_streamed_apart_and_a_limit_is_one() {
         })
         .collect();
     assert_eq!(reasoning, "Two and two.");
-    let busy = build(&asking("busy"), &environment(&exchange));
+    let busy = build(&asking(model, "busy"), &environment(&exchange));
     let (_, result) = run(&busy, Input::value(superstep::json!({})), &[]).await;
     let text = result.unwrap_err().to_string();
     assert!(

@@ -510,6 +510,85 @@ async fn half_an_answer_is_no_answer() {
     assert!(text.contains("ended before the answer did"), "{text}");
 }
 
+/// A key as a model spells it out, token by token, in what it says, thinks and gives to a tool.
+#[tokio::test]
+async fn a_key_that_comes_in_pieces_is_taken_out_of_the_stream() {
+    const KEY: &str = "sk-in-many-pieces";
+    let delta = |delta: Json| {
+        let event = json!({"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]});
+        format!("data: {event}\n\n")
+    };
+    // Each letter by itself, so that no piece holds any of it for sure.
+    let letters = |text: &str, piece: &dyn Fn(String) -> Json| -> String {
+        text.chars()
+            .map(|letter| delta(piece(letter.to_string())))
+            .collect()
+    };
+    let call = |args: String| json!({"tool_calls": [{"index": 0, "function": {"arguments": args}}]});
+    let mut body = letters(
+        &format!("Is it {KEY}?"),
+        &|text| json!({"reasoning_content": text}),
+    );
+    body += &letters(
+        &format!("It is {KEY}, I think. sk-i"),
+        &|text| json!({"content": text}),
+    );
+    body += &delta(json!({"tool_calls": [{"index": 0, "id": "c1", "type": "function",
+        "function": {"name": "weather", "arguments": ""}}]}));
+    body += &letters(&format!("{{\"city\": \"{KEY}\"}}"), &call);
+    let last = json!({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+    body += &format!("data: {last}\n\ndata: [DONE]\n\n");
+
+    let server = Server::start(Script::Raw("text/event-stream", body)).await;
+    let mut graph = text_graph(json!({"tools": weather()["tools"]}));
+    graph["state"] =
+        json!({"word": {"type": "string"}, "messages": {"type": "array", "reducer": "add_messages"}});
+    graph["nodes"]["n"]["config"]["into"] = "messages".into();
+    let url = server.url.clone();
+    let environment = server.environment().with_variables(move |name| match name {
+        "OPENAI_BASE_URL" => Some(url.clone()),
+        "OPENAI_API_KEY" => Some(KEY.into()),
+        _ => None,
+    });
+    let registry = superstep_nodes::Registry::standard();
+    let graph = registry
+        .build(&crate::support::document(&graph), &environment)
+        .unwrap()
+        .graph;
+    let modes = [StreamMode::Messages, StreamMode::Tasks];
+    let (events, result) = run(&graph, Input::value(superstep::json!({"word": "x"})), &modes).await;
+    let message = Json::from(result.unwrap().value.get("messages").unwrap().at(0).unwrap());
+    let (mut text, mut reasoning, mut args) = (String::new(), String::new(), String::new());
+    for chunk in tokens(&events).iter().map(Json::from) {
+        if chunk["type"] == "AIMessageChunk" {
+            text += chunk["content"].as_str().unwrap();
+            reasoning += chunk["additional_kwargs"]["reasoning_content"]
+                .as_str()
+                .unwrap_or_default();
+            args += chunk["tool_call_chunks"][0]["args"].as_str().unwrap_or_default();
+        }
+    }
+    assert_eq!(
+        text, "It is [secret], I think. sk-i",
+        "also what was held back at the end"
+    );
+    assert_eq!(reasoning, "Is it [secret]?");
+    assert_eq!(args, "{\"city\": \"[secret]\"}");
+    assert_eq!(message["content"], text);
+    assert_eq!(message["additional_kwargs"]["reasoning_content"], reasoning);
+    assert_eq!(message["tool_calls"][0]["args"], json!({"city": "[secret]"}));
+    let task = events.iter().find_map(|event| match &event.payload {
+        superstep::Payload::TaskStart(task) => Some(task.id.to_string()),
+        _ => None,
+    });
+    let exchange = &registry.exchanges().take(&task.unwrap())[0];
+    assert!(
+        exchange.response.contains("spelled out over several of them")
+            && !exchange.response.contains("choices"),
+        "{exchange:?}"
+    );
+}
+
 fn own_server(extra: Json) -> Json {
     let mut config = json!({"model": "mine::llama3", "messages": "messages", "into": "messages"});
     config

@@ -380,6 +380,74 @@ async fn a_worker_that_dies_says_so_and_is_begun_anew() {
     );
 }
 
+/// A key that a program was given, wherever it puts it.
+#[tokio::test]
+async fn a_key_that_a_program_tells_goes_no_further() {
+    const KEY: &str = "key-of-a-program-4711";
+    let project = Project::new();
+    let source = "
+import os
+KEY = os.environ['TOKEN']
+
+@task
+def copied(text):
+    return {'copy': text}
+
+def node(state, store):
+    print('the key is', KEY)
+    emit({'event': [KEY]})
+    progress(1, 2, KEY)
+    copied(KEY).result()
+    store.put(('a',), 'k', {'kept': KEY})
+    if not state['said']:
+        interrupt({'ask': KEY})
+        return Command(update={'said': [KEY]}, goto=[Send('n', {'said': ['again', KEY]})])
+    raise ValueError('no ' + KEY)
+";
+    let config = json!({"language": "python", "source": source, "variables": ["TOKEN"]});
+    let environment = project
+        .environment()
+        .with_variables(|name| (name == "TOKEN").then(|| KEY.to_owned()));
+    let saver = std::sync::Arc::new(superstep::MemorySaver::new());
+    let store = std::sync::Arc::new(MemoryStore::new());
+    let graph = build(
+        &one_node(json!({"said": {"type": "array", "default": []}}), "code", config),
+        &environment,
+    )
+    .with_checkpointer(saver)
+    .with_store(store.clone());
+    let modes = [
+        StreamMode::Custom,
+        StreamMode::Tasks,
+        StreamMode::Checkpoints,
+        StreamMode::Updates,
+        StreamMode::Values,
+        StreamMode::Debug,
+    ];
+    let (mut events, asked) = run(&graph, Input::value(value!({"said": []})), &modes).await;
+    assert_eq!(asked.unwrap().interrupts[0].value, value!({"ask": "[secret]"}));
+    let (more, failed) = run(&graph, Input::resume(value!(true)), &modes).await;
+    events.extend(more);
+    let failed = failed.unwrap_err().to_string();
+    assert!(failed.contains("ValueError: no [secret]"), "{failed}");
+    let told = format!("{events:?}");
+    for part in ["the key is [secret]", "\"event\"", "\"copy\"", "again"] {
+        assert!(told.contains(part), "{part} is told: {told}");
+    }
+    assert!(!told.contains(KEY), "{told}");
+    let history = graph
+        .get_state_history(&"t".into(), &superstep::ListQuery::default())
+        .await
+        .unwrap();
+    let stored = format!("{history:?}");
+    assert!(stored.contains("[secret]") && !stored.contains(KEY), "{stored}");
+    let item = superstep::Store::get(&*store, &["a"], "k")
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(Value::from(item.value), value!({"kept": "[secret]"}));
+}
+
 #[tokio::test]
 async fn functions_are_tools() {
     let project = Project::new();

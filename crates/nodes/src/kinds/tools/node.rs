@@ -18,6 +18,7 @@ use crate::provider::{ToolCall, args_json};
 use crate::python::{self, PythonWork};
 use crate::request::{HttpRequest, RequestError};
 use crate::sandbox::Files;
+use crate::secrets::{redact_error, redact_value};
 use crate::suggest;
 use crate::web::Web;
 
@@ -284,13 +285,14 @@ impl ToolsNode {
                 let (answer, status) = match said {
                     Ok(answer) => (answer, "success"),
                     Err(Unsaid::Failed(cause)) => (format!("Error: {cause}.").into(), "error"),
-                    Err(Unsaid::Stop(error)) => return Err(error),
+                    Err(Unsaid::Stop(error)) => return Err(redact_error(error)),
                 };
-                Ok(superstep::json!({
+                // A server may repeat what it was sent, and this is recorded.
+                Ok(redact_value(&superstep::json!({
                     "type": "tool", "id": id, "content": answer.content, "name": name,
                     "additional_kwargs": {}, "response_metadata": {},
                     "tool_call_id": call_id, "artifact": answer.artifact, "status": status,
-                }))
+                })))
             }
         });
         context.call(&task, shown)
