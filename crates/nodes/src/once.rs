@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
 
-use crate::durable::recorded;
+use crate::durable::{Outcome, recorded};
+use crate::secrets;
 
 /// A node with the effect `once`.
 pub(crate) struct Once {
@@ -18,10 +19,16 @@ const AGAIN: &str = "again";
 const DONE: &str = "done";
 
 impl Once {
-    fn question(&self) -> Value {
+    /// `failure` is how the earlier run ended, when it was able to say so.
+    fn question(&self, failure: &Value) -> Value {
+        let ended = match failure.as_str() {
+            Some(failure) => format!("It began in an earlier run and failed there:\n\n{failure}\n\nIt"),
+            None => "It began in an earlier run and did not come to its end there: that run was stopped, or its process \
+                     ended. It"
+                .to_owned(),
+        };
         let text = format!(
-            "Did `{}` do its work?\nIt began in an earlier run and did not come to its end there: that run failed or was \
-             stopped. It must not work twice. Look at what it changes, then say how to go on.",
+            "Did `{}` do its work?\n{ended} must not work twice. Look at what it changes, then say how to go on.",
             self.name
         );
         superstep::json!({
@@ -44,8 +51,9 @@ impl Node for Once {
         Box::pin(async move {
             let run = Value::from(context.info().run_id.as_str());
             // Each time a person says that it runs again is a beginning of its own.
-            let mut question = self.question();
             while recorded(&context, "begin", run.clone()).await? != run {
+                let failure = Outcome::begin(&context).end(Value::Null).await;
+                let mut question = self.question(&failure);
                 loop {
                     let answer = context.interrupt(question.clone())?;
                     match (answer.as_str(), answer.get("update")) {
@@ -66,7 +74,13 @@ impl Node for Once {
                     }
                 }
             }
+            let outcome = Outcome::begin(&context);
             match self.node.run(context, input).await {
+                Err(NodeError::Failed(failure)) => {
+                    let said = secrets::redact(&failure.to_string()).into_owned();
+                    outcome.end(said.into()).await;
+                    Err(NodeError::Failed(failure))
+                }
                 // The answer would find a node that began already, and could not be told from a broken one.
                 Err(NodeError::Interrupt(_)) => Err(NodeError::new(
                     "EffectError",
@@ -75,7 +89,10 @@ impl Node for Once {
                         self.name
                     ),
                 )),
-                other => other,
+                other => {
+                    outcome.end(Value::Null).await;
+                    other
+                }
             }
         })
     }

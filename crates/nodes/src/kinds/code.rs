@@ -14,7 +14,7 @@ use superstep_document::Diagnostic;
 use crate::kind::{self, BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::program::{self, Output, Owner};
 use crate::python::{self, PythonFunction, PythonWork};
-use crate::sandbox::{self, CodeError, Files, JsEvent, Limits};
+use crate::sandbox::{self, CodeError, Files, JsEvent, Limits, Source};
 
 /// A language of programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -230,9 +230,11 @@ impl NodeKind for Code {
         };
         Ok(Arc::new(CodeNode {
             name: site.node.into(),
-            source: config.source.into(),
-            files: site.files(),
-            limits,
+            script: Script {
+                source: Source::new(config.source, PARAMETERS),
+                files: site.files(),
+                limits,
+            },
         }))
     }
 }
@@ -253,9 +255,7 @@ fn stands(source: &str, name: &str, fits: impl Fn(Option<char>, Option<char>) ->
 
 struct CodeNode {
     name: Arc<str>,
-    source: Arc<str>,
-    files: Option<Files>,
-    limits: Limits,
+    script: Script,
 }
 
 /// Stops the program when the task is dropped in the middle of it.
@@ -270,13 +270,14 @@ impl Drop for Brake {
 impl Node for CodeNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let script = Script {
-                source: self.source.clone(),
-                parameters: PARAMETERS.into(),
-                files: self.files.clone(),
-                limits: self.limits,
-            };
-            match run(&context, Owner::Node(&self.name), script, vec![input]).await? {
+            match run(
+                &context,
+                Owner::Node(&self.name),
+                self.script.clone(),
+                vec![input],
+            )
+            .await?
+            {
                 Ok(output) => Ok(output.into()),
                 Err(CodeError::Cancelled) => Err(NodeError::Cancelled),
                 Err(error) => Err(NodeError::new(
@@ -313,9 +314,7 @@ impl Node for PythonNode {
 /// A JavaScript program that a node runs.
 #[derive(Clone)]
 pub(crate) struct Script {
-    pub(crate) source: Arc<str>,
-    /// Names of what it is given.
-    pub(crate) parameters: Arc<str>,
+    pub(crate) source: Source,
     pub(crate) files: Option<Files>,
     pub(crate) limits: Limits,
 }
@@ -343,19 +342,19 @@ pub(crate) async fn run(
         };
         let Script {
             source,
-            parameters,
             files,
             limits,
         } = script;
         let program = sandbox::Program {
             source: &source,
-            parameters: &parameters,
             given: &given,
             files,
             place: &place,
         };
-        let end = sandbox::run(&program, limits, &stop, line);
-        let _ = events.blocking_send(JsEvent::Ended(end));
+        // When nobody listens any more, nobody wants to know.
+        sandbox::run(&program, limits, &stop, line, |end| {
+            drop(events.blocking_send(JsEvent::Ended(end)))
+        });
     });
     let tell = move |told| drop(tell.send(told));
     let lost = || CodeError::Machine("it ended in the middle of a program".to_owned());

@@ -18,7 +18,7 @@ use crate::expression::{Expression, Scope};
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::kinds::code;
 use crate::program::{self, Output, Owner};
-use crate::sandbox::{self, CodeError, Limits};
+use crate::sandbox::{self, CodeError, Limits, Source};
 use crate::schema::Keys;
 use crate::secrets::redact_result;
 
@@ -237,8 +237,7 @@ impl NodeKind for MapKind {
                 memory: 64 * 1024 * 1024,
             };
             Work::JavaScript(code::Script {
-                source: source.as_str().into(),
-                parameters: parameters(&config.name).into(),
+                source: Source::new(source.as_str(), parameters(&config.name)),
                 files: site.files(),
                 limits,
             })

@@ -1,4 +1,4 @@
-//! The QuickJS machine: one runtime for one call, driven until its promise is settled.
+//! The QuickJS machine: one for each call, driven until the call's promise is settled.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use rquickjs::context::EvalOptions;
 use rquickjs::function::{Args, Func, Rest};
 use rquickjs::promise::PromiseState;
 use rquickjs::{
@@ -18,8 +17,11 @@ use rquickjs::{
 use superstep::Value;
 
 use super::errors::{machine, shown, syntax, thrown};
+use super::given::given;
 use super::modules::{Files, Imports};
-use super::{CodeError, FILE, Limits, source};
+use super::ready::Fresh;
+use super::source::{self, Source};
+use super::{CodeError, FILE, Limits};
 use crate::program::{Ending, Event, NODE, Output, Reply, Request, Said, Told};
 
 /// Stack of the JavaScript program; small enough for any thread of the blocking pool.
@@ -28,15 +30,11 @@ const STACK: usize = 512 * 1024;
 pub(super) const MAX_LOG_LINES: usize = 1000;
 /// How often a waiting program looks whether it has been stopped.
 const GLANCE: Duration = Duration::from_millis(50);
-/// What a program finds around it.
-const PRELUDE: &str = include_str!("prelude.js");
 
 /// A function to be called.
 pub(crate) struct Program<'a> {
-    /// A module with a default export, or the body of a function.
-    pub(crate) source: &'a str,
-    /// Its parameters, when it is a body.
-    pub(crate) parameters: &'a str,
+    /// What it is written as.
+    pub(crate) source: &'a Source,
     /// Its arguments; `ctx` follows them.
     pub(crate) given: &'a [Value],
     /// What it may import.
@@ -62,95 +60,118 @@ pub fn check(source: &str, parameters: &str) -> Result<(), CodeError> {
         timeout: Duration::from_millis(500),
         memory: 32 * 1024 * 1024,
     };
-    in_context(limits, &Arc::default(), Imports::Unread, |_, ctx| {
-        Module::declare(ctx.clone(), FILE, source::module(source, parameters))
-            .catch(ctx)
-            .map(drop)
-            .map_err(|e| syntax(&e))
+    let runtime = Runtime::new().map_err(failed)?;
+    let context = Context::full(&runtime).map_err(failed)?;
+    bounded(&runtime, limits, &Arc::default(), Imports::Unread, |_| {
+        context.with(|ctx| {
+            Module::declare(ctx.clone(), FILE, source::module(source, parameters))
+                .catch(&ctx)
+                .map(drop)
+                .map_err(|e| syntax(&e))
+        })
     })
 }
 
-/// Runs a program to its end. Blocks the thread.
+/// Runs a program to its end. Blocks the thread, also after `end` was told what it came to: the machine is taken down
+/// and the next one made when nobody waits any more.
 pub(crate) fn run(
     program: &Program<'_>,
     limits: Limits,
     stop: &Arc<AtomicBool>,
     line: Line,
+    end: impl FnOnce(Result<Ending<Output>, CodeError>),
+) {
+    match Fresh::take() {
+        Ok(fresh) => {
+            end(run_in(&fresh, program, limits, stop, line));
+            drop(fresh);
+            Fresh::prepare();
+        }
+        Err(error) => end(Err(failed(error))),
+    }
+}
+
+fn run_in(
+    fresh: &Fresh,
+    program: &Program<'_>,
+    limits: Limits,
+    stop: &Arc<AtomicBool>,
+    line: Line,
 ) -> Result<Ending<Output>, CodeError> {
-    in_context(
+    bounded(
+        &fresh.runtime,
         limits,
         stop,
         Imports::Of(program.files.clone()),
-        |machine_, ctx| {
-            let wire = Rc::new(Wire {
-                line,
-                machine: machine_.clone(),
-                later: RefCell::default(),
-                stopped: Cell::new(false),
-            });
-            console(ctx, &wire).catch(ctx).map_err(|e| machine(&e))?;
-            let around = prelude(ctx, program.place, &wire)
-                .catch(ctx)
-                .map_err(|e| machine(&e))?;
-            let driver = Driver { ctx, around, wire };
-            let text = source::module(program.source, program.parameters);
-            let module = Module::declare(ctx.clone(), FILE, text)
-                .catch(ctx)
-                .map_err(|e| syntax(&e))?;
-            let (module, loaded) = match module.eval().catch(ctx) {
-                Ok(evaluated) => evaluated,
-                Err(error) => return driver.asks_or(thrown(&error)),
-            };
-            if driver.settle(&loaded)?.is_none() {
-                return Ok(Ending::Asks(None));
-            }
-            let Ok(function) = module
-                .namespace()
-                .and_then(|all| all.get::<_, Function>("default"))
-            else {
-                ctx.catch();
-                return Err(CodeError::Syntax {
+        |machine_| {
+            fresh.context.with(|ctx| {
+                let ctx = &ctx;
+                let wire = Rc::new(Wire {
+                    line,
+                    machine: machine_.clone(),
+                    later: RefCell::default(),
+                    stopped: Cell::new(false),
+                });
+                console(ctx, &wire).catch(ctx).map_err(|e| machine(&e))?;
+                let around = prelude(ctx, fresh, program.place, &wire)
+                    .catch(ctx)
+                    .map_err(|e| machine(&e))?;
+                let driver = Driver { ctx, around, wire };
+                let module = program.source.declare(ctx).catch(ctx).map_err(|e| syntax(&e))?;
+                let (module, loaded) = match module.eval().catch(ctx) {
+                    Ok(evaluated) => evaluated,
+                    Err(error) => return driver.asks_or(thrown(&error)),
+                };
+                if driver.settle(&loaded)?.is_none() {
+                    return Ok(Ending::Asks(None));
+                }
+                let Ok(function) = module
+                    .namespace()
+                    .and_then(|all| all.get::<_, Function>("default"))
+                else {
+                    ctx.catch();
+                    return Err(CodeError::Syntax {
                 message:
                     "the module has no default function: write `export default function node(state, ctx) {…}`"
                         .to_owned(),
                 line: None,
             });
-            };
-            let mut args = Args::new(ctx.clone(), program.given.len() + 1);
-            for value in program.given {
-                let json = serde_json::to_vec(value).map_err(|e| CodeError::Machine(e.to_string()))?;
-                let value = ctx.json_parse(json).catch(ctx).map_err(|e| machine(&e))?;
-                args.push_arg(value)
-                    .map_err(|e| CodeError::Machine(e.to_string()))?;
-            }
-            let own: Js = driver.around.get("ctx").catch(ctx).map_err(|e| machine(&e))?;
-            args.push_arg(own)
-                .map_err(|e| CodeError::Machine(e.to_string()))?;
-            let mut result: Js = match function.call_arg(args).catch(ctx) {
-                Ok(result) => result,
-                Err(error) if !driver.wire.stopped.get() => return Err(thrown(&error)),
-                // Tasks that are at work come to their end before the question is asked.
-                Err(_) => Js::new_undefined(ctx.clone()),
-            };
-            let promise = match result.as_promise().cloned() {
-                Some(promise) => promise,
-                None => {
-                    let (promise, resolve, _) = ctx.promise().catch(ctx).map_err(|e| machine(&e))?;
-                    resolve
-                        .call::<_, ()>((result,))
-                        .catch(ctx)
-                        .map_err(|e| machine(&e))?;
-                    promise
+                };
+                let mut args = Args::new(ctx.clone(), program.given.len() + 1);
+                let later: Function = driver.around.get("later").catch(ctx).map_err(|e| machine(&e))?;
+                for value in program.given {
+                    args.push_arg(given(ctx, &later, value)?)
+                        .map_err(|e| CodeError::Machine(e.to_string()))?;
                 }
-            };
-            match driver.settle(&promise)? {
-                Some(value) => result = value,
-                None => return Ok(Ending::Asks(None)),
-            }
-            if driver.wire.stopped.get() {
-                return Ok(Ending::Asks(None));
-            }
-            driver.output(result).map(Ending::Ok)
+                let own: Js = driver.around.get("ctx").catch(ctx).map_err(|e| machine(&e))?;
+                args.push_arg(own)
+                    .map_err(|e| CodeError::Machine(e.to_string()))?;
+                let mut result: Js = match function.call_arg(args).catch(ctx) {
+                    Ok(result) => result,
+                    Err(error) if !driver.wire.stopped.get() => return Err(thrown(&error)),
+                    // Tasks that are at work come to their end before the question is asked.
+                    Err(_) => Js::new_undefined(ctx.clone()),
+                };
+                let promise = match result.as_promise().cloned() {
+                    Some(promise) => promise,
+                    None => {
+                        let (promise, resolve, _) = ctx.promise().catch(ctx).map_err(|e| machine(&e))?;
+                        resolve
+                            .call::<_, ()>((result,))
+                            .catch(ctx)
+                            .map_err(|e| machine(&e))?;
+                        promise
+                    }
+                };
+                match driver.settle(&promise)? {
+                    Some(value) => result = value,
+                    None => return Ok(Ending::Asks(None)),
+                }
+                if driver.wire.stopped.get() {
+                    return Ok(Ending::Asks(None));
+                }
+                driver.output(result).map(Ending::Ok)
+            })
         },
     )
 }
@@ -317,13 +338,18 @@ impl Wire {
     }
 }
 
-fn in_context<T>(
+fn failed(error: rquickjs::Error) -> CodeError {
+    CodeError::Machine(error.to_string())
+}
+
+/// Does something in a machine within its limits.
+fn bounded<T>(
+    runtime: &Runtime,
     limits: Limits,
     stop: &Arc<AtomicBool>,
     imports: Imports,
-    work: impl FnOnce(&Rc<Machine>, &Ctx<'_>) -> Result<T, CodeError>,
+    work: impl FnOnce(&Rc<Machine>) -> Result<T, CodeError>,
 ) -> Result<T, CodeError> {
-    let fail = |e: rquickjs::Error| CodeError::Machine(e.to_string());
     let machine = Rc::new(Machine {
         stop: stop.clone(),
         timed_out: Cell::new(false),
@@ -332,7 +358,6 @@ fn in_context<T>(
         deadline: Instant::now() + limits.timeout,
         unhandled: RefCell::default(),
     });
-    let runtime = Runtime::new().map_err(fail)?;
     runtime.set_memory_limit(limits.memory);
     runtime.set_max_stack_size(STACK);
     runtime.set_loader(imports.clone(), imports);
@@ -358,9 +383,7 @@ fn in_context<T>(
             unhandled.remove(at);
         }
     })));
-    let context = Context::full(&runtime).map_err(fail)?;
-    let result = context.with(|ctx| work(&machine, &ctx));
-    match result {
+    match work(&machine) {
         Err(_) if stop.load(Ordering::Relaxed) => Err(CodeError::Cancelled),
         Err(_) if machine.timed_out.get() => Err(CodeError::Timeout(limits.timeout)),
         Err(CodeError::Thrown { message, .. }) if message.contains("out of memory") => {
@@ -373,7 +396,12 @@ fn in_context<T>(
     }
 }
 
-fn prelude<'js>(ctx: &Ctx<'js>, place: &Value, wire: &Rc<Wire>) -> rquickjs::Result<Object<'js>> {
+fn prelude<'js>(
+    ctx: &Ctx<'js>,
+    fresh: &Fresh,
+    place: &Value,
+    wire: &Rc<Wire>,
+) -> rquickjs::Result<Object<'js>> {
     let gone = |ctx: &Ctx<'js>| Exception::throw_message(ctx, "the node does not listen any more");
     let out = wire.clone();
     let send = move |ctx: Ctx<'js>, id: u64, scope: u64, request: String| {
@@ -397,9 +425,7 @@ fn prelude<'js>(ctx: &Ctx<'js>, place: &Value, wire: &Rc<Wire>) -> rquickjs::Res
         }
         json(&reply).map_err(|_| gone(&ctx))
     };
-    let mut options = EvalOptions::default();
-    options.filename = Some("superstep".into());
-    let install: Function = ctx.eval_with_options(PRELUDE, options)?;
+    let install = fresh.prelude.clone().restore(ctx)?;
     let place = ctx.json_parse(place.to_string())?;
     install.call((Func::from(send), Func::from(wait), place))
 }

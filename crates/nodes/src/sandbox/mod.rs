@@ -1,12 +1,14 @@
 //! JavaScript without a world around it: a function of the state, with limits on time, memory and stack.
 //!
-//! Each call gets a fresh QuickJS runtime, so nothing leaks from one task to another. There is no file, network or
+//! Each call gets a QuickJS runtime in which nothing ran before, so nothing leaks from one task to another. There is no file, network or
 //! process to reach; what a program asks for beside its return value goes to its node (see [`program`](crate::program)),
 //! and the only files that it can import are JavaScript modules of its project.
 
 mod errors;
+mod given;
 mod machine;
 mod modules;
+mod ready;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,7 @@ use crate::program::Fault;
 pub use machine::check;
 pub(crate) use machine::{JsEvent, Line, Program, run};
 pub use modules::Files;
+pub use source::Source;
 
 /// Name of the user's code in stack traces.
 const FILE: &str = "source";

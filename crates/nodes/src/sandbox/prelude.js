@@ -1,9 +1,10 @@
 // What a program finds around it. `send(id, scope, json)` leaves the sandbox, `wait(id)` waits for the answer;
 // everything else is made of these two.
-(send, wait, given) => {
+export default (send, wait, given) => {
   'use strict';
   const { parse, stringify } = JSON;
   const { freeze, defineProperty } = Object;
+  const { defineProperty: define } = Reflect;
   const waiting = new Map();
   const works = new Map();
   const working = new Set();
@@ -117,6 +118,28 @@
   }
   return {
     output,
+    // A property that is made when somebody looks at it, and then is like any other.
+    later: (object, name, make) => {
+      let made = false;
+      let value;
+      const settle = (target, value) => define(target, name,
+        { value, writable: true, enumerable: true, configurable: true });
+      defineProperty(object, name, {
+        enumerable: true,
+        configurable: true,
+        get() {
+          if (!made) {
+            value = make();
+            made = true;
+            settle(object, value);
+          }
+          return value;
+        },
+        set(value) {
+          if (!settle(this, value)) throw new TypeError(`'${name}' is read-only`);
+        },
+      });
+    },
     ctx: freeze({ ...context, config: given.config, ...own }),
     // What has to end before the program has ended, and whether it waits for time only.
     busy: () => waiting.size - sleeping + working.size,

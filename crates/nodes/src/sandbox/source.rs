@@ -1,5 +1,44 @@
 //! A program as the machine reads it: a module, or the body of a function with `import`s in front.
 
+use std::sync::{Arc, OnceLock};
+
+use rquickjs::module::Declared;
+use rquickjs::{Ctx, Module};
+use superstep_bytecode::Bytecode;
+
+use super::FILE;
+
+/// A program that is called many times. Clones share what was read.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// A module with a default export, or the body of a function.
+    text: Arc<str>,
+    /// Its parameters, when it is a body.
+    parameters: Arc<str>,
+    /// None when it imports others: these may change between two calls.
+    read: Arc<OnceLock<Option<Bytecode>>>,
+}
+
+impl Source {
+    pub(crate) fn new(text: impl Into<Arc<str>>, parameters: impl Into<Arc<str>>) -> Self {
+        Self {
+            text: text.into(),
+            parameters: parameters.into(),
+            read: Arc::default(),
+        }
+    }
+
+    /// As a module of a machine.
+    pub(super) fn declare<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Module<'js, Declared>> {
+        let text = || module(&self.text, &self.parameters);
+        match self.read.get_or_init(|| Bytecode::of(FILE, &text()).ok()) {
+            Some(read) => read.declare(ctx),
+            // What cannot be read at all is an error that says where.
+            None => Module::declare(ctx.clone(), FILE, text()),
+        }
+    }
+}
+
 /// Is it a module of its own, rather than the body of a function?
 pub(super) fn is_module(source: &str) -> bool {
     source.lines().any(|line| {

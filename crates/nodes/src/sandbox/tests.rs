@@ -31,13 +31,16 @@ fn play(
         true
     });
     let program = Program {
-        source,
-        parameters: "state, ctx",
+        source: &Source::new(source, "state, ctx"),
         given: &[state],
         files: None,
         place: &json!({"context": {"node": "n"}, "config": {}, "store": true}),
     };
-    run(&program, limits, stop, Line { say, told })
+    let mut ended = None;
+    run(&program, limits, stop, Line { say, told }, |end| {
+        ended = Some(end)
+    });
+    ended.expect("it says how it ended")
 }
 
 fn run_with(source: &str, state: Value, limits: Limits) -> (Result<Value, CodeError>, Vec<String>) {
@@ -220,4 +223,110 @@ fn results_that_are_not_json() {
         err("return new Promise(() => {})"),
         CodeError::NotJson(_)
     ));
+}
+
+/// A state whose `big` is made when the program looks at it.
+fn large() -> Value {
+    let items: Vec<Value> = (0..500).map(|n| json!({"n": n, "text": "some words"})).collect();
+    json!({"a": 1, "big": items.clone(), "other": {"list": items}, "z": null})
+}
+
+#[test]
+fn large_parts_of_a_state_are_like_others() {
+    for (source, want) in [
+        (
+            "return {n: state.big[499].n + state.big.length}",
+            json!({"n": 999}),
+        ),
+        ("return Object.keys(state)", json!(["a", "big", "other", "z"])),
+        ("return {same: state.big === state.big}", json!({"same": true})),
+        ("state.big[0].n = 7; return {n: state.big[0].n}", json!({"n": 7})),
+        (
+            "state.big = 'x'; return {big: state.big, own: Object.keys(state).length}",
+            json!({"big": "x", "own": 4}),
+        ),
+        (
+            "delete state.big; return {has: 'big' in state, big: state.big === undefined}",
+            json!({"has": false, "big": true}),
+        ),
+        (
+            "const {big, ...rest} = state; return {n: big.length, rest: Object.keys(rest)}",
+            json!({"n": 500, "rest": ["a", "other", "z"]}),
+        ),
+        (
+            "const copy = {...state, a: 2}; return {n: copy.big.length + copy.other.list.length + copy.a}",
+            json!({"n": 1002}),
+        ),
+        (
+            "Object.freeze(state); return {n: state.big.length + state.big.length}",
+            json!({"n": 1000}),
+        ),
+        (
+            "Object.freeze(state); try { state.big = 1 } catch (e) { return {refused: e.name} }",
+            json!({"refused": "TypeError"}),
+        ),
+        (
+            "const child = Object.create(state); child.big = 1; return {child: child.big, state: state.big.length}",
+            json!({"child": 1, "state": 500}),
+        ),
+        (
+            "state.big; return Object.getOwnPropertyDescriptor(state, 'big').writable",
+            json!(true),
+        ),
+    ] {
+        assert_eq!(ok(source, large()), want, "{source}");
+    }
+    assert_eq!(ok("return state", large()), large());
+}
+
+#[test]
+fn nothing_is_left_from_the_call_before() {
+    // All on this thread, which makes the next machine when a call has ended.
+    for _ in 0..3 {
+        let found = ok(
+            "const found = [globalThis.left, Array.prototype.left, ({}).left, typeof JSON.parse, typeof Reflect.defineProperty, typeof state.big.map];
+             globalThis.left = Array.prototype.left = Object.prototype.left = 'left';
+             JSON.parse = Reflect.defineProperty = Promise = undefined; delete globalThis.Map;
+             return found.map(one => one ?? null)",
+            large(),
+        );
+        assert_eq!(
+            found,
+            json!([null, null, null, "function", "function", "function"])
+        );
+    }
+}
+
+#[test]
+fn a_program_is_read_once_and_called_on_many_threads() {
+    let source = Source::new("return {n: state.n + 1}", "state, ctx");
+    let call = |n: i64| {
+        let (_tell, told) = mpsc::channel();
+        let program = Program {
+            source: &source,
+            given: &[json!({"n": n})],
+            files: None,
+            place: &json!({"context": {"node": "n"}, "config": {}, "store": false}),
+        };
+        let mut ended = None;
+        let line = Line {
+            say: Box::new(|_| true),
+            told,
+        };
+        run(&program, LIMITS, &Arc::default(), line, |end| ended = Some(end));
+        match ended.unwrap().unwrap() {
+            Ending::Ok(Output::Update(value)) => value,
+            other => panic!("{other:?}"),
+        }
+    };
+    std::thread::scope(|scope| {
+        for n in 0..20 {
+            let call = &call;
+            scope.spawn(move || {
+                for m in 0..5 {
+                    assert_eq!(call(n * 5 + m), json!({"n": n * 5 + m + 1}));
+                }
+            });
+        }
+    });
 }

@@ -81,13 +81,20 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Sections at headings. The first heading of level one (or the file's name) is the document's title.
+/// Sections at headings. The first heading of level one (or the file's name) is the document's title. A heading with
+/// nothing below it is a section of its own, or nobody would find its words.
 fn headed(fallback: &str, text: &str) -> Vec<(String, Range<usize>)> {
     let mut document: Option<String> = None;
     let mut above: Vec<(usize, String)> = Vec::new();
     let mut sections = Vec::new();
     let mut begun = 0;
+    // The heading above the section that has begun: its place and level.
+    let mut own: Option<(usize, usize)> = None;
     let mut fence: Option<&str> = None;
+    let section = |own: Option<(usize, usize)>, begun: usize, end: usize, next: usize| match own {
+        Some((heading, level)) if next <= level && text[begun..end].trim().is_empty() => heading..end,
+        _ => begun..end,
+    };
     let title = |document: &Option<String>, above: &[(usize, String)]| {
         let first = document.as_deref().unwrap_or(fallback);
         let below = above.iter().map(|(_, heading)| heading.as_str());
@@ -105,9 +112,10 @@ fn headed(fallback: &str, text: &str) -> Vec<(String, Range<usize>)> {
                 fence = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
                 let level = line.chars().take_while(|c| *c == '#').count();
                 if (1..=6).contains(&level) && line[level..].starts_with([' ', '\t']) {
-                    sections.push((title(&document, &above), begun..at));
+                    sections.push((title(&document, &above), section(own, begun, at, level)));
                     begun = at + line.len();
                     let heading = line[level..].trim().trim_end_matches('#').trim().to_owned();
+                    own = (!heading.is_empty()).then_some((at, level));
                     if level == 1 && document.is_none() {
                         document = Some(heading);
                     } else {
@@ -118,7 +126,7 @@ fn headed(fallback: &str, text: &str) -> Vec<(String, Range<usize>)> {
             }
         }
     }
-    sections.push((title(&document, &above), begun..text.len()));
+    sections.push((title(&document, &above), section(own, begun, text.len(), 0)));
     sections
 }
 
@@ -285,6 +293,16 @@ mod tests {
                 ("T › S › D".to_owned(), "body\n\nmore", (8, 10)),
                 ("T › Next".to_owned(), "last", (12, 12)),
             ]
+        );
+        assert_eq!(
+            cut(Form::Markdown, "# T\n## A\n\n## B\n### C\n## D\nd\n## E", SIZE),
+            [
+                ("T › A".to_owned(), "## A", (2, 2)),
+                ("T › B › C".to_owned(), "### C", (5, 5)),
+                ("T › D".to_owned(), "d", (7, 7)),
+                ("T › E".to_owned(), "## E", (8, 8)),
+            ],
+            "a heading with nothing below it is found, one with others below is in their titles"
         );
         assert_eq!(cut(Form::Markdown, "no heading", SIZE)[0].0, "my file");
         assert_eq!(cut(Form::Markdown, "  \n\n", SIZE), []);

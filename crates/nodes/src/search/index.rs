@@ -21,7 +21,7 @@ use super::words::spaced;
 use super::{Progress, SearchError};
 
 /// Changes with the tables and with how documents are cut: an index of another one is made anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// Files of one transaction.
 const TOGETHER: usize = 64;
 /// A file that was written just now may be written again within the same tick of the clock.

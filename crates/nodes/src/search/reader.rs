@@ -347,5 +347,46 @@ fn html(bytes: &[u8]) -> Result<Vec<Page>, String> {
     if text.len() > LONGEST {
         return Err(format!("its text is longer than {} MB", LONGEST >> 20));
     }
-    Ok(vec![Page { number: None, text }])
+    Ok(vec![Page {
+        number: None,
+        text: unrolled(&text),
+    }])
+}
+
+/// A heading that is never closed takes in all that follows it, each line marked as one. Only the first of such lines is
+/// the heading; between two headings there is an empty line.
+fn unrolled(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut above = 0;
+    for line in text.split_inclusive('\n') {
+        let level = line.chars().take_while(|c| *c == '#').count();
+        let marked = (1..=6).contains(&level) && line[level..].starts_with([' ', '\n']);
+        if marked && above == level {
+            // The mark and its space; what is left is the line as it would be without the heading.
+            let rest = &line[level..];
+            plain.push_str(rest.strip_prefix(' ').unwrap_or(rest));
+            continue;
+        }
+        above = if marked { level } else { 0 };
+        plain.push_str(line);
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_ends_where_its_text_does() {
+        let text = |page: &str| html(page.as_bytes()).unwrap().remove(0).text;
+        assert_eq!(
+            text("<h1>Open<p>Some words</p><ul><li>one</li></ul>"),
+            "# Open\n\nSome words\n\n* one\n"
+        );
+        assert_eq!(
+            text("<h2>A</h2><h2>B</h2><p>b</p><h3>C"),
+            "## A\n\n## B\n\nb\n\n### C\n"
+        );
+    }
 }

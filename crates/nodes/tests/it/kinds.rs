@@ -872,6 +872,11 @@ async fn what_must_happen_once_is_not_repeated_without_a_word() {
         run(&graph, new(), &[]).await.1.unwrap_err();
         let asked = run(&graph, Input::Resume, &[]).await.1.unwrap();
         assert_eq!(asked.interrupts.len(), 1, "nobody knows how far it came");
+        let question = asked.interrupts[0].value.get("question").unwrap().to_string();
+        assert!(
+            question.contains("failed there:") && question.contains("Died: in the middle"),
+            "{question}"
+        );
         let mut end = asked;
         for answer in answers {
             end = run(&graph, Input::resume(answer), &[]).await.1.unwrap();

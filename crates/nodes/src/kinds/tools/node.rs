@@ -12,12 +12,12 @@ use super::approval::{self, Decision};
 use super::graph::GraphWork;
 use super::handoff::HandOff;
 use super::mcp::{self, McpWork, Source};
-use super::script::{self, Script};
+use super::script;
+use crate::kinds::code;
 use crate::program::Owner;
 use crate::provider::{ToolCall, args_json};
 use crate::python::{self, PythonWork};
 use crate::request::{HttpRequest, RequestError};
-use crate::sandbox::Files;
 use crate::secrets::{redact_error, redact_value};
 use crate::suggest;
 use crate::web::Web;
@@ -38,7 +38,7 @@ pub(super) struct Tool {
 }
 
 pub(super) enum Work {
-    Script(Script, Option<Files>),
+    Script(code::Script),
     Python(PythonWork),
     Http(HttpRequest, Arc<Web>),
     Graph(Box<GraphWork>),
@@ -114,7 +114,7 @@ impl Tool {
             }
         }
         match &self.work {
-            Work::Script(script, files) => script.run(context, files.clone(), &self.name, args, state).await,
+            Work::Script(script) => script::run(context, script.clone(), &self.name, args, state).await,
             Work::Python(work) => {
                 let label = format!("tool {}", self.name);
                 let call = python::Call {

@@ -10,7 +10,7 @@ use super::node::{Said, Unsaid};
 use crate::kind::Site;
 use crate::kinds::code;
 use crate::program::{Output, Owner};
-use crate::sandbox::{self, CodeError, Files, Limits};
+use crate::sandbox::{self, CodeError, Files, Limits, Source};
 
 /// What the function of a tool is given.
 const PARAMETERS: &str = "args, state, ctx";
@@ -58,36 +58,33 @@ impl Script {
         }
     }
 
-    /// Calls it; `files` are the modules that it may import.
-    pub(super) async fn run(
-        &self,
-        context: &NodeContext,
-        files: Option<Files>,
-        name: &str,
-        args: Object,
-        state: Value,
-    ) -> Said {
-        let script = code::Script {
-            source: self.source.as_str().into(),
-            parameters: PARAMETERS.into(),
+    /// As it is called; `files` are the modules that it may import.
+    pub(super) fn program(self, files: Option<Files>) -> code::Script {
+        code::Script {
+            source: Source::new(self.source, PARAMETERS),
             files,
             limits: Limits {
                 timeout: Duration::from_millis(self.timeout_ms),
                 memory: self.memory_mb.saturating_mul(1024 * 1024),
             },
-        };
-        let ended = code::run(
-            context,
-            Owner::Tool(name),
-            script,
-            vec![Value::Object(args), state],
-        )
-        .await;
-        match ended.map_err(Unsaid::Stop)? {
-            Ok(output) => told(output).map(Into::into).map_err(Unsaid::Failed),
-            Err(CodeError::Cancelled) => Err(Unsaid::Stop(NodeError::Cancelled)),
-            Err(error) => Err(Unsaid::Failed(error.to_string().trim_end_matches('.').to_owned())),
         }
+    }
+}
+
+/// Calls it.
+pub(super) async fn run(
+    context: &NodeContext,
+    script: code::Script,
+    name: &str,
+    args: Object,
+    state: Value,
+) -> Said {
+    let given = vec![Value::Object(args), state];
+    let ended = code::run(context, Owner::Tool(name), script, given).await;
+    match ended.map_err(Unsaid::Stop)? {
+        Ok(output) => told(output).map(Into::into).map_err(Unsaid::Failed),
+        Err(CodeError::Cancelled) => Err(Unsaid::Stop(NodeError::Cancelled)),
+        Err(error) => Err(Unsaid::Failed(error.to_string().trim_end_matches('.').to_owned())),
     }
 }
 
