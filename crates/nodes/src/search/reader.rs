@@ -382,7 +382,7 @@ mod tests {
         let text = |page: &str| html(page.as_bytes()).unwrap().remove(0).text;
         assert_eq!(
             text("<h1>Open<p>Some words</p><ul><li>one</li></ul>"),
-            "# Open\n\nSome words\n\n* one\n"
+            "# Open\n\nSome words\n* one\n"
         );
         assert_eq!(
             text("<h2>A</h2><h2>B</h2><p>b</p><h3>C"),
