@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use superstep::{
-    CheckpointId, Checkpointer, Keep, Progress, Pruning, Removal, StorageError, ThreadId, ThreadQuery,
+    CheckpointId, Checkpointer, Keep, Progress, Pruning, Removal, Scope, StorageError, ThreadId, ThreadQuery,
     ThreadStatus, Watch, iso8601,
 };
+
+use crate::salvage::passed_over;
 
 /// Threads that are looked at together.
 const PAGE: usize = 200;
@@ -68,27 +70,59 @@ pub async fn retain(
         });
         let threads: Vec<ThreadId> = touched.map(|thread| thread.thread.clone()).collect();
         seen += page.len() as u64;
-        if !threads.is_empty() {
+        let pruning = |threads: Vec<ThreadId>| {
             let mut pruning = Pruning::threads(threads, rule.keep).retain(exempt.checkpoints.iter().cloned());
             pruning.dry_run = dry_run;
-            let progress = Progress::default();
-            let work = superstep::prune_watched(saver, &pruning, &progress);
-            // Only asked whether to go on: what is counted here are threads.
-            let before = seen - page.len() as u64;
-            match progress
-                .follow(work, &|_, _| watch(before, total.max(seen)))
-                .await
-            {
+            pruning
+        };
+        // Only asked whether to go on: what is counted here are threads.
+        let before = seen - page.len() as u64;
+        let go_on = |_, _| watch(before, total.max(seen));
+        let mut removed = Vec::new();
+        match apply(saver, pruning(threads.clone()), &go_on).await {
+            // One of them is damaged: it stays as it is, and the others do not grow for ever because of it.
+            Err(StorageError::Corrupt { .. }) => {
+                for thread in threads {
+                    match apply(saver, pruning(vec![thread.clone()]), &go_on).await {
+                        Err(error @ StorageError::Corrupt { .. }) => passed_over(&thread, &error),
+                        done => removed.push(done),
+                    }
+                }
+            }
+            done => removed.push(done),
+        }
+        let mut stopped = false;
+        for done in removed {
+            match done {
                 Ok(removal) => add(&mut sum, removal),
-                Err(StorageError::Stopped) => break,
+                Err(StorageError::Stopped) => stopped = true,
                 Err(error) => return Err(error),
             }
+        }
+        if stopped {
+            break;
         }
         if !watch(seen, total.max(seen)) {
             break;
         }
     }
     Ok(sum)
+}
+
+async fn apply(
+    saver: &dyn Checkpointer,
+    pruning: Pruning,
+    go_on: Watch<'_>,
+) -> Result<Removal, StorageError> {
+    if matches!(&pruning.scope, Scope::Threads(threads, _) if threads.is_empty()) {
+        return Ok(Removal {
+            bytes: Some(0),
+            ..Removal::default()
+        });
+    }
+    let progress = Progress::default();
+    let work = superstep::prune_watched(saver, &pruning, &progress);
+    progress.follow(work, go_on).await
 }
 
 /// Adds what went to what went before. Bytes are known only when they were known each time.

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use superstep::{
-    CheckpointId, CheckpointUsage, Keep, Object, Pruning, Removal, ThreadId, ThreadLens, ThreadQuery,
+    CheckpointId, CheckpointUsage, Keep, Object, Pruning, Removal, StorageError, ThreadId, ThreadLens,
+    ThreadQuery,
 };
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::transfer::{self, TransferError};
@@ -99,7 +100,7 @@ async fn everything(store: &Store, url: &str) -> Result<(), Fault> {
         limit: Some(PAGE),
         ..ThreadQuery::default()
     };
-    let (mut threads, mut there, watch) = (0, 0, progress("thread"));
+    let (mut threads, mut there, mut damaged, watch) = (0, 0, 0, progress("thread"));
     loop {
         let found = store.saver.threads(&page).await?;
         let Some(last) = found.last() else { break };
@@ -108,9 +109,14 @@ async fn everything(store: &Store, url: &str) -> Result<(), Fault> {
             match transfer::transfer(&*store.saver, &*to.saver, thread, thread, &|_, _| true).await {
                 Ok(_) => threads += 1,
                 Err(TransferError::Taken(_)) => there += 1,
+                // What is wrong with one is no reason to leave the others behind.
+                Err(TransferError::Storage(error @ StorageError::Corrupt { .. })) => {
+                    damaged += 1;
+                    out::note(&format!("Thread {thread} was not copied: {error}"));
+                }
                 Err(error) => return Err(fault(error, &to.name)),
             }
-            watch(threads + there, total);
+            watch(threads + there + damaged, total);
         }
     }
     let items = transfer::items(&*store.memory, &*to.memory).await?;
@@ -124,7 +130,14 @@ async fn everything(store: &Store, url: &str) -> Result<(), Fault> {
         out::count(items, "item"),
         to.name
     ));
-    Ok(())
+    match damaged {
+        0 => Ok(()),
+        _ => Err(Fault::failed(format!(
+            "{} could not be read. `superstep threads verify{}` says what is damaged, and what --repair would do.",
+            out::count(damaged, "thread"),
+            store.option
+        ))),
+    }
 }
 
 pub(crate) async fn export(args: &ExportThreadArgs) -> Result<(), Fault> {

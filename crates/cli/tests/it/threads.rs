@@ -922,4 +922,36 @@ fn a_whole_place_is_copied_and_what_is_new_later() {
     assert!(there("mortal")["expires_at"].is_string());
     user.expect(2, &["threads", "copy", "--all"]);
     user.expect(2, &["threads", "copy"]);
+
+    // One that is damaged is named, and the others go on.
+    let journal = user.dir.path().join("other/threads/a.jsonl");
+    let mut bytes = std::fs::read(&journal).unwrap();
+    bytes.remove(bytes.len() - 40);
+    std::fs::write(&journal, bytes).unwrap();
+    let list = user.expect(0, &["threads", "--db", "file:other", "--json"]);
+    assert_eq!(list.json().as_array().unwrap().len(), 3);
+    assert!(
+        list.err.contains("a list goes on") && list.err.contains("Thread a"),
+        "{}",
+        list.err
+    );
+    let copied = user.expect(
+        1,
+        &[
+            "threads",
+            "copy",
+            "--all",
+            "--db",
+            "file:other",
+            "--to",
+            "third.db",
+        ],
+    );
+    for said in [
+        "2 threads and 2 items to",
+        "Thread a was not copied",
+        "verify --db file:other",
+    ] {
+        assert!(copied.err.contains(said), "{}", copied.err);
+    }
 }
