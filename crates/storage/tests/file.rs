@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use superstep::conformance::{self, Draft, id};
@@ -13,6 +14,7 @@ use superstep::{
     Progress, Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp,
     StoreQuery, TaskId, TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Write, json,
 };
+use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::{FileOptions, FileSaver, FileStore, Synchronous};
 
 fn accepted(report: &conformance::Report) {
@@ -317,6 +319,21 @@ async fn lists_go_on_beside_a_damaged_thread() {
         let found = saver.verify(false).await.expect("checks");
         let threads: Vec<_> = found.damage.iter().map(|damage| damage.thread.clone()).collect();
         assert_eq!(threads, [None, Some("folder".into()), Some("t".into())]);
+        // A rule for threads that nobody touches goes on with the others too.
+        let rule = Retention {
+            idle: Duration::ZERO,
+            keep: Keep::Latest,
+        };
+        let dry = retain(
+            &saver,
+            &rule,
+            1_900_000_000_000,
+            &Exempt::default(),
+            true,
+            &|_, _| true,
+        )
+        .await;
+        assert_eq!(dry.expect("looks").checkpoints, 2);
         // Who asks for the damaged one is told.
         let newest = saver.get(&"t".into(), "", None).await;
         assert!(newest.is_err(), "{newest:?}");
@@ -357,7 +374,7 @@ async fn folders_of_others_and_of_newer_releases_are_left_alone() {
             refused,
             StorageError::NewerSchema {
                 found: 7,
-                supported: 1,
+                supported: 2,
                 ..
             }
         ),

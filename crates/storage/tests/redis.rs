@@ -594,7 +594,7 @@ async fn what_cannot_be_used_is_refused() {
             error,
             StorageError::NewerSchema {
                 found: 9,
-                supported: 1,
+                supported: 2,
                 ..
             }
         ),

@@ -30,6 +30,7 @@ pub async fn measure(
         ("one thread", checkpoints, Kind::Thread),
         ("many threads", threads, Kind::Threads),
         ("conversation", turns, Kind::Conversation),
+        ("documents", turns / 10, Kind::Documents),
     ] {
         let Some((tenth, full)) = pair(backend, size, kind).await? else {
             continue;
@@ -51,6 +52,7 @@ enum Kind {
     Thread,
     Threads,
     Conversation,
+    Documents,
 }
 
 impl Kind {
@@ -59,6 +61,7 @@ impl Kind {
             Kind::Thread => "storing checkpoints of a thread:",
             Kind::Threads => "storing threads:",
             Kind::Conversation => "storing turns of a conversation:",
+            Kind::Documents => "storing versions of a document:",
         }
     }
 }
@@ -93,6 +96,7 @@ async fn run(backend: Backend, size: u64, kind: Kind) -> Result<Option<Figures>,
         Kind::Thread => fill_thread(&*saver, size, &mut figures).await?,
         Kind::Threads => fill_threads(&*saver, size, &mut figures).await?,
         Kind::Conversation => fill_conversation(&*saver, size, &mut figures).await?,
+        Kind::Documents => fill_documents(&*saver, size, &mut figures).await?,
     }
     let saver = if backend.is_durable() {
         drop(saver);
@@ -107,7 +111,7 @@ async fn run(backend: Backend, size: u64, kind: Kind) -> Result<Option<Figures>,
     match kind {
         Kind::Thread => use_thread(&*saver, size, &mut figures).await?,
         Kind::Threads => use_threads(&*saver, size, &mut figures).await?,
-        Kind::Conversation => use_conversation(&*saver, size, &mut figures).await?,
+        Kind::Conversation | Kind::Documents => use_conversation(&*saver, size, &mut figures).await?,
     }
     tell("done with");
     Ok(Some(figures))
@@ -189,12 +193,30 @@ async fn use_thread(saver: &dyn Checkpointer, size: u64, figures: &mut Figures) 
     saver.prune(&pruning.clone().dry_run()).await?;
     figures.push(("say what pruning would remove", "ms", millis(began)));
     let began = Instant::now();
-    let removal = saver.prune(&pruning).await?;
+    let pruned = std::sync::atomic::AtomicBool::new(false);
+    let work = async {
+        let removal = saver.prune(&pruning).await;
+        pruned.store(true, std::sync::atomic::Ordering::Relaxed);
+        removal
+    };
+    // Somebody else looks at another thread meanwhile.
+    let others = async {
+        let mut longest = 0.0_f64;
+        while !pruned.load(std::sync::atomic::Ordering::Relaxed) {
+            let began = Instant::now();
+            let _ = saver.thread(&"another".into()).await;
+            longest = longest.max(millis(began));
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        longest
+    };
+    let (removal, longest) = tokio::join!(work, others);
     figures.push((
         "prune, for each that goes",
         "us",
-        millis(began) * 1e3 / removal.checkpoints.max(1) as f64,
+        millis(began) * 1e3 / removal?.checkpoints.max(1) as f64,
     ));
+    figures.push(("prune: the longest that a reader waits meanwhile", "ms", longest));
     Ok(())
 }
 
@@ -291,6 +313,52 @@ async fn fill_conversation(
             "bytes",
             usage.bytes as f64 / size as f64,
         ));
+    }
+    Ok(())
+}
+
+/// A document of prose that is replaced again and again, as a task writes it.
+async fn fill_documents(
+    saver: &dyn Checkpointer,
+    size: u64,
+    figures: &mut Figures,
+) -> Result<(), StorageError> {
+    let prose = include_str!("../../../docs/storage.md");
+    let paragraphs: Vec<&str> = prose.split("\n\n").collect();
+    let mut last: Option<Checkpoint> = None;
+    let mut spent = 0.0;
+    for n in 0..size {
+        let first = n as usize * 7 % paragraphs.len();
+        let text = paragraphs.iter().cycle().skip(first).take(paragraphs.len() / 2);
+        let text: String = text.flat_map(|text| text.chars()).take(16 * 1024).collect();
+        let draft = match &last {
+            Some(parent) => Draft::after(parent, id(n)),
+            None => Draft::root(id(n)),
+        };
+        let put = draft.set("document", text.as_str()).set("n", n).put();
+        let writes = last.as_ref().map(|last| superstep::TaskWrites {
+            checkpoint_id: last.id.clone(),
+            task_id: superstep::TaskId::new(format!("task {n}")),
+            task_path: "path".into(),
+            writes: vec![superstep::Write {
+                idx: 0,
+                channel: "document".into(),
+                value: text.as_str().into(),
+            }],
+        });
+        last = Some(put.checkpoint.clone());
+        let commit = Commit {
+            writes: writes.into_iter().collect(),
+            ..commit("t", put)
+        };
+        let began = Instant::now();
+        saver.commit(commit).await?;
+        spent += millis(began);
+    }
+    figures.push(("a version", "us", spent * 1e3 / size as f64));
+    if let Ok(usage) = saver.usage().await {
+        let bytes = usage.bytes as f64 / size as f64;
+        figures.push(("bytes of a version of 16 KiB, written twice", "bytes", bytes));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 pub(crate) mod bytes;
 pub(crate) mod chain;
 pub(crate) mod difference;
+pub(crate) mod long;
 #[cfg(test)]
 mod noise;
 pub(crate) mod pack;

@@ -162,7 +162,12 @@ fn records_of_text() {
             let _ = read_back(record, None);
         }
         let _ = serde_json::from_slice::<Entry>(&bytes);
-        for line in ["\n", "+0190a000-0000-7000-8000-000000000000\n", "4 2 1 0 0 9\n"] {
+        for line in [
+            "\n",
+            "+0190a000-0000-7000-8000-000000000000\n",
+            "4 2 1 0 0 9\n",
+            "0 99\n\u{1}",
+        ] {
             decoded(&[line.as_bytes(), &bytes].concat());
         }
     }

@@ -84,12 +84,16 @@ impl Press {
         Ok(Self(zstd::bulk::Compressor::new(LEVEL)?))
     }
 
+    /// The text as a frame that `zstd` reads. An error here is one of space; the text is then stored as it is.
+    pub(crate) fn frame(&mut self, text: &[u8]) -> Option<Vec<u8>> {
+        self.0.compress(text).ok()
+    }
+
     /// The stored form of a text.
     pub(crate) fn data(&mut self, text: &[u8], referring: bool) -> Vec<u8> {
         let flag = if referring { REFERRING } else { 0 };
-        // An error here is one of space; the text is then stored as it is.
         if text.len() >= COMPRESSED_FROM
-            && let Ok(short) = self.0.compress(text)
+            && let Some(short) = self.frame(text)
             && short.len() + text.len() / 8 < text.len()
         {
             let mut data = Vec::with_capacity(short.len() + 6);
@@ -397,14 +401,19 @@ impl Unpacker {
         if len / MOST_GROWTH > cursor.0.len() {
             return Err("it says that it is longer than it can be".to_owned());
         }
+        Ok((Cow::Owned(self.frame(cursor.0, len)?), referring))
+    }
+
+    /// The text of a frame that says it is so long.
+    pub(crate) fn frame(&mut self, frame: &[u8], len: usize) -> Decoded<Vec<u8>> {
         let text = self
             .0
-            .decompress(cursor.0, len)
+            .decompress(frame, len)
             .map_err(|e| format!("it cannot be decompressed: {e}"))?;
         if text.len() != len {
             return Err("it is shorter than it says".to_owned());
         }
-        Ok((Cow::Owned(text), referring))
+        Ok(text)
     }
 
     /// The value of what is stored, whose references are in `parts`.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use superstep::{StorageError, ThreadId};
 
-/// Highest layout of the folder that this release knows.
-const SCHEMA: i64 = 1;
+/// Highest layout of the folder that this release knows: since the second, long lines are compressed.
+const SCHEMA: i64 = 2;
 const ABOUT: &str = "superstep.json";
 const LOCK: &str = "lock";
 /// File names are cut here; most systems stop at 255 bytes.
@@ -51,22 +51,22 @@ impl Folder {
             path: path.to_path_buf(),
             lock,
         };
-        if known {
-            folder.check(&about)?;
-        } else {
+        // No line of an older layout is rewritten. An older release, which cannot read what comes, is told.
+        let current = known && folder.schema(&about)? == SCHEMA;
+        if !current && folder.is_ours() {
             let text = format!("{{\"format\": \"superstep threads\", \"schema\": {SCHEMA}}}\n");
             folder.replace(&about, text.as_bytes())?;
         }
         Ok(folder)
     }
 
-    fn check(&self, about: &Path) -> Result<(), StorageError> {
+    fn schema(&self, about: &Path) -> Result<i64, StorageError> {
         let text = fs::read(about).map_err(|error| failed("reading", about, &error))?;
         let schema = serde_json::from_slice::<serde_json::Value>(&text)
             .ok()
             .and_then(|about| about.get("schema")?.as_i64());
         match schema {
-            Some(SCHEMA) => Ok(()),
+            Some(found @ 1..=SCHEMA) => Ok(found),
             Some(found) if found > SCHEMA => Err(StorageError::NewerSchema {
                 place: self.path.display().to_string(),
                 found,

@@ -19,7 +19,7 @@ use superstep::{
 };
 
 use super::folder::{Folder, failed, keep_copy, sync_folder};
-use super::line::{lines, put_line, read_line};
+use super::line::{lines, put_line, read_line, read_text, text_of};
 use crate::codec::plain::{Entry, Task, read_back, written_out};
 
 /// Layout of a journal.
@@ -116,6 +116,8 @@ pub(super) struct Journal {
     unnamed: bool,
     /// Bytes of sound lines; what stands behind them is cut off before the next line.
     pub(super) bytes: u64,
+    /// Bytes of their text, which is about what the thread takes in memory.
+    pub(super) weight: u64,
     chains: HashMap<Name, HashMap<CheckpointId, Chain>>,
     pub(super) loaded: Arc<Loaded>,
 }
@@ -134,6 +136,7 @@ impl Journal {
             file: None,
             unnamed: bytes.is_empty(),
             bytes: 0,
+            weight: 0,
             chains: HashMap::new(),
             loaded: Arc::new(Loaded {
                 saver: MemorySaver::new(),
@@ -144,7 +147,11 @@ impl Journal {
         let mut damage = Vec::new();
         let (lines, finished) = lines(&bytes);
         for (number, line) in lines {
-            let read = read_line(line).and_then(|record| match record {
+            let record = text_of(line).and_then(|text| {
+                journal.weight += text.len() as u64;
+                read_text(&text)
+            });
+            let read = record.and_then(|record| match record {
                 Record::Commit(entry) => journal.replay(*entry, line.len() as u64, !damage.is_empty()),
                 Record::Journal { schema, .. } if schema > SCHEMA => Err(format!(
                     "it has schema {schema}, this release reads up to {SCHEMA}"
@@ -319,7 +326,7 @@ impl Journal {
         if self.bytes == 0 {
             put_line(&mut text, &first(&self.thread)).map_err(unwritable)?;
         }
-        put_line(&mut text, &Record::Commit(Box::new(entry))).map_err(unwritable)?;
+        let weight = put_line(&mut text, &Record::Commit(Box::new(entry))).map_err(unwritable)?;
         let path = self.path.clone();
         let error = |error| failed("writing to", &path, &error);
         let whole = self.bytes;
@@ -332,6 +339,7 @@ impl Journal {
             return Err(error(cause));
         }
         self.bytes += text.len() as u64;
+        self.weight += weight as u64;
         Ok(text.len() as u64)
     }
 

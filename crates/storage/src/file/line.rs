@@ -1,38 +1,58 @@
-//! Lines of a journal: sixteen hex digits of a checksum, a space, JSON text, a line feed.
+//! Lines of a journal: sixteen hex digits of a checksum, a space, JSON text, a line feed. The text of a long line is
+//! compressed, and written in letters and digits.
 //!
 //! A line that is not finished is what a process that died left: it was never acknowledged. A finished line that does
 //! not fit its checksum is damage.
+
+use std::borrow::Cow;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::codec::long::{lettered, unlettered};
+
 /// Digits of the checksum and the space after them.
 const PREFIX: usize = 17;
 
-/// Adds a record as a line.
-pub(super) fn put_line(out: &mut Vec<u8>, record: &impl Serialize) -> Result<(), String> {
+/// Adds a record as a line, and says how long its text is.
+pub(super) fn put_line(out: &mut Vec<u8>, record: &impl Serialize) -> Result<usize, String> {
     let start = out.len();
     out.extend_from_slice(&[b' '; PREFIX]);
     serde_json::to_writer(&mut *out, record).map_err(|error| error.to_string())?;
+    let length = out.len() - start - PREFIX;
+    if let Some(short) = lettered(&out[start + PREFIX..]) {
+        out.truncate(start + PREFIX);
+        out.extend_from_slice(&short);
+    }
     let checksum = format!("{:016x}", xxh3_64(&out[start + PREFIX..]));
     out[start..start + PREFIX - 1].copy_from_slice(checksum.as_bytes());
     out.push(b'\n');
-    Ok(())
+    Ok(length)
 }
 
 /// The record of a line, without its line feed.
 pub(super) fn read_line<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
+    read_text(&text_of(line)?)
+}
+
+/// The record in the text of a line.
+pub(super) fn read_text<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(text).map_err(|error| format!("it is not a record: {error}"))
+}
+
+/// The text of a line, without its line feed.
+pub(super) fn text_of(line: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     let (prefix, text) = line.split_at_checked(PREFIX).ok_or("it is too short")?;
     if prefix != format!("{:016x} ", xxh3_64(text)).as_bytes() {
         return Err("its checksum does not fit".to_owned());
     }
-    serde_json::from_slice(text).map_err(|error| format!("it is not a record: {error}"))
+    unlettered(text)
 }
 
 /// What a line says that does not fit its checksum, where it can be made out.
 pub(super) fn unchecked<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
-    serde_json::from_slice(line.get(PREFIX..)?).ok()
+    serde_json::from_slice(&unlettered(line.get(PREFIX..)?).ok()?).ok()
 }
 
 /// The finished lines of a file with the number of each, and how many bytes they take.

@@ -276,7 +276,8 @@ impl Inner {
             what: format!("writing to {}", self.path.display()),
             cause,
             remedy: "Write a value that JSON can express".to_owned(),
-        })
+        })?;
+        Ok(())
     }
 
     /// Writes the journal anew, with the items that are there.

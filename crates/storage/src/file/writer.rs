@@ -325,7 +325,7 @@ impl Writer {
     pub(super) fn journal(&mut self, thread: &ThreadId) -> Result<&mut Journal, StorageError> {
         if !self.open.contains_key(thread) {
             let journal = Journal::load(thread, &self.path_of(thread))?;
-            self.make_room(journal.bytes)?;
+            self.make_room(journal.weight)?;
             self.take(journal);
         }
         match self.open.get_mut(thread) {
@@ -357,11 +357,11 @@ impl Writer {
     }
 
     fn make_room(&mut self, bytes: u64) -> Result<(), StorageError> {
-        let mut held: u64 = self.open.values().map(|journal| journal.bytes).sum();
+        let mut held: u64 = self.open.values().map(|journal| journal.weight).sum();
         while !self.open.is_empty() && (self.open.len() >= THREADS || held + bytes > BYTES) {
             let used = |journal: &Journal| journal.loaded.used.load(Ordering::Relaxed);
             let oldest = self.open.values().min_by_key(|journal| used(journal));
-            let Some((thread, size)) = oldest.map(|journal| (journal.thread.clone(), journal.bytes)) else {
+            let Some((thread, size)) = oldest.map(|journal| (journal.thread.clone(), journal.weight)) else {
                 break;
             };
             held -= size;

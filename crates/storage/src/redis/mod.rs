@@ -122,7 +122,13 @@ fn serve<F: Future<Output = ()>>(
     main: impl FnOnce(Server) -> F,
 ) {
     let shown = shown(url);
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    // What is worked out for a long pruning must not keep readers waiting: they have a thread of their own.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("superstep-redis-io")
+        .enable_all()
+        .build();
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
             let _ = opened.send(Err(StorageError::Backend {
@@ -184,11 +190,8 @@ impl RedisSaver {
     pub async fn open_existing(url: &str) -> Result<Option<Self>, StorageError> {
         let (url, options) = read_url(url)?;
         let saver = Self::connect(&url, options).await?;
-        let is_new = saver
-            .home
-            .read(|server| async move { server.is_new().await })
-            .await?;
-        Ok((!is_new).then_some(saver))
+        let found = saver.home.read(|server| async move { server.layout().await });
+        Ok(found.await?.map(|_| saver))
     }
 
     async fn connect(url: &str, options: RedisOptions) -> Result<Self, StorageError> {
@@ -234,6 +237,8 @@ pub(crate) fn decoded(bytes: &[u8]) {
     let texts = [(state::index_key("", &id), bytes.to_vec())].into();
     let _ = state::State::of("", &id, &texts);
     let _ = state::Start::read(bytes);
+    let _ = state::value_of(1, &[(1, bytes.to_vec())].into());
+    let _ = reader::pending(&[bytes.to_vec()]);
     let _ = state::index_parts(bytes);
     let _ = store::kept(&(Vec::new(), String::new()), bytes);
     let _ = server::placed(bytes);

@@ -8,8 +8,8 @@ use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value};
 use superstep::{CheckpointId, StorageError, ThreadId};
 
-/// Layout of the keys that this release knows.
-const SCHEMA: i64 = 1;
+/// Layout of the keys that this release knows: since the second, long values are compressed.
+const SCHEMA: i64 = 2;
 /// Oldest server that has what the scripts use (COPY, ranges by text in reverse).
 const OLDEST: (u32, u32) = (6, 2);
 /// How often something is tried while the server comes back, with twice the pause each time.
@@ -161,26 +161,36 @@ impl Server {
 
     /// Makes the place, when there is none with our prefix.
     pub(super) async fn prepare(&self) -> Result<(), StorageError> {
-        if self.is_new().await? {
+        if self.layout().await?.is_none() {
             let mut set = redis::cmd("SET");
             set.arg(self.keys.of_all("schema")).arg(SCHEMA).arg("NX");
             self.call(set, "looking at what is stored").await?;
             // Another program may have been quicker, and newer.
-            self.is_new().await?;
+            self.layout().await?;
         }
         Ok(())
     }
 
-    /// True when nothing is stored with our prefix. What is there and cannot be used is refused.
-    pub(super) async fn is_new(&self) -> Result<bool, StorageError> {
+    /// The layout of what is stored with our prefix, if anything is. What cannot be used is refused.
+    pub(super) async fn layout(&self) -> Result<Option<i64>, StorageError> {
         let mut get = redis::cmd("GET");
         get.arg(self.keys.of_all("schema"));
         let found = match self.call(get, "looking at what is stored").await? {
-            Value::Nil => return Ok(true),
+            Value::Nil => return Ok(None),
             found => text(found),
         };
         match found.parse::<i64>() {
-            Ok(SCHEMA) => Ok(false),
+            Ok(found @ 1..SCHEMA) => {
+                // No row is rewritten. An older release, which cannot read what comes, is told; whoever may not write
+                // this, writes no row either.
+                let mut set = redis::cmd("SET");
+                set.arg(self.keys.of_all("schema")).arg(SCHEMA).arg("XX");
+                if let Err(error) = self.call(set, "bringing the layout up to date").await {
+                    tracing::debug!(%error, "what is stored stays of layout {found}");
+                }
+                Ok(Some(found))
+            }
+            Ok(SCHEMA) => Ok(Some(SCHEMA)),
             Ok(found) if found > SCHEMA => Err(StorageError::NewerSchema {
                 place: self.shown.clone(),
                 found,

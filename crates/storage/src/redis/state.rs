@@ -6,6 +6,7 @@ use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 use superstep::{ChannelVersions, CheckpointId, List, Name, Value, VersionsSeen};
 
+use crate::codec::long;
 use crate::codec::plain::Record;
 
 /// Rows of a list after which its newest items are written once more in one row...
@@ -132,6 +133,8 @@ impl State {
 pub(super) struct Start {
     pub(super) base: u64,
     pub(super) grown: Option<Grown>,
+    /// How long the text is, when what follows is compressed.
+    pub(super) whole: Option<u64>,
 }
 
 /// How a list has grown: its items, and the run of rows since the last one that holds many.
@@ -157,10 +160,19 @@ impl Start {
             .split(' ')
             .map(|number| number.parse().map_err(|_| "its first line is not numbers"))
             .collect::<Result<_, _>>()?;
-        let start = match numbers[..] {
-            [base] => Self { base, grown: None },
+        let (numbers, whole) = match numbers.split_last() {
+            Some((whole, numbers)) if matches!(numbers.len(), 1 | 6) => (numbers, Some(*whole)),
+            _ => (&numbers[..], None),
+        };
+        let start = match *numbers {
+            [base] => Self {
+                base,
+                grown: None,
+                whole,
+            },
             [base, len, run, before, before_len, bytes] => Self {
                 base,
+                whole,
                 grown: Some(Grown {
                     len: len as usize,
                     run: u32::try_from(run).unwrap_or(u32::MAX),
@@ -175,13 +187,17 @@ impl Start {
     }
 
     fn line(&self) -> String {
-        match self.grown {
-            None => format!("{}\n", self.base),
-            Some(grown) => format!(
-                "{} {} {} {} {} {}\n",
-                self.base, grown.len, grown.run, grown.before, grown.before_len, grown.bytes
-            ),
+        let mut line = self.base.to_string();
+        if let Some(grown) = self.grown {
+            line += &format!(
+                " {} {} {} {} {}",
+                grown.len, grown.run, grown.before, grown.before_len, grown.bytes
+            );
         }
+        if let Some(whole) = self.whole {
+            line += &format!(" {whole}");
+        }
+        line + "\n"
     }
 }
 
@@ -214,16 +230,10 @@ pub(super) fn row(
         if grown.run > 0 {
             grown.bytes += items.len();
         }
-        return Ok(made(
-            Start {
-                base,
-                grown: Some(grown),
-            },
-            &items,
-        ));
+        return Ok(made(base, Some(grown), items));
     }
     let grown = value.as_array().map(|list| first_of_run(number, list));
-    Ok(made(Start { base: 0, grown }, &json(value)?))
+    Ok(made(0, grown, json(value)?))
 }
 
 fn first_of_run(number: u64, list: &List) -> Grown {
@@ -236,9 +246,16 @@ fn first_of_run(number: u64, list: &List) -> Grown {
     }
 }
 
-fn made(start: Start, json: &[u8]) -> (Vec<u8>, Start) {
+fn made(base: u64, grown: Option<Grown>, json: Vec<u8>) -> (Vec<u8>, Start) {
+    let whole = json.len() as u64;
+    let data = long::pressed(json);
+    let start = Start {
+        base,
+        grown,
+        whole: long::is_pressed(&data).then_some(whole),
+    };
     let mut row = start.line().into_bytes();
-    row.extend_from_slice(json);
+    row.extend_from_slice(&data);
     (row, start)
 }
 
@@ -250,9 +267,10 @@ pub(super) fn value_of(number: u64, rows: &HashMap<u64, Vec<u8>>) -> Result<Valu
         let row = rows
             .get(&at)
             .ok_or_else(|| format!("row {at} of its values is not there"))?;
-        let (start, json) = Start::read(row)?;
+        let (start, data) = Start::read(row)?;
+        let json = long::unpressed(data).map_err(|cause| format!("row {at}: {cause}"))?;
         let value: Value =
-            serde_json::from_slice(json).map_err(|error| format!("row {at} is not a value: {error}"))?;
+            serde_json::from_slice(&json).map_err(|error| format!("row {at} is not a value: {error}"))?;
         if start.base == 0 && pieces.is_empty() {
             return Ok(value);
         }

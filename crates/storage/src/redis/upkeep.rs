@@ -350,7 +350,7 @@ impl Server {
         read.sort_by(|a, b| a.0.cmp(&b.0));
         let all = read.iter().flat_map(|(.., record, _)| rows_of(record));
         let starts = self.rows(thread, all.collect::<HashSet<_>>(), "starts").await?;
-        let (bases, sizes) = (bases(&starts), sizes(&starts));
+        let (bases, sizes, wholes) = (bases(&starts), sizes(&starts), wholes(&starts));
         let mut lens = ThreadLens::default();
         let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
         let mut counted = HashSet::new();
@@ -363,7 +363,8 @@ impl Server {
                     continue;
                 }
                 let size = |row: &u64| sizes.get(row).copied().unwrap_or(0);
-                let whole: u64 = with_bases(&HashSet::from([*row]), &bases).iter().map(size).sum();
+                let whole = |row: &u64| wholes.get(row).copied().unwrap_or_else(|| size(row));
+                let whole: u64 = with_bases(&HashSet::from([*row]), &bases).iter().map(whole).sum();
                 let usage = keys.entry(channel.clone()).or_insert_with(|| KeyUsage {
                     key: channel.clone(),
                     versions: 0,
@@ -427,6 +428,12 @@ fn sizes(starts: &HashMap<u64, Vec<u8>>) -> HashMap<u64, u64> {
         Some((*row, std::str::from_utf8(size).ok()?.parse().ok()?))
     };
     starts.iter().filter_map(size).collect()
+}
+
+/// How long the texts of those are that are compressed.
+fn wholes(starts: &HashMap<u64, Vec<u8>>) -> HashMap<u64, u64> {
+    let whole = |(row, text): (&u64, &Vec<u8>)| Some((*row, Start::read(text).ok()?.0.whole?));
+    starts.iter().filter_map(whole).collect()
 }
 
 /// These rows and all that they continue.

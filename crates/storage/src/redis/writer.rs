@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::reader::{corrupt, flags_of, state_at};
 use super::server::{COMMIT, Server, number, parts, place, text};
 use super::state::{Grown, Held, Start, State, record_text, row};
+use crate::codec::long::pressed;
 use crate::codec::plain::{Record, Task, readable, seen_of};
 
 /// Jobs taken at a time.
@@ -367,7 +368,7 @@ impl Writer {
             arguments.push(words(&flags.to_string()));
             let text =
                 serde_json::to_vec(&Task::of(task)).map_err(|error| unwritable(thread, error.to_string()))?;
-            arguments.push(text);
+            arguments.push(pressed(text));
         }
         Ok(arguments)
     }

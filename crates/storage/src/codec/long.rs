@@ -1,0 +1,105 @@
+//! Long texts in few bytes, for records that are text by themselves: journals and what Redis holds. SQLite and
+//! PostgreSQL share long parts as well, see `pack`.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use super::bytes::Decoded;
+use super::pack::{Press, Unpacker};
+
+/// Bytes from which a line of a journal is compressed: what is shorter, a person reads without tools.
+const LINE_FROM: usize = 4096;
+/// No line says that it is longer than this many times what is there.
+const MOST_GROWTH: u64 = 50_000;
+
+thread_local! {
+    /// Each takes a quarter of a megabyte that is not made anew for every text.
+    static PRESS: RefCell<Option<Press>> = RefCell::new(Press::new().ok());
+    static UNPACKER: RefCell<Option<Unpacker>> = RefCell::new(Unpacker::new().ok());
+}
+
+/// JSON text as it is stored: as it is, or compressed behind a byte that no JSON begins with.
+pub(crate) fn pressed(text: Vec<u8>) -> Vec<u8> {
+    PRESS.with_borrow_mut(|press| match press {
+        Some(press) => press.data(&text, false),
+        None => text,
+    })
+}
+
+/// Whether [`pressed`] made it shorter.
+pub(crate) fn is_pressed(data: &[u8]) -> bool {
+    !matches!(data.first(), None | Some(b' '..))
+}
+
+/// The text of what [`pressed`] gave.
+pub(crate) fn unpressed(data: &[u8]) -> Decoded<Cow<'_, [u8]>> {
+    if !is_pressed(data) {
+        return Ok(Cow::Borrowed(data));
+    }
+    UNPACKER.with_borrow_mut(|unpacker| match unpacker {
+        Some(unpacker) => unpacker.text(data).map(|(text, _)| text),
+        None => Err("there is no memory to decompress it".to_owned()),
+    })
+}
+
+/// A long line in letters and digits: Base64 of a frame that `zstd` reads. Nothing for one that would not be shorter.
+pub(crate) fn lettered(text: &[u8]) -> Option<Vec<u8>> {
+    if text.len() < LINE_FROM {
+        return None;
+    }
+    let frame = PRESS.with_borrow_mut(|press| press.as_mut()?.frame(text))?;
+    let letters = BASE64.encode(frame).into_bytes();
+    (letters.len() + text.len() / 8 < text.len()).then_some(letters)
+}
+
+/// The text of what [`lettered`] gave, or of a line that is JSON.
+pub(crate) fn unlettered(line: &[u8]) -> Decoded<Cow<'_, [u8]>> {
+    if line.starts_with(b"{") {
+        return Ok(Cow::Borrowed(line));
+    }
+    let frame = BASE64
+        .decode(line)
+        .map_err(|error| format!("it is neither JSON nor Base64: {error}"))?;
+    let len = zstd::zstd_safe::get_frame_content_size(&frame).ok().flatten();
+    let len = len.ok_or("it is not compressed as it should be")?;
+    if len / MOST_GROWTH > frame.len() as u64 {
+        return Err("it says that it is longer than it can be".to_owned());
+    }
+    let len = usize::try_from(len).map_err(|_| "it is too long")?;
+    UNPACKER.with_borrow_mut(|unpacker| match unpacker {
+        Some(unpacker) => unpacker.frame(&frame, len).map(Cow::Owned),
+        None => Err("there is no memory to decompress it".to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_come_back_and_short_ones_stay_as_they_are() {
+        let noise: String = (0..9000_u64)
+            .map(|n| char::from(b' ' + (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57) as u8 % 94))
+            .collect();
+        for text in [
+            "{}".to_owned(),
+            "{\"a\": \"short\"}".repeat(20),
+            format!("{{\"a\": \"{}\"}}", "long and again ".repeat(2000)),
+            format!("{{\"a\": {:?}}}", noise),
+        ] {
+            let data = pressed(text.clone().into_bytes());
+            assert_eq!(&*unpressed(&data).expect("readable"), text.as_bytes());
+            assert_eq!(is_pressed(&data), data.len() < text.len());
+            let line = lettered(text.as_bytes()).unwrap_or_else(|| text.clone().into_bytes());
+            assert!(!line.contains(&b'\n') && line.len() <= text.len());
+            assert_eq!(&*unlettered(&line).expect("readable"), text.as_bytes());
+        }
+        assert!(lettered("long and again ".repeat(2000).as_bytes()).is_some_and(|line| line.len() < 200));
+        for damaged in ["", "KLUv", "????", "KLUv/aD/////AAAA", "KLUvXX"] {
+            assert!(unlettered(damaged.as_bytes()).is_err(), "{damaged}");
+        }
+    }
+}
