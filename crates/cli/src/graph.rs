@@ -144,8 +144,7 @@ impl GraphFile {
     pub(crate) fn problems(&self, registry: &Registry) -> Vec<Diagnostic> {
         let mut problems = self.unread.clone();
         if self.document.source().is_none() {
-            problems.extend(self.document.validate());
-            problems.extend(registry.check_in(&self.document, &self.environment()));
+            problems.extend(registry.problems(&self.document, &self.environment()));
         }
         problems
     }

@@ -101,6 +101,9 @@ pub struct Usage {
     pub reads: BTreeSet<String>,
     /// Keys it writes.
     pub writes: BTreeSet<String>,
+    /// Nodes that it may go to without an edge.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub leads: BTreeSet<String>,
 }
 
 /// Where something is checked: a node's config, or an edge.
@@ -205,6 +208,7 @@ impl Site<'_> {
         }
         self.usage.reads.extend(part.usage.reads);
         self.usage.writes.extend(part.usage.writes);
+        self.usage.leads.extend(part.usage.leads);
         self.accesses.extend(part.accesses);
     }
 

@@ -12,6 +12,7 @@ pub mod expression;
 pub mod hints;
 pub mod kind;
 pub mod kinds;
+mod leads;
 mod mcp;
 mod nested;
 mod once;

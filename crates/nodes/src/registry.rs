@@ -25,6 +25,7 @@ use crate::kinds::{
     map::MapKind, memory::Memory, model::Model, note::Note, retrieve::Retrieve, router::RouterKind,
     store::StoreKind, tools::Tools,
 };
+use crate::leads;
 use crate::mcp::Hub;
 use crate::nested::{Count, Library, Nested, NestedError, Runs, Stamp, summary};
 use crate::once::Once;
@@ -276,6 +277,11 @@ impl Registry {
         self.look_at(document, Some(environment), &[]).problems
     }
 
+    /// Every problem of a document: its structure, and what its nodes and expressions say; the disk is looked at.
+    pub fn problems(&self, document: &Document, environment: &Environment) -> Vec<Diagnostic> {
+        self.look_at(document, Some(environment), &[]).all(document)
+    }
+
     /// State keys that each node and edge uses, by record id.
     pub fn usage(&self, document: &Document) -> BTreeMap<String, Usage> {
         self.look_at(document, None, &[]).usage
@@ -302,9 +308,8 @@ impl Registry {
         let inner = environment.at(&nested.path);
         let mut above = above.to_vec();
         above.push(nested.path.clone());
-        let mut problems = nested.document.validate();
-        let found = self.look_at(&nested.document, Some(&inner), &above);
-        problems.extend(found.problems);
+        let mut found = self.look_at(&nested.document, Some(&inner), &above);
+        let problems = found.all(&nested.document);
         let accesses = found.accesses.into_values().flatten().collect();
         Ok((nested, problems, accesses))
     }
@@ -401,7 +406,7 @@ impl Registry {
             problem.is_error()
                 && (trial.is_none() || problem.record.starts_with("key:") || own.contains(&problem.record))
         };
-        let found = self.look_at(document, Some(environment), above);
+        let mut found = self.look_at(document, Some(environment), above);
         // What a graph is given is never shown again.
         for access in found.accesses.values().flatten() {
             if let Access::Variable(name) = access
@@ -410,8 +415,8 @@ impl Registry {
                 secrets::note(&value);
             }
         }
-        let problems = document.validate().into_iter().chain(found.problems);
-        let mut problems: Vec<Diagnostic> = problems.filter(matters).collect();
+        let mut problems = found.all(document);
+        problems.retain(matters);
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -486,6 +491,12 @@ impl Registry {
                     conduct::identity(&[&spec.kind, &config, &world], &own)
                 };
                 let options = conduct::options(id, &spec.conduct, identity, stand_in)?;
+                let leads = found.usage.get(&format!("node:{id}")).map(|usage| &usage.leads);
+                let known = leads
+                    .into_iter()
+                    .flatten()
+                    .filter(|to| specs.contains_key(to.as_str()));
+                let options = options.destinations(known.map(String::as_str));
                 Ok((node, options, runs))
             });
             match made {
@@ -666,6 +677,15 @@ struct Findings {
     problems: Vec<Diagnostic>,
     usage: BTreeMap<String, Usage>,
     accesses: BTreeMap<String, BTreeSet<Access>>,
+}
+
+impl Findings {
+    /// The problems found, after those of the document itself.
+    fn all(&mut self, document: &Document) -> Vec<Diagnostic> {
+        let mut all = leads::reached(document, &self.usage, document.validate());
+        all.append(&mut self.problems);
+        all
+    }
 }
 
 /// What a setting must be, in words, and what to do.

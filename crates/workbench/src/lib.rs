@@ -297,10 +297,8 @@ impl Workbench {
 
     /// Every problem of a document: its structure, and what its nodes and expressions say.
     fn check(&self, document: &Document, folder: Option<&Path>) -> Vec<superstep_document::Diagnostic> {
-        let mut problems = document.validate();
         let environment = self.environment(folder.map(Path::to_path_buf));
-        problems.extend(self.registry.check_in(document, &environment));
-        problems
+        self.registry.problems(document, &environment)
     }
 
     /// Connections to model servers and prices, as the file in the data folder has them now.

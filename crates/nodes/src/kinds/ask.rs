@@ -66,11 +66,14 @@ const LONGEST: u64 = 366 * 86_400;
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Choice {
     /// Text on the button.
+    #[schemars(title = "Label")]
     pub label: String,
     /// The answer it gives.
+    #[schemars(title = "Value")]
     pub value: Json,
     /// What it means or leads to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Description")]
     pub description: Option<String>,
 }
 

@@ -9,12 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
-use superstep_document::Diagnostic;
+use superstep_document::{Diagnostic, END};
 
 use crate::kind::{self, BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::program::{self, Output, Owner};
 use crate::python::{self, PythonFunction, PythonWork};
 use crate::sandbox::{self, CodeError, Files, JsEvent, Limits, Source};
+use crate::suggest;
 
 /// A language of programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -53,6 +54,11 @@ pub struct CodeConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Variables", extend("x-if" = json!({"language": "python"})))]
     pub variables: Vec<String>,
+    /// Nodes that it goes to with a `Command`, so that they are drawn. A Python function says them in its return
+    /// annotation, too: `Command[Literal["a", "b"]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Destinations", extend("x-leads-to" = json!({})))]
+    pub destinations: Vec<String>,
     /// Running time after which the code is stopped, in milliseconds; without it a second for JavaScript, a minute for
     /// Python.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,6 +186,20 @@ fn guess(site: &mut Site<'_>, source: &str) {
     }
 }
 
+/// Notes where the node may go without an edge, and says when that is nowhere.
+fn leads_to(site: &mut Site<'_>, pointer: &str, to: &str) {
+    site.usage.leads.insert(to.to_owned());
+    if to != END && !site.nodes.contains_key(to) {
+        let names = || site.nodes.keys().copied();
+        let message = format!(
+            "There is no node `{to}` to go to.{}",
+            suggest::did_you_mean(to, names())
+        );
+        let remedy = format!("Name a node of this graph: {}.", suggest::listing(names()));
+        site.error("unknown-node", pointer, message, remedy);
+    }
+}
+
 impl NodeKind for Code {
     fn info(&self) -> KindInfo {
         KindInfo {
@@ -198,12 +218,16 @@ impl NodeKind for Code {
         let Some(config) = site.parse::<CodeConfig>() else {
             return;
         };
+        for (place, to) in config.destinations.iter().enumerate() {
+            leads_to(site, &format!("/destinations/{place}"), to);
+        }
         match config.language {
             Language::Python => {
                 let function = config.python();
                 function.check(site, "");
                 if let Some(text) = function.text(site) {
                     guess(site, &text);
+                    site.usage.leads.extend(function.goals(&text));
                 }
             }
             Language::JavaScript => {

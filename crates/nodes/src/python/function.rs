@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use superstep::{NodeContext, NodeError, Object, StreamMode, Value};
 use superstep_document::Reducer;
 
+use super::goals::goals;
 use super::{Key, PythonError, Pythons, find};
 use crate::access::Access;
 use crate::kind::{BuildSite, Site};
@@ -164,6 +165,12 @@ impl PythonFunction {
                 "Correct the name, or write the function.",
             );
         }
+    }
+
+    /// Where the function says that it goes on.
+    pub(crate) fn goals(&self, text: &str) -> Vec<String> {
+        let function = self.function.as_deref().filter(|_| self.source().is_none());
+        goals(text, function)
     }
 
     /// The text of the function's file or source, for a guess at the state keys that it uses.

@@ -6,6 +6,7 @@
 
 mod find;
 mod function;
+mod goals;
 mod worker;
 
 use std::collections::HashMap;

@@ -496,8 +496,10 @@ fn kinds_describe_themselves() {
             "note", "retrieve", "store", "graph"
         ]
     );
+    let mut bare = Vec::new();
     for kind in kinds {
         jsonschema::validator_for(&kind.config_schema).unwrap();
+        without_title(&kind.config_schema, kind.kind, &mut bare);
         let properties = kind.config_schema["properties"].as_object().unwrap();
         for (name, property) in properties {
             assert!(
@@ -536,4 +538,91 @@ fn kinds_describe_themselves() {
             .collect();
         assert!(missing.is_empty(), "a new {} node lacks {missing:?}", kind.kind);
     }
+    assert_eq!(bare, Vec::<String>::new(), "these fields have no title");
+}
+
+/// Fields of a form whose label would be the name in the file, however deep.
+fn without_title(schema: &Json, path: &str, found: &mut Vec<String>) {
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}.{name}");
+        // One value that is fixed is no field.
+        if !property["title"].is_string() && property.get("const").is_none() {
+            found.push(path.clone());
+        }
+        without_title(property, &path, found);
+    }
+    without_title_in(&schema["items"], path, found);
+    without_title_in(&schema["additionalProperties"], path, found);
+    for list in ["anyOf", "oneOf", "allOf"] {
+        for one in schema[list].as_array().into_iter().flatten() {
+            without_title(one, path, found);
+        }
+    }
+}
+
+fn without_title_in(schema: &Json, path: &str, found: &mut Vec<String>) {
+    if schema.is_object() {
+        without_title(schema, &format!("{path}[]"), found);
+    }
+}
+
+/// What is reached by a `Command` only is no dead end: settings name it, an annotation does, and the engine is told.
+#[test]
+fn nodes_that_programs_go_to_are_reached() {
+    let project = tempfile::tempdir().unwrap();
+    std::fs::write(
+        project.path().join("plan.py"),
+        "def plan(state) -> Command[Literal['look', \"gone\"]]:\n    return Command(goto='look')\n",
+    )
+    .unwrap();
+    let environment = superstep_nodes::Environment::new(Some(project.path().to_owned()))
+        .with_variables(|_| None)
+        .with_grants(superstep_nodes::Grants::all());
+    let registry = superstep_nodes::Registry::standard();
+    let found = |config: Json| -> Vec<String> {
+        let assign = json!({"kind": "assign", "config": {"set": {"n": "1"}}});
+        let graph = json!({
+            "format": "superstep/1", "name": "goes", "state": {"n": {}},
+            "nodes": {"plan": {"kind": "code", "config": config}, "look": assign, "after": assign, "lost": assign},
+            "edges": [{"from": "__start__", "to": "plan"}, {"from": "look", "to": "after"}],
+        });
+        let (document, _) = superstep_document::Document::parse(&graph.to_string());
+        let problems = registry.problems(&document, &environment);
+        if problems.iter().all(|problem| !problem.is_error()) {
+            let built = registry.build(&document, &environment).unwrap().graph;
+            let led = problems.iter().all(|problem| problem.record != "node:look");
+            let drawn = built.mermaid();
+            let dotted = |line: &str| line.contains("n1 -.->") && line.ends_with(" n2");
+            assert_eq!(drawn.lines().any(dotted), led, "{drawn}");
+        }
+        problems
+            .iter()
+            .map(|problem| format!("{} {}", problem.code, problem.record))
+            .collect()
+    };
+    let source = "return new Command({goto: 'look'})";
+    let never = |node: &str, code: &str| format!("{code} node:{node}");
+    let lost = never("lost", "unconnected-node");
+    assert_eq!(
+        found(json!({"source": source})),
+        [
+            never("look", "unreachable-node"),
+            never("after", "unreachable-node"),
+            lost.clone()
+        ]
+    );
+    assert_eq!(
+        found(json!({"source": source, "destinations": ["look", "__end__"]})),
+        [lost.clone()]
+    );
+    assert_eq!(
+        found(json!({"source": source, "destinations": ["lok"]}))[3..],
+        ["unknown-node node:plan"]
+    );
+    assert_eq!(
+        found(json!({"language": "python", "module": "plan.py", "function": "plan"})),
+        [lost.clone()]
+    );
+    let source = "def plan(state) -> Command[Literal['look']]:\n    return Command(goto='look')";
+    assert_eq!(found(json!({"language": "python", "source": source})), [lost]);
 }

@@ -130,14 +130,15 @@ pub struct Resource {
 pub struct Line {
     /// Expression; absent means always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-editor" = "expression"))]
+    #[schemars(title = "When", extend("x-editor" = "expression"))]
     pub when: Option<String>,
     /// Template of the answer.
     #[serde(default)]
-    #[schemars(extend("x-editor" = "template"))]
+    #[schemars(title = "Say", extend("x-editor" = "template"))]
     pub say: String,
     /// Tools that it calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Calls")]
     pub calls: Vec<Call>,
 }
 
@@ -155,10 +156,11 @@ impl ModelConfig {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Call {
     /// The tool.
+    #[schemars(title = "Tool")]
     pub tool: String,
     /// Its arguments: text is an expression, any other JSON is taken as it is.
     #[serde(default)]
-    #[schemars(extend("x-editor" = "assignments"))]
+    #[schemars(title = "Arguments", extend("x-editor" = "assignments"))]
     pub args: Map<String, Json>,
 }
 
