@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use superstep::{StreamMode, Value};
 use superstep_nodes::Access;
+use superstep_workbench::wire::{ModelRecording, RunModels};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -211,12 +212,16 @@ pub(crate) enum Models {
     Off,
 }
 
-impl From<Models> for superstep_nodes::provider::Recording {
-    fn from(models: Models) -> Self {
-        match models {
-            Models::Record => Self::Record,
-            Models::Replay => Self::Replay,
-            Models::Off => Self::Off,
+impl Running {
+    /// Who answers for the models of the graph.
+    pub(crate) fn models(&self) -> RunModels {
+        RunModels {
+            scripted: self.model.clone(),
+            recording: self.models.map(|models| match models {
+                Models::Record => ModelRecording::Record,
+                Models::Replay => ModelRecording::Replay,
+                Models::Off => ModelRecording::Off,
+            }),
         }
     }
 }

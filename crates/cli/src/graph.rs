@@ -5,18 +5,14 @@ use std::sync::Arc;
 
 use superstep::{Graph, Object};
 use superstep_document::{Diagnostic, Document};
-use superstep_nodes::provider::Recording;
 use superstep_nodes::{Environment, Grants, ModelSettings, Registry};
+use superstep_workbench::wire::RunModels;
 use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
 
-use crate::args::Models;
 use crate::commands::trust::described;
 use crate::fault::Fault;
 use crate::out;
 use crate::place::quoted;
-
-/// Metadata of a run in which a model answered for the scripted ones.
-pub(crate) const STAND_IN: &str = "scripted_models";
 
 /// A graph file that was read.
 #[derive(Debug)]
@@ -25,10 +21,8 @@ pub(crate) struct GraphFile {
     pub(crate) document: Document,
     /// Problems of the text; those of the content are found by [`GraphFile::problems`].
     unread: Vec<Diagnostic>,
-    /// Whether models answer from an earlier run, when that is not for the nodes to say.
-    models: Option<Recording>,
-    /// The model that answers for the scripted one.
-    stand_in: Option<String>,
+    /// Who answers for its models.
+    models: RunModels,
 }
 
 impl GraphFile {
@@ -60,23 +54,16 @@ impl GraphFile {
             path,
             document,
             unread,
-            models: None,
-            stand_in: None,
+            models: RunModels::default(),
         })
     }
 
-    /// Models are recorded, replayed or asked, whatever their nodes say.
-    pub(crate) fn with_models(mut self, models: Option<Models>) -> Self {
-        self.models = models.map(Into::into);
-        self
-    }
-
-    /// This model answers wherever the graph names the scripted one.
-    pub(crate) fn with_stand_in(mut self, model: Option<String>) -> Self {
-        if let Some(model) = &model {
+    /// These answer for its models, whatever its nodes say.
+    pub(crate) fn with_models(mut self, models: RunModels) -> Self {
+        if let Some(model) = &models.scripted {
             out::note(&format!("{model} answers for the scripted models of the graph."));
         }
-        self.stand_in = model;
+        self.models = models;
         self
     }
 
@@ -88,11 +75,7 @@ impl GraphFile {
     fn environment(&self) -> Environment {
         let environment = Environment::new(self.path.parent().map(Path::to_owned))
             .with_keychain(Arc::new(|connection| connection_key(&Keychain, connection)));
-        let environment = Environment {
-            recording: self.models,
-            stand_in: self.stand_in.clone(),
-            ..environment
-        };
+        let environment = self.models.within(environment);
         match superstep_workbench::default_data_dir() {
             Some(folder) => environment.with_models(ModelSettings::load(&folder.join(ModelSettings::FILE))),
             None => environment,
@@ -202,9 +185,7 @@ impl GraphFile {
         let mut metadata = Object::new();
         metadata.insert("graph", name);
         metadata.insert("graph_path", self.path.to_string_lossy().into_owned());
-        if let Some(model) = &self.stand_in {
-            metadata.insert(STAND_IN, model.as_str());
-        }
+        self.models.note(&mut metadata);
         metadata
     }
 }

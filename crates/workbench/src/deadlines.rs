@@ -90,6 +90,7 @@ impl Workbench {
                 single_step: false,
                 step_into: false,
                 recursion_limit: None,
+                models: None,
             };
             if let Err(problem) = self.run_start(request).await {
                 tracing::warn!(thread = %thread_id, %problem, "nobody answered in time, and the thread could not go on");

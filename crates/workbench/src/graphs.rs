@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use superstep::{Graph, Value};
 use superstep_document::Diagnostic;
@@ -12,7 +12,7 @@ use superstep_nodes::{Grants, ModelSettings, Stamp};
 
 use crate::Workbench;
 use crate::documents::Source;
-use crate::wire::Problem;
+use crate::wire::{Problem, RunModels};
 
 /// Graphs that are kept.
 const MAX_GRAPHS: usize = 32;
@@ -22,6 +22,8 @@ const MAX_GRAPHS: usize = 32;
 pub(crate) struct Built {
     /// The connections to model servers that it was built with.
     models: ModelSettings,
+    /// Who answers for its models.
+    answering: RunModels,
     /// What it may touch.
     grants: Grants,
     pub(crate) source: Source,
@@ -48,32 +50,41 @@ impl Built {
     }
 }
 
-/// Built graphs by the document's key.
+/// Built graphs by the document's key and by who answers for their models.
+type BuiltGraphs = HashMap<(String, RunModels), Arc<Built>>;
+
+/// Graphs that were built.
 #[derive(Debug, Default)]
 pub(crate) struct Graphs {
-    built: Mutex<HashMap<String, Arc<Built>>>,
+    built: Mutex<BuiltGraphs>,
 }
 
 impl Graphs {
-    fn get(&self, key: &str) -> Option<Arc<Built>> {
-        self.built
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(key)
-            .cloned()
+    fn lock(&self) -> MutexGuard<'_, BuiltGraphs> {
+        self.built.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, key: &str, answering: &RunModels) -> Option<Arc<Built>> {
+        self.lock().get(&(key.to_owned(), answering.clone())).cloned()
+    }
+
+    /// Any graph of a document: they differ in who answers, and not in what is stored.
+    fn any(&self, key: &str) -> Option<Arc<Built>> {
+        let all = self.lock();
+        all.values().find(|built| built.source.key == key).cloned()
     }
 
     /// Forgets every graph.
     pub(crate) fn clear(&self) {
-        self.built.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.lock().clear();
     }
 
     fn keep(&self, built: &Arc<Built>) {
-        let mut all = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.lock();
         if all.len() >= MAX_GRAPHS {
             all.clear();
         }
-        all.insert(built.source.key.clone(), built.clone());
+        all.insert((built.source.key.clone(), built.answering.clone()), built.clone());
     }
 }
 
@@ -98,11 +109,16 @@ fn cannot_run(source: &Source, errors: &[Diagnostic]) -> Problem {
 }
 
 impl Workbench {
-    /// The graph of a document, ready to run.
+    /// The graph of a document, with the models that its nodes name.
     pub(crate) fn build(&self, source: Source) -> Result<Arc<Built>, Problem> {
+        self.build_with(source, RunModels::default())
+    }
+
+    /// The graph of a document, ready to run.
+    pub(crate) fn build_with(&self, source: Source, answering: RunModels) -> Result<Arc<Built>, Problem> {
         let models = self.models();
         let grants = self.trust.grants(&Self::project(&source));
-        if let Some(built) = self.graphs.get(&source.key).filter(|built| {
+        if let Some(built) = self.graphs.get(&source.key, &answering).filter(|built| {
             built.source.version == source.version
                 && built.models == models
                 && built.grants == grants
@@ -122,12 +138,10 @@ impl Workbench {
             )
             .remedy("Correct the file, or take back an earlier version of it."));
         }
+        let environment = self.environment(folder).with_grants(grants.clone());
         let made = self
             .registry
-            .build(
-                &source.document,
-                &self.environment(folder).with_grants(grants.clone()),
-            )
+            .build(&source.document, &answering.within(environment))
             .map_err(|errors| cannot_run(&source, &errors))?;
         let graph = made
             .graph
@@ -136,6 +150,7 @@ impl Workbench {
         let (schema, _) = StateSchema::of(&source.document);
         let built = Arc::new(Built {
             models,
+            answering,
             grants,
             source,
             graph,
@@ -156,7 +171,7 @@ impl Workbench {
             .registry
             .build_trial(&source.document, &environment, node)
             .map_err(|errors| cannot_run(source, &errors))?;
-        self.permit(source, Some(node))?;
+        self.permit(source, Some(node), &RunModels::default())?;
         Ok(made.graph.with_store(self.store()))
     }
 
@@ -167,7 +182,7 @@ impl Workbench {
             Err(problem) => {
                 tracing::debug!(key, %problem, "the thread is read without its graph as it is now");
                 let key = self.ledger.followed(key).unwrap_or_else(|_| key.to_owned());
-                self.graphs.get(&key)
+                self.graphs.any(&key)
             }
         }
     }

@@ -25,6 +25,7 @@ mod lineage;
 mod listing;
 mod logging;
 mod memory;
+mod models;
 mod problem;
 mod python;
 mod retention;

@@ -22,11 +22,12 @@ use crate::documents::blocking;
 use crate::files;
 use crate::inbox::interrupt_view;
 use crate::ledger::{RunRow, TaskRow, ThreadRow};
-use crate::threads::{GRAPH, GRAPH_PATH, problem};
+use crate::threads::{GRAPH, GRAPH_PATH, RUN_ID, problem};
 use crate::tokens;
 use crate::values::first_text;
 use crate::wire::{
-    AppEvent, AttemptView, Empty, Json, Problem, RunAction, RunStatus, RunView, StartRun, StopRun, TaskStatus,
+    AppEvent, AttemptView, Empty, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun, StopRun,
+    TaskStatus,
 };
 
 /// How long `run.stop` waits for the run to end.
@@ -206,11 +207,17 @@ impl Workbench {
                 self.source_by_key(&key)?
             }
         };
-        let this = self.clone();
+        let models = match (request.models, new_thread) {
+            (Some(models), _) => models.cleaned(),
+            (None, true) => RunModels::default(),
+            // It goes on as it began: from where it is continued, which may be a past checkpoint.
+            (None, false) => self.models_of(&thread_id, request.action.checkpoint()).await?,
+        };
+        let (this, answering) = (self.clone(), models.clone());
         let built = blocking(move || {
             // What cannot run at all is said first.
-            let built = this.build(source)?;
-            this.permit(&built.source, None)?;
+            let built = this.build_with(source, answering.clone())?;
+            this.permit(&built.source, None, &answering)?;
             Ok(built)
         })
         .await??;
@@ -283,6 +290,7 @@ impl Workbench {
         ]
         .into_iter()
         .collect();
+        models.note(&mut config.metadata);
         config.cancel = slot.cancel.clone();
         // Nested graphs are looked into while they run.
         config.subgraphs = true;
@@ -295,6 +303,7 @@ impl Workbench {
             ended_at: None,
             problem: None,
         };
+        config.metadata.insert(RUN_ID, run.run_id.as_str());
         config.run_id = Some(run.run_id.clone());
         let row = ThreadRow {
             thread_id: thread_id.clone(),

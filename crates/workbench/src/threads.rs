@@ -11,6 +11,7 @@ use superstep::{
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::ledger::{RunRow, ThreadRow};
+use crate::models::chosen;
 use crate::runs::TITLE;
 use crate::values::first_text;
 use crate::wire::{
@@ -21,6 +22,8 @@ use crate::wire::{
 /// Metadata that the workbench puts on every checkpoint, so that a thread can be understood without the ledger.
 pub(crate) const GRAPH: &str = "graph";
 pub(crate) const GRAPH_PATH: &str = "graph_path";
+/// The run that made a checkpoint, under the name that LangGraph has for it.
+pub(crate) const RUN_ID: &str = "run_id";
 
 /// An engine error as interfaces see it.
 pub(crate) fn problem(error: &RunError) -> Problem {
@@ -219,6 +222,7 @@ impl Workbench {
             checkpoints: small(summary.checkpoints),
             step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
             head: Some(head.id.to_string()),
+            models: chosen(head),
             created_at: summary.created.clone(),
             updated_at: ended.unwrap_or(&head.ts).clone(),
         })
@@ -243,6 +247,7 @@ impl Workbench {
             checkpoints: 0,
             step: -1,
             head: None,
+            models: None,
             created_at: row.created_at.clone(),
             updated_at: last
                 .and_then(|last| last.ended_at.clone())

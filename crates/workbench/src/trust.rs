@@ -15,8 +15,8 @@ use crate::Workbench;
 use crate::documents::{Source, blocking};
 use crate::files;
 use crate::wire::{
-    AccessView, Empty, GrantTrust, GrantView, GraphRef, Problem, RevokeTrust, TrustList, TrustNeeded,
-    TrustProject, TrustView, Want,
+    AccessView, Empty, GrantTrust, GrantView, GraphRef, Problem, RevokeTrust, RunModels, TrustList,
+    TrustNeeded, TrustProject, TrustView, Want,
 };
 
 /// Code of the problem that lists what is to be allowed.
@@ -208,15 +208,20 @@ impl Workbench {
             .map_or_else(|| source.key.clone(), Trust::project_of)
     }
 
-    fn wanted_by(&self, source: &Source) -> Wanted {
+    fn wanted_by(&self, source: &Source, models: &RunModels) -> Wanted {
         let folder = source.path.as_deref().and_then(Path::parent);
-        let environment = self.environment(folder.map(Path::to_path_buf));
+        let environment = models.within(self.environment(folder.map(Path::to_path_buf)));
         Trust::wanted(&self.registry, &source.document, &environment)
     }
 
     /// Refuses to run a graph, or only some of its nodes, while it wants what its owner has not allowed.
-    pub(crate) fn permit(&self, source: &Source, node: Option<&str>) -> Result<(), Problem> {
-        let mut wanted = self.wanted_by(source);
+    pub(crate) fn permit(
+        &self,
+        source: &Source,
+        node: Option<&str>,
+        models: &RunModels,
+    ) -> Result<(), Problem> {
+        let mut wanted = self.wanted_by(source, models);
         if let Some(node) = node {
             wanted.retain(|_, nodes| nodes.contains(node));
         }
@@ -257,7 +262,7 @@ impl Workbench {
             let grants = this.trust.grants(&project);
             TrustView {
                 name: source.name.clone(),
-                wants: wants(&this.wanted_by(&source), &grants),
+                wants: wants(&this.wanted_by(&source, &RunModels::default()), &grants),
                 project: project_view(&project, &granted),
             }
         })

@@ -4,7 +4,7 @@ import { memo } from "react";
 import { useEdgeOverlay } from "../debugger/overlay";
 import { t } from "../lib/texts";
 import { curve, detour, isBack } from "./geometry";
-import type { Jump } from "./jumps";
+import type { Jump } from "../document/named";
 
 export interface JumpData extends Record<string, unknown> {
   readonly jump: Jump;

@@ -8,14 +8,15 @@ import { Check, CircleHelp, Clock, LoaderCircle, Play, TriangleAlert, X } from "
 import { memo, useEffect, useRef } from "react";
 import { KindIcon } from "../components/KindIcon";
 import { useNodeOverlay, type NodeOverlay } from "../debugger/overlay";
-import { nodeNameProblem, renameNode } from "../document/edits";
-import { doc, edit, useDiagnostics, useRecord } from "../document/store";
+import { nodeNameProblem } from "../document/edits";
+import { doc, useDiagnostics, useRecord } from "../document/store";
 import { END, NOTE, nodeOf, START } from "../document/types";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { cardRows, PILL_HEIGHT, PORT_Y } from "./geometry";
+import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
 import { setCanvas, useCanvas } from "./store";
 
@@ -199,16 +200,6 @@ function NameEditor({ name }: { name: string }) {
       data-testid={shellIds.nodeRename}
     />
   );
-}
-
-/** Renames a node in the document and in what this window remembers of it. */
-export function renameEverywhere(from: string, to: string): void {
-  if (!edit(t("canvas.edit.rename", { name: to }), (document) => renameNode(document, from, to))) return;
-  const session = useSession.getState();
-  session.renameBreakpoints(from, to);
-  if (session.selection.nodes.includes(from)) {
-    session.select({ nodes: session.selection.nodes.map((each) => (each === from ? to : each)) });
-  }
 }
 
 /** The entry and the end of the graph. */

@@ -17,7 +17,7 @@ import { END, isObject, START, type Json, type JsonObject } from "../document/ty
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { GRID, HEAD, NODE_WIDTH, PORT_Y } from "./geometry";
-import { kindOf } from "./kinds";
+import { kindOf, knownKinds } from "./kinds";
 import { scene } from "./scene";
 import { setCanvas, type Search } from "./store";
 
@@ -92,7 +92,7 @@ export function placeGraph(
   middle: Point,
 ): boolean {
   const place = freePlace(middle);
-  const { patch, names } = addPattern(doc, records, place, scene.position(START));
+  const { patch, names } = addPattern(doc, records, place, scene.position(START), knownKinds());
   if (!edit(t("forms.edit.pattern", { name }), patch)) return false;
   setCanvas({ lines: [] });
   useSession.getState().select({ nodes: names });

@@ -17,6 +17,7 @@ import {
   writeClipboard,
 } from "./clipboard";
 import { union, type Rect } from "./geometry";
+import { deleteEverywhere } from "./records";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
@@ -143,9 +144,10 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       group,
       enabled: someNodes,
       run: () => {
-        const names = ownNodes();
-        if (edit(t("canvas.edit.deleteJoin"), (document) => deleteAndJoin(document, names)))
-          useSession.getState().select({});
+        const nodes = ownNodes();
+        deleteEverywhere(t("canvas.edit.deleteJoin"), { nodes }, (document) =>
+          deleteAndJoin(document, nodes),
+        );
       },
     },
     {

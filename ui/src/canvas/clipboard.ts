@@ -2,11 +2,13 @@
  * Copy, cut and paste as JSON text. The keys arrive as the browser's own clipboard events, which need no permission in
  * either host; menus and the command palette use the clipboard API with a copy kept here for when it is refused.
  */
-import { copyNodes, deleteThings, parseClip, pasteClip, type Clip, type Point } from "../document/edits";
+import { copyNodes, parseClip, pasteClip, type Clip, type Point } from "../document/edits";
 import { doc, edit } from "../document/store";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
+import { knownKinds } from "./kinds";
+import { deleteEverywhere } from "./records";
 import { scene } from "./scene";
 import { selectedParts } from "./selection";
 
@@ -32,16 +34,15 @@ export function cutSelection(): string | null {
 }
 
 export function deleteSelection(name = t("canvas.edit.delete")): void {
-  const session = useSession.getState();
-  const { nodes } = session.selection;
-  if (edit(name, (document) => deleteThings(document, { nodes, ...selectedParts() }))) session.select({});
+  const { nodes } = useSession.getState().selection;
+  deleteEverywhere(name, { nodes, ...selectedParts() });
 }
 
 /** Pastes text with its top left corner at `place`. Answers whether it was ours. */
 export function pasteText(text: string, place: Point): boolean {
   const clip = parseClip(text);
   if (!clip) return false;
-  const { patch, names } = pasteClip(doc, clip, place);
+  const { patch, names } = pasteClip(doc, clip, place, knownKinds());
   if (edit(t("canvas.edit.paste"), patch)) useSession.getState().select({ nodes: names });
   return true;
 }
@@ -55,7 +56,7 @@ export function duplicateSelection(): void {
     x: Math.min(...spots.map((spot) => spot.x)) + 32,
     y: Math.min(...spots.map((spot) => spot.y)) + 32,
   };
-  const { patch, names } = pasteClip(doc, clip, place);
+  const { patch, names } = pasteClip(doc, clip, place, knownKinds());
   if (edit(t("canvas.edit.duplicate"), patch)) useSession.getState().select({ nodes: names });
 }
 

@@ -6,6 +6,11 @@ export function kindOf(kind: string): NodeKind | undefined {
   return useSession.getState().appInfo?.kinds.find((each) => each.kind === kind);
 }
 
+/** Every kind, as the host said; none before it did. */
+export function knownKinds(): readonly NodeKind[] {
+  return useSession.getState().appInfo?.kinds ?? [];
+}
+
 export function useKind(kind: string): NodeKind | undefined {
   return useSession((state) => state.appInfo?.kinds.find((each) => each.kind === kind));
 }

@@ -3,14 +3,14 @@ import { doc } from "../document/store";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import { useSession } from "../state/session";
 import { cardsOf } from "./kinds";
-import { leadingKinds } from "./jumps";
+import { namingKinds } from "../document/named";
 import { Scene } from "./window";
 
 export const scene = new Scene(doc);
 
 const show = (known: readonly NodeKind[]) => {
   scene.setCards(cardsOf(known));
-  scene.setLeading(leadingKinds(known));
+  scene.setLeading(namingKinds(known));
 };
 
 let kinds = useSession.getState().appInfo?.kinds;

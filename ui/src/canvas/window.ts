@@ -24,7 +24,7 @@ import {
   union,
   type Rect,
 } from "./geometry";
-import { type Jump, jumpsOf } from "./jumps";
+import { type Jump, jumpsOf } from "../document/named";
 import { placeMissing } from "./placement";
 
 interface Box {

@@ -26,6 +26,7 @@ import {
   spoken,
   useRunInput,
 } from "./run-input";
+import { RunModelsFold } from "./RunModels";
 import { useRuns, useStatus, useThread } from "./runStore";
 import { useControls } from "./useControls";
 
@@ -187,6 +188,7 @@ export function RunForm() {
             ]}
           />
         )}
+        <RunModelsFold threadId={onThread ? cursor.threadId : null} />
         <div className="flex items-center gap-2">
           <Button
             variant="primary"

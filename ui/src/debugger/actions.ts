@@ -3,6 +3,7 @@
  * document first, says at once what it does, and shows a refusal where everybody looks for it.
  */
 import type { RunAction } from "../ipc/bindings/RunAction";
+import type { RunModels } from "../ipc/bindings/RunModels";
 import type { Updated } from "../ipc/bindings/Updated";
 import { rpc } from "../ipc/client";
 import { doc, flush, useDocumentState } from "../document/store";
@@ -15,6 +16,7 @@ import { isObject } from "./diff";
 import { controlsFor, type Controls, type Situation } from "./controls";
 import { useEdits } from "./edits";
 import { inputFor, isEmptyInput, rememberInput, samplesOf, useRunInput } from "./run-input";
+import { chosenModels, useRunModels } from "./run-models";
 import {
   asProblem,
   loadCheckpoints,
@@ -132,6 +134,7 @@ async function start({ action, threadId, step }: Start): Promise<boolean> {
         singleStep: step !== undefined,
         stepInto: step === "into",
         ...recursionLimit(),
+        ...models(threadId ?? null),
       }),
     );
     noteRun(run);
@@ -145,6 +148,11 @@ async function start({ action, threadId, step }: Start): Promise<boolean> {
   } finally {
     starting = false;
   }
+}
+
+function models(threadId: string | null): { models?: RunModels } {
+  const models = chosenModels(useRunModels.getState(), graphKey(), threadId);
+  return models === undefined ? {} : { models };
 }
 
 function recursionLimit(): { recursionLimit?: number } {
@@ -292,6 +300,7 @@ export async function answer(
         ...(ofOpenGraph ? currentBreaks() : { breakBefore: [], breakAfter: [] }),
         singleStep: false,
         stepInto: false,
+        ...models(threadId),
       }),
     );
     noteRun(run);

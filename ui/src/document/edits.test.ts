@@ -41,7 +41,7 @@ describe("renaming a node", () => {
         { from: "b", each: "state.items", as: "item", to: "a" },
       ],
     );
-    apply(doc, edits.renameNode(doc, "a", "start"));
+    apply(doc, edits.renameNode(doc, "a", "start", FAKE_KINDS));
     expect(doc.names("node")).toEqual(["start", "b", "c"]);
     expect(doc.get("layout:start")).toEqual([0, 0]);
     expect(doc.has("layout:a")).toBe(false);
@@ -59,7 +59,7 @@ describe("renaming a node", () => {
     doc.apply(edits.setRecord(doc, "node:a", failing({ value: { x: "a" } })));
     doc.apply(edits.setRecord(doc, "node:b", failing({ node: "a" })));
     doc.apply(edits.setRecord(doc, "node:c", failing({ to: "a", into: "why" })));
-    apply(doc, edits.renameNode(doc, "a", "start"));
+    apply(doc, edits.renameNode(doc, "a", "start", FAKE_KINDS));
     expect(doc.get("node:start")).toMatchObject({ fallback: { value: { x: "a" } } });
     expect(doc.get("node:b")).toMatchObject({ fallback: { node: "start" } });
     expect(doc.get("node:c")).toMatchObject({ fallback: { to: "start", into: "why" } });
@@ -68,7 +68,7 @@ describe("renaming a node", () => {
   it("refuses names that are taken, reserved or unreadable", () => {
     const doc = documentOf(["a", "b"], []);
     for (const name of ["b", "__x", "a:b", "a|b", " ", ""]) {
-      expect(edits.renameNode(doc, "a", name).ops, name).toEqual([]);
+      expect(edits.renameNode(doc, "a", name, FAKE_KINDS).ops, name).toEqual([]);
     }
   });
 });
@@ -269,7 +269,7 @@ describe("copy and paste", () => {
     const clip = edits.parseClip(text);
     expect(clip).not.toBeNull();
     if (!clip) return;
-    const { patch, names } = edits.pasteClip(doc, clip, { x: 1000, y: 500 });
+    const { patch, names } = edits.pasteClip(doc, clip, { x: 1000, y: 500 }, FAKE_KINDS);
     apply(doc, patch);
     expect(names).toEqual(["a_2", "b_2"]);
     expect(doc.get("layout:b_2")).toEqual([1300, 500]);

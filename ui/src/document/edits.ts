@@ -4,8 +4,10 @@
  */
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { GraphDocument } from "./document";
+import { keysTaking, namedBy, namingKinds, placesOf, withAllowed, withLabels, withNames } from "./named";
 import { joined, op, same, type Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
+import { visitSettings, withValue } from "./settings";
 import {
   edgeOf,
   END,
@@ -171,8 +173,11 @@ export function moveNodes(doc: GraphDocument, positions: ReadonlyMap<string, Poi
   return draft.patch();
 }
 
-/** Renames a node with every reference to it. Answers an empty patch when the name cannot be used. */
-export function renameNode(doc: GraphDocument, from: string, to: string): Patch {
+/**
+ * Renames a node with every reference to it: edges, settings of nodes (told by the kinds' schemas), and the labels of
+ * choices that read a key which takes its name. Answers an empty patch when the name cannot be used.
+ */
+export function renameNode(doc: GraphDocument, from: string, to: string, kinds: readonly NodeKind[]): Patch {
   const draft = new Draft(doc);
   const value = doc.get(`node:${from}`);
   if (from === to || value === undefined || nodeNameProblem(doc, to, from)) return draft.patch();
@@ -197,14 +202,31 @@ export function renameNode(doc: GraphDocument, from: string, to: string): Patch 
     }
     draft.set(id, next);
   }
+  const schemas = namingKinds(kinds);
+  const places = namedBy(doc, schemas, (name) => name === from);
+  const next = (name: string) => (name === from ? to : undefined);
+  const taking = keysTaking(places);
+  for (const edge of taking.size === 0 ? [] : doc.names("edge")) {
+    const record = draft.get(`edge:${edge}`);
+    if (isObject(record)) draft.set(`edge:${edge}`, withLabels(record, taking, next));
+  }
+  for (const key of taking) {
+    const record = draft.get(`key:${key}`);
+    if (isObject(record)) draft.set(`key:${key}`, withAllowed(record, next, false));
+  }
+  for (const [name] of places) {
+    const id = `node:${next(name) ?? name}`;
+    const record = draft.get(id);
+    if (isObject(record)) draft.set(id, withNames(record, schemas, next));
+  }
   // Nodes that another one stands in for, or goes on at, when it fails.
   for (const name of doc.names("node")) {
-    const record = name === from ? value : doc.get(`node:${name}`);
+    const id = `node:${next(name) ?? name}`;
+    const record = draft.get(id);
     const fallback = isObject(record) ? record["fallback"] : undefined;
     if (!isObject(record) || !isObject(fallback)) continue;
     const field = fallback["node"] === from ? "node" : fallback["to"] === from ? "to" : null;
     if (field === null) continue;
-    const id = name === from ? `node:${to}` : `node:${name}`;
     draft.set(id, { ...record, fallback: { ...fallback, [field]: to } });
   }
   return draft.patch();
@@ -558,18 +580,20 @@ export function renameKey(doc: GraphDocument, from: string, to: string, kinds: r
     const record = doc.get(`node:${name}`);
     if (!isObject(record) || !isObject(record["config"])) continue;
     const schema: unknown = kinds.find((kind) => kind.kind === record["kind"])?.configSchema;
-    const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
-    const config: JsonObject = {};
-    for (const [field, held] of Object.entries(record["config"])) {
-      const property = properties[field];
-      const editor = isObject(property) ? property["x-editor"] : undefined;
-      if (editor === "state-key") config[field] = held === from ? to : held;
-      else if (editor === "state-keys" && Array.isArray(held)) {
-        config[field] = held.map((key) => (key === from ? to : key));
-      } else if (editor === "assignments" && isObject(held)) {
-        config[field] = renameDeep(renamedKey(held), from, to);
-      } else config[field] = renameDeep(held, from, to);
-    }
+    let config = renameDeep(record["config"], from, to);
+    visitSettings(isObject(schema) ? schema : {}, config, ({ path, field, value }) => {
+      const editor = field["x-editor"];
+      if (editor === "state-key" && value === from) config = withValue(config, path, to);
+      else if (editor === "state-keys" && Array.isArray(value) && value.includes(from))
+        config = withValue(
+          config,
+          path,
+          value.map((key) => (key === from ? to : key)),
+        );
+      // Names further in are those of arguments and of a nested graph's keys.
+      else if (editor === "assignments" && isObject(value) && path.length === 1)
+        config = withValue(config, path, renamedKey(value));
+    });
     draft.set(`node:${name}`, { ...record, config });
   }
   for (const edge of doc.names("edge")) {
@@ -662,6 +686,7 @@ export function pasteClip(
   doc: GraphDocument,
   clip: Clip,
   place: Point,
+  kinds: readonly NodeKind[],
   /** Edges from the start and to the end come with it. */
   ends = false,
 ): { patch: Patch; names: string[] } {
@@ -681,12 +706,22 @@ export function pasteClip(
   });
   const left = Math.min(...[...spots.values()].map((spot) => spot.x));
   const top = Math.min(...[...spots.values()].map((spot) => spot.y));
+  // What names a node that came along names its copy; anything else, what it named.
+  const schemas = namingKinds(kinds);
+  const copied = (name: string) => (name in clip.nodes ? renamed.get(name) : undefined);
+  const taking = new Set<string>();
   for (const [name, next] of renamed) {
     const record = clip.nodes[name];
     if (!isObject(record)) continue;
     const spot = spots.get(name) ?? { x: left, y: top };
-    draft.set(`node:${next}`, record);
+    for (const place of placesOf(record, schemas))
+      if (place.into !== undefined && copied(place.name) !== undefined) taking.add(place.into);
+    draft.set(`node:${next}`, withNames(record, schemas, copied));
     draft.set(`layout:${next}`, rounded({ x: place.x + spot.x - left, y: place.y + spot.y - top }));
+  }
+  for (const key of taking) {
+    const record = draft.get(`key:${key}`);
+    if (isObject(record)) draft.set(`key:${key}`, withAllowed(record, copied, true));
   }
   const within = (name: Json | undefined): Json | undefined =>
     typeof name === "string" ? renamed.get(name) : undefined;
@@ -709,7 +744,7 @@ export function pasteClip(
         Object.entries(edge["paths"]).map(([label, target]) => [label, within(target) ?? null]),
       );
     }
-    addEdge(draft, edge);
+    addEdge(draft, withLabels(edge, taking, copied));
   }
   return { patch: draft.patch(), names };
 }

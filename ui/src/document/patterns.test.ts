@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { FAKE_KINDS } from "../test/fakeHost";
 import { GraphDocument } from "./document";
 import { addPattern } from "./patterns";
 import type { Json } from "./types";
@@ -20,7 +21,7 @@ const PATTERN: { id: string; value: Json }[] = [
 function added(records: { id: string; value: Json }[]): { doc: GraphDocument; names: string[] } {
   const doc = new GraphDocument();
   doc.reset(records);
-  const { patch, names } = addPattern(doc, PATTERN, { x: 1000, y: 1000 }, { x: 0, y: 0 });
+  const { patch, names } = addPattern(doc, PATTERN, { x: 1000, y: 1000 }, { x: 0, y: 0 }, FAKE_KINDS);
   doc.apply(patch);
   return { doc, names };
 }

@@ -1,4 +1,5 @@
 /** Several nodes at once, from a graph that shows how something is done: with their edges and the state keys they need. */
+import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { PatchOp } from "../ipc/bindings/PatchOp";
 import type { GraphDocument } from "./document";
 import { CLIP_FORMAT, pasteClip, type Point } from "./edits";
@@ -19,6 +20,7 @@ export function addPattern(
   records: readonly GraphRecord[],
   free: Point,
   start: Point,
+  kinds: readonly NodeKind[],
 ): { patch: Patch; names: string[] } {
   const of = (section: string): [string, Json][] =>
     records
@@ -57,6 +59,6 @@ export function addPattern(
       ops.push({ id: "doc", from: head, to: { ...head, examples: samples } });
   }
   const clip = { format: CLIP_FORMAT, nodes, edges: of("edge").map(([, value]) => value), layout } as const;
-  const pasted = pasteClip(doc, clip, place, empty);
+  const pasted = pasteClip(doc, clip, place, kinds, empty);
   return { patch: { ops: [...ops, ...pasted.patch.ops] }, names: pasted.names };
 }

@@ -9,19 +9,18 @@ use superstep::{
 use superstep_nodes::Grants;
 use superstep_nodes::kinds::ask;
 use superstep_nodes::schema::{StateSchema, UpdateError};
+use superstep_workbench::wire::RunModels;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{ResumeArgs, RunArgs, Running};
 use crate::fault::{FAILED, Fault, STOPPED, WAITING};
-use crate::graph::{GraphFile, STAND_IN};
+use crate::graph::GraphFile;
 use crate::out;
 use crate::place::{Store, graph_of, quoted};
 use crate::progress::{self, Progress, json};
 
 pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
-    let file = GraphFile::read(&args.graph)?
-        .with_models(args.running.models)
-        .with_stand_in(args.running.model.clone());
+    let file = GraphFile::read(&args.graph)?.with_models(args.running.models());
     let graph = runnable(&file, args.running.trust)?;
     let store = Store::open(&args.running.db).await?;
     let input = match (args.input, &args.example) {
@@ -68,12 +67,13 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     if let Some(checkpoint) = &args.checkpoint {
         store.has(&thread, checkpoint).await?;
     }
-    // A thread goes on with the model that it began with.
-    let before = head.metadata.user.get(STAND_IN).and_then(|model| model.as_str());
-    let stand_in = args.running.model.clone().or(before.map(str::to_owned));
-    let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?
-        .with_models(args.running.models)
-        .with_stand_in(stand_in);
+    // A thread goes on with the models that it began with.
+    let (models, before) = (args.running.models(), RunModels::of(&head.metadata.user));
+    let models = RunModels {
+        scripted: models.scripted.or(before.scripted),
+        recording: models.recording.or(before.recording),
+    };
+    let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?.with_models(models);
     let graph = runnable(&file, args.running.trust)?;
     let answer = args.answer.or(args.text.map(Value::from));
     let input = match (args.answers, answer) {

@@ -308,7 +308,8 @@ pub struct NodeKind {
     /// JSON Schema of `config`. Properties carry `title`, `description`, `default` and `x-editor`
     /// (`expression`, `template`, `code`, `state-key`, `state-keys`, `schema`, `folder`, `graph-file`, `text`, `choices`,
     /// `assignments`, `script`), `x-if` (shown only while the fields beside it have these values: one, one of a list, or
-    /// any, `*`) and `x-leads-to` (names a node to go to without an edge, while the fields beside it have these values).
+    /// any, `*`), `x-leads-to` (names a node to go to without an edge, while the fields beside it have these values) and
+    /// `x-takes` (a state key that takes the value of the field beside it with this name).
     #[ts(type = "any")]
     pub config_schema: Json,
     /// `config` of a new node.

@@ -36,6 +36,43 @@ pub enum RunAction {
     },
 }
 
+impl RunAction {
+    /// The checkpoint that it begins at, when that is not the newest.
+    pub(crate) fn checkpoint(&self) -> Option<&str> {
+        match self {
+            RunAction::Input { checkpoint_id, .. } => checkpoint_id.as_deref(),
+            RunAction::Replay { checkpoint_id } => Some(checkpoint_id),
+            RunAction::Continue | RunAction::Resume { .. } => None,
+        }
+    }
+}
+
+/// Whether answers of models are kept beside the graph, or come from what was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelRecording {
+    /// Models are asked, and their answers are kept.
+    Record,
+    /// What was kept answers; no model is asked.
+    Replay,
+    /// Models are asked and nothing is kept, also where a node wants it otherwise.
+    Off,
+}
+
+/// Who answers where the nodes of a run ask models; with neither field it is for the nodes to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct RunModels {
+    /// The model that answers where nodes name the scripted one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub scripted: Option<String>,
+    /// Whether answers are kept, or come from what was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub recording: Option<ModelRecording>,
+}
+
 /// `run.start`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -66,6 +103,10 @@ pub struct StartRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub recursion_limit: Option<u32>,
+    /// Who answers for the graph's models. Absent: as the thread has it, and as the nodes say in a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub models: Option<RunModels>,
 }
 
 /// `run.stop`

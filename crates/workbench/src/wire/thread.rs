@@ -35,6 +35,10 @@ pub struct ThreadView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub head: Option<String>,
+    /// Who answers for its models, when that is not for the nodes to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub models: Option<super::RunModels>,
     /// Begun.
     pub created_at: String,
     /// Changed last.

@@ -7,6 +7,7 @@ mod crash;
 mod documents;
 mod exchanges;
 mod memory;
+mod models;
 mod programs;
 mod questions;
 mod retention;

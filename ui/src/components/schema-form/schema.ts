@@ -52,6 +52,8 @@ export interface Schema {
   "x-one-of"?: string[];
   /** Names a node to go on with, while the fields beside it have these values. */
   "x-leads-to"?: Record<string, Json>;
+  /** A state key that takes the value of the field beside it with this name. */
+  "x-takes"?: string;
   /** Language of a code editor, or the field beside it that names it. */
   "x-language"?: string;
   "x-language-of"?: string;

@@ -10,10 +10,11 @@ import {
   AlignVerticalSpaceAround,
   Trash2,
 } from "lucide-react";
+import { deleteEverywhere } from "../../canvas/records";
 import { cardHeight, cardRows, NODE_WIDTH, PILL_HEIGHT, PILL_WIDTH, type Rect } from "../../canvas/geometry";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
-import { deleteThings, moveNodes } from "../../document/edits";
+import { moveNodes } from "../../document/edits";
 import { doc, edit } from "../../document/store";
 import { END, nodeOf, positionOf, START } from "../../document/types";
 import { t, tn } from "../../lib/texts";
@@ -91,14 +92,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
             variant="danger"
             icon={<Trash2 size={14} aria-hidden />}
             shortcut="Delete"
-            onClick={() => {
-              if (
-                edit(t("forms.many.delete", { count }), (document) =>
-                  deleteThings(document, { nodes, edges }),
-                )
-              )
-                useSession.getState().select({});
-            }}
+            onClick={() => deleteEverywhere(t("forms.many.delete", { count }), { nodes, edges })}
           >
             {t("forms.many.delete", { count })}
           </Button>

@@ -2,6 +2,7 @@
 import { Copy, FlaskConical, MoreHorizontal, Trash2, Workflow } from "lucide-react";
 import { useId, useMemo, useState, type ComponentType } from "react";
 import { Badge } from "../../components/Badge";
+import { deleteEverywhere, renameEverywhere } from "../../canvas/records";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Field } from "../../components/Field";
@@ -12,7 +13,7 @@ import { Menu } from "../../components/Menu";
 import type { Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/SchemaForm";
 import { TextArea, TextField } from "../../components/TextField";
-import { deleteThings, nodeNameProblem, renameNode, setField, setRecord } from "../../document/edits";
+import { nodeNameProblem, setField, setRecord } from "../../document/edits";
 import { doc, edit, flush, openGraph, sealHistory, useDiagnostics, useRecord } from "../../document/store";
 import { isObject, nodeOf, type Json } from "../../document/types";
 import { rpc } from "../../ipc/client";
@@ -123,13 +124,7 @@ export function NodeInspector({ name }: { name: string }) {
             shortcut="Delete"
             data-testid="inspector-delete"
             onClick={() => {
-              if (
-                edit(t("forms.edit.delete", { name }), (document) =>
-                  deleteThings(document, { nodes: [name] }),
-                )
-              ) {
-                useSession.getState().select({});
-              }
+              deleteEverywhere(t("forms.edit.delete", { name }), { nodes: [name] });
             }}
           >
             <Trash2 size={14} />
@@ -291,13 +286,7 @@ function NodeName({ name }: { name: string }) {
     const next = draft?.trim() ?? name;
     setDraft(null);
     if (next === name || nodeNameProblem(doc, next, name) !== null) return;
-    if (
-      edit(t("forms.edit.rename", { from: name, to: next }), (document) => renameNode(document, name, next))
-    ) {
-      const session = useSession.getState();
-      session.renameBreakpoints(name, next);
-      session.select({ nodes: [next] });
-    }
+    renameEverywhere(name, next);
   };
   return (
     <div className="inspector-name">

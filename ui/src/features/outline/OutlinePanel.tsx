@@ -4,13 +4,14 @@
  */
 import { CircleAlert, Flag, MoreHorizontal, Play, TriangleAlert } from "lucide-react";
 import { useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { deleteEverywhere, renameEverywhere } from "../../canvas/records";
 import { addNodeAt, focusEdge, focusNode } from "../../canvas/actions";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { KindIcon } from "../../components/KindIcon";
 import { Menu, type MenuEntry } from "../../components/Menu";
-import { connect, deleteThings, nodeNameProblem, renameNode } from "../../document/edits";
+import { connect, deleteThings, nodeNameProblem } from "../../document/edits";
 import { doc, edit, useDocumentState, useDocumentVersion } from "../../document/store";
 import { edgeOf, END, isObject, nodeOf, START } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
@@ -128,9 +129,7 @@ export function OutlinePanel() {
       row.kind === "node"
         ? row.name !== START &&
           row.name !== END &&
-          edit(t("forms.edit.delete", { name: row.name }), (document) =>
-            deleteThings(document, { nodes: [row.name] }),
-          )
+          deleteEverywhere(t("forms.edit.delete", { name: row.name }), { nodes: [row.name] })
         : edit(t("forms.edit.deleteEdge"), (document) => {
             const part = row.id.slice(`edge:${row.edge}:`.length);
             const view = edgeOf(document.get(`edge:${row.edge}`));
@@ -357,15 +356,7 @@ function RenameInput({ name, onDone }: { name: string; onDone(): void }) {
   const bad = nodeNameProblem(doc, draft.trim(), name) !== null;
   const finish = () => {
     const to = draft.trim();
-    if (
-      !bad &&
-      to !== name &&
-      edit(t("forms.edit.rename", { from: name, to }), (document) => renameNode(document, name, to))
-    ) {
-      const session = useSession.getState();
-      session.renameBreakpoints(name, to);
-      session.select({ nodes: [to] });
-    }
+    if (!bad && to !== name) renameEverywhere(name, to);
     onDone();
   };
   return (

@@ -10,6 +10,7 @@ import { Tabs } from "../../components/Tabs";
 import { isPast, runForm } from "../../debugger/actions";
 import { useEdits } from "../../debugger/edits";
 import { ProblemNote } from "../../debugger/ProblemNote";
+import { RunModelsLine } from "../../debugger/RunModels";
 import { RunForm } from "../../debugger/RunForm";
 import { RunProblem } from "../../debugger/RunProblem";
 import { ensureStarted, snapshots, useRuns } from "../../debugger/runStore";
@@ -63,6 +64,7 @@ export function StateInspector() {
     >
       <RunProblem />
       {here && <MomentLine loaded={here} past={isPast({ threadId, checkpointId })} />}
+      <RunModelsLine threadId={threadId} />
       <div className="px-3 py-2">
         <Tabs
           look="segmented"

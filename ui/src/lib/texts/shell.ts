@@ -165,6 +165,8 @@ export const shell = {
   "canvas.edit.cut.many": "Cut {n} edges",
   "canvas.edit.paste": "Paste",
   "canvas.edit.duplicate": "Duplicate",
+  "canvas.delete.named": "Settings still name what was deleted: {nodes}",
+  "canvas.delete.namedBy": "In {by}. The list of problems shows the places.",
   "canvas.edit.delete": "Delete",
   "canvas.edit.deleteJoin": "Delete and connect",
   "canvas.edit.label": "Rename label",

@@ -22,7 +22,7 @@ pub struct HandOff {
     pub outside: bool,
     /// State key that takes the node's name, so that the next run can begin there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Active", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"outside": false})))]
+    #[schemars(title = "Active", extend("x-editor" = "state-key", "x-takes" = "to", "x-if" = serde_json::json!({"outside": false})))]
     pub active: Option<String>,
 }
 

@@ -1,0 +1,43 @@
+/** Renaming and deleting nodes in the document and in what this window remembers of them, wherever it is asked for. */
+import { deleteThings, renameNode, type Doomed } from "../document/edits";
+import { namedBy, namingKinds } from "../document/named";
+import type { GraphDocument } from "../document/document";
+import type { Patch } from "../document/patch";
+import { doc, edit } from "../document/store";
+import { t } from "../lib/texts";
+import { useSession } from "../state/session";
+import { showToast } from "../state/toasts";
+import { knownKinds } from "./kinds";
+
+/** Renames a node with all that names it: one undo step. */
+export function renameEverywhere(from: string, to: string): boolean {
+  const name = t("canvas.edit.rename", { name: to });
+  if (!edit(name, (document) => renameNode(document, from, to, knownKinds()))) return false;
+  const session = useSession.getState();
+  session.renameBreakpoints(from, to);
+  if (session.selection.nodes.includes(from))
+    session.select({ nodes: session.selection.nodes.map((each) => (each === from ? to : each)) });
+  return true;
+}
+
+/** Deletes and lets the selection go; says which settings still name a node that is gone. */
+export function deleteEverywhere(
+  name: string,
+  doomed: Doomed,
+  how: (document: GraphDocument) => Patch = (document) => deleteThings(document, doomed),
+): boolean {
+  if (!edit(name, how)) return false;
+  useSession.getState().select({});
+  const gone = new Set((doomed.nodes ?? []).filter((node) => !doc.has(`node:${node}`)));
+  if (gone.size === 0) return true;
+  const left = namedBy(doc, namingKinds(knownKinds()), (node) => gone.has(node));
+  if (left.length > 0) {
+    const nodes = new Set(left.flatMap(([, places]) => places.map((place) => place.name)));
+    showToast({
+      tone: "warning",
+      text: t("canvas.delete.named", { nodes: [...nodes].join(", ") }),
+      detail: t("canvas.delete.namedBy", { by: left.map(([by]) => by).join(", ") }),
+    });
+  }
+  return true;
+}

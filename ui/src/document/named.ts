@@ -1,0 +1,166 @@
+/**
+ * Nodes that are named in settings: kinds say in their settings' schema which fields do it (`x-editor: node`, and
+ * `x-leads-to` with the fields beside it that must hold), so nothing here knows a kind.
+ */
+import { fits, type Schema } from "../components/schema-form/schema";
+import type { GraphDocument } from "./document";
+import { visitSettings, withValue, type Path } from "./settings";
+import { edgeOf, END, isObject, nodeOf, type Json, type JsonObject } from "./types";
+
+/** Settings' schemas by kind. */
+export type Schemas = ReadonlyMap<string, Schema>;
+
+/** A place in settings that names a node. */
+export interface Named {
+  readonly path: Path;
+  readonly name: string;
+  /** The run may go on there without an edge. */
+  readonly leads: boolean;
+  /** The state key that takes the name. */
+  readonly into?: string;
+}
+
+/** Every place in settings that names a node. */
+export function namedIn(schema: Schema, config: Json | undefined): Named[] {
+  const found: Named[] = [];
+  visitSettings(schema, config, ({ path, field, value, beside }) => {
+    const wanted = field["x-leads-to"];
+    const leads = isObject(wanted);
+    if (!leads && field["x-editor"] !== "node") return;
+    if (leads && !Object.entries(wanted).every(([other, value]) => fits(beside.value(other), value))) return;
+    const taking = beside.names.find((other) => beside.field(other)["x-takes"] === path.at(-1));
+    const into = taking === undefined ? undefined : beside.value(taking);
+    const note = (path: Path, name: Json) => {
+      if (typeof name === "string" && !found.some((one) => sameList(one.path, path)))
+        found.push({ path, name, leads, ...(typeof into === "string" && { into }) });
+    };
+    if (Array.isArray(value)) value.forEach((name, index) => note([...path, index], name));
+    else note(path, value);
+  });
+  return found;
+}
+
+function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((part, index) => part === b[index]);
+}
+
+/** Every place of a node's settings that names a node. */
+export function placesOf(record: Json | undefined, schemas: Schemas): Named[] {
+  const { kind, config } = nodeOf(record);
+  const schema = schemas.get(kind);
+  return schema ? namedIn(schema, config) : [];
+}
+
+/** The places of a document whose settings name a node that `wanted` looks for, by the node that has the settings. */
+export function namedBy(
+  doc: GraphDocument,
+  schemas: Schemas,
+  wanted: (name: string) => boolean,
+): [node: string, places: Named[]][] {
+  return doc.names("node").flatMap((name) => {
+    const places = placesOf(doc.get(`node:${name}`), schemas).filter((place) => wanted(place.name));
+    return places.length === 0 ? [] : [[name, places] as [string, Named[]]];
+  });
+}
+
+/** A node's record whose settings say the new names. */
+export function withNames(
+  record: JsonObject,
+  schemas: Schemas,
+  renamed: (name: string) => string | undefined,
+): JsonObject {
+  const { config } = nodeOf(record);
+  let next: Json = config;
+  for (const { path, name } of placesOf(record, schemas)) {
+    const to = renamed(name);
+    if (to !== undefined && to !== name) next = withValue(next, path, to);
+  }
+  return next === config ? record : { ...record, config: next };
+}
+
+/**
+ * A choice that reads a key which takes nodes' names has them as labels, and often one of them as a text in its
+ * expression: those follow.
+ */
+export function withLabels(
+  edge: JsonObject,
+  keys: ReadonlySet<string>,
+  renamed: (name: string) => string | undefined,
+): JsonObject {
+  const { route, paths } = edge;
+  if (typeof route !== "string" || !isObject(paths)) return edge;
+  if (![...keys].some((key) => new RegExp(`\\bstate\\.${key}\\b`).test(route))) return edge;
+  const labels = new Map(
+    Object.keys(paths).flatMap((label) => {
+      const to = renamed(label);
+      return to === undefined || to === label ? [] : [[label, to] as const];
+    }),
+  );
+  if (labels.size === 0) return edge;
+  const quoted = /'([^'\\]*)'|"([^"\\]*)"/g;
+  return {
+    ...edge,
+    route: route.replace(quoted, (text: string, one: string | undefined, two: string | undefined) => {
+      const to = labels.get(one ?? two ?? "");
+      const mark = text.charAt(0);
+      return to === undefined || to.includes(mark) || to.includes("\\") ? text : mark + to + mark;
+    }),
+    paths: Object.fromEntries(
+      Object.entries(paths).map(([label, target]) => [labels.get(label) ?? label, target]),
+    ),
+  };
+}
+
+/** A state key that takes names: the names it allows, and its beginning, follow; those of copies come beside the old ones. */
+export function withAllowed(
+  key: JsonObject,
+  renamed: (name: string) => string | undefined,
+  copies: boolean,
+): JsonObject {
+  const follow = (value: Json): Json => (typeof value === "string" && renamed(value)) || value;
+  const allowed = key["enum"];
+  const next: JsonObject = { ...key };
+  if (Array.isArray(allowed)) {
+    const names = allowed.map(follow);
+    next["enum"] = copies ? [...allowed, ...names.filter((name) => !allowed.includes(name))] : names;
+  }
+  if (key["default"] !== undefined && !copies) next["default"] = follow(key["default"]);
+  return next;
+}
+
+/** The state keys that take the names of these nodes. */
+export function keysTaking(places: readonly (readonly [string, readonly Named[]])[]): Set<string> {
+  return new Set(places.flatMap(([, named]) => named.flatMap(({ into }) => into ?? [])));
+}
+
+// Ways without an edge
+
+export interface Jump {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Every way of a document that is not drawn as an edge: hand-offs of tools. */
+export function jumpsOf(doc: GraphDocument, schemas: Schemas): Jump[] {
+  return namedBy(doc, schemas, () => true).flatMap(([from, places]) => {
+    const drawn = new Set(doc.edgesFrom(from).flatMap((edge) => edgeOf(doc.get(`edge:${edge}`)).targets));
+    const targets = new Set(places.filter((place) => place.leads).map((place) => place.name));
+    return [...targets]
+      .filter((to) => to !== from && !drawn.has(to) && (to === END || doc.has(`node:${to}`)))
+      .map((to) => ({ id: `jump|${from}|${to}`, from, to }));
+  });
+}
+
+/** Schemas of the kinds whose settings may name a node; the others need not be looked through. */
+export function namingKinds(
+  kinds: readonly { readonly kind: string; readonly configSchema: unknown }[],
+): Schemas {
+  return new Map(
+    kinds.flatMap((each) =>
+      /"x-leads-to"|"x-editor":"node"/.test(JSON.stringify(each.configSchema))
+        ? [[each.kind, each.configSchema as Schema] as const]
+        : [],
+    ),
+  );
+}
