@@ -55,7 +55,11 @@ struct Current {
 const SWEEP_EVERY: Duration = Duration::from_secs(300);
 
 impl Current {
-    fn of(storage: Storage, url: String, chosen_by: ChosenBy) -> Self {
+    async fn of(storage: Storage, url: String, chosen_by: ChosenBy) -> Self {
+        // What expired while nothing ran: an app that is open for minutes at a time would never come to it.
+        if let Err(error) = storage.store.sweep().await {
+            tracing::warn!(%error, "expired items of the store could not be removed");
+        }
         let sweeper = Sweeper::start(storage.store.clone(), SWEEP_EVERY);
         Self {
             saver: storage.checkpointer,
@@ -156,7 +160,7 @@ impl Database {
         };
         let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
         let current = match superstep_storage::open(&url).await {
-            Ok(storage) => Current::of(storage, url, chosen_by),
+            Ok(storage) => Current::of(storage, url, chosen_by).await,
             // Whoever chose it in the app must be able to choose another one there.
             Err(error) if chosen_by == ChosenBy::Settings => Current {
                 saver: Arc::new(Down(error.clone())),
@@ -315,6 +319,7 @@ impl Workbench {
         let storage = superstep_storage::open(&target)
             .await
             .map_err(|e| storage_problem(&e))?;
+        let current = Current::of(storage, target, chosen_by).await;
         {
             // Nothing begins between the look at the runs and the change.
             let idle = self.runs.idle().ok_or_else(|| {
@@ -329,7 +334,7 @@ impl Workbench {
                 .database
                 .current
                 .write()
-                .unwrap_or_else(PoisonError::into_inner) = Current::of(storage, target, chosen_by);
+                .unwrap_or_else(PoisonError::into_inner) = current;
             // Graphs know the database that they were built for.
             self.graphs.clear();
             drop(idle);

@@ -103,7 +103,7 @@ impl Workbench {
     async fn deadlines_of_threads(self: &Arc<Self>) -> Result<HashMap<String, u64>, Problem> {
         let mut found: HashMap<String, u64> = HashMap::new();
         for question in self.inbox_list(crate::wire::Empty {}).await?.questions {
-            let Some(deadline) = ask::deadline(&question.value.into()) else {
+            let Some(deadline) = ask::deadline(&question.asked.value.into()) else {
                 continue;
             };
             let first = found.entry(question.thread_id).or_insert(deadline);

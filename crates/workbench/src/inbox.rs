@@ -12,8 +12,8 @@ use crate::ledger::ThreadRow;
 use crate::lineage::Lineage;
 use crate::threads::{no_thread, problem};
 use crate::wire::{
-    AppEvent, Changes, CheckpointRef, Choice, Compare, Empty, Inbox, InterruptView, Json, Problem, Question,
-    ThreadRef,
+    AppEvent, Asked, Changes, CheckpointRef, Choice, Compare, Empty, Inbox, InterruptView, Json, Problem,
+    Question, ThreadRef,
 };
 
 pub(crate) fn interrupt_view(interrupt: &Interrupt) -> InterruptView {
@@ -24,20 +24,22 @@ pub(crate) fn interrupt_view(interrupt: &Interrupt) -> InterruptView {
 }
 
 /// What is asked, from the value that a node gave: the fields of the `ask` kind, or any other value as text.
-fn read(value: &Value) -> (String, Option<Json>, Vec<Choice>, Json, Option<String>) {
+pub(crate) fn asked(value: &Value) -> Asked {
     let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    let nothing = || Json::Object(serde_json::Map::new());
     let Some(question) = text("question") else {
         let shown = match value {
             Value::String(text) => text.to_string(),
             other => serde_json::to_string_pretty(other).unwrap_or_default(),
         };
-        return (
-            shown,
-            None,
-            Vec::new(),
-            Json::Object(serde_json::Map::new()),
-            None,
-        );
+        return Asked {
+            text: shown,
+            schema: None,
+            choices: Vec::new(),
+            context: nothing(),
+            refused: None,
+            value: value.into(),
+        };
     };
     let choices = value.get("choices").and_then(Value::as_array);
     let choices = choices
@@ -59,15 +61,18 @@ fn read(value: &Value) -> (String, Option<Json>, Vec<Choice>, Json, Option<Strin
             })
         })
         .collect();
-    let schema = value
-        .get("schema")
-        .filter(|schema| !schema.is_null())
-        .map(Into::into);
+    let schema = value.get("schema").filter(|schema| !schema.is_null());
     let context = value
         .get("context")
         .filter(|context| context.as_object().is_some());
-    let context = context.map_or_else(|| Json::Object(serde_json::Map::new()), Into::into);
-    (question, schema, choices, context, text("refused"))
+    Asked {
+        text: question,
+        schema: schema.map(Into::into),
+        choices,
+        context: context.map_or_else(nothing, Into::into),
+        refused: text("refused"),
+        value: value.into(),
+    }
 }
 
 impl Workbench {
@@ -91,7 +96,6 @@ impl Workbench {
                 if answered.iter().any(|id| id == interrupt.id.as_str()) {
                     continue;
                 }
-                let (text, schema, choices, context, refused) = read(&interrupt.value);
                 questions.push(Question {
                     interrupt_id: interrupt.id.to_string(),
                     thread_id: id.to_owned(),
@@ -99,12 +103,7 @@ impl Workbench {
                     graph_name: view.graph_name.clone(),
                     graph_path: view.graph_path.clone(),
                     node,
-                    text,
-                    schema,
-                    choices,
-                    context,
-                    refused,
-                    value: (&interrupt.value).into(),
+                    asked: asked(&interrupt.value),
                     checkpoint_id: summary.head.id.to_string(),
                     since: since.clone(),
                 });
@@ -245,22 +244,23 @@ mod tests {
 
     #[test]
     fn any_value_can_be_a_question() {
-        let (text, schema, choices, context, refused) = read(&json!({
+        let question = asked(&json!({
             "question": "Pay?", "schema": {"type": "string"},
             "choices": [{"label": "Yes", "value": true}, {"value": {"a": 1}}, "odd"],
             "context": {"amount": 3}, "refused": "too short"
         }));
-        assert_eq!(text, "Pay?");
-        assert_eq!(schema.unwrap()["type"], "string");
+        assert_eq!(question.text, "Pay?");
+        assert_eq!(question.schema.unwrap()["type"], "string");
+        let choices = question.choices;
         assert_eq!(
             choices.iter().map(|c| c.label.as_str()).collect::<Vec<_>>(),
             ["Yes", "{\"a\":1}"]
         );
         assert_eq!(
-            (context["amount"].as_i64(), refused.as_deref()),
+            (question.context["amount"].as_i64(), question.refused.as_deref()),
             (Some(3), Some("too short"))
         );
-        assert_eq!(read(&json!("really?")).0, "really?");
-        assert_eq!(read(&json!(["a", 1])).0, "[\n  \"a\",\n  1\n]");
+        assert_eq!(asked(&json!("really?")).text, "really?");
+        assert_eq!(asked(&json!(["a", 1])).text, "[\n  \"a\",\n  1\n]");
     }
 }

@@ -112,8 +112,8 @@ impl Workbench {
             work.at(done, total)
         })
         .await;
-        let removal = removal.map_err(|e| storage_problem(&e))?;
-        if !request.dry_run && removal.checkpoints > 0 {
+        // Also when it was stopped or failed on the way: what went until then is gone.
+        if !request.dry_run && removal.as_ref().map_or(true, |removal| removal.checkpoints > 0) {
             let after = self.stored(Some(iso8601(idle))).await?;
             for (thread, count) in &before {
                 if after.get(thread) != Some(count) {
@@ -124,7 +124,7 @@ impl Workbench {
             self.hub.publish(AppEvent::Storage);
             self.publish_inbox().await;
         }
-        self.removal_view(removal, bookmarks)
+        self.removal_view(removal.map_err(|e| storage_problem(&e))?, bookmarks)
     }
 
     /// Tells interfaces what is left of threads after something was removed.

@@ -13,7 +13,7 @@ use superstep_nodes::schema::StateSchema;
 use crate::Workbench;
 use crate::attempts::attempt_view;
 use crate::documents::blocking;
-use crate::inbox::interrupt_view;
+use crate::inbox::{asked, interrupt_view};
 use crate::threads::problem;
 use crate::tokens;
 use crate::values;
@@ -134,7 +134,7 @@ impl Workbench {
                 .await
             {
                 // One answer at a time, as a person gives them.
-                Ok(asked) => match (asked.first(), answers.next()) {
+                Ok(questions) => match (questions.first(), answers.next()) {
                     (Some(question), Some(answer)) => {
                         let answer: Object = [(question.id.to_string(), Value::from(answer))]
                             .into_iter()
@@ -164,6 +164,7 @@ impl Workbench {
             (None, true) => TaskStatus::Done,
         };
         Ok(NodeTested {
+            asked: task.interrupts.first().map(|asks| asked(&asks.value)),
             task: TaskView {
                 id: task.id.to_string(),
                 node: request.node,

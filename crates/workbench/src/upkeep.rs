@@ -173,11 +173,11 @@ impl Workbench {
         let (work, saver, progress) = (self.work(request.work), self.saver(), Progress::default());
         let pruned = superstep::prune_watched(&*saver, &pruning, &progress);
         let removal = progress.follow(pruned, &|done, total| work.at(done, total)).await;
-        let view = self.removal_view(removal.map_err(|e| storage_problem(&e))?, retained.len())?;
         if !request.dry_run {
+            // Also when it was stopped or failed on the way: what went until then is gone.
             self.pruned(&threads).await?;
         }
-        Ok(view)
+        self.removal_view(removal.map_err(|e| storage_problem(&e))?, retained.len())
     }
 
     pub(crate) async fn thread_copy(self: &Arc<Self>, request: CopyThread) -> Result<ThreadView, Problem> {

@@ -45,10 +45,9 @@ impl App {
     /// Ends the workbench and waits until its last task has let go of it: a folder has one user at a time.
     pub async fn close(self) {
         self.workbench.shutdown().await;
-        let held = Arc::downgrade(&self.workbench);
-        drop(self);
         for _ in 0..1000 {
-            if held.strong_count() == 0 {
+            if Arc::strong_count(&self.workbench) == 1 {
+                // Dropped here, it is closed when this returns.
                 return;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;

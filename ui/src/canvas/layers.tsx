@@ -59,13 +59,17 @@ export function Overview({ hub }: { hub: ViewHub }) {
 }
 
 const MAP = { width: 176, height: 112 };
+/** On a small canvas, where it would cover too much of it. */
+const SMALL_MAP = { width: 112, height: 72 };
+const mapOf = ({ size }: ViewHub) => (size.width < 640 || size.height < 420 ? SMALL_MAP : MAP);
 
 export function Minimap({ hub }: { hub: ViewHub }) {
   const scale = useRef<{ scale: number; left: number; top: number } | null>(null);
   const [picture] = useState(() => new MinimapPicture());
   const ref = useDrawing(hub, (paint, canvas) => {
-    scale.current = picture.draw(canvas, scene, hub.viewport, hub.size, MAP, paint);
+    scale.current = picture.draw(canvas, scene, hub.viewport, hub.size, mapOf(hub), paint);
   });
+  const size = useView(hub, mapOf);
   const go = (event: PointerEvent<HTMLCanvasElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
     const map = scale.current;
@@ -79,7 +83,7 @@ export function Minimap({ hub }: { hub: ViewHub }) {
     <canvas
       ref={ref}
       className="minimap"
-      style={MAP}
+      style={size}
       title={t("canvas.minimap.hint")}
       data-testid={shellIds.minimap}
       onPointerDown={(event) => {

@@ -100,7 +100,7 @@ export function parseMarkdown(text: string): Block[] {
     const body: string[] = [];
     while (at < lines.length && lines[at]!.trim() !== "" && !(body.length > 0 && startsBlock(lines[at]!)))
       body.push(lines[at++]!.trim());
-    blocks.push({ kind: "text", text: body.join(" ") });
+    blocks.push({ kind: "text", text: body.join("\n") });
   }
   return blocks;
 }
@@ -220,9 +220,15 @@ export function InlineMarkdown({ text }: { text: string }) {
   return <span className="ss-inline-markdown">{inline(text)}</span>;
 }
 
-export function Markdown({ text }: { text: string }) {
+interface Props {
+  text: string;
+  /** Line breaks stay, and the text is as large as what is around it: for words that were not written as Markdown alone. */
+  lines?: boolean;
+}
+
+export function Markdown({ text, lines = false }: Props) {
   return (
-    <div className="ss-markdown selectable">
+    <div className="ss-markdown selectable" data-lines={lines || undefined}>
       <Blocks blocks={parseMarkdown(text)} />
     </div>
   );

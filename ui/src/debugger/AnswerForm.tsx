@@ -1,46 +1,14 @@
-/**
- * One question and everything needed to answer it: the text, the state that matters, choices as buttons with number
- * keys and where each leads, a form from the answer's schema and the same as JSON. The answer goes to the question's id;
- * a refusal is shown with what was answered still in the form.
- */
-import { CircleAlert, Clock, CornerDownLeft, MoveRight, Users } from "lucide-react";
-import {
-  type KeyboardEvent,
-  useCallback,
-  useImperativeHandle,
-  useMemo,
-  useRef,
-  useState,
-  type Ref,
-} from "react";
-import { Button } from "../components/Button";
-import { JsonEditor } from "../components/JsonEditor";
-import { Kbd } from "../components/Kbd";
-import { InlineMarkdown } from "../components/Markdown";
-import { SchemaForm } from "../components/SchemaForm";
-import { Spinner } from "../components/Spinner";
-import { Tabs } from "../components/Tabs";
-import { blankValue, controlFor, labelAt, validate, type Schema } from "../components/schema-form/schema";
+/** A question that waits: what it says, what changed since, and the answer, which goes to the question's id. */
+import { type Ref, useCallback } from "react";
 import { doc, useDocumentVersion } from "../document/store";
-import type { Choice } from "../ipc/bindings/Choice";
 import type { Question } from "../ipc/bindings/Question";
-import { debugIds } from "../lib/testIds";
-import { t, tn } from "../lib/texts";
-import { useSession } from "../state/session";
-import { showSettings } from "../state/settings";
-import { answer as sendAnswer } from "./actions";
-import { isObject, sameJson } from "./diff";
-import { fullTime, nodeList, preview } from "./format";
-import { leadsTo } from "./leads-to";
-import { type ShownProblem, useRuns } from "./runStore";
+import { answer } from "./actions";
+import { type AnswerHandle, AskedForm } from "./AskedForm";
 import { ChangedSince } from "./ChangedSince";
-import { useNow } from "./useNow";
-
-export interface AnswerHandle {
-  focus(): void;
-  /** Takes the n-th choice, from 1. Answers whether there is one. */
-  choose(n: number): boolean;
-}
+import type { OwnChoice } from "./choices";
+import { isObject, sameJson } from "./diff";
+import { leadsTo } from "./leads-to";
+import { useRuns } from "./runStore";
 
 interface Props {
   question: Question;
@@ -51,433 +19,52 @@ interface Props {
 }
 
 export function AnswerForm({ question, compact = false, onAnswered, ref }: Props) {
-  const answering = useRuns((store) => store.answering.has(question.interruptId));
-  const schema = isObject(question.schema) ? question.schema : undefined;
-  const choices = useMemo(() => {
-    const given = choicesOf(question);
-    return [...given, ...(schema ? formsOf(schema, given) : [])];
-  }, [question, schema]);
-  // Where the choices say everything, the form is one step away instead of in the way.
-  const choicesSuffice = choices.length > 0;
-  const [open, setOpen] = useState(!choicesSuffice);
-  const [tab, setTab] = useState(schema && !isAnything(schema) ? "form" : "json");
-  const asked = useMemo(() => extrasOf(question), [question]);
-  const [draft, setDraft] = useState<unknown>(() => {
-    if (asked.edited !== undefined) return asked.edited;
-    return schema ? blankValue(schema) : undefined;
-  });
-  const [valid, setValid] = useState(true);
-  const [problem, setProblem] = useState<ShownProblem | null>(null);
-  const box = useRef<HTMLDivElement>(null);
-  const form = useRef<HTMLDivElement>(null);
-  const paths = useLeads(question, choices);
-
+  const { interruptId, threadId } = question;
+  const answering = useRuns((store) => store.answering.has(interruptId));
+  const ours = useRuns((store) => store.threads.has(threadId));
+  const version = useDocumentVersion();
   const send = useCallback(
     async (value: unknown) => {
-      if (useRuns.getState().answering.has(question.interruptId)) return;
-      setProblem(null);
-      const refused = await sendAnswer(question.threadId, { [question.interruptId]: value });
-      if (refused) setProblem(refused);
-      else onAnswered?.();
+      if (useRuns.getState().answering.has(interruptId)) return null;
+      const refused = await answer(threadId, { [interruptId]: value });
+      if (!refused) onAnswered?.();
+      return refused;
     },
-    [question, onAnswered],
+    [interruptId, threadId, onAnswered],
   );
-  const missing = useMemo(
-    () => (open ? whatIsMissing(schema, draft, valid) : null),
-    [schema, open, draft, valid],
-  );
-  const canSend = missing === null && !answering;
-  const take = useCallback(
-    (choice: OwnChoice) => {
-      if (!("form" in choice)) {
-        void send(choice.value);
-        return;
-      }
-      setDraft(choice.form);
-      setTab("form");
-      setOpen(true);
-      requestAnimationFrame(() =>
-        form.current?.querySelector<HTMLElement>("textarea, input, .cm-content")?.focus(),
-      );
+  const leads = useCallback(
+    (choices: readonly OwnChoice[]) => {
+      void version;
+      return ours ? leadsOf(question, choices) : [];
     },
-    [send],
+    [version, ours, question],
   );
-
-  useImperativeHandle(
-    ref,
-    () => ({
-      focus: () =>
-        box.current
-          ?.querySelector<HTMLElement>("[data-answer-first], input, textarea, [contenteditable=true], button")
-          ?.focus(),
-      choose: (n) => {
-        const choice = choices[n - 1];
-        if (!choice || answering) return false;
-        take(choice);
-        return true;
-      },
-    }),
-    [choices, answering, take],
-  );
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && open) {
-      event.preventDefault();
-      if (canSend) void send(draft);
-    }
-  };
-  const context = isObject(question.context) ? Object.entries(question.context) : [];
   return (
-    <div
-      ref={box}
-      className={`flex flex-col ${compact ? "gap-2.5" : "gap-4"}`}
-      onKeyDown={onKeyDown}
-      data-testid={debugIds.answerForm}
-      data-question={question.interruptId}
+    <AskedForm
+      ref={ref}
+      asked={question}
+      id={interruptId}
+      answering={answering}
+      onAnswer={send}
+      leads={leads}
+      compact={compact}
     >
-      <QuestionText text={question.text} compact={compact} />
-      <Terms who={asked.who} deadline={asked.deadline} />
-      {question.refused !== undefined && !problem && (
-        <Note tone="asking">
-          {t("debug.answer.refused")} {question.refused}
-        </Note>
-      )}
-      {problem && (
-        <Note tone="failed">
-          {problem.message} {problem.remedy}
-        </Note>
-      )}
-      {context.length > 0 && <Context entries={context} compact={compact} />}
       {!compact && <ChangedSince question={question} />}
-      {choices.length > 0 && (
-        <div className="grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2">
-          {choices.map((choice, index) => {
-            const leads = paths[index];
-            return (
-              <button
-                key={index}
-                type="button"
-                disabled={answering}
-                {...(index === 0 && { "data-answer-first": true })}
-                className="flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left hover:border-accent hover:bg-accent-soft disabled:opacity-60"
-                onClick={() => take(choice)}
-                data-testid={debugIds.answerChoice}
-                data-choice={index + 1}
-              >
-                {index < 9 && <Kbd keys={String(index + 1)} />}
-                <span className="min-w-0 flex-1">
-                  <span className="block text-sm font-semibold">{choice.label}</span>
-                  {choice.description !== undefined && (
-                    <span className="block text-xs text-text-2">{choice.description}</span>
-                  )}
-                  {leads !== undefined && (
-                    <span className="mt-0.5 flex items-center gap-1 text-xs text-text-2">
-                      <MoveRight size={12} aria-hidden />
-                      {leads.length > 0 ? nodeList(leads) : t("debug.nothingNext")}
-                    </span>
-                  )}
-                </span>
-              </button>
-            );
-          })}
-        </div>
-      )}
-      {choicesSuffice && !open && (
-        <div>
-          <Button size="small" variant="ghost" onClick={() => setOpen(true)}>
-            {t("debug.answer.other")}
-          </Button>
-        </div>
-      )}
-      {open && (
-        <div ref={form} className="flex flex-col gap-2">
-          {schema && !isAnything(schema) && (
-            <Tabs
-              look="segmented"
-              label={t("debug.input.as")}
-              value={tab}
-              onChange={(next) => {
-                setTab(next);
-                setValid(true);
-              }}
-              tabs={[
-                { id: "form", label: t("debug.form") },
-                { id: "json", label: t("debug.json") },
-              ]}
-            />
-          )}
-          {tab === "form" && schema ? (
-            <SchemaForm
-              schema={schema}
-              value={draft}
-              onChange={setDraft}
-              blank
-              jsonSwitch={false}
-              onValidity={setValid}
-            />
-          ) : (
-            <JsonEditor
-              value={draft}
-              onChange={setDraft}
-              onValidity={setValid}
-              {...(schema && { schema })}
-              minLines={3}
-              maxLines={18}
-              placeholder={t("debug.answer.jsonHint")}
-              aria-label={t("debug.answer.json")}
-              data-testid={debugIds.answerJson}
-            />
-          )}
-          <div className="flex flex-wrap items-center gap-2">
-            <Button
-              variant="primary"
-              icon={<CornerDownLeft size={14} aria-hidden />}
-              shortcut="Mod+Enter"
-              disabled={!canSend}
-              busy={answering}
-              onClick={() => void send(draft)}
-              data-testid={debugIds.answerSubmit}
-            >
-              {t("debug.answer.send")}
-            </Button>
-            {choicesSuffice && (
-              <Button variant="ghost" onClick={() => setOpen(false)}>
-                {t("debug.cancel")}
-              </Button>
-            )}
-            {missing !== null && (
-              <p className="min-w-0 text-xs text-text-2" data-testid={debugIds.answerMissing}>
-                {missing}
-              </p>
-            )}
-          </div>
-        </div>
-      )}
-      {answering && (
-        <p className="flex items-center gap-2 text-xs text-text-2" role="status">
-          <Spinner /> {t("debug.answer.sending")}
-        </p>
-      )}
-    </div>
+    </AskedForm>
   );
-}
-
-interface Extras {
-  /** The value that is to be edited. */
-  edited: unknown;
-  who: string[];
-  deadline: string | undefined;
-}
-
-/** What a question of the `ask` kind says besides its text. */
-function extrasOf(question: Question): Extras {
-  const value: unknown = question.value;
-  const fields = isObject(value) ? value : {};
-  const who = Array.isArray(fields["who"]) ? fields["who"] : [];
-  return {
-    edited: typeof fields["edit"] === "string" ? fields["value"] : undefined,
-    who: who.filter((one): one is string => typeof one === "string"),
-    deadline: typeof fields["deadline"] === "string" ? fields["deadline"] : undefined,
-  };
-}
-
-/** For whom the question is, and until when it waits. */
-function Terms({ who, deadline }: { who: string[]; deadline: string | undefined }) {
-  const now = useNow(15_000);
-  const me = useSession((session) => session.appInfo?.settings.name);
-  const same = (name: string) => name.trim().toLowerCase() === me?.trim().toLowerCase();
-  const notMe = who.length > 0 && !who.some(same);
-  if (who.length === 0 && deadline === undefined) return null;
-  const late = deadline !== undefined && Date.parse(deadline) <= now;
-  return (
-    <p className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-text-2" data-testid={debugIds.answerTerms}>
-      {who.length > 0 && (
-        <span className="flex items-center gap-1.5">
-          <Users size={13} aria-hidden />
-          {t("debug.answer.for", { who: who.join(", ") })}
-          {notMe && (
-            <>
-              {" · "}
-              {me === undefined ? t("debug.answer.nobody") : t("debug.answer.notYou", { me })}{" "}
-              <button
-                type="button"
-                className="text-accent-text underline underline-offset-2"
-                onClick={() => showSettings("general")}
-              >
-                {t("debug.answer.sayWho")}
-              </button>
-            </>
-          )}
-        </span>
-      )}
-      {deadline !== undefined && (
-        <span className="flex items-center gap-1.5" title={fullTime(deadline)}>
-          <Clock size={13} aria-hidden />
-          {t(late ? "debug.answer.late" : "debug.answer.until", { time: fullTime(deadline) })}
-        </span>
-      )}
-    </p>
-  );
-}
-
-/** The first line says what is asked; what follows explains. */
-function QuestionText({ text, compact }: { text: string; compact: boolean }) {
-  const [first = "", ...rest] = text.split("\n");
-  const more = rest.join("\n").trim();
-  return (
-    <div
-      className={`selectable [overflow-wrap:anywhere] ${compact ? "max-h-48 shrink-0 overflow-y-auto" : ""}`}
-    >
-      <p className={`font-semibold ${compact ? "text-sm" : "text-lg"}`}>
-        <InlineMarkdown text={first} />
-      </p>
-      {more !== "" && (
-        <p className={`text-sm whitespace-pre-wrap ${compact ? "mt-1 text-text-2" : "mt-2"}`}>
-          <InlineMarkdown text={more} />
-        </p>
-      )}
-    </div>
-  );
-}
-
-function Note({ tone, children }: { tone: "asking" | "failed"; children: React.ReactNode }) {
-  return (
-    <div
-      className={`flex gap-2 rounded-md px-3 py-2 text-sm ${tone === "failed" ? "bg-failed-soft" : "bg-asking-soft"}`}
-      role="alert"
-    >
-      <CircleAlert
-        size={16}
-        className={`mt-0.5 shrink-0 ${tone === "failed" ? "text-failed" : "text-asking"}`}
-        aria-hidden
-      />
-      <p className="selectable min-w-0 [overflow-wrap:anywhere]">{children}</p>
-    </div>
-  );
-}
-
-/** The state that the question was asked about; one line of it where there is little room. */
-function Context({ entries, compact }: { entries: [string, unknown][]; compact: boolean }) {
-  if (compact) {
-    return (
-      <dl className="flex max-h-20 flex-wrap gap-x-4 gap-y-0.5 overflow-y-auto text-xs">
-        {entries.map(([key, value]) => (
-          <div key={key} className="flex max-w-full gap-1.5">
-            <dt className="shrink-0 font-mono text-text-2">{key}</dt>
-            <dd
-              className="selectable truncate"
-              title={typeof value === "string" ? value : JSON.stringify(value)}
-            >
-              {typeof value === "string" ? value : preview(value)}
-            </dd>
-          </div>
-        ))}
-      </dl>
-    );
-  }
-  return (
-    <dl className="grid grid-cols-[fit-content(30%)_1fr] gap-x-4 gap-y-1.5 rounded-md bg-surface-1 px-3 py-2.5">
-      {entries.map(([key, value]) => (
-        <div key={key} className="contents">
-          <dt className="truncate font-mono text-xs leading-5 text-text-2" title={key}>
-            {key}
-          </dt>
-          <dd className="selectable max-h-64 min-w-0 overflow-y-auto text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
-            {typeof value === "string" ? (
-              value
-            ) : typeof value === "object" && value !== null ? (
-              <pre>{JSON.stringify(value, null, 2)}</pre>
-            ) : (
-              preview(value)
-            )}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** Why an answer cannot be sent yet: the field that is missing or wrong first; `null` when it can. */
-function whatIsMissing(schema: Schema | undefined, draft: unknown, valid: boolean): string | null {
-  if (!valid) return t("debug.input.invalid");
-  if (draft === undefined) return t("debug.answer.nothing");
-  const [first, ...others] = schema ? validate(schema, draft) : [];
-  if (first === undefined) return null;
-  const field = labelAt(schema ?? {}, first.pointer, draft);
-  const said =
-    field === ""
-      ? first.message
-      : first.message === t("forms.check.required")
-        ? t("debug.answer.missing", { field })
-        : t("debug.answer.field", { field, problem: first.message });
-  return others.length === 0
-    ? said
-    : `${said} ${tn("debug.answer.othersOne", "debug.answer.others", others.length)}`;
-}
-
-/** A choice of the question, or one that opens the form with what it begins with. */
-interface OwnChoice extends Choice {
-  form?: unknown;
-}
-
-/** Forms that an answer may have besides the given choices, such as "edit" beside "approve": a choice each. */
-function formsOf(schema: Schema, given: readonly Choice[]): OwnChoice[] {
-  const control = controlFor(schema, schema);
-  if (given.length === 0 || control.kind !== "variants") return [];
-  return control.variants
-    .filter(
-      (variant) =>
-        variant.title !== undefined &&
-        !given.some((choice) => validate(variant, choice.value, schema).length === 0),
-    )
-    .map((variant) => ({
-      label: `${variant.title}…`,
-      value: null,
-      form: blankValue(variant, schema) as unknown,
-      ...(variant.description !== undefined && { description: variant.description }),
-    }))
-    .filter((choice) => choice.form !== undefined);
-}
-
-const isAnything = (schema: Record<string, unknown>): boolean => Object.keys(schema).length === 0;
-
-/** Given choices, or the values of an answer that is one of a few, or yes and no. */
-function choicesOf(question: Question): Choice[] {
-  if (question.choices.length > 0) return question.choices;
-  const schema: unknown = question.schema;
-  if (!isObject(schema)) return [];
-  if (Array.isArray(schema.enum) && schema.enum.length <= 9) {
-    return schema.enum.map((value: unknown) => ({
-      label: typeof value === "string" ? value : JSON.stringify(value),
-      value,
-    }));
-  }
-  if (schema.type === "boolean") {
-    return [
-      { label: t("debug.answer.yes"), value: true },
-      { label: t("debug.answer.no"), value: false },
-    ];
-  }
-  return [];
 }
 
 /** Where each choice leads, when the question's graph is the open one and its edges tell. */
-function useLeads(question: Question, choices: readonly OwnChoice[]): (string[] | undefined)[] {
-  const version = useDocumentVersion();
-  const ours = useRuns((store) => store.threads.has(question.threadId));
-  return useMemo(() => {
-    void version;
-    if (!ours) return choices.map(() => undefined);
-    const node = doc.get(`node:${question.node}`);
-    const config = isObject(node) ? node["config"] : undefined;
-    const into = isObject(config) ? config["into"] : undefined;
-    if (typeof into !== "string") return choices.map(() => undefined);
-    const edges = doc.names("edge").map((name) => ({ value: doc.get(`edge:${name}`) as unknown }));
-    const answers = choices.filter((choice) => !("form" in choice));
-    const found = answers.map((choice) => leadsTo(edges, question.node, into, choice.value));
-    // When every choice leads to the same place, saying so on each button tells nothing.
-    return found.length > 1 && found.every((each) => sameJson(each, found[0]))
-      ? choices.map(() => undefined)
-      : found;
-  }, [version, ours, question.node, choices]);
+function leadsOf(question: Question, choices: readonly OwnChoice[]): (string[] | undefined)[] {
+  const node = doc.get(`node:${question.node}`);
+  const config = isObject(node) ? node["config"] : undefined;
+  const into = isObject(config) ? config["into"] : undefined;
+  if (typeof into !== "string") return choices.map(() => undefined);
+  const edges = doc.names("edge").map((name) => ({ value: doc.get(`edge:${name}`) as unknown }));
+  const answers = choices.filter((choice) => !("form" in choice));
+  const found = answers.map((choice) => leadsTo(edges, question.node, into, choice.value));
+  // When every choice leads to the same place, saying so on each button tells nothing.
+  return found.length > 1 && found.every((each) => sameJson(each, found[0]))
+    ? choices.map(() => undefined)
+    : found;
 }

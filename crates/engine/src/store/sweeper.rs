@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 
 use super::Store;
 
-/// Sweeps a store in the background until it is dropped.
+/// Sweeps a store in the background until it or the store is dropped.
 #[derive(Debug)]
 pub struct Sweeper(JoinHandle<()>);
 
@@ -15,9 +15,12 @@ impl Sweeper {
     /// Begins to sweep. A sweep that fails is reported in the log and tried again at its next turn. Must be called
     /// within a tokio runtime.
     pub fn start(store: Arc<dyn Store>, every: Duration) -> Self {
+        // What waits for its next turn must not keep a store open that nobody uses any more.
+        let store = Arc::downgrade(&store);
         Self(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(every).await;
+                let Some(store) = store.upgrade() else { return };
                 match store.sweep().await {
                     Ok(0) => {}
                     Ok(removed) => tracing::debug!(removed, "expired items of the store are gone"),

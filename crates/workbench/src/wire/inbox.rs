@@ -19,24 +19,10 @@ pub struct Choice {
     pub description: Option<String>,
 }
 
-/// A question.
+/// What a question says.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-pub struct Question {
-    /// Interrupt id: the answer goes to it.
-    pub interrupt_id: String,
-    /// Thread.
-    pub thread_id: String,
-    /// Thread title.
-    pub thread_title: String,
-    /// Graph name.
-    pub graph_name: String,
-    /// Graph file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub graph_path: Option<String>,
-    /// Node that asks.
-    pub node: String,
+pub struct Asked {
     /// The question as text.
     pub text: String,
     /// JSON Schema of the answer.
@@ -55,6 +41,29 @@ pub struct Question {
     /// The interrupt's value as the node gave it.
     #[ts(type = "any")]
     pub value: Json,
+}
+
+/// A question.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// Interrupt id: the answer goes to it.
+    pub interrupt_id: String,
+    /// Thread.
+    pub thread_id: String,
+    /// Thread title.
+    pub thread_title: String,
+    /// Graph name.
+    pub graph_name: String,
+    /// Graph file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_path: Option<String>,
+    /// Node that asks.
+    pub node: String,
+    /// What it says.
+    #[serde(flatten)]
+    pub asked: Asked,
     /// Checkpoint that waits.
     pub checkpoint_id: String,
     /// Waiting since.

@@ -189,6 +189,10 @@ pub struct TestNode {
 pub struct NodeTested {
     /// What the node did: what it wrote, where it leads, what it asks or why it failed.
     pub task: TaskView,
+    /// What it asks, when the answers ran out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub asked: Option<super::Asked>,
     /// What models said on the way.
     pub text: String,
     /// What it logged and emitted, the first of it.

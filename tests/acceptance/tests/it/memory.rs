@@ -118,3 +118,40 @@ async fn what_graphs_remember_is_listed_changed_and_removed_by_hand() {
         .await;
     assert_eq!(again["value"]["value"], json!({"drink": "mate"}));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_expired_takes_no_space_after_the_next_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let mut records = records();
+    // A tenth of a second.
+    records["node:remember"]["config"]["ttl_minutes"] = (0.1 / 60.0).into();
+    let graph = app.draft("Memory", records).await;
+    let input =
+        json!({"graphId": graph, "action": {"type": "input", "input": {"who": "ada", "likes": "tea"}}});
+    assert_eq!(app.run(input).await.0["status"], "done");
+    let seen = async |app: &App| {
+        let items = app.ok("store.items", json!({"namespace": ["people"]})).await;
+        items["items"].as_array().unwrap().len()
+    };
+    while seen(&app).await > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let stored = async |app: &App| {
+        app.ok("storage.verify", json!({})).await["items"]
+            .as_u64()
+            .unwrap()
+    };
+    assert_eq!(stored(&app).await, 1, "nobody sees it, and it is still there");
+    app.close().await;
+
+    let app = App::open(dir.path()).await;
+    let gone = async {
+        while stored(&app).await > 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(30), gone)
+        .await
+        .expect("it is removed soon");
+}

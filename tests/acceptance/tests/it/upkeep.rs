@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use superstep_acceptance::App;
 use superstep_workbench::Options;
+use superstep_workbench::wire::{AppEvent, Problem};
 
 /// A graph that says and asks, as records.
 fn records() -> Value {
@@ -359,4 +360,85 @@ async fn what_threads_take_is_measured() {
     );
     let sound = app.ok("storage.verify", json!({})).await;
     assert_eq!((&sound["threads"], &sound["damage"]), (&json!(1), &json!([])));
+}
+
+/// Calls a command that works for a while under a name, and stops it as soon as it says how far it is; what it answered
+/// and the last that was told.
+async fn stopped(
+    app: &mut App,
+    command: &str,
+    mut request: Value,
+    work: &str,
+) -> (Result<Value, Problem>, (u64, u64)) {
+    request["work"] = work.into();
+    let (workbench, command) = (app.workbench.clone(), command.to_owned());
+    let going = tokio::spawn(async move { workbench.call(&command, request).await });
+    let cancel = json!({"work": work});
+    while !going.is_finished() {
+        // Nothing goes on under that name before it begins and after it is over: then this stops nothing.
+        app.ok("work.cancel", cancel.clone()).await;
+        tokio::task::yield_now().await;
+    }
+    let told = app
+        .until(|event| match event {
+            AppEvent::Work {
+                work: name,
+                done,
+                total,
+            } if name == work => Some((*done, *total)),
+            _ => None,
+        })
+        .await;
+    (going.await.unwrap(), told)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn checking_and_pruning_say_how_far_they_are_and_can_be_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    // In folders each thread goes by itself: what was removed before the stop is gone.
+    let mut app = App::open_with(Options {
+        data_dir: dir.path().to_owned(),
+        storage: Some(format!("file:{}", dir.path().join("threads").display())),
+        ..Options::default()
+    })
+    .await;
+    let graph = app.draft("Words", records()).await;
+    let first = begin(&mut app, &graph, "case").await;
+    answer(&mut app, &first, "tea").await;
+    let mut threads = vec![first.clone()];
+    for n in 0..150 {
+        let copy = json!({"threadId": first, "title": format!("copy {n}")});
+        let copied = app.ok("thread.copy", copy).await;
+        threads.push(copied["threadId"].as_str().unwrap().to_owned());
+    }
+
+    let (answer, told) = stopped(&mut app, "storage.verify", json!({}), "looking").await;
+    assert_eq!(answer.unwrap_err().code, "stopped");
+    assert!(told.0 < told.1, "{told:?}");
+    let whole = app.ok("storage.verify", json!({"work": "again"})).await;
+    assert_eq!((&whole["threads"], &whole["damage"]), (&json!(151), &json!([])));
+
+    let prune = json!({"threadIds": threads, "keep": {"type": "nothing"}, "dryRun": false});
+    let (answer, _) = stopped(&mut app, "thread.prune", prune.clone(), "removing").await;
+    assert_eq!(answer.unwrap_err().code, "stopped");
+    let left = app.ok("thread.list", json!({"limit": 500})).await;
+    let left = left["threads"].as_array().unwrap().clone();
+    assert!(!left.is_empty(), "it was stopped before the last");
+    // What is listed is there, whole; what is not is gone everywhere, and no thread is held any more.
+    for thread in &threads {
+        let is_left = left.iter().any(|one| one["threadId"] == **thread);
+        let read = app
+            .workbench
+            .call("thread.get", json!({"threadId": thread}))
+            .await;
+        assert_eq!(read.is_ok(), is_left);
+    }
+    let sound = app.ok("storage.verify", json!({})).await;
+    assert_eq!(
+        (&sound["threads"], &sound["damage"]),
+        (&json!(left.len()), &json!([]))
+    );
+    let ids: Vec<&Value> = left.iter().map(|one| &one["threadId"]).collect();
+    let rest = json!({"threadIds": ids, "keep": {"type": "nothing"}, "dryRun": false});
+    assert_eq!(app.ok("thread.prune", rest).await["threads"], left.len());
 }

@@ -615,7 +615,7 @@ function VariantsField({
     <Field
       {...(shownLabel !== undefined && { label: shownLabel })}
       required={required && shownLabel !== undefined}
-      description={schema.description}
+      description={schema.description ?? chosen?.description}
       error={chosen === undefined ? problems : undefined}
       pointer={form.pointerPrefix + pointer}
     >

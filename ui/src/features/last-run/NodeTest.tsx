@@ -5,16 +5,16 @@
 import { BookOpen, FlaskConical, Square } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../components/Button";
-import { JsonEditor } from "../../components/JsonEditor";
 import { Menu } from "../../components/Menu";
-import type { Json as FormJson, Schema } from "../../components/schema-form/schema";
+import type { Json, Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/SchemaForm";
 import { Spinner } from "../../components/Spinner";
 import { Switch } from "../../components/Switch";
+import { AskedForm } from "../../debugger/AskedForm";
 import { isObject } from "../../debugger/diff";
 import { Exchanges } from "../../debugger/Exchanges";
 import { duration } from "../../debugger/format";
-import { json, Pre } from "../../debugger/Pre";
+import { Pre } from "../../debugger/Pre";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { inputSchema, samplesOf } from "../../debugger/run-input";
 import { asProblem, type ShownProblem } from "../../debugger/runStore";
@@ -133,7 +133,7 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
         )}
         <SchemaForm
           schema={schema as Schema}
-          value={(state ?? {}) as FormJson}
+          value={(state ?? {}) as Json}
           onChange={(next) => keep(place, isObject(next) ? next : {})}
           onValidity={setValid}
           title={
@@ -190,9 +190,13 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
         {problem && <ProblemNote problem={problem} />}
         {tested && (
           <Outcome
+            key={answers.length}
             tested={tested}
             busy={running !== null}
-            onAnswer={(answer) => void test([...answers, answer])}
+            onAnswer={async (answer) => {
+              await test([...answers, answer]);
+              return null;
+            }}
           />
         )}
       </div>
@@ -207,11 +211,9 @@ function Outcome({
 }: {
   tested: NodeTested;
   busy: boolean;
-  onAnswer(answer: unknown): void;
+  onAnswer(answer: unknown): Promise<ShownProblem | null>;
 }) {
   const { task } = tested;
-  const asked = task.interrupts[0];
-  const [answer, setAnswer] = useState<unknown>(undefined);
   return (
     <div data-testid={debugIds.nodeTestResult} aria-live="polite">
       <p className="tabular flex items-center gap-2 text-sm">
@@ -238,21 +240,10 @@ function Outcome({
       )}
       <TaskOutcome task={task} />
       <Exchanges exchanges={tested.exchanges} />
-      {asked !== undefined && (
+      {tested.asked !== undefined && (
         <div className="mt-2 flex flex-col gap-2">
           <div className="text-xs text-text-2">{t("debug.test.asks")}</div>
-          <Pre height="short" tone="asking">
-            {json(asked.value)}
-          </Pre>
-          <JsonEditor
-            value={answer as FormJson}
-            onChange={setAnswer}
-            placeholder={t("debug.answer.jsonHint")}
-            aria-label={t("debug.answer.json")}
-          />
-          <Button disabled={busy || answer === undefined} onClick={() => onAnswer(answer)}>
-            {t("debug.test.answer")}
-          </Button>
+          <AskedForm asked={tested.asked} answering={busy} onAnswer={onAnswer} compact />
         </div>
       )}
     </div>

@@ -509,7 +509,7 @@ const KeyRow = memo(function KeyRow({
     >
       <div className="flex h-6 items-center gap-1.5">
         <Chevron size={14} className="shrink-0 text-text-3" aria-hidden />
-        <span className="truncate font-mono text-xs font-semibold" title={view.key}>
+        <span className="max-w-3/5 shrink-0 truncate font-mono text-xs font-semibold" title={view.key}>
           {view.key}
         </span>
         {edit ? (
@@ -530,7 +530,7 @@ const KeyRow = memo(function KeyRow({
           </span>
         )}
         {absent && !removed && <span className="text-2xs text-text-3">{t("debug.state.notSet")}</span>}
-        <span className="tabular ml-auto shrink-0 truncate text-2xs text-text-3 group-focus-within:hidden group-hover:hidden">
+        <span className="tabular ml-auto min-w-0 shrink-[2] truncate text-2xs text-text-3 group-focus-within:hidden group-hover:hidden">
           {view.declared}
           {view.reducer !== "overwrite" && ` · ${view.reducer}`}
           {view.value && view.value.bytes > 200 && ` · ${bytes(view.value.bytes)}`}

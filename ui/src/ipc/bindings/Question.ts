@@ -30,6 +30,14 @@ graphPath?: string,
  */
 node: string, 
 /**
+ * Checkpoint that waits.
+ */
+checkpointId: string, 
+/**
+ * Waiting since.
+ */
+since: string, 
+/**
  * The question as text.
  */
 text: string, 
@@ -52,12 +60,4 @@ refused?: string,
 /**
  * The interrupt's value as the node gave it.
  */
-value: any, 
-/**
- * Checkpoint that waits.
- */
-checkpointId: string, 
-/**
- * Waiting since.
- */
-since: string, };
+value: any, };

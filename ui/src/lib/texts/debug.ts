@@ -375,5 +375,4 @@ export const debug = {
   "debug.test.emitted": "Log",
   "debug.test.more": "… and {n} more",
   "debug.test.asks": "It asks",
-  "debug.test.answer": "Answer, and run it again",
 } as const satisfies Record<string, string>;

@@ -62,11 +62,11 @@ fn question(tool: &Tool, id: &str, args: &Object) -> Object {
         ],
         "schema": {"oneOf": [
             {"title": "Approve", "type": "object", "required": ["type"], "properties": {"type": {"const": "approve"}}},
-            {"title": "Edit", "type": "object", "required": ["type", "args"], "properties": {
+            {"title": "Edit", "description": "Change the arguments, then run it.", "type": "object", "required": ["type", "args"], "properties": {
                 "type": {"const": "edit"}, "args": edited}},
             {"title": "Reject", "type": "object", "required": ["type"], "properties": {
                 "type": {"const": "reject"}, "reason": {"type": "string", "title": "Reason"}}},
-            {"title": "Respond", "type": "object", "required": ["type", "content"], "properties": {
+            {"title": "Respond", "description": "Do not run it; the model is told this in place of its result.", "type": "object", "required": ["type", "content"], "properties": {
                 "type": {"const": "respond"}, "content": {"type": "string", "title": "Answer in its place"}}},
         ]},
         "action_requests": [{"name": tool.name, "args": args, "description": tool.description}],
