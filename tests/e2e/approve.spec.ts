@@ -83,7 +83,12 @@ test("decide about a tool with other arguments, and answer a form that begins em
 
   const detail = app.id("question-detail");
   await expect(detail).toContainText("May the tool add run?");
-  await expect(app.id("answer-choice")).toHaveText([/Approve/, /Reject/, /Edit…/, /Respond…/]);
+  await expect(app.id("answer-choice")).toHaveText([
+    /Approve/,
+    /Reject/,
+    /Edit….*Change the arguments/,
+    /Respond….*in place of its result/,
+  ]);
   await page.keyboard.press("3");
   await expect(app.id("answer-form")).toContainText("Arguments");
   await app.id("answer-form").getByRole("tab", { name: "JSON" }).click();
@@ -120,4 +125,18 @@ test("try a node alone with a sample", async ({ app, page }) => {
   await app.id("node-test-run").click();
   await expect(app.id("node-test-result")).toContainText("Done");
   await expect(app.id("node-test-result")).toContainText("add");
+
+  // A question looks as in the inbox, and takes its answer the same way.
+  await app.node("judge").click();
+  await app.id("inspector-test").click();
+  await app.id("node-test-run").click();
+  const result = app.id("node-test-result");
+  await expect(result.locator("strong")).toHaveText("that");
+  await expect(app.id("answer-missing")).toContainText("Decision is missing.");
+  await page.getByRole("combobox", { name: "Decision" }).click();
+  await page.getByRole("option", { name: "wrong", exact: true }).click();
+  await result.getByLabel("Points").fill("7");
+  await app.id("answer-submit").click();
+  await expect(result).toContainText("Done");
+  await expect(result).toContainText('"points": 7');
 });
