@@ -1,0 +1,137 @@
+//! What is wrong with a document's nodes and expressions, which state keys they use, and what they touch.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde_json::Map;
+use superstep_document::{Diagnostic, Document, Edge, NodeSpec};
+
+use super::flow::{Given, parallel_writers};
+use super::settings::{check_the_rest, config_problems};
+use super::{Entry, Environment, Registry};
+use crate::access::Access;
+use crate::kind::{Site, Usage};
+use crate::schema::{Keys, StateSchema};
+use crate::{conduct, leads, suggest};
+
+pub(super) struct Findings {
+    pub(super) problems: Vec<Diagnostic>,
+    pub(super) usage: BTreeMap<String, Usage>,
+    pub(super) accesses: BTreeMap<String, BTreeSet<Access>>,
+}
+
+impl Findings {
+    /// The problems found, after those of the document itself.
+    pub(super) fn all(&mut self, document: &Document) -> Vec<Diagnostic> {
+        let mut all = leads::reached(document, &self.usage, document.validate());
+        all.append(&mut self.problems);
+        all
+    }
+}
+
+impl Registry {
+    /// `environment` is absent when the disk is not to be looked at; `above` are the files of the graphs around.
+    pub(super) fn look_at(
+        &self,
+        document: &Document,
+        environment: Option<&Environment>,
+        above: &[PathBuf],
+    ) -> Findings {
+        let outermost = environment
+            .filter(|_| above.is_empty())
+            .map(Environment::outermost);
+        let environment = outermost.as_ref().or(environment);
+        let folder = environment.and_then(|environment| environment.folder.as_deref());
+        let nodes: BTreeMap<&str, NodeSpec> = document.nodes().collect();
+        let keys = Keys::of(document);
+        let (_, problems) = StateSchema::of(document);
+        let mut findings = Findings {
+            problems,
+            usage: BTreeMap::new(),
+            accesses: BTreeMap::new(),
+        };
+        let all: BTreeSet<String> = keys.names().map(str::to_owned).collect();
+        let edges: Vec<(String, Edge)> = document.edges().map(|(id, edge)| (id.to_owned(), edge)).collect();
+        let given = Given::of(&edges, &all);
+        for (id, spec) in document.nodes() {
+            let Some(entry) = self.known(id, &spec, &mut findings.problems) else {
+                continue;
+            };
+            let mut site = Site {
+                record: format!("node:{id}"),
+                called: format!("node {id}"),
+                base: "/config",
+                config: &spec.config,
+                keys: &keys,
+                readable: given.node(id),
+                folder,
+                looks: environment.map(|environment| (self, environment, above)),
+                nodes: &nodes,
+                problems: Vec::new(),
+                usage: Usage::default(),
+                accesses: BTreeSet::new(),
+            };
+            let broken = config_problems(entry, &mut site);
+            if broken.is_empty() {
+                entry.kind.check(&mut site);
+            } else {
+                check_the_rest(entry, &mut site, &broken);
+            }
+            site.base = "";
+            conduct::check(&mut site, &spec.conduct);
+            findings.problems.extend(site.problems);
+            if !site.accesses.is_empty() {
+                findings.accesses.insert(site.record.clone(), site.accesses);
+            }
+            findings.usage.insert(site.record, site.usage);
+        }
+        let nothing = Map::new();
+        for (id, edge) in &edges {
+            let mut site = Site {
+                record: format!("edge:{id}"),
+                called: format!("edge {id}"),
+                base: "",
+                config: &nothing,
+                keys: &keys,
+                readable: &all,
+                folder,
+                looks: environment.map(|environment| (self, environment, above)),
+                nodes: &nodes,
+                problems: Vec::new(),
+                usage: Usage::default(),
+                accesses: BTreeSet::new(),
+            };
+            match edge {
+                Edge::Plain { .. } | Edge::Join { .. } => continue,
+                Edge::When { when, .. } => site.expression("/when", when, None),
+                Edge::Route { route, .. } => site.expression("/route", route, None),
+                Edge::Each { each, item, with, .. } => {
+                    site.expression("/each", each, None);
+                    for (key, source) in with {
+                        site.expression(&format!("/with/{key}"), source, Some(item));
+                    }
+                }
+            }
+            findings.problems.extend(site.problems);
+            findings.usage.insert(site.record, site.usage);
+        }
+        parallel_writers(&keys, &edges, &mut findings);
+        findings
+    }
+
+    fn known(&self, id: &str, spec: &NodeSpec, problems: &mut Vec<Diagnostic>) -> Option<&Entry> {
+        let entry = self.kinds.get(spec.kind.as_str());
+        // A node without a kind is the document's own diagnostic.
+        if entry.is_none() && !spec.kind.is_empty() {
+            let message = format!(
+                "Node `{id}` is of the unknown kind `{}`.{}",
+                spec.kind,
+                suggest::did_you_mean(&spec.kind, self.kinds.keys().copied())
+            );
+            let remedy = format!("Choose one of {}.", suggest::listing(self.kinds.keys().copied()));
+            problems
+                .push(Diagnostic::error("unknown-kind", format!("node:{id}"), message, remedy).at("/kind"));
+        }
+        entry
+    }
+}

@@ -1,0 +1,461 @@
+//! All kinds together: what the palette shows, what is wrong with a document's nodes and expressions, and the engine
+//! graph that a document means.
+
+mod check;
+mod environment;
+mod flow;
+mod settings;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use jsonschema::Validator;
+use serde_json::Value as Json;
+use superstep::{
+    BoxFuture, Graph, GraphPlace, MemoryCache, Node, NodeContext, NodeError, NodeOptions, NodeOutput, START,
+    StateGraph, Value,
+};
+use superstep_document::{Diagnostic, Document, Edge, Effect, Fallback, NOTE, NodeSpec};
+
+use crate::access::Access;
+use crate::conduct;
+use crate::kind::{BuildSite, KindInfo, NodeKind, Usage};
+use crate::kinds::{
+    agent::Agent, ask::Ask, assign::Assign, code::Code, delay::Delay, graph::GraphKind, http::Http,
+    map::MapKind, memory::Memory, model::Model, note::Note, retrieve::Retrieve, router::RouterKind,
+    store::StoreKind, tools::Tools,
+};
+use crate::mcp::Hub;
+use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
+use crate::once::Once;
+use crate::provider::{Exchanges, Recordings};
+use crate::python::Pythons;
+use crate::route;
+use crate::schema::{Keys, StateSchema};
+use crate::search::Folders;
+use crate::secrets::{self, Redacted};
+pub use environment::Environment;
+
+struct Entry {
+    info: KindInfo,
+    kind: Box<dyn NodeKind>,
+    config: Option<Validator>,
+}
+
+/// A graph file that a node names, what is wrong in it, and what it touches.
+pub(crate) type OpenedGraph = (Arc<Nested>, Vec<Diagnostic>, BTreeSet<Access>);
+
+/// The known kinds.
+pub struct Registry {
+    kinds: IndexMap<&'static str, Entry>,
+    folders: Arc<Folders>,
+    /// MCP servers, over all projects.
+    servers: Arc<Hub>,
+    pub(crate) recordings: Arc<Recordings>,
+    pub(crate) exchanges: Arc<Exchanges>,
+    /// Python's workers, over all projects.
+    pythons: Arc<Pythons>,
+    /// Results of nodes with a `cache`, over all graphs that are built here.
+    cache: Arc<MemoryCache>,
+    library: Library,
+}
+
+/// A graph, and the files beside its own that it was built from.
+#[derive(Debug)]
+pub struct Built {
+    /// The graph.
+    pub graph: Graph,
+    /// Files of the graphs it runs, as they were: when one changes, the graph is to be built again.
+    pub files: Vec<(PathBuf, Stamp)>,
+}
+
+/// Results of nodes that are kept at once.
+const CACHE_SIZE: usize = 1_000;
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.kinds.keys()).finish()
+    }
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::standard()
+    }
+}
+
+impl Registry {
+    /// No kinds.
+    pub fn empty() -> Self {
+        Self {
+            kinds: IndexMap::new(),
+            folders: Arc::default(),
+            servers: Arc::default(),
+            recordings: Arc::default(),
+            exchanges: Arc::default(),
+            pythons: Arc::default(),
+            cache: Arc::new(MemoryCache::new(CACHE_SIZE)),
+            library: Library::default(),
+        }
+    }
+
+    /// The kinds that come with Superstep.
+    pub fn standard() -> Self {
+        Self::empty()
+            .with(Assign)
+            .with(RouterKind)
+            .with(Delay)
+            .with(Model)
+            .with(Tools)
+            .with(Agent)
+            .with(Memory)
+            .with(Code::default())
+            .with(Http)
+            .with(MapKind)
+            .with(Ask)
+            .with(Note)
+            .with(Retrieve)
+            .with(StoreKind)
+            .with(GraphKind)
+    }
+
+    /// One more kind; it takes the place of an earlier one of the same name.
+    pub fn with(mut self, kind: impl NodeKind + 'static) -> Self {
+        let info = kind.info();
+        let config = jsonschema::validator_for(&info.config_schema).ok();
+        self.kinds.insert(
+            info.kind,
+            Entry {
+                info,
+                kind: Box::new(kind),
+                config,
+            },
+        );
+        self
+    }
+
+    /// Where search indexes are kept and what reads documents; in memory and nothing, unless told otherwise.
+    pub fn with_folders(mut self, folders: Folders) -> Self {
+        self.folders = Arc::new(folders);
+        self
+    }
+
+    /// What graphs that are built here ask of models and what is answered, task by task, for the host to take.
+    pub fn exchanges(&self) -> &Exchanges {
+        &self.exchanges
+    }
+
+    /// All kinds, in the order of the palette.
+    pub fn kinds(&self) -> Vec<KindInfo> {
+        self.kinds.values().map(|entry| entry.info.clone()).collect()
+    }
+
+    /// What is wrong with the nodes' settings and with expressions, without looking at the disk.
+    pub fn check(&self, document: &Document) -> Vec<Diagnostic> {
+        self.look_at(document, None, &[]).problems
+    }
+
+    /// The same, and whether the folders and connections exist that nodes name.
+    pub fn check_in(&self, document: &Document, environment: &Environment) -> Vec<Diagnostic> {
+        self.look_at(document, Some(environment), &[]).problems
+    }
+
+    /// Every problem of a document: its structure, and what its nodes and expressions say; the disk is looked at.
+    pub fn problems(&self, document: &Document, environment: &Environment) -> Vec<Diagnostic> {
+        self.look_at(document, Some(environment), &[]).all(document)
+    }
+
+    /// State keys that each node and edge uses, by record id.
+    pub fn usage(&self, document: &Document) -> BTreeMap<String, Usage> {
+        self.look_at(document, None, &[]).usage
+    }
+
+    /// What the nodes touch outside of the graph, by record id, with the graphs that they run; the disk is looked at.
+    pub fn accesses(
+        &self,
+        document: &Document,
+        environment: &Environment,
+    ) -> BTreeMap<String, BTreeSet<Access>> {
+        self.look_at(document, Some(environment), &[]).accesses
+    }
+
+    /// A graph file that a node names, what is wrong in it, and what it touches.
+    pub(crate) fn nested(
+        &self,
+        environment: &Environment,
+        above: &[PathBuf],
+        path: &str,
+    ) -> Result<OpenedGraph, NestedError> {
+        environment.graphs.one_more()?;
+        let nested = self.library.open(environment, above, path)?;
+        let inner = environment.at(&nested.path);
+        let mut above = above.to_vec();
+        above.push(nested.path.clone());
+        let mut found = self.look_at(&nested.document, Some(&inner), &above);
+        let problems = found.all(&nested.document);
+        let accesses = found.accesses.into_values().flatten().collect();
+        Ok((nested, problems, accesses))
+    }
+
+    /// The graph of a file that a node names.
+    pub(crate) fn build_nested(
+        &self,
+        environment: &Environment,
+        above: &[PathBuf],
+        path: &str,
+    ) -> Result<(Arc<Nested>, Built), NestedError> {
+        environment.graphs.one_more()?;
+        let nested = self.library.open(environment, above, path)?;
+        let mut above = above.to_vec();
+        above.push(nested.path.clone());
+        match self.build_at(&nested.document, &environment.at(&nested.path), &above, None) {
+            Ok(built) => Ok((nested, built)),
+            Err(problems) => {
+                let cause = summary(&problems).unwrap_or_else(|| "it has no node.".to_owned());
+                Err(NestedError::Broken(nested.path.clone(), cause))
+            }
+        }
+    }
+
+    /// Does the kind draw a graph from its settings?
+    pub fn draws(&self, kind: &str) -> bool {
+        self.kinds.get(kind).is_some_and(|entry| {
+            let defaults = entry.info.defaults.as_object().cloned().unwrap_or_default();
+            entry.kind.inside(kind, &defaults, &Keys::default()).is_some()
+        })
+    }
+
+    /// The graph that a node is inside, for kinds that draw one from their settings.
+    pub fn inside(&self, document: &Document, node: &str) -> Option<Document> {
+        let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
+        let entry = self.kinds.get(spec.kind.as_str())?;
+        entry.kind.inside(node, &spec.config, &Keys::of(document))
+    }
+
+    /// The graph that a node is inside, built where the node is.
+    pub(crate) fn build_inside(
+        &self,
+        document: &Document,
+        environment: &Environment,
+        above: &[PathBuf],
+    ) -> Result<Built, Vec<Diagnostic>> {
+        self.build_at(document, environment, above, None)
+    }
+
+    /// The graph that a document means; every problem when it cannot be built.
+    pub fn build(&self, document: &Document, environment: &Environment) -> Result<Built, Vec<Diagnostic>> {
+        self.build_at(document, environment, &[], None)
+    }
+
+    /// A graph that runs one node of a document and does nothing where its edges lead, so that the node can be tried on
+    /// its own with any state; what is wrong elsewhere in the document does not matter. An unknown node is a problem.
+    pub fn build_trial(
+        &self,
+        document: &Document,
+        environment: &Environment,
+        node: &str,
+    ) -> Result<Built, Vec<Diagnostic>> {
+        if document.nodes().all(|(id, _)| id != node) {
+            return Err(vec![Diagnostic::error(
+                "unknown-node",
+                format!("node:{node}"),
+                format!("There is no node `{node}`."),
+                "Choose a node of the graph.",
+            )]);
+        }
+        self.build_at(document, environment, &[], Some(node))
+    }
+
+    fn build_at(
+        &self,
+        document: &Document,
+        environment: &Environment,
+        above: &[PathBuf],
+        trial: Option<&str>,
+    ) -> Result<Built, Vec<Diagnostic>> {
+        let outermost = above.is_empty().then(|| environment.outermost());
+        let environment = outermost.as_ref().unwrap_or(environment);
+        let leaves = |edge: &Edge| trial.is_none_or(|node| edge.sources().contains(&node));
+        let own: HashSet<String> = trial
+            .into_iter()
+            .flat_map(|node| {
+                let edges = document.edges().filter(|(_, edge)| leaves(edge));
+                edges
+                    .map(|(id, _)| format!("edge:{id}"))
+                    .chain([format!("node:{node}")])
+            })
+            .collect();
+        let matters = |problem: &Diagnostic| {
+            problem.is_error()
+                && (trial.is_none() || problem.record.starts_with("key:") || own.contains(&problem.record))
+        };
+        let mut found = self.look_at(document, Some(environment), above);
+        // What a graph is given is never shown again.
+        for access in found.accesses.values().flatten() {
+            if let Access::Variable(name) = access
+                && let Some(value) = (environment.variables)(name)
+            {
+                secrets::note(&value);
+            }
+        }
+        let mut problems = found.all(document);
+        problems.retain(matters);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let keys = Keys::of(document);
+        let (schema, _) = StateSchema::of(document);
+        let schema = Arc::new(schema);
+        let providers = Arc::new(environment.providers());
+        let unknown = schema.clone();
+        let mut graph = StateGraph::new().refuse_unknown_keys(move |key| unknown.no_key(key));
+        for (name, key) in document.state_keys() {
+            graph = schema.channel(graph, name, route::channel(&key));
+        }
+        // Notes are read by people only.
+        let specs: IndexMap<&str, NodeSpec> =
+            document.nodes().filter(|(_, spec)| spec.kind != NOTE).collect();
+        let nodes: BTreeMap<&str, NodeSpec> = document.nodes().collect();
+        let node = |id: &str| {
+            let spec = specs.get(id)?;
+            let entry = self.kinds.get(spec.kind.as_str())?;
+            let site = BuildSite {
+                node: id,
+                config: &spec.config,
+                keys: &keys,
+                folder: environment.folder.clone(),
+                nodes: &nodes,
+                effect: spec.conduct.effect,
+                providers: providers.clone(),
+                folders: self.folders.clone(),
+                servers: self.servers.clone(),
+                pythons: self.pythons.clone(),
+                registry: self,
+                environment,
+                above,
+                runs: RefCell::<Runs>::default(),
+            };
+            let built = entry.kind.build(&site);
+            let touches = found.accesses.contains_key(&format!("node:{id}"));
+            Some(built.map(|node| {
+                let mut node = node;
+                if spec.conduct.effect == Some(Effect::Once) {
+                    let name = id.into();
+                    node = Arc::new(Once { name, node });
+                }
+                if touches {
+                    node = Arc::new(Redacted(node));
+                }
+                (node, site.runs.into_inner())
+            }))
+        };
+        let mut files = Vec::new();
+        for (&id, spec) in &specs {
+            if trial.is_some_and(|node| node != id) {
+                graph = graph.node(id, Idle);
+                continue;
+            }
+            let Some(built) = node(id) else { continue };
+            let stand_in = match &spec.conduct.fallback {
+                Some(Fallback::Node(other)) => node(other).transpose(),
+                _ => Ok(None),
+            };
+            let made = built.and_then(|(node, mut runs)| {
+                let stand_in = stand_in?.map(|(node, more)| {
+                    runs.graphs.extend(more.graphs);
+                    runs.files.extend(more.files);
+                    node
+                });
+                let identity = || {
+                    let edges = document.edges().map(|(_, edge)| edge);
+                    let own: Vec<Edge> = edges.filter(|edge| edge.sources().contains(&id)).collect();
+                    let config = Json::Object(spec.config.clone()).to_string();
+                    let world = format!("{:?} {:?}", environment.folder, runs.files);
+                    conduct::identity(&[&spec.kind, &config, &world], &own)
+                };
+                let options = conduct::options(id, &spec.conduct, identity, stand_in)?;
+                let leads = found.usage.get(&format!("node:{id}")).map(|usage| &usage.leads);
+                let known = leads
+                    .into_iter()
+                    .flatten()
+                    .filter(|to| specs.contains_key(to.as_str()));
+                let options = options.destinations(known.map(String::as_str));
+                Ok((node, options, runs))
+            });
+            match made {
+                Ok((node, options, runs)) => {
+                    graph = graph.node_with(id, node, runs.graphs.iter().fold(options, NodeOptions::runs));
+                    files.extend(runs.files);
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut ids = HashMap::new();
+        if let Some(node) = trial {
+            graph = graph.edge(START, node);
+        }
+        for (id, edge) in document.edges().filter(|(_, edge)| leaves(edge)) {
+            graph = route::connect(graph, id, &edge).map_err(|e| {
+                vec![Diagnostic::error(
+                    "expression-syntax",
+                    format!("edge:{id}"),
+                    e.message,
+                    e.remedy,
+                )]
+            })?;
+            for source in edge.sources() {
+                for target in edge.targets() {
+                    ids.entry((source.to_owned(), target.to_owned()))
+                        .or_insert_with(|| id.to_owned());
+                }
+            }
+        }
+        // A trial takes any state, and nothing is answered from the cache: it is to be seen what the node does.
+        if trial.is_none() {
+            if let Some(input) = document.input_keys() {
+                graph = graph.input_keys(input);
+            }
+            if let Some(output) = document.output_keys() {
+                graph = graph.output_keys(output);
+            }
+        }
+        let compiled = graph.compile().map(|graph| Built {
+            graph: match trial {
+                None => graph.with_cache(self.cache.clone()),
+                Some(_) => graph,
+            },
+            files,
+        });
+        compiled.map_err(|error| {
+            let diagnostic = |problem: superstep::GraphProblem| {
+                let record = match &problem.place {
+                    GraphPlace::Graph => "doc".to_owned(),
+                    GraphPlace::Node(name) => format!("node:{name}"),
+                    GraphPlace::Channel(name) => format!("key:{name}"),
+                    GraphPlace::Branch(_, id) => format!("edge:{id}"),
+                    GraphPlace::Edge(from, to) => ids
+                        .get(&(from.to_string(), to.to_string()))
+                        .map_or_else(|| format!("edge:{from}->{to}"), |id| format!("edge:{id}")),
+                };
+                Diagnostic::error(problem.code, record, problem.message, problem.remedy)
+            };
+            error.problems.into_iter().map(diagnostic).collect()
+        })
+    }
+}
+
+/// Stands for the nodes around one that is tried.
+struct Idle;
+
+impl Node for Idle {
+    fn run(&self, _: NodeContext, _: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async { Ok(NodeOutput::none()) })
+    }
+}

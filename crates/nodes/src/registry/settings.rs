@@ -1,0 +1,165 @@
+//! A node's settings against the schema of its kind.
+
+use std::collections::BTreeSet;
+
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use serde_json::Value as Json;
+use superstep_document::Diagnostic;
+
+use super::Entry;
+use crate::kind::Site;
+use crate::suggest;
+
+/// What a setting must be, in words, and what to do.
+fn mended(name: &str, error: &ValidationError<'_>) -> (String, String) {
+    let listed = |values: &[Json]| {
+        let shown = values.iter().filter(|value| !value.is_null());
+        shown.map(Json::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let found = shortened(&error.instance().to_string());
+    match error.kind() {
+        ValidationErrorKind::Enum { options } => {
+            let options = listed(options.as_array().map_or(&[], Vec::as_slice));
+            (
+                format!("The setting `{name}` is {found}, which it does not know."),
+                format!("Write one of {options}."),
+            )
+        }
+        ValidationErrorKind::Type { kind } => {
+            let types: Vec<String> = match kind {
+                TypeKind::Single(one) => vec![one.to_string()],
+                TypeKind::Multiple(several) => several.iter().map(|one| one.to_string()).collect(),
+            };
+            let wanted: Vec<&str> = types.iter().filter_map(|one| type_words(one)).collect();
+            let wanted = wanted.join(" or ");
+            (
+                format!("The setting `{name}` takes {wanted}, and is {found}."),
+                format!("Write {wanted} there."),
+            )
+        }
+        _ => (
+            format!("The setting `{name}` is not valid: {error}."),
+            "Correct the setting.".to_owned(),
+        ),
+    }
+}
+
+/// What a type of JSON Schema is called in a sentence; a setting that may be left out is not told to be null.
+fn type_words(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "integer" => "a whole number",
+        "number" => "a number",
+        "string" => "text",
+        "boolean" => "true or false",
+        "array" => "a list",
+        "object" => "an object",
+        _ => return None,
+    })
+}
+
+fn shortened(text: &str) -> String {
+    const SHOWN: usize = 60;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Checks what is right of a config of which some settings are not: in their place stands what the kind begins with, and
+/// only what is said of the others counts.
+pub(super) fn check_the_rest(entry: &Entry, site: &mut Site<'_>, broken: &BTreeSet<String>) {
+    let mut config = site.config.clone();
+    for name in broken {
+        config.remove(name);
+        // A number of whatever size is still a number, and others may depend on its being there.
+        let setting = &entry.info.config_schema["properties"][name.as_str()];
+        let numeric = |one: &Json| matches!(one.as_str(), Some("integer" | "number"));
+        let types = &setting["type"];
+        if numeric(types) || types.as_array().is_some_and(|types| types.iter().any(numeric)) {
+            let least = setting.get("minimum").cloned();
+            config.insert(name.clone(), least.unwrap_or_else(|| 1.into()));
+        }
+    }
+    let needed = entry.info.config_schema.get("required").and_then(Json::as_array);
+    for name in needed.into_iter().flatten().filter_map(Json::as_str) {
+        let usual = entry.info.defaults.get(name).cloned();
+        config
+            .entry(name)
+            .or_insert_with(|| usual.unwrap_or_else(|| "".into()));
+    }
+    let base = format!("{}/", site.base);
+    let given = site.config;
+    let known = site.problems.len();
+    site.part(&config, None, |site| entry.kind.check(site));
+    let found = site.problems.split_off(known);
+    let counts = |problem: &Diagnostic| {
+        let within = problem.pointer.as_deref().and_then(|at| at.strip_prefix(&base));
+        let setting = within.and_then(|within| within.split('/').next());
+        setting.is_some_and(|name| given.contains_key(name) && !broken.contains(name))
+    };
+    site.problems.extend(found.into_iter().filter(counts));
+}
+
+/// Holds a config against its kind's schema, and gives the settings that do not satisfy it or are missing.
+pub(super) fn config_problems(entry: &Entry, site: &mut Site<'_>) -> BTreeSet<String> {
+    let known = entry
+        .info
+        .config_schema
+        .get("properties")
+        .and_then(Json::as_object);
+    let unknown: Vec<String> = site
+        .config
+        .keys()
+        .filter(|name| known.is_some_and(|known| !known.contains_key(*name)))
+        .cloned()
+        .collect();
+    for name in unknown {
+        let settings = || {
+            known
+                .into_iter()
+                .flat_map(|known| known.keys().map(String::as_str))
+        };
+        let message = format!(
+            "A node of kind {} has no setting `{name}`.{}",
+            entry.info.kind,
+            suggest::did_you_mean(&name, settings())
+        );
+        let remedy = format!(
+            "Remove it, or correct its name. Settings: {}.",
+            suggest::listing(settings())
+        );
+        site.warning("unknown-setting", &format!("/{name}"), message, remedy);
+    }
+    let Some(validator) = &entry.config else {
+        return BTreeSet::new();
+    };
+    let config = Json::Object(site.config.clone());
+    let mut broken = BTreeSet::new();
+    for error in validator.iter_errors(&config) {
+        let path = error.instance_path().to_string();
+        match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let title = known
+                    .and_then(|known| known.get(name)?.get("description")?.as_str())
+                    .unwrap_or_default();
+                let pointer = format!("{path}/{name}");
+                broken.extend(pointer.split('/').nth(1).map(str::to_owned));
+                site.error(
+                    "missing-setting",
+                    &pointer,
+                    format!("The setting `{name}` is missing."),
+                    format!("Fill it in. {title}"),
+                );
+            }
+            _ => {
+                let name = path.trim_start_matches('/').replace('/', ".");
+                broken.insert(path.split('/').nth(1).unwrap_or_default().to_owned());
+                let (message, remedy) = mended(&name, &error);
+                site.error("bad-setting", &path, message, remedy);
+            }
+        }
+    }
+    broken
+}
