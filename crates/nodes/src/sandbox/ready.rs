@@ -12,7 +12,7 @@ use superstep_bytecode::Bytecode;
 const PRELUDE: &str = include_str!("prelude.js");
 /// Its name in stack traces.
 const NAME: &str = "superstep";
-/// Most machines that wait, of all threads together; each takes some 300 KB.
+/// Most machines that wait, of all threads together; each takes some 150 KB.
 const MOST: usize = 8;
 
 static WAITING: AtomicUsize = AtomicUsize::new(0);
