@@ -4,6 +4,7 @@
 //! need no lock: what is stored is never changed, only removed. `docs/storage.md` describes the keys and what survives
 //! which accident.
 
+mod measure;
 mod reader;
 mod server;
 mod state;

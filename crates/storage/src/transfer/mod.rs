@@ -1,0 +1,117 @@
+//! Moving a whole thread: from one backend to another, into a file, out of a file.
+//!
+//! A thread travels as its checkpoints, the oldest first, each as what it changes against its parent. So a long
+//! conversation makes a file that grows with what was said and not with the square of it. Ids stay as they are: what
+//! refers to a checkpoint or a question finds it in the other place too.
+//!
+//! The file is JSON lines: a head that names the format, one line per checkpoint, and an end that counts them, so that
+//! a file that was cut off is told from a whole one. A thread that could not be taken over whole is not there at all.
+
+mod file;
+mod thread;
+
+use std::time::Duration;
+
+use superstep::{
+    Checkpointer, Clock as _, StorageError, Store, StoreError, StoreOp, StoreQuery, SystemClock, ThreadId,
+    Ttl, Value, Watch,
+};
+
+pub use file::{Imported, export, import};
+use thread::{Reader, Writer};
+
+/// Why a thread did not get where it should.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// One of the two backends failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// There is nothing to take.
+    #[error("there is no thread {0}")]
+    NoThread(ThreadId),
+    /// The name is in use.
+    #[error("there is a thread {0} already; choose another name")]
+    Taken(ThreadId),
+    /// The file could not be read or written.
+    #[error("the file could not be {doing}: {cause}")]
+    File {
+        /// read or written
+        doing: &'static str,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// The file is not what it should be.
+    #[error("line {line} of the file cannot be used: {cause}")]
+    Format {
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// Whoever watched wanted it to stop.
+    #[error("it was stopped; nothing was changed")]
+    Stopped,
+}
+
+/// Items that are copied together.
+const ITEMS: usize = 200;
+
+/// Copies the items of a store that the other one does not have; says how many. Each is put anew there: its times are those of
+/// the copy, and one that expires does so when it would have here.
+pub async fn items(from: &dyn Store, to: &dyn Store) -> Result<u64, StoreError> {
+    let (mut count, mut offset) = (0, 0);
+    loop {
+        let query = StoreQuery {
+            limit: ITEMS,
+            offset,
+            refresh_ttl: Some(false),
+            ..StoreQuery::default()
+        };
+        let page = from.search(query).await?;
+        offset += page.len();
+        let known = page.iter().map(|item| StoreOp::Get {
+            namespace: item.namespace.clone(),
+            key: item.key.clone(),
+            refresh_ttl: Some(false),
+        });
+        let known = to.batch(known.collect()).await?;
+        let mut puts = Vec::new();
+        for (item, known) in page.iter().zip(known) {
+            if known.into_item().is_some() {
+                continue;
+            }
+            let labels: Vec<&str> = item.namespace.iter().map(String::as_str).collect();
+            let put = StoreOp::put(&labels, item.key.clone(), Value::Object(item.value.clone()))?;
+            let left = |at: u64| Duration::from_millis(at.saturating_sub(SystemClock.now_ms()).max(1));
+            puts.push(put.living(item.expires_at.map_or(Ttl::Never, |at| Ttl::For(left(at)))));
+        }
+        count += puts.len() as u64;
+        to.batch(puts).await?;
+        if page.len() < ITEMS {
+            return Ok(count);
+        }
+    }
+}
+
+/// Copies a thread from one backend to another under a name that is free there; says how many checkpoints it has.
+pub async fn transfer(
+    from: &dyn Checkpointer,
+    to: &dyn Checkpointer,
+    thread: &ThreadId,
+    name: &ThreadId,
+    watch: Watch<'_>,
+) -> Result<u64, TransferError> {
+    let mut reader = Reader::open(from, thread).await?;
+    let mut writer = Writer::open(to, name).await?;
+    let done = async {
+        while let Some((parcel, _)) = reader.next().await? {
+            writer.add(parcel).await?;
+            if !watch(reader.done(), reader.total) {
+                return Err(TransferError::Stopped);
+            }
+        }
+        Ok(())
+    }
+    .await;
+    writer.end(done).await
+}
