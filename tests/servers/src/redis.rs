@@ -57,7 +57,8 @@ impl Redis {
             ("requirepass", &password),
             ("save", ""),
             ("appendonly", "yes"),
-            ("appendfsync", "everysec"),
+            // With `everysec` it answers before it writes while its disk is slow, and a kill would lose that.
+            ("appendfsync", "no"),
         ];
         let settings = own
             .iter()
