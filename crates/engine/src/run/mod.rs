@@ -38,6 +38,7 @@ use crate::value::{List, Object, Value};
 mod answers;
 mod begin;
 mod cached;
+mod calls;
 mod counts;
 mod crew;
 mod deadline;
@@ -45,10 +46,11 @@ mod handlers;
 mod keep;
 mod report;
 mod tasks;
+mod work;
 
+use calls::Calls;
 use deadline::Deadline;
 use keep::user_metadata;
-use tasks::Calls;
 
 /// Why the loop stopped without an error.
 enum Stop {

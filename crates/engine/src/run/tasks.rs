@@ -1,4 +1,4 @@
-//! The tasks of one super-step: what each is given, and what is recorded when it ends.
+//! The tasks of one super-step together, and what is recorded when one ends.
 
 use std::borrow::Cow;
 use std::future::{Ready, poll_fn, ready};
@@ -6,15 +6,8 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
-use futures::future::Either;
-use tokio::sync::mpsc;
-
 use super::crew::{Crew, Here};
 use super::*;
-use crate::attempt::{self, Rules};
-use crate::options::NodeOptions;
-use crate::task::{Origin, Work};
-use crate::timeout::Timeout;
 
 /// After so many tasks done on the spot the runtime may do something else, and a cancelled run stops.
 pub(super) const BREATHER: usize = 128;
@@ -37,58 +30,6 @@ impl Ended {
             self.failure,
             None | Some(RunError::ParentCommand { .. } | RunError::Drained { .. })
         )
-    }
-}
-
-/// What the tasks of a step call.
-pub(super) struct Calls {
-    receiver: mpsc::UnboundedReceiver<Call>,
-    /// Place of each called task.
-    places: HashMap<TaskId, usize>,
-    /// Who waits for the task at a place.
-    waiting: HashMap<usize, Vec<Reply>>,
-    work: HashMap<usize, TaskFn>,
-    /// What calls of an earlier attempt at this step wrote.
-    stored: Option<HashMap<TaskId, Writes>>,
-}
-
-impl Calls {
-    /// Takes what the tasks of this graph call.
-    pub(super) fn of(shared: &Shared) -> Self {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        // Nobody else sets it: what is shared belongs to one run.
-        let _ = shared.calls.set(sender);
-        Self {
-            receiver,
-            places: HashMap::new(),
-            waiting: HashMap::new(),
-            work: HashMap::new(),
-            stored: None,
-        }
-    }
-
-    pub(super) fn options(&self, place: usize) -> Option<&NodeOptions> {
-        self.work.get(&place).map(|task| &task.options)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.receiver.is_empty()
-    }
-
-    pub(super) fn next_now(&mut self) -> Option<Call> {
-        self.receiver.try_recv().ok()
-    }
-
-    pub(super) async fn next(&mut self) -> Option<Call> {
-        self.receiver.recv().await
-    }
-
-    /// A step's calls end with it.
-    pub(super) fn clear(&mut self) {
-        self.places.clear();
-        self.waiting.clear();
-        self.work.clear();
-        self.stored = None;
     }
 }
 
@@ -234,178 +175,6 @@ impl Loop {
         if !self.shared.nested {
             self.shared.emitter.close();
         }
-    }
-
-    /// Takes up a call: Some(place) when its work is to be done.
-    pub(super) async fn accept(&mut self, call: Call) -> Result<Option<usize>, RunError> {
-        let caller = &self.tasks[call.caller];
-        let task = task::called(caller, &call);
-        let known = self.calls.places.get(task.id()).copied();
-        if let Some(place) = known
-            && let Some(replies) = self.calls.waiting.get_mut(&place)
-        {
-            // The caller was tried again while its call goes on.
-            replies.push(call.reply);
-            return Ok(None);
-        }
-        if self.calls.stored.is_none() {
-            let mut stored: HashMap<TaskId, Writes> = HashMap::new();
-            let kept = self.pending.iter().filter(|_| self.keep_finished);
-            for pending in kept.filter(|w| snapshot::is_output(&w.write.channel)) {
-                let channel = resolve(&self.plan, &pending.write.channel);
-                let writes = stored.entry(pending.task_id.clone()).or_default();
-                writes.push((channel, pending.write.value.clone()));
-            }
-            self.calls.stored = Some(stored);
-        }
-        let finished = match known {
-            Some(place) => self.tasks[place].writes.clone(),
-            None => {
-                let stored = self.calls.stored.as_mut();
-                stored
-                    .and_then(|stored| stored.remove(task.id()))
-                    .unwrap_or_default()
-            }
-        };
-        let place = known.unwrap_or(self.tasks.len());
-        self.calls.places.insert(task.id().clone(), place);
-        self.emit_start(&task).await;
-        if known.is_none() {
-            self.tasks.push(task);
-        }
-        if !finished.is_empty() {
-            let _ = call
-                .reply
-                .send(Ok(task::return_of(&finished).cloned().unwrap_or_default()));
-            self.tasks[place].writes = finished;
-            return Ok(None);
-        }
-        self.calls.work.insert(place, call.task);
-        if self.take_cached(place).await? {
-            let value = task::return_of(&self.tasks[place].writes).cloned();
-            let _ = call.reply.send(Ok(value.unwrap_or_default()));
-            return Ok(None);
-        }
-        self.calls.waiting.insert(place, vec![call.reply]);
-        Ok(Some(place))
-    }
-
-    /// The work of one task, with its attempts. It stands on its own, so that it can be moved to another thread.
-    pub(super) fn execute(&self, place: usize) -> impl Future<Output = Outcome> + Send + 'static {
-        let task = &self.tasks[place];
-        let previous = self
-            .plan
-            .previous_channel
-            .and_then(|channel| self.live.value(channel))
-            .cloned();
-        let (head, shared) = (task.head.clone(), self.shared.clone());
-        let context = NodeContext::new(
-            head,
-            place,
-            shared,
-            self.resuming,
-            self.answers_of(task),
-            previous,
-        );
-        let work = Work {
-            state: self.live.state.clone(),
-            input: task.input.clone(),
-            call: self.calls.work.get(&place).cloned(),
-        };
-        let content_limit = self.shared.config.content_limit;
-        let span = if self.is_hidden(task) {
-            Span::none()
-        } else {
-            observe::task(task, self.step, content_limit)
-        };
-        let meter = self.shared.config.metrics.clone();
-        let rules = self.rules(task, work.call.as_ref());
-        if rules.is_none() && meter.is_none() && span.is_disabled() {
-            // Nobody watches: what is left is the work itself.
-            return Either::Left(async move {
-                let outcome = work.run(&context, None).await;
-                attempt::checked(outcome, &context)
-            });
-        }
-        let mut ending = Ending::of(&span);
-        let plan = self.plan.clone();
-        let watched = async move {
-            let attempt = |context: NodeContext, stand_in| {
-                let busy = meter.as_ref().map(|meter| meter.enter(Activity::Node));
-                let work = work.clone();
-                async move {
-                    let _busy = busy;
-                    work.run(&context, stand_in).await
-                }
-            };
-            let outcome = attempt::run(rules, context, attempt).await;
-            ending.task(&outcome.end);
-            ending.output(|| task::result_view(&plan, &outcome.writes), content_limit);
-            outcome
-        };
-        Either::Right(Box::pin(watched.instrument(span)))
-    }
-
-    /// Answers that were given to the task: stored ones, then one that names its question by id.
-    fn answers_of(&self, task: &Task) -> Vec<Value> {
-        let by_id = self.shared.answers.by_id.get();
-        let by_id = by_id.filter(|answers| !answers.is_empty());
-        if self.given.is_empty() && by_id.is_none() {
-            return Vec::new();
-        }
-        let mut given = self.given.get(task.id()).cloned().unwrap_or_default();
-        if let Some(by_id) = by_id {
-            // An answer by id goes to the task's next question; the id of its first question is accepted as well.
-            let ns = task.ns();
-            let own = interrupt_id(&ns, given.len());
-            let first = interrupt_id(&ns, 0);
-            if let Some(answer) = by_id.get(own.as_str()).or_else(|| by_id.get(first.as_str())) {
-                given.push(answer.clone());
-            }
-        }
-        given
-    }
-
-    /// How the task is tried; None when there is nothing to it but the work.
-    fn rules(&self, task: &Task, call: Option<&TaskFn>) -> Option<Rules> {
-        let (rules, kind, places) = match (task.node, call) {
-            (Some(node), _) => {
-                let more = self.plan.node(node).more();
-                let places = more.places.as_ref();
-                (Cow::Borrowed(&more.rules), more.kind.as_ref(), places)
-            }
-            (None, Some(call)) => {
-                let default = self.plan.of_calls().map(|more| more.rules.retry.clone());
-                let rules = Rules {
-                    retry: match (call.options.retry.is_empty(), default) {
-                        (true, Some(default)) => default,
-                        _ => call.options.retry.clone().into(),
-                    },
-                    timeout: call.options.timeout,
-                    ..Rules::default()
-                };
-                (
-                    Cow::Owned(rules),
-                    call.options.kind.as_ref(),
-                    call.options.places.as_ref(),
-                )
-            }
-            (None, None) => return None,
-        };
-        let own = match task.origin {
-            Origin::Packet(place) => self.live.packet(place).and_then(|packet| packet.get("timeout")),
-            _ => None,
-        };
-        let run = &self.shared.run_id;
-        let of_node = places.map(|places| Gate::new(places.clone(), run));
-        let of_kind = kind.and_then(|kind| self.limits.gate(kind, run));
-        if rules.is_plain() && own.is_none() && of_node.is_none() && of_kind.is_none() {
-            return None;
-        }
-        let mut rules = rules.into_owned();
-        rules.timeout = own.map(Timeout::from_json).or(rules.timeout);
-        rules.gates = of_node.into_iter().chain(of_kind).collect();
-        (!rules.is_plain()).then_some(rules)
     }
 
     /// Records how a task ended, and tells readers. Gives the place of the task that takes over, if it failed.

@@ -40,8 +40,8 @@ use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
 use super::reader::{Memo, Metas, Names, SOURCES, State, View, refs_of_writes};
 use super::slot::{Link, Shape, Slot};
 
-/// States of stored checkpoints kept at hand.
-const KNOWN: usize = 1024;
+/// States of stored checkpoints kept at hand, and places of namespaces.
+const KNOWN: usize = 4096;
 /// Longest JSON text of a value that stands in the delta: a row would take more, and the time of an insert.
 const SHORT: usize = 100;
 /// Tasks with writes that are remembered for a checkpoint; for more, the table is asked.
@@ -467,6 +467,11 @@ impl Writer {
                 self.write(*seq, thread, task)?;
             }
         }
+        // The next commit builds on the new checkpoint: what is remembered is one for each thread that moves, not many
+        // for one.
+        if let Some(parent) = put.as_ref().and_then(|put| put.checkpoint.parent.as_ref()) {
+            self.forget_one(space, parent);
+        }
         Ok(())
     }
 
@@ -574,11 +579,19 @@ impl Writer {
     }
 
     fn remember(&mut self, space: i64, id: &CheckpointId, known: Arc<Known>) {
-        if self.known.len() >= KNOWN {
-            self.known.clear();
-            self.tasks.clear();
+        if self.known.len() >= KNOWN
+            && let Some((space, id)) = self.known.keys().next().cloned()
+        {
+            // Any will do: with so many threads nobody can say whose turn is next.
+            self.forget_one(space, &id);
         }
         self.known.insert((space, id.clone()), known);
+    }
+
+    fn forget_one(&mut self, space: i64, id: &CheckpointId) {
+        if let Some(known) = self.known.remove(&(space, id.clone())) {
+            self.tasks.remove(&known.seq);
+        }
     }
 
     fn put(&mut self, space: i64, thread: &ThreadId, put: &Put) -> Result<i64, Fault> {
