@@ -25,6 +25,8 @@ pub(crate) struct Persister {
     worker: Option<mpsc::Sender<Order>>,
     /// Task writes that wait for the checkpoint of their step.
     held: Vec<TaskWrites>,
+    /// A checkpoint that is stored with the next one.
+    ahead: Option<Commit>,
     /// With `Exit`: the newest checkpoint.
     last: Option<Put>,
     /// With `Exit`: writes to delta keys, which are rebuilt from what is stored on the checkpoint before.
@@ -77,6 +79,7 @@ impl Persister {
             durability,
             worker: None,
             held: Vec::new(),
+            ahead: None,
             last: None,
             deltas: Vec::new(),
             stub: None,
@@ -129,8 +132,9 @@ impl Persister {
         self.commit(held, put)
     }
 
-    /// A new checkpoint, with the writes that led to it.
-    pub(crate) async fn checkpoint(&mut self, put: Put) -> Result<(), RunError> {
+    /// A new checkpoint, with the writes that led to it. One that may wait is stored with the next one, in one
+    /// transaction.
+    pub(crate) async fn checkpoint(&mut self, put: Put, may_wait: bool) -> Result<(), RunError> {
         let _waits = self.waits();
         match self.durability {
             Durability::Exit => {
@@ -147,9 +151,25 @@ impl Persister {
                 if self.worker.is_some() {
                     self.enqueue(commit).await?;
                     self.flush().await
+                } else if may_wait {
+                    self.ahead = Some(commit);
+                    Ok(())
+                } else if let Some(before) = self.ahead.take() {
+                    Ok(self.saver.commit_all(vec![before, commit]).await?)
                 } else {
                     Ok(self.saver.commit(commit).await?)
                 }
+            }
+        }
+    }
+
+    /// Stores a checkpoint that waits for the next one: a node is to run, and it may take long.
+    pub(crate) async fn catch_up(&mut self) -> Result<(), RunError> {
+        match self.ahead.take() {
+            None => Ok(()),
+            Some(before) => {
+                let _waits = self.waits();
+                Ok(self.saver.commit(before).await?)
             }
         }
     }
@@ -216,6 +236,7 @@ impl Persister {
             let commit = self.take_held(None);
             self.enqueue(commit).await?;
         }
+        self.catch_up().await?;
         self.flush().await
     }
 
@@ -242,8 +263,10 @@ impl Persister {
             tokio::spawn(store(self.saver.clone(), orders));
             sender
         });
-        // The worker ends only when this sender is dropped, so sending cannot fail while it lives.
-        let _ = worker.send(Order::Commit(Box::new(commit))).await;
+        for commit in self.ahead.take().into_iter().chain([commit]) {
+            // The worker ends only when this sender is dropped, so sending cannot fail while it lives.
+            let _ = worker.send(Order::Commit(Box::new(commit))).await;
+        }
         Ok(())
     }
 }

@@ -176,6 +176,12 @@ impl Plan {
         Some(self.node(*node).branch_channel).filter(|_| *node > 0)
     }
 
+    /// Does the user's code run as soon as there is an input: as a router of START, or as an entry point?
+    pub(crate) fn start_routes(&self) -> bool {
+        let start = self.nodes.first().filter(|first| first.is_start());
+        start.is_none_or(|start| !start.branches.is_empty())
+    }
+
     pub(crate) fn add_channel(&mut self, name: Name, spec: ChannelSpec) -> ChannelIx {
         let index = self.channels.len() as ChannelIx;
         self.channel_index.insert(name.clone(), index);

@@ -8,6 +8,8 @@ impl Loop {
         let step = self.step;
         self.loaded = false;
         self.step += 1;
+        // Nothing of the user's runs between an input and what START makes of it, and nobody was told of it.
+        let may_wait = source == Source::Input && !self.plan.start_routes() && !self.wants_checkpoints();
         let Some(persister) = &mut self.persister else {
             return Ok(());
         };
@@ -48,13 +50,12 @@ impl Loop {
         // What the checkpoint counts is shown with it.
         self.metadata.user = checkpoint.metadata.user.clone();
         self.current = id;
-        persister
-            .checkpoint(Put {
-                checkpoint,
-                changes,
-                seen,
-            })
-            .await
+        let put = Put {
+            checkpoint,
+            changes,
+            seen,
+        };
+        persister.checkpoint(put, may_wait).await
     }
 
     /// Makes the last checkpoint of a run that stores no other. The state is as it was when its step ended.

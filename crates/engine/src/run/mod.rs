@@ -385,6 +385,9 @@ impl Loop {
                 false => observe::step(self.step, self.tasks.len()),
             };
             let works = self.tasks.iter().any(|task| !task.is_start());
+            if let (true, Some(persister)) = (works, &mut self.persister) {
+                persister.catch_up().await?;
+            }
             self.count(u64::from(works), 0, 0);
             let ending = Ending::of(&span);
             match self.run_tasks().instrument(span).await {

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod analysis;
-mod async_commits;
 mod channels;
+mod commits;
 mod compile;
 mod deltas;
 mod ends;

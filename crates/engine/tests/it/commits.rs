@@ -1,9 +1,11 @@
-//! Durability `async`: what is stored together, in which order, and what happens after a failure.
+//! What is stored together, in which order, and what happens after a failure.
 
 use std::sync::{Arc, Mutex};
 
 use superstep::*;
 use tokio::sync::Semaphore;
+
+use crate::support::routes;
 
 /// Keeps what it is given, once it is allowed to; refuses from the `refuse`-th call on.
 #[derive(Debug)]
@@ -154,4 +156,61 @@ async fn after_a_failed_commit_nothing_later_is_stored_and_the_run_says_so() {
         "the thread ends before the failure and has no hole: {calls:?}"
     );
     assert_eq!(calls.len(), 2, "the backend is not asked again");
+}
+
+#[tokio::test]
+async fn an_input_is_stored_with_what_start_makes_of_it_unless_somebody_may_know_of_it() {
+    let sync = RunConfig::on("t");
+    let input = || Input::value(json!({"n": 0}));
+
+    let gate = Gate::new(usize::MAX);
+    gate.open.add_permits(100);
+    graph(&gate).invoke(input(), sync.clone()).await.unwrap();
+    assert_eq!(gate.calls(), [vec![-1, 0], vec![1], vec![2], vec![3]]);
+
+    // Who reads checkpoints is told of one when it is stored.
+    let gate = Gate::new(usize::MAX);
+    gate.open.add_permits(100);
+    let reading = RunConfig {
+        modes: vec![StreamMode::Checkpoints],
+        ..sync.clone()
+    };
+    let mut run = graph(&gate).stream(input(), reading);
+    let mut told = 0;
+    while let Some(event) = run.next().await {
+        assert!(matches!(event.payload, Payload::Checkpoint(_)));
+        told += 1;
+        assert!(gate.calls().len() >= told, "told of what is not stored");
+    }
+    run.finish().await.unwrap();
+    assert_eq!(gate.calls(), [vec![-1], vec![0], vec![1], vec![2], vec![3]]);
+
+    // A router of START is the user's code: it may fail, or take long.
+    let gate = Gate::new(usize::MAX);
+    gate.open.add_permits(100);
+    let stored = gate.clone();
+    let routed = StateGraph::new()
+        .channel("n", ChannelSpec::last_value())
+        .node("a", |_: NodeContext, _: Value| async { Ok(NodeOutput::none()) })
+        .branch(
+            START,
+            Branch::new(routes(move |_| {
+                assert_eq!(stored.calls(), [[-1]]);
+                vec![Target::node("a")]
+            })),
+        )
+        .compile()
+        .unwrap()
+        .with_checkpointer(gate.clone());
+    routed.invoke(input(), sync.clone()).await.unwrap();
+    assert_eq!(gate.calls(), [vec![-1], vec![0], vec![1]]);
+
+    // What START refuses is stored as it came.
+    let gate = Gate::new(usize::MAX);
+    gate.open.add_permits(100);
+    graph(&gate)
+        .invoke(Input::value(json!("no object")), sync)
+        .await
+        .unwrap_err();
+    assert_eq!(gate.calls().concat(), [-1]);
 }

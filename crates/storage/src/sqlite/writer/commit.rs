@@ -1,0 +1,405 @@
+//! Commits: checkpoints, the values that changed with them, and what tasks wrote.
+
+use super::values::one;
+use super::*;
+
+impl Writer {
+    pub(super) fn commit(&mut self, commit: &Commit) -> Result<(), Fault> {
+        let Commit {
+            thread,
+            ns,
+            writes,
+            put,
+        } = commit;
+        if writes.is_empty() && put.is_none() {
+            return Ok(());
+        }
+        let space = self.space(thread, ns)?;
+        // Everything that can be refused is refused before the first change.
+        let mut owners = HashMap::new();
+        let new_id = put.as_ref().map(|put| &put.checkpoint.id);
+        for task in writes {
+            if Some(&task.checkpoint_id) == new_id || owners.contains_key(&task.checkpoint_id) {
+                continue;
+            }
+            let seq = match space {
+                Some(space) => self.seq(space, &task.checkpoint_id)?,
+                None => None,
+            };
+            let seq = seq.ok_or_else(|| StorageError::orphan(thread, task))?;
+            owners.insert(task.checkpoint_id.clone(), seq);
+        }
+        let space = match space {
+            Some(space) => space,
+            None => self.make_space(thread, ns)?,
+        };
+        if let Some(put) = put {
+            let seq = match self.seq(space, &put.checkpoint.id)? {
+                Some(seq) => seq,
+                None => self.put(space, thread, put)?,
+            };
+            owners.insert(put.checkpoint.id.clone(), seq);
+        }
+        for task in writes {
+            if let Some(seq) = owners.get(&task.checkpoint_id) {
+                self.write(*seq, thread, task)?;
+            }
+        }
+        // The next commit builds on the new checkpoint: what is remembered is one for each thread that moves, not many
+        // for one.
+        if let Some(parent) = put.as_ref().and_then(|put| put.checkpoint.parent.as_ref()) {
+            self.forget_one(space, parent);
+        }
+        Ok(())
+    }
+
+    pub(super) fn space(&mut self, thread: &ThreadId, ns: &Name) -> Result<Option<i64>, Fault> {
+        let key = (thread.clone(), ns.clone());
+        if let Some(space) = self.spaces.get(&key) {
+            return Ok(Some(*space));
+        }
+        let space: Option<i64> = self
+            .conn
+            .prepare_cached(
+                "SELECT s.id FROM threads t JOIN spaces s ON s.thread = t.id WHERE t.name = ?1 AND s.ns = ?2",
+            )?
+            .query_row([thread.as_str(), &**ns], |row| row.get(0))
+            .optional()?;
+        if let Some(space) = space {
+            self.remember_space(key, space);
+        }
+        Ok(space)
+    }
+
+    fn remember_space(&mut self, key: (ThreadId, Name), space: i64) {
+        if self.spaces.len() >= KNOWN {
+            self.spaces.clear();
+        }
+        self.spaces.insert(key, space);
+    }
+
+    pub(super) fn make_space(&mut self, thread: &ThreadId, ns: &Name) -> Result<i64, Fault> {
+        self.wrote = true;
+        let name = thread.as_str();
+        self.conn
+            .prepare_cached("INSERT INTO threads (name) VALUES (?1) ON CONFLICT DO NOTHING")?
+            .execute([name])?;
+        let space = self
+            .conn
+            .prepare_cached("INSERT INTO spaces (thread, ns) SELECT id, ?2 FROM threads WHERE name = ?1")?
+            .insert([name, &**ns])?;
+        self.remember_space((thread.clone(), ns.clone()), space);
+        Ok(space)
+    }
+
+    pub(super) fn seq(&mut self, space: i64, id: &CheckpointId) -> Result<Option<i64>, Fault> {
+        if let Some(known) = self.known.get(&(space, id.clone())) {
+            return Ok(Some(known.seq));
+        }
+        let seq = self
+            .conn
+            .prepare_cached("SELECT seq FROM checkpoints WHERE space = ?1 AND id = ?2")?
+            .query_row(params![space, id_column(id.as_str())], |row| row.get(0))
+            .optional()?;
+        Ok(seq)
+    }
+
+    pub(super) fn known(
+        &mut self,
+        space: i64,
+        thread: &ThreadId,
+        id: &CheckpointId,
+    ) -> Result<Option<Arc<Known>>, Fault> {
+        if let Some(known) = self.known.get(&(space, id.clone())) {
+            return Ok(Some(known.clone()));
+        }
+        let row: Option<(i64, i64, i64, i64)> = self
+            .conn
+            .prepare_cached("SELECT seq, depth, weight, meta FROM checkpoints WHERE space = ?1 AND id = ?2")?
+            .query_row(params![space, id_column(id.as_str())], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })
+            .optional()?;
+        let Some((seq, depth, weight, meta)) = row else {
+            return Ok(None);
+        };
+        let place = format!("Checkpoint {id} of thread {thread}");
+        let mut view = self.view();
+        let (parents, user) = view.meta(meta, &place)?;
+        let state = view.state(seq, &place)?;
+        let texts = state.values.values().map(Slot::texts).sum();
+        let known = Arc::new(Known {
+            seq,
+            depth,
+            weight,
+            meta,
+            parents,
+            user,
+            state,
+            texts,
+        });
+        self.remember(space, id, known.clone());
+        Ok(Some(known))
+    }
+
+    /// The database as this connection sees it.
+    pub(super) fn view(&mut self) -> View<'_> {
+        self.metas.at(None);
+        View {
+            conn: &self.conn,
+            metas: &mut self.metas,
+            names: &mut self.names,
+            unpacker: self.shelves.unpacker(),
+            memo: Memo::default(),
+            warm: None,
+            hurry: false,
+        }
+    }
+
+    fn remember(&mut self, space: i64, id: &CheckpointId, known: Arc<Known>) {
+        if self.known.len() >= KNOWN
+            && let Some((space, id)) = self.known.keys().next().cloned()
+        {
+            // Any will do: with so many threads nobody can say whose turn is next.
+            self.forget_one(space, &id);
+        }
+        self.known.insert((space, id.clone()), known);
+    }
+
+    pub(super) fn forget_one(&mut self, space: i64, id: &CheckpointId) {
+        if let Some(known) = self.known.remove(&(space, id.clone())) {
+            self.tasks.remove(&known.seq);
+        }
+    }
+
+    fn put(&mut self, space: i64, thread: &ThreadId, put: &Put) -> Result<i64, Fault> {
+        let checkpoint = &put.checkpoint;
+        let parent = match &checkpoint.parent {
+            Some(id) => self.known(space, thread, id)?,
+            None => None,
+        };
+        let (changes, seen) = differences(
+            put,
+            parent
+                .as_ref()
+                .map(|parent| (&parent.state.versions, &parent.state.seen)),
+        );
+        let mut values = parent
+            .as_ref()
+            .map(|parent| parent.state.values.clone())
+            .unwrap_or_default();
+        let mut texts = parent.as_ref().map_or(0, |parent| parent.texts);
+        let mut delta = Delta::default();
+        for (channel, appended_from) in changes {
+            let name = self.name(&channel)?;
+            let version = checkpoint.channel_versions.get(&channel).copied();
+            // A value without a version cannot be addressed by anybody.
+            let value = version.and_then(|_| checkpoint.channel_values.get(&channel));
+            let (row, before) = match value {
+                Some(value) => {
+                    let base = appended_from.zip(values.get(&channel).cloned());
+                    let slot = self.store(&channel, value, base, thread)?;
+                    texts += slot.texts();
+                    let row = slot.note(name, &mut delta);
+                    (row, values.insert(channel, slot))
+                }
+                None => (0, values.remove(&channel)),
+            };
+            texts -= before.as_ref().map_or(0, Slot::texts);
+            delta.channels.push((name, version, row));
+        }
+        for node in seen {
+            let entry = self.seen_entry(checkpoint, &node)?;
+            delta.seen.push((self.name(&node)?, entry));
+        }
+        let mut blob = delta.encode();
+        let (mut depth, mut weight) = (0, 0);
+        if let Some(parent) = &parent {
+            (depth, weight) = (parent.depth + 1, parent.weight + blob.len() as i64);
+            if snapshot_due(checkpoint, depth, weight, texts) {
+                blob = self.snapshot(checkpoint, &values)?.encode();
+                (depth, weight) = (0, 0);
+            }
+        }
+        let metadata = &checkpoint.metadata;
+        let shared = parent
+            .as_ref()
+            .filter(|known| known.parents == metadata.parents && known.user == metadata.user);
+        let meta = match shared {
+            Some(known) => known.meta,
+            None => {
+                let pair: Value = vec![
+                    Value::Object(metadata.parents.clone()),
+                    Value::Object(metadata.user.clone()),
+                ]
+                .into();
+                let json = String::from_utf8(json(&pair, "the metadata", thread)?).unwrap_or_default();
+                self.insert("INSERT INTO metas (json) VALUES (?1)", &[&json])?
+            }
+        };
+        let parent_column: ToSqlOutput<'_> = match (&parent, &checkpoint.parent) {
+            (Some(known), _) => known.seq.into(),
+            (None, Some(id)) => id_column(id.as_str()),
+            (None, None) => Null.into(),
+        };
+        let next = (!checkpoint.next.is_empty())
+            .then(|| self.name_list(&checkpoint.next))
+            .transpose()?;
+        let updated = checkpoint
+            .updated_channels
+            .as_deref()
+            .map(|names| self.name_list(names))
+            .transpose()?;
+        let source = SOURCES
+            .iter()
+            .position(|source| *source == metadata.source)
+            .unwrap_or(0) as i64;
+        let seq = self.insert(
+            "INSERT INTO checkpoints (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            &[
+                &space,
+                &id_column(checkpoint.id.as_str()),
+                &parent_column,
+                &time_column(&checkpoint.ts),
+                &source,
+                &metadata.step,
+                &meta,
+                &next,
+                &updated,
+                &depth,
+                &weight,
+                &blob,
+            ],
+        )?;
+        let known = Known {
+            seq,
+            depth,
+            weight,
+            meta,
+            parents: metadata.parents.clone(),
+            user: metadata.user.clone(),
+            state: State {
+                versions: checkpoint.channel_versions.clone(),
+                seen: checkpoint.versions_seen.clone(),
+                values,
+            },
+            texts,
+        };
+        self.fresh.states.push((seq, known.state.clone()));
+        self.remember(space, &checkpoint.id, Arc::new(known));
+        self.tasks.insert(seq, Vec::new());
+        Ok(seq)
+    }
+
+    pub(super) fn insert(&mut self, sql: &str, values: &[&dyn ToSql]) -> Result<i64, Fault> {
+        self.wrote = true;
+        Ok(self.conn.prepare_cached(sql)?.insert(values)?)
+    }
+
+    pub(super) fn name(&mut self, name: &Name) -> Result<i64, Fault> {
+        // Making a name is harmless on its own: nothing refers to it until the job's rows do.
+        self.names.row(&self.conn, name)
+    }
+
+    fn name_list(&mut self, names: &[Name]) -> Result<Vec<u8>, Fault> {
+        let rows: Vec<i64> = names
+            .iter()
+            .map(|name| self.name(name))
+            .collect::<Result<_, _>>()?;
+        Ok(rows_blob(&rows))
+    }
+
+    fn seen_entry(&mut self, checkpoint: &Checkpoint, node: &Name) -> Result<Option<Vec<(i64, u64)>>, Fault> {
+        let Some(versions) = checkpoint.versions_seen.get(node) else {
+            return Ok(None);
+        };
+        let entry = versions
+            .iter()
+            .map(|(channel, version)| Ok((self.name(channel)?, *version)));
+        entry.collect::<Result<_, Fault>>().map(Some)
+    }
+
+    fn snapshot(&mut self, checkpoint: &Checkpoint, values: &OrdMap<Name, Slot>) -> Result<Delta, Fault> {
+        let mut delta = Delta::default();
+        for (channel, version) in &checkpoint.channel_versions {
+            let name = self.name(channel)?;
+            let row = values.get(channel).map_or(0, |slot| slot.note(name, &mut delta));
+            delta.channels.push((name, Some(*version), row));
+        }
+        for node in checkpoint.versions_seen.keys() {
+            let entry = self.seen_entry(checkpoint, node)?;
+            delta.seen.push((self.name(node)?, entry));
+        }
+        Ok(delta)
+    }
+
+    fn write(&mut self, seq: i64, thread: &ThreadId, task: &TaskWrites) -> Result<(), Fault> {
+        let place = || format!("a write of task {}", task.task_id);
+        let damaged = |cause: String| {
+            let place = format!("The stored writes of task {} of thread {thread}", task.task_id);
+            Fault::corrupt(place, cause)
+        };
+        let id = id_column(task.task_id.as_str());
+        let new = match self.tasks.get_mut(&seq) {
+            Some(tasks) if !tasks.contains(&task.task_id) => {
+                if tasks.len() < TASKS {
+                    tasks.push(task.task_id.clone());
+                } else {
+                    self.tasks.remove(&seq);
+                }
+                true
+            }
+            _ => false,
+        };
+        let stored: Option<(i64, Vec<u8>)> = match new {
+            true => None,
+            false => self
+                .conn
+                .prepare_cached("SELECT id, data FROM writes WHERE checkpoint = ?1 AND task = ?2")?
+                .query_row(params![seq, id], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?,
+        };
+        let (row, mut rows) = match stored {
+            Some((row, blob)) => (Some(row), Rows::decode(&blob).map_err(damaged)?),
+            None => (None, Rows::default()),
+        };
+        for write in &task.writes {
+            let there = rows.0.iter().find(|(idx, ..)| *idx == write.idx);
+            match there {
+                Some(_) if write.idx >= 0 => continue,
+                Some((.., old)) => self.shelves.release(&split(old).map_err(damaged)?.0),
+                None => {}
+            }
+            let channel = self.name(&write.channel)?;
+            let packed = self.pack(one(&write.value), place, thread)?;
+            rows.add(write.idx, channel, packed.into_bytes());
+        }
+        let status = self.status(&task.task_id, &rows)?;
+        let blob = rows.encode();
+        self.wrote = true;
+        match row {
+            Some(row) => {
+                self.conn
+                    .prepare_cached("UPDATE writes SET status = ?2, data = ?3 WHERE id = ?1")?
+                    .execute(params![row, status, blob])?;
+            }
+            None => {
+                self.conn
+                    .prepare_cached("INSERT INTO writes (checkpoint, task, path, status, data) VALUES (?1, ?2, ?3, ?4, ?5)")?
+                    .execute(params![seq, id, &*task.task_path, status, blob])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn status(&mut self, task: &TaskId, rows: &Rows) -> Result<i64, Fault> {
+        let channels: Vec<Name> = rows
+            .0
+            .iter()
+            .map(|(_, channel, _)| self.names.name(&self.conn, *channel))
+            .collect::<Result<_, _>>()?;
+        let status = TaskStatus::of(task, channels.iter().map(|name| &**name));
+        Ok(i64::from(status.interrupted) | i64::from(status.failed) << 1)
+    }
+}

@@ -1,0 +1,196 @@
+//! Whole threads: deleted and copied.
+
+use super::*;
+
+impl Writer {
+    pub(super) fn spaces_of(&self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT s.id, s.ns FROM threads t JOIN spaces s ON s.thread = t.id WHERE t.name = ?1",
+        )?;
+        let spaces = statement.query_map([thread.as_str()], |row| {
+            Ok((row.get(0)?, row.get::<_, String>(1)?.into()))
+        })?;
+        Ok(spaces.collect::<Result<_, _>>()?)
+    }
+
+    /// Removes a thread; gives the bytes that its rows took. Parts that nothing refers to then go when it is settled.
+    pub(super) fn delete(&mut self, thread: &ThreadId, step: prune::Step<'_>) -> Result<u64, Fault> {
+        let spaces = self.spaces_of(thread)?;
+        self.wrote = true;
+        let (mut items, mut metas) = (HashSet::new(), HashSet::new());
+        let mut freed = 0;
+        for (space, _) in &spaces {
+            let mut seqs = HashSet::new();
+            let mut statement = self
+                .conn
+                .prepare_cached("SELECT seq, meta, delta FROM checkpoints WHERE space = ?1")?;
+            let mut rows = statement.query([space])?;
+            while let Some(row) = rows.next()? {
+                seqs.insert(row.get::<_, i64>(0)?);
+                metas.insert(row.get::<_, i64>(1)?);
+                match Delta::decode(row.get_ref(2)?.as_blob().unwrap_or_default()) {
+                    Ok(delta) => items.extend(delta.channels.into_iter().map(|(.., item)| item)),
+                    // The thread goes anyway; values that only this record knew stay behind, unreachable.
+                    Err(cause) => tracing::warn!(%thread, cause, "a damaged checkpoint was deleted"),
+                }
+            }
+            drop(rows);
+            drop(statement);
+            freed += self.drop_checkpoints(&seqs, step)?;
+            if !self.planning {
+                self.conn
+                    .prepare_cached("DELETE FROM spaces WHERE id = ?1")?
+                    .execute([space])?;
+            }
+        }
+        self.add_bases(&mut items)?;
+        freed += self.drop_items(&items, step)?;
+        freed += self.drop_metas(&metas)?;
+        if self.planning {
+            return Ok(freed);
+        }
+        self.conn
+            .prepare_cached("DELETE FROM threads WHERE name = ?1")?
+            .execute([thread.as_str()])?;
+        self.forget_threads();
+        Ok(freed)
+    }
+
+    pub(super) fn copy(&mut self, from: &ThreadId, to: &ThreadId) -> Result<(), Fault> {
+        if from == to {
+            return Ok(());
+        }
+        let mut copied = Copied::default();
+        for (source, ns) in self.spaces_of(from)? {
+            let target = match self.space(to, &ns)? {
+                Some(target) => target,
+                None => self.make_space(to, &ns)?,
+            };
+            self.copy_space(source, target, from, &mut copied)?;
+        }
+        Ok(())
+    }
+
+    fn copy_space(
+        &mut self,
+        source: i64,
+        target: i64,
+        from: &ThreadId,
+        copied: &mut Copied,
+    ) -> Result<(), Fault> {
+        self.wrote = true;
+        let seqs: Vec<i64> = self
+            .conn
+            .prepare_cached("SELECT seq FROM checkpoints WHERE space = ?1 ORDER BY seq")?
+            .query_map([source], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        // Parents have smaller numbers than their children, so they are copied first.
+        let mut new_seqs: BTreeMap<i64, i64> = BTreeMap::new();
+        for seq in seqs {
+            let (id, parent, meta, blob): (IdColumn, Sql, i64, Vec<u8>) = self
+                .conn
+                .prepare_cached("SELECT id, parent, meta, delta FROM checkpoints WHERE seq = ?1")?
+                .query_row([seq], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                })?;
+            if let Some(there) = self.seq(target, &CheckpointId::new(id.0.as_str()))? {
+                new_seqs.insert(seq, there);
+                continue;
+            }
+            let place = || format!("Checkpoint {} of thread {from}", id.0);
+            let mut delta = Delta::decode(&blob).map_err(|cause| Fault::corrupt(place(), cause))?;
+            for (.., item) in &mut delta.channels {
+                if *item != 0 {
+                    *item = self.copy_item(*item, copied).map_err(|fault| match fault {
+                        Fault::Sql(rusqlite::Error::QueryReturnedNoRows) => {
+                            Fault::corrupt(place(), "a value is missing")
+                        }
+                        other => other,
+                    })?;
+                }
+            }
+            let meta = match copied.metas.get(&meta) {
+                Some(meta) => *meta,
+                None => {
+                    let new = self
+                        .conn
+                        .prepare_cached("INSERT INTO metas (json) SELECT json FROM metas WHERE id = ?1")?
+                        .insert([meta])?;
+                    copied.metas.insert(meta, new);
+                    new
+                }
+            };
+            let parent = match parent {
+                Sql::Integer(parent) => {
+                    let new = new_seqs.get(&parent).copied();
+                    Sql::Integer(new.ok_or_else(|| Fault::corrupt(place(), "its parent is missing"))?)
+                }
+                other => other,
+            };
+            let new = self
+                .conn
+                .prepare_cached(
+                    "INSERT INTO checkpoints (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta)
+                     SELECT ?2, id, ?3, ts, source, step, ?4, next, updated, depth, weight, ?5
+                     FROM checkpoints WHERE seq = ?1",
+                )?
+                .insert(params![seq, target, parent, meta, delta.encode()])?;
+            new_seqs.insert(seq, new);
+            self.conn
+                .prepare_cached(
+                    "INSERT INTO writes (checkpoint, task, path, status, data)
+                     SELECT ?2, task, path, status, data FROM writes WHERE checkpoint = ?1",
+                )?
+                .execute([seq, new])?;
+            let mut statement = self
+                .conn
+                .prepare_cached("SELECT data FROM writes WHERE checkpoint = ?1")?;
+            let mut rows = statement.query([new])?;
+            while let Some(row) = rows.next()? {
+                let refs = refs_of_writes(row.get_ref(0)?.as_blob().unwrap_or_default());
+                self.shelves
+                    .refer(&refs.map_err(|cause| Fault::corrupt(place(), cause))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies a value row and every row it builds on, each once.
+    fn copy_item(&mut self, item: i64, copied: &mut Copied) -> Result<i64, Fault> {
+        let mut chain = Vec::new();
+        let mut at = Some(item);
+        let mut base: Option<i64> = None;
+        while let Some(row) = at {
+            if let Some(new) = copied.items.get(&row) {
+                base = Some(*new);
+                break;
+            }
+            chain.push(row);
+            at = self
+                .conn
+                .prepare_cached("SELECT base FROM items WHERE id = ?1")?
+                .query_row([row], |row| row.get(0))?;
+        }
+        for row in chain.into_iter().rev() {
+            let (new, refs): (i64, Option<Vec<u8>>) = self
+                .conn
+                .prepare_cached(
+                    "INSERT INTO items (base, len, level, run, data, refs, size)
+                     SELECT ?2, len, level, run, data, refs, size FROM items WHERE id = ?1 RETURNING id, refs",
+                )?
+                .query_row(params![row, base], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let refs = read_refs(refs.as_deref()).map_err(|cause| Fault::corrupt("A value", cause))?;
+            self.shelves.refer(&refs);
+            copied.items.insert(row, new);
+            base = Some(new);
+        }
+        base.ok_or_else(|| Fault::corrupt("A value", "it is missing"))
+    }
+}
+
+/// Rows that a copy has already made, by the row they were made from.
+#[derive(Default)]
+struct Copied {
+    items: HashMap<i64, i64>,
+    metas: HashMap<i64, i64>,
+}

@@ -1,0 +1,162 @@
+//! Values as rows: a list that grew as its new items, everything else whole.
+
+use super::*;
+
+/// A row of a list's chain.
+#[derive(Clone, Copy, Debug)]
+struct Row(i64, Link);
+
+impl Chained for Row {
+    type Error = Fault;
+    fn level(&self) -> i64 {
+        self.1.level
+    }
+    fn run(&self) -> i64 {
+        self.1.run
+    }
+}
+
+impl Writer {
+    /// Stores a value: as the new items of a list whose beginning is already there, or whole.
+    pub(super) fn store(
+        &mut self,
+        channel: &Name,
+        value: &Value,
+        appended: Option<(usize, Slot)>,
+        thread: &ThreadId,
+    ) -> Result<Slot, Fault> {
+        let place = || format!("channel {channel}");
+        if let (Some((from, Slot::Row(base, shape))), Value::Array(list)) = (&appended, value)
+            && let Some(link) = self.link(*base, *shape)?
+            // What the engine says must fit what is stored, or the list would come back wrong.
+            && link.len == *from
+            && list.len() >= *from
+        {
+            let newest = *base;
+            let (Row(base, before), level, run) =
+                chain::place(Row(newest, link), |row| self.before_run(row))?;
+            let new = list.skip(before.len);
+            // The items of a folded row are in no other row as they are here.
+            let packed = self.pack(parts::Source::Items(new.iter(), level == 0), place, thread)?;
+            let comma = u64::from(before.len > 0 && !new.is_empty());
+            let link = Link {
+                len: list.len(),
+                level,
+                run,
+                size: before
+                    .size
+                    .map(|size| size + packed.size.saturating_sub(2) + comma),
+            };
+            let slot = self.insert_item(Some(base), Shape::List(link), packed)?;
+            self.fresh.value(&slot, Some(newest), value, link.size);
+            return Ok(slot);
+        }
+        if let Some(text) = short(value, SHORT) {
+            return Ok(Slot::Text(text.into()));
+        }
+        let packed = self.pack(one(value), place, thread)?;
+        let shape = match value.as_array() {
+            None => Shape::Plain,
+            Some(list) => Shape::List(Link {
+                len: list.len(),
+                level: 0,
+                run: 0,
+                size: Some(packed.size),
+            }),
+        };
+        let size = packed.size;
+        let slot = self.insert_item(None, shape, packed)?;
+        self.fresh.value(&slot, None, value, Some(size));
+        Ok(slot)
+    }
+
+    pub(super) fn insert_item(
+        &mut self,
+        base: Option<i64>,
+        shape: Shape,
+        packed: Packed,
+    ) -> Result<Slot, Fault> {
+        let (len, level, run, size) = match shape {
+            Shape::List(link) => (Some(link.len as i64), link.level, link.run, link.size),
+            _ => (None, 0, 0, Some(packed.size)),
+        };
+        let row = self.insert(
+            "INSERT INTO items (base, len, level, run, data, refs, size) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            &[
+                &base,
+                &len,
+                &level,
+                &run,
+                &packed.data,
+                &refs_blob(&packed.refs),
+                &size.map(|size| size as i64),
+            ],
+        )?;
+        Ok(Slot::Row(row, shape))
+    }
+
+    /// Packs a value; what it refers to is counted.
+    pub(super) fn pack<'v>(
+        &mut self,
+        source: parts::Source<'v, impl Iterator<Item = &'v Value>>,
+        what: impl Fn() -> String,
+        thread: &ThreadId,
+    ) -> Result<Packed, Fault> {
+        self.shelves
+            .pack(&self.conn, source)
+            .map_err(|error| match error {
+                Unpackable::Shelf(fault) => fault,
+                Unpackable::TooDeep => nested(&what(), thread).into(),
+            })
+    }
+
+    /// The link of a list row; `None` when the value is not a list or its row is gone.
+    fn link(&mut self, row: i64, shape: Shape) -> Result<Option<Link>, Fault> {
+        match shape {
+            Shape::Plain => Ok(None),
+            Shape::List(link) => Ok(Some(link)),
+            Shape::Unread => Ok(self.read_link(row)?.map(|row| row.0)),
+        }
+    }
+
+    /// The link of a list row, its base and its bytes.
+    pub(super) fn read_link(&self, row: i64) -> Result<Option<(Link, Option<i64>, i64)>, Fault> {
+        let found = self
+            .conn
+            .prepare_cached("SELECT len, level, run, size, base, length(data) FROM items WHERE id = ?1")?
+            .query_row([row], |row| {
+                let Some(len) = row.get::<_, Option<u32>>(0)? else {
+                    return Ok(None);
+                };
+                let link = Link {
+                    len: len as usize,
+                    level: row.get(1)?,
+                    run: row.get(2)?,
+                    size: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
+                };
+                Ok(Some((link, row.get(4)?, row.get(5)?)))
+            })
+            .optional()?;
+        Ok(found.flatten())
+    }
+
+    /// The row before the run that this row ends, and the bytes of the run.
+    fn before_run(&self, row: &Row) -> Result<Option<(Row, i64)>, Fault> {
+        let (mut at, mut bytes, mut boundary) = (row.0, 0, None);
+        for _ in 0..row.1.run {
+            let Some((_, Some(before), size)) = self.read_link(at)? else {
+                break;
+            };
+            bytes += size;
+            at = before;
+            boundary = Some(before);
+        }
+        let Some(row) = boundary else { return Ok(None) };
+        Ok(self.read_link(row)?.map(|(link, ..)| (Row(row, link), bytes)))
+    }
+}
+
+/// One value to pack.
+pub(super) fn one<'v>(value: &'v Value) -> parts::Source<'v, std::iter::Empty<&'v Value>> {
+    parts::Source::Value(value)
+}
