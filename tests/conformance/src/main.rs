@@ -22,6 +22,13 @@ Usage: ./dev conformance COMMAND
 
 A CASE is theme/name, a theme, or a file.";
 
+/// A line to stdout. A closed pipe ends the program, it does not panic.
+macro_rules! say {
+    ($($what:tt)*) => {
+        writeln!(io::stdout(), $($what)*)?
+    };
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some((command, rest)) = arguments.split_first() else {
@@ -44,6 +51,8 @@ fn main() -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
+        // Whoever reads on the other end has seen enough.
+        Err(why) if why.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("{why}");
             ExitCode::FAILURE
@@ -58,19 +67,14 @@ fn print(records: Vec<(String, serde_json::Value)>) -> io::Result<bool> {
         Err(records) => records.into_iter().collect(),
     };
     let mut out = io::stdout().lock();
-    match serde_json::to_writer_pretty(&mut out, &shown)
-        .map_err(io::Error::from)
-        .and_then(|()| writeln!(out))
-    {
-        // Whoever reads on the other end has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
-        written => written.map(|()| true),
-    }
+    serde_json::to_writer_pretty(&mut out, &shown)?;
+    writeln!(out)?;
+    Ok(true)
 }
 
 fn run(wanted: &[String]) -> io::Result<bool> {
     if wanted.is_empty() {
-        println!("{USAGE}");
+        say!("{USAGE}");
         return Ok(false);
     }
     let mut records = Vec::new();
@@ -94,29 +98,29 @@ fn diff(wanted: &[String]) -> io::Result<bool> {
             Verdict::Same => same += 1,
             Verdict::Meant(reason) => {
                 meant += 1;
-                println!("{}: differs as meant: {reason}", case.name);
+                say!("{}: differs as meant: {reason}", case.name);
             }
             Verdict::Different(found) => {
                 different += 1;
-                println!("{}: {} differences", case.name, found.len());
+                say!("{}: {} differences", case.name, found.len());
                 for difference in found.iter().take(show) {
-                    println!("  {difference}");
+                    say!("  {difference}");
                 }
             }
             Verdict::Outdated(reason) => {
                 different += 1;
-                println!(
+                say!(
                     "{}: no longer differs, remove it from deviations.json ({reason})",
                     case.name
                 );
             }
             Verdict::Refused(refusal) => {
                 refused += 1;
-                println!("{}: {refusal}", case.name);
+                say!("{}: {refusal}", case.name);
             }
         }
     }
-    println!(
+    say!(
         "{same} cases are the same, {meant} differ as meant, {different} differ, {refused} could not be replayed"
     );
     Ok(different == 0 && refused == 0)
@@ -152,12 +156,12 @@ fn write_records(wanted: &[String]) -> io::Result<bool> {
     for (mut case, record) in made {
         if case.value.get("record") != Some(&record) {
             changed += 1;
-            println!("{}", case.name);
+            say!("{}", case.name);
             case.value["record"] = record;
         }
         case.write()?;
     }
-    println!("{count} cases recorded, {changed} of them new or changed");
+    say!("{count} cases recorded, {changed} of them new or changed");
     Ok(true)
 }
 
@@ -223,7 +227,7 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
             Ok(case) => case,
             Err(why) => {
                 unknown += 1;
-                println!(
+                say!(
                     "seed {seed}: {}",
                     why.to_string().lines().next().unwrap_or_default()
                 );
@@ -234,7 +238,7 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
             Ok(found) if found.is_empty() => continue,
             Err(Refusal::Unsupported(what)) => {
                 refused += 1;
-                println!("seed {seed}: the engine does not offer {what}");
+                say!("seed {seed}: the engine does not offer {what}");
                 continue;
             }
             Err(refusal) => return Err(io::Error::other(format!("seed {seed}: {refusal}"))),
@@ -249,7 +253,7 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
             (!found.is_empty()).then_some((theirs, found))
         };
         let Some((_, first)) = again(&mut recorder, &case) else {
-            println!("seed {seed}: differed once and not again");
+            say!("seed {seed}: differed once and not again");
             continue;
         };
         let kind = kind_of(&first[0]);
@@ -259,7 +263,7 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
             again(&mut recorder, case).is_some_and(|(_, found)| kind_of(&found[0]) == kind)
         });
         let Some((theirs, found)) = again(&mut recorder, &small) else {
-            println!("seed {seed}: differed, but not every time");
+            say!("seed {seed}: differed, but not every time");
             continue;
         };
         small["record"] = theirs;
@@ -269,15 +273,15 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
             value: small,
         };
         case.write()?;
-        println!("seed {seed}: {}", case.path.display());
+        say!("seed {seed}: {}", case.path.display());
         for difference in found.iter().take(3) {
-            println!("  {difference}");
+            say!("  {difference}");
         }
     }
     for (kind, count) in kinds {
-        println!("{count:6}  {kind}");
+        say!("{count:6}  {kind}");
     }
-    println!(
+    say!(
         "{count} random cases, {differ} differ, {refused} use what the engine does not offer, {unknown} LangGraph did \
          not finish"
     );
