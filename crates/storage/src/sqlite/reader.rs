@@ -278,12 +278,18 @@ impl View<'_> {
             })
         };
         let ns = query.ns.as_deref();
-        let from = "SELECT s.id, t.name, s.ns FROM threads t JOIN spaces s ON s.thread = t.id";
-        let sql = match query.thread {
-            Some(_) => format!("{from} WHERE t.name = ?1 AND (?2 IS NULL OR s.ns = ?2) ORDER BY s.ns"),
-            None => format!("{from} WHERE ?1 IS NULL AND (?2 IS NULL OR s.ns = ?2) ORDER BY t.name, s.ns"),
-        };
         let thread = query.thread.as_ref().map(ThreadId::as_str);
+        // Said in the statement and not by a value, so that the index is used whatever the value.
+        let of_thread = if thread.is_some() {
+            "t.name = ?1"
+        } else {
+            "?1 IS NULL"
+        };
+        let of_ns = if ns.is_some() { "s.ns = ?2" } else { "?2 IS NULL" };
+        let sql = format!(
+            "SELECT s.id, t.name, s.ns FROM threads t JOIN spaces s ON s.thread = t.id
+             WHERE {of_thread} AND {of_ns} ORDER BY t.name, s.ns"
+        );
         let mut statement = self.conn.prepare_cached(&sql)?;
         let spaces = statement
             .query_map(params![thread, ns], read)?

@@ -8,6 +8,7 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use superstep::StorageError;
 
@@ -91,7 +92,7 @@ fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, Fault>
     conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     migrate(&mut conn, path)?;
-    conn.set_prepared_statement_cache_capacity(64);
+    keep_statements(&conn)?;
     Ok(conn)
 }
 
@@ -106,8 +107,16 @@ pub(super) fn open_only_reader(path: &Path, options: SqliteOptions) -> Result<Co
     };
     conn.busy_timeout(options.busy_timeout)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
-    conn.set_prepared_statement_cache_capacity(64);
+    keep_statements(&conn)?;
     Ok(conn)
+}
+
+/// Statements are prepared once. By itself SQLite prepares those whose best plan may depend on a value again for every
+/// other value, which takes longer than most of ours run.
+fn keep_statements(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_prepared_statement_cache_capacity(64);
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 fn log_of(path: &Path) -> PathBuf {
@@ -145,7 +154,7 @@ pub(super) fn open_reader(path: &Path, options: SqliteOptions) -> Result<Connect
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(options.busy_timeout)?;
     conn.pragma_update(None, "query_only", true)?;
-    conn.set_prepared_statement_cache_capacity(64);
+    keep_statements(&conn)?;
     Ok(conn)
 }
 
