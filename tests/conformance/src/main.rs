@@ -222,7 +222,10 @@ fn fuzz(arguments: &[String]) -> io::Result<bool> {
         option(arguments, "--keep").map_or_else(|| root().join("../../target/conformance/found"), Into::into);
     let mut recorder = Recorder::start()?;
     let (mut differ, mut refused, mut unknown) = (0, 0, 0);
-    for seed in seed..seed + count {
+    for (done, seed) in (seed..seed + count).enumerate() {
+        if done > 0 && done.is_multiple_of(100) {
+            eprintln!("{done} of {count} cases, {differ} differ");
+        }
         let case = match recorder.generate(seed) {
             Ok(case) => case,
             Err(why) => {
