@@ -16,6 +16,7 @@
 mod build;
 mod growth;
 mod listing;
+mod pruning;
 mod puts;
 pub mod store;
 mod threads;
@@ -146,6 +147,7 @@ pub fn cases() -> Vec<Case> {
     all.extend(growth::cases());
     all.extend(threads::cases());
     all.extend(upkeep::cases());
+    all.extend(pruning::cases());
     all
 }
 

@@ -613,7 +613,7 @@ fn nodes_that_programs_go_to_are_reached() {
     );
     assert_eq!(
         found(json!({"source": source, "destinations": ["look", "__end__"]})),
-        [lost.clone()]
+        std::slice::from_ref(&lost)
     );
     assert_eq!(
         found(json!({"source": source, "destinations": ["lok"]}))[3..],
@@ -621,7 +621,7 @@ fn nodes_that_programs_go_to_are_reached() {
     );
     assert_eq!(
         found(json!({"language": "python", "module": "plan.py", "function": "plan"})),
-        [lost.clone()]
+        std::slice::from_ref(&lost)
     );
     let source = "def plan(state) -> Command[Literal['look']]:\n    return Command(goto='look')";
     assert_eq!(found(json!({"language": "python", "source": source})), [lost]);
