@@ -80,7 +80,8 @@ impl Input {
 /// When checkpoints reach the backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Before the next step starts.
+    /// Before the next step starts. An input is stored together with what START makes of it, unless a router of START
+    /// decides or somebody reads checkpoints.
     #[default]
     Sync,
     /// In the background; all before the run returns.
