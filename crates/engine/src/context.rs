@@ -412,8 +412,8 @@ pub(crate) fn message_metadata(info: &TaskInfo, shared: &Shared, own: &Object) -
     if let Some(thread) = &info.thread {
         meta.insert("thread_id", thread);
     }
-    if let Some((graph_ns, _)) = info.checkpoint_ns.rsplit_once('|') {
-        meta.insert("checkpoint_ns", graph_ns);
+    if let Some(outermost) = &shared.within {
+        meta.insert("checkpoint_ns", &**outermost);
     }
     meta.insert("langgraph_step", info.step);
     meta.insert("langgraph_node", info.node.clone());

@@ -66,7 +66,8 @@ pub(crate) struct Shared {
     pub(crate) ns: Name,
     /// For each graph around this one, its namespace and the checkpoint it is at.
     pub(crate) parents: Object,
-    pub(crate) nested: bool,
+    /// The address of the outermost graph's task that this graph runs in; nothing for that graph itself.
+    pub(crate) within: Option<Name>,
     pub(crate) answers: Arc<Answers>,
     /// Set when the run goes back in time: nested graphs then start from what they held at that time.
     pub(crate) replay: OnceLock<Arc<Replay>>,
@@ -79,6 +80,10 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    pub(crate) fn is_nested(&self) -> bool {
+        self.within.is_some()
+    }
+
     /// A task began or ended, or something was emitted: whoever watches the node around this graph sees it live.
     pub(crate) fn seen(&self) {
         if let Some(pulse) = &self.pulse {
@@ -106,7 +111,7 @@ impl Shared {
             ids: graph.ids.clone(),
             ns: "".into(),
             parents: Object::new(),
-            nested: false,
+            within: None,
             answers: Arc::default(),
             replay: OnceLock::new(),
             address: OnceLock::new(),
@@ -333,7 +338,10 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
         ids: outer.ids.clone(),
         ns: ns.into(),
         parents,
-        nested: true,
+        within: outer
+            .within
+            .clone()
+            .or_else(|| Some(info.checkpoint_ns.as_str().into())),
         answers: outer.answers.clone(),
         replay: outer.replay.clone(),
         address: outer.address.clone(),

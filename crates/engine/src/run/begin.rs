@@ -57,7 +57,7 @@ impl Loop {
         }
         let edited = matches!(self.metadata.source, Source::Update | Source::Fork);
         let forks = has_checkpoint && ((travels && (!edited || superseded)) || elsewhere);
-        if !self.shared.nested {
+        if !self.shared.is_nested() {
             self.resuming = Some(resuming);
             if travels && has_checkpoint {
                 let base = self.live.base.as_ref();
@@ -83,7 +83,7 @@ impl Loop {
         let (Some(saver), Some(thread)) = (&self.saver, &self.shared.config.thread) else {
             return Ok(entry);
         };
-        if self.shared.nested {
+        if self.shared.is_nested() {
             return Ok(nest::enter(&self.shared, &self.plan, &**saver, thread).await?);
         }
         let config = &self.shared.config;

@@ -186,7 +186,7 @@ impl Loop {
     fn new(graph: &Graph, shared: Shared, shown: Shown, resuming: Option<bool>) -> Self {
         let config = &shared.config;
         let saver = match graph.persistence {
-            Persistence::Off if shared.nested => None,
+            Persistence::Off if shared.is_nested() => None,
             _ => shared.saver.clone(),
         };
         let persister = match (&saver, &config.thread) {
@@ -197,7 +197,7 @@ impl Loop {
                 config.durability,
                 config.metrics.clone(),
             )),
-            (None, _) if config.durability != Durability::default() && !shared.nested => {
+            (None, _) if config.durability != Durability::default() && !shared.is_nested() => {
                 tracing::warn!(
                     "durability {:?} means nothing without a checkpointer",
                     config.durability
@@ -267,7 +267,7 @@ impl Loop {
     pub(crate) async fn run(mut self, input: Input) -> Result<RunResult, RunError> {
         let shared = self.shared.clone();
         let span = observe::run(&shared.config, &shared.run_id, &input);
-        let meter = shared.config.metrics.clone().filter(|_| !shared.nested);
+        let meter = shared.config.metrics.clone().filter(|_| !shared.is_nested());
         let mut ending = Ending::of_run(&span, meter.clone());
         let content_limit = shared.config.content_limit;
         self.deadline = Deadline::after(shared.config.run_timeout);
@@ -276,7 +276,7 @@ impl Loop {
             let stopped = self.drive(input).await;
             // A nested graph that came to its end leaves nothing to go on from, unless it keeps its state.
             let over = matches!(stopped, Ok(Stop::Done) | Err(RunError::Recursion { .. }));
-            let worth_storing = !self.shared.nested || !over || !self.shared.ns.contains(':');
+            let worth_storing = !self.shared.is_nested() || !over || !self.shared.ns.contains(':');
             self.make_last();
             let stored = match &mut self.persister {
                 Some(persister) => persister.finish(worth_storing).await,
@@ -324,7 +324,7 @@ impl Loop {
             _ => LifecycleStatus::Pending,
         };
         // A graph that stops inside another shows nothing more: the outermost one does.
-        if !matches!(stop, Stop::Done) && !self.shared.nested {
+        if !matches!(stop, Stop::Done) && !self.shared.is_nested() {
             if let Some(lifecycle) = &self.shared.config.lifecycle {
                 lifecycle.on_interrupt(&self.lifecycle_event(status));
             }
@@ -426,7 +426,7 @@ impl Loop {
             self.pending.clear();
             self.keep_finished = true;
             self.resuming = None;
-            if !self.shared.nested {
+            if !self.shared.is_nested() {
                 // A single answer is for the step that asked; nobody later takes it by accident.
                 *lock(&self.shared.answers.scalar) = None;
             }

@@ -172,7 +172,7 @@ impl Loop {
 
     /// After a failure the run is over for its readers. A graph around a nested one may still go on.
     pub(super) fn fall_silent(&self) {
-        if !self.shared.nested {
+        if !self.shared.is_nested() {
             self.shared.emitter.close();
         }
     }
