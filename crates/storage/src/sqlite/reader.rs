@@ -22,8 +22,8 @@ use super::slot::{Shape, Slot};
 /// The dictionary of channel and node names of one connection. Names are never removed, so it cannot be stale.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    by_row: HashMap<i64, Name>,
-    rows: HashMap<Name, i64>,
+    by_row: HashMap<i64, Name, foldhash::fast::RandomState>,
+    rows: HashMap<Name, i64, foldhash::fast::RandomState>,
 }
 
 impl Names {

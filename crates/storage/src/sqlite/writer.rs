@@ -34,6 +34,7 @@ use crate::codec::chain::{self, Chained, snapshot_due};
 use crate::codec::difference::differences;
 use crate::codec::pack::{Packed, Unpackable, read_refs, refs_blob, split};
 use crate::codec::record::{Delta, Rows};
+use crate::codec::text::uuid_bytes;
 use crate::codec::value::{json, nested, short};
 use crate::codec::warm::Warm;
 
@@ -42,6 +43,9 @@ use super::fault::Fault;
 use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
 use super::reader::{Memo, Metas, Names, SOURCES, State, View, refs_of_writes};
 use super::slot::{Link, Shape, Slot};
+
+/// What every commit looks into.
+type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// States of stored checkpoints kept at hand, and places of namespaces.
 const KNOWN: usize = 4096;
@@ -153,10 +157,12 @@ pub(super) struct Writer {
     path: PathBuf,
     metas: Metas,
     names: Names,
-    spaces: HashMap<(ThreadId, Name), i64>,
-    known: HashMap<(i64, CheckpointId), Arc<Known>>,
+    spaces: Map<(ThreadId, Name), i64>,
+    known: Map<(i64, CheckpointId), Arc<Known>>,
+    /// The greatest id of a namespace, or one that is greater: what comes after it is not stored.
+    newest: Map<i64, [u8; 16]>,
     /// For checkpoints that were stored here, the tasks whose writes are stored.
-    tasks: HashMap<i64, Vec<TaskId>>,
+    tasks: Map<i64, Vec<TaskId>>,
     data_version: i64,
     shelves: Shelves,
     warm: Arc<Warm<State>>,
@@ -208,9 +214,10 @@ impl Writer {
             path,
             metas: Metas::default(),
             names: Names::default(),
-            spaces: HashMap::new(),
-            known: HashMap::new(),
-            tasks: HashMap::new(),
+            spaces: Map::default(),
+            known: Map::default(),
+            newest: Map::default(),
+            tasks: Map::default(),
             data_version: 0,
             shelves: Shelves::new()?,
             warm,
@@ -370,6 +377,7 @@ impl Writer {
     fn forget_threads(&mut self) {
         self.spaces.clear();
         self.known.clear();
+        self.newest.clear();
         self.tasks.clear();
     }
 

@@ -96,12 +96,42 @@ impl Writer {
         if let Some(known) = self.known.get(&(space, id.clone())) {
             return Ok(Some(known.seq));
         }
+        if self.is_beyond(space, id)? {
+            return Ok(None);
+        }
         let seq = self
             .conn
             .prepare_cached("SELECT seq FROM checkpoints WHERE space = ?1 AND id = ?2")?
             .query_row(params![space, id_column(id.as_str())], |row| row.get(0))
             .optional()?;
         Ok(seq)
+    }
+
+    /// Does an id come after every stored one of its namespace? Those that were just made do, and nothing need be asked.
+    fn is_beyond(&mut self, space: i64, id: &CheckpointId) -> Result<bool, Fault> {
+        let Some(id) = uuid_bytes(id.as_str()) else {
+            return Ok(false);
+        };
+        let newest = match self.newest.get(&space) {
+            Some(newest) => *newest,
+            None => {
+                // Bytes come after texts.
+                let newest = self
+                    .conn
+                    .prepare_cached("SELECT id FROM checkpoints WHERE space = ?1 ORDER BY id DESC LIMIT 1")?
+                    .query_row([space], |row| {
+                        Ok(row.get_ref(0)?.as_blob().unwrap_or_default().try_into())
+                    })
+                    .optional()?;
+                let newest = newest.and_then(Result::ok).unwrap_or_default();
+                if self.newest.len() >= KNOWN {
+                    self.newest.clear();
+                }
+                self.newest.insert(space, newest);
+                newest
+            }
+        };
+        Ok(id > newest)
     }
 
     pub(super) fn known(
@@ -288,6 +318,9 @@ impl Writer {
         };
         self.fresh.states.push((seq, known.state.clone()));
         self.remember(space, &checkpoint.id, Arc::new(known));
+        if let (Some(newest), Some(id)) = (self.newest.get_mut(&space), uuid_bytes(checkpoint.id.as_str())) {
+            *newest = id.max(*newest);
+        }
         self.tasks.insert(seq, Vec::new());
         Ok(seq)
     }

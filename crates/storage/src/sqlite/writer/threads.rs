@@ -67,6 +67,7 @@ impl Writer {
                 None => self.make_space(to, &ns)?,
             };
             self.copy_space(source, target, from, &mut copied)?;
+            self.newest.remove(&target);
         }
         Ok(())
     }
