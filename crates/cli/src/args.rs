@@ -193,10 +193,12 @@ pub(crate) struct Running {
     /// At most so many nodes at once
     #[arg(long, value_name = "N")]
     pub(crate) max_concurrency: Option<NonZeroUsize>,
-    /// Let this model answer wherever the graph names the scripted one, e.g. openai::gpt-4o-mini
+    /// Let this model answer wherever the graph names the scripted one, e.g. openai::gpt-4o-mini [default: what the
+    /// thread kept; '' is the graph's own]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Record what models answer beside the graph, or replay it without asking them [default: what each node says]
+    /// Record what models answer beside the graph, or replay it without asking them [default: what the
+    /// thread kept, then what each node says]
     #[arg(long, value_name = "HOW")]
     pub(crate) models: Option<Models>,
 }

@@ -106,18 +106,28 @@ impl Store {
 
     /// The newest checkpoint of a thread that must be there.
     pub(crate) async fn head(&self, thread: &ThreadId) -> Result<CheckpointHead, Fault> {
+        let found = self.newest(thread).await?;
+        found.ok_or_else(|| self.no_thread(thread))
+    }
+
+    /// The newest checkpoint of a thread, if there is one.
+    pub(crate) async fn newest(&self, thread: &ThreadId) -> Result<Option<CheckpointHead>, Fault> {
+        self.found(thread, None).await
+    }
+
+    async fn found(
+        &self,
+        thread: &ThreadId,
+        checkpoint: Option<&str>,
+    ) -> Result<Option<CheckpointHead>, Fault> {
         let query = ListQuery {
             thread: Some(thread.clone()),
             ns: Some("".into()),
+            id: checkpoint.map(Into::into),
             limit: Some(1),
             ..ListQuery::default()
         };
-        self.saver
-            .heads(&query)
-            .await?
-            .into_iter()
-            .next()
-            .ok_or_else(|| self.no_thread(thread))
+        Ok(self.saver.heads(&query).await?.into_iter().next())
     }
 
     /// A thread that must be there.
@@ -134,23 +144,15 @@ impl Store {
         ))
     }
 
-    /// Refuses a checkpoint that the thread does not have.
-    pub(crate) async fn has(&self, thread: &ThreadId, checkpoint: &str) -> Result<(), Fault> {
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some("".into()),
-            id: Some(checkpoint.into()),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
-        if self.saver.heads(&query).await?.is_empty() {
-            return Err(Fault::usage(format!(
+    /// A checkpoint that the thread must have.
+    pub(crate) async fn has(&self, thread: &ThreadId, checkpoint: &str) -> Result<CheckpointHead, Fault> {
+        self.found(thread, Some(checkpoint)).await?.ok_or_else(|| {
+            Fault::usage(format!(
                 "Thread {thread} has no checkpoint {checkpoint}. List them with `superstep history {}{}`.",
                 quoted(thread.as_str()),
                 self.option
-            )));
-        }
-        Ok(())
+            ))
+        })
     }
 }
 

@@ -154,6 +154,14 @@ pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &st
     {
         out::note(&format!("    {key}: {}", short(value, SUMMARY)));
     }
+    if let Some(edited) = value.get("value").filter(|_| text.is_some()) {
+        out::note("  It is now:");
+        let shown = match edited.as_str() {
+            Some(text) => text.to_owned(),
+            None => serde_json::to_string_pretty(edited).unwrap_or_default(),
+        };
+        out::note(&indented(&indented(&shown)));
+    }
     let id = if alone {
         String::new()
     } else {
@@ -191,7 +199,11 @@ pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &st
             }
         }
         None => {
-            if let Some(schema) = value.get("schema").filter(|_| text.is_some()) {
+            let schema = value.get("schema").filter(|_| text.is_some());
+            if schema.is_some_and(|schema| *schema == serde_json::json!({"type": "string"})) {
+                return out::note(&format!("  {resume} --text TEXT"));
+            }
+            if let Some(schema) = schema {
                 out::note(&format!("  The answer is: {}", short(schema, 2 * SUMMARY)));
             }
             out::note(&format!("  {resume} --answer JSON"));

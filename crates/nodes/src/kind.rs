@@ -627,6 +627,13 @@ impl BuildSite<'_> {
     pub fn schema(&self, pointer: &str, schema: &Json) -> Result<jsonschema::Validator, Diagnostic> {
         jsonschema::validator_for(schema).map_err(|e| self.problem("bad-schema", pointer, &e.to_string()))
     }
+    /// Compiles a JSON Schema of what people fill in: a date has to be one, because nobody else looks at it.
+    pub(crate) fn form(&self, pointer: &str, schema: &Json) -> Result<jsonschema::Validator, Diagnostic> {
+        jsonschema::options()
+            .should_validate_formats(true)
+            .build(schema)
+            .map_err(|e| self.problem("bad-schema", pointer, &e.to_string()))
+    }
     fn place(&self, pointer: &str) -> String {
         format!(
             "`{}` of node {}",

@@ -36,4 +36,4 @@ pub use durable::is_own_record;
 pub use kind::{KindInfo, NodeKind, Usage};
 pub use nested::{NestedError, Stamp};
 pub use provider::ModelSettings;
-pub use registry::{Built, Environment, Registry};
+pub use registry::{Built, Checked, Environment, Registry};

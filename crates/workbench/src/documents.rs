@@ -18,7 +18,7 @@ use crate::autosave::{Slot, Unsaved};
 use crate::files::{self, Fingerprint};
 use crate::wire::{
     AppEvent, Applied, ApplyPatch, Autosaves, CloseGraph, Diagnostic, Empty, GraphRef, GraphView, Json,
-    NewGraph, NodeRef, OpenGraph, Problem, Record, RestoreGraph, SaveGraph, Saved, Severity,
+    Leads, NewGraph, NodeRef, OpenGraph, Problem, Record, RestoreGraph, SaveGraph, Saved, Severity,
 };
 
 /// Unsaved changes are written this long after the first of them, and then at most so often.
@@ -56,13 +56,30 @@ struct State {
     disk: Option<Fingerprint>,
     /// Problems that only the text shows (see [`Document::parse`]).
     of_text: Vec<superstep_document::Diagnostic>,
-    diagnostics: Vec<Diagnostic>,
+    found: Found,
     recovered_at: Option<String>,
     timer: bool,
     last_autosave: Option<Instant>,
     /// Why the last autosave failed; shown among the problems until one succeeds.
     unkept: Option<Problem>,
     closed: bool,
+}
+
+/// What checking a document finds.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Found {
+    diagnostics: Vec<Diagnostic>,
+    leads: Leads,
+}
+
+impl Found {
+    fn told(self, graph_id: &str) -> AppEvent {
+        AppEvent::Diagnostics {
+            graph_id: graph_id.to_owned(),
+            diagnostics: self.diagnostics,
+            leads: self.leads,
+        }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -173,7 +190,8 @@ impl Open {
             records: records(&state.document),
             rev: state.rev,
             saved_rev: state.saved_rev,
-            diagnostics: state.diagnostics.clone(),
+            diagnostics: state.found.diagnostics.clone(),
+            leads: state.found.leads.clone(),
             recovered_at: state.recovered_at.clone(),
             sample_input,
             readme,
@@ -212,17 +230,23 @@ impl State {
             .of_text
             .iter()
             .filter(|d| unreadable || !matches!(d.code, "not-json" | "not-an-object"));
-        let mut found: Vec<Diagnostic> = of_text.map(wire_diagnostic).collect();
+        let mut found = Found {
+            diagnostics: of_text.map(wire_diagnostic).collect(),
+            leads: Leads::new(),
+        };
         if !unreadable {
             let folder = self.path.as_deref().and_then(Path::parent);
-            found.extend(
-                workbench
-                    .check(&self.document, folder)
-                    .iter()
-                    .map(wire_diagnostic),
-            );
+            let checked = workbench.check(&self.document, folder);
+            found
+                .diagnostics
+                .extend(checked.problems.iter().map(wire_diagnostic));
+            let leading = checked.usage.into_iter().filter_map(|(record, usage)| {
+                let node = record.strip_prefix("node:")?.to_owned();
+                (!usage.leads.is_empty()).then(|| (node, usage.leads.into_iter().collect()))
+            });
+            found.leads.extend(leading);
         }
-        found.extend(self.unkept.as_ref().map(|problem| {
+        found.diagnostics.extend(self.unkept.as_ref().map(|problem| {
             Diagnostic {
                 code: "autosave-failed".into(),
                 severity: Severity::Warning,
@@ -235,7 +259,7 @@ impl State {
                 pointer: None,
             }
         }));
-        self.diagnostics = found;
+        self.found = found;
     }
 
     fn unsaved(&self, id: &str, instance: &str) -> Unsaved {
@@ -359,7 +383,7 @@ impl Workbench {
                 autosaved_rev: 1,
                 disk: unsaved.base,
                 of_text,
-                diagnostics: Vec::new(),
+                found: Found::default(),
                 recovered_at: Some(unsaved.saved_at),
                 timer: false,
                 last_autosave: None,
@@ -393,7 +417,7 @@ impl Workbench {
                 autosaved_rev: 0,
                 disk: None,
                 of_text: Vec::new(),
-                diagnostics: Vec::new(),
+                found: Found::default(),
                 recovered_at: None,
                 timer: false,
                 last_autosave: None,
@@ -458,7 +482,7 @@ impl Workbench {
                         autosaved_rev: 0,
                         disk: Some(Fingerprint::of(&text)),
                         of_text,
-                        diagnostics: Vec::new(),
+                        found: Found::default(),
                         recovered_at: None,
                         timer: false,
                         last_autosave: None,
@@ -533,7 +557,8 @@ impl Workbench {
         state.check(self);
         let applied = Applied {
             rev: state.rev,
-            diagnostics: state.diagnostics.clone(),
+            diagnostics: state.found.diagnostics.clone(),
+            leads: state.found.leads.clone(),
         };
         if !state.timer {
             state.timer = true;
@@ -584,13 +609,10 @@ impl Workbench {
             if changed {
                 state.check(self);
             }
-            changed.then(|| state.diagnostics.clone())
+            changed.then(|| state.found.clone())
         };
-        if let Some(diagnostics) = changed {
-            self.hub.publish(AppEvent::Diagnostics {
-                graph_id: open.id.clone(),
-                diagnostics,
-            });
+        if let Some(found) = changed {
+            self.hub.publish(found.told(&open.id));
         }
         written
     }
@@ -600,15 +622,12 @@ impl Workbench {
         for open in self.documents.all() {
             let changed = {
                 let mut state = lock(&open.state);
-                let before = state.diagnostics.clone();
+                let before = state.found.clone();
                 state.check(self);
-                (state.diagnostics != before).then(|| state.diagnostics.clone())
+                (state.found != before).then(|| state.found.clone())
             };
-            if let Some(diagnostics) = changed {
-                self.hub.publish(AppEvent::Diagnostics {
-                    graph_id: open.id.clone(),
-                    diagnostics,
-                });
+            if let Some(found) = changed {
+                self.hub.publish(found.told(&open.id));
             }
         }
     }

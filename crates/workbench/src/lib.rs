@@ -297,9 +297,9 @@ impl Workbench {
     }
 
     /// Every problem of a document: its structure, and what its nodes and expressions say.
-    fn check(&self, document: &Document, folder: Option<&Path>) -> Vec<superstep_document::Diagnostic> {
+    fn check(&self, document: &Document, folder: Option<&Path>) -> superstep_nodes::Checked {
         let environment = self.environment(folder.map(Path::to_path_buf));
-        self.registry.problems(document, &environment)
+        self.registry.checked(document, &environment)
     }
 
     /// Connections to model servers and prices, as the file in the data folder has them now.

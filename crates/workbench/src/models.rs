@@ -53,7 +53,7 @@ impl RunModels {
     }
 
     /// Without a model that has no name.
-    pub(crate) fn cleaned(self) -> Self {
+    pub fn cleaned(self) -> Self {
         let named = self.scripted.map(|model| model.trim().to_owned());
         Self {
             scripted: named.filter(|model| !model.is_empty()),

@@ -48,10 +48,10 @@ describe("Sync", () => {
       baseRev: 4,
       ops: [{ id: "node:a", from: { n: 0 }, to: { n: 2 } }],
     });
-    answers[0]?.resolve({ rev: 5, diagnostics: [] });
+    answers[0]?.resolve({ rev: 5, diagnostics: [], leads: {} });
     await settle();
     expect(sent[1]?.baseRev).toBe(5);
-    answers[1]?.resolve({ rev: 6, diagnostics: [] });
+    answers[1]?.resolve({ rev: 6, diagnostics: [], leads: {} });
     await sync.flush();
     expect(sync.settled).toBe(true);
     expect(sync.dirty).toBe(true);

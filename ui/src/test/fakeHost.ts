@@ -156,6 +156,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map()): FakeHos
       rev: open.rev,
       savedRev: open.savedRev,
       diagnostics: [],
+      leads: {},
     };
   };
   const open = (file: Json, path: string | null): GraphView => {
@@ -201,7 +202,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map()): FakeHos
         throw new RpcProblem({ code: "conflict", message: "The graph has changed elsewhere." });
       found.doc.apply({ ops: ops as PatchOp[] });
       found.rev += 1;
-      return { rev: found.rev, diagnostics: [] };
+      return { rev: found.rev, diagnostics: [], leads: {} };
     },
     "graph.save": ({ graphId, path }) => {
       const found = need(String(graphId));

@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use superstep::{
-    Graph, Input, Interrupt, List, Object, RunConfig, RunError, RunResult, RunStatus, StateRef,
-    StateSnapshot, StreamMode, ThreadId, Value,
+    CheckpointHead, Graph, Input, Interrupt, List, Object, RunConfig, RunError, RunResult, RunStatus,
+    StateRef, StateSnapshot, StreamMode, ThreadId, Value,
 };
 use superstep_nodes::Grants;
 use superstep_nodes::kinds::ask;
@@ -20,34 +20,48 @@ use crate::place::{Store, graph_of, quoted};
 use crate::progress::{self, Progress, json};
 
 pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
-    let file = GraphFile::read(&args.graph)?.with_models(args.running.models());
-    let graph = runnable(&file, args.running.trust)?;
+    let file = GraphFile::read(&args.graph)?;
     let store = Store::open(&args.running.db).await?;
+    let known = args.thread.as_deref().map(ThreadId::from);
+    let head = match &known {
+        Some(thread) => store.newest(thread).await?,
+        None => None,
+    };
+    let before = match (&known, &args.checkpoint) {
+        (Some(thread), Some(checkpoint)) => Some(store.has(thread, checkpoint).await?),
+        _ => head.clone(),
+    };
+    let file = file.with_models(models(&args.running, before.as_ref()));
+    let graph = runnable(&file, args.running.trust)?;
     let input = match (args.input, &args.example) {
         (Some(input), _) => Some(input),
         (None, Some(name)) => Some(example(&file, name)?),
         (None, None) => None,
     };
-    let known = args.thread.as_deref().map(ThreadId::from);
-    let input = match (input, &known) {
+    let input = match (input, &head) {
         (Some(input), _) => {
             check_input(&file, &input)?;
             Input::Value(input)
         }
-        (None, Some(thread)) => {
-            store
-                .head(thread)
-                .await
-                .map_err(|_| no_input(&file, Some(thread)))?;
-            Input::Resume
-        }
-        (None, None) => return Err(no_input(&file, None)),
+        (None, Some(_)) => Input::Resume,
+        (None, None) => return Err(no_input(&file, known.as_ref())),
     };
     let thread = known.unwrap_or_else(|| uuid::Uuid::now_v7().to_string().into());
-    if let Some(checkpoint) = &args.checkpoint {
-        store.has(&thread, checkpoint).await?;
-    }
     drive(&file, graph, store, thread, args.checkpoint, input, &args.running).await
+}
+
+/// Who answers for the models: what is said now, and of the rest what the thread kept where it goes on from.
+fn models(said: &Running, before: Option<&CheckpointHead>) -> RunModels {
+    let (said, before) = (
+        said.models(),
+        before.map(|head| RunModels::of(&head.metadata.user)),
+    );
+    let before = before.unwrap_or_default();
+    let models = RunModels {
+        scripted: said.scripted.or(before.scripted),
+        recording: said.recording.or(before.recording),
+    };
+    models.cleaned()
 }
 
 /// The graph, when it is allowed to run. What cannot run at all is said first.
@@ -64,16 +78,12 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.running.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
-    if let Some(checkpoint) = &args.checkpoint {
-        store.has(&thread, checkpoint).await?;
-    }
-    // A thread goes on with the models that it began with.
-    let (models, before) = (args.running.models(), RunModels::of(&head.metadata.user));
-    let models = RunModels {
-        scripted: models.scripted.or(before.scripted),
-        recording: models.recording.or(before.recording),
+    let before = match &args.checkpoint {
+        Some(checkpoint) => store.has(&thread, checkpoint).await?,
+        None => head.clone(),
     };
-    let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?.with_models(models);
+    let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
+    let file = file.with_models(models(&args.running, Some(&before)));
     let graph = runnable(&file, args.running.trust)?;
     let answer = args.answer.or(args.text.map(Value::from));
     let input = match (args.answers, answer) {
@@ -328,6 +338,10 @@ fn ended(
     result: Result<RunResult, RunError>,
 ) -> Result<(), Fault> {
     let resume = format!("superstep resume {}{}", quoted(thread.as_str()), store.option);
+    let kept = |said: String| match store.name.as_str() {
+        "memory:" => "Nothing is kept: the thread was in memory only.".to_owned(),
+        _ => said,
+    };
     let result = match result {
         Ok(result) => result,
         Err(error) => {
@@ -336,16 +350,16 @@ fn ended(
             }
             return Err(match error {
                 RunError::Cancelled => {
-                    out::note(&format!(
+                    out::note(&kept(format!(
                         "Stopped. What was finished is kept; go on with: {resume}"
-                    ));
+                    )));
                     Fault::quiet(STOPPED)
                 }
                 RunError::Node { .. } | RunError::Recursion { .. } | RunError::LoopLimit { .. } => {
                     out::note(&format!("superstep: {error}"));
-                    out::note(&format!(
+                    out::note(&kept(format!(
                         "Finished work is kept. Remove the cause and go on with: {resume}"
-                    ));
+                    )));
                     Fault::quiet(FAILED)
                 }
                 other => other.into(),
@@ -388,7 +402,7 @@ fn ended(
         }
         RunStatus::Breakpoint => {
             if !machine {
-                out::note(&format!("Stopped at a breakpoint. Go on with: {resume}"));
+                out::note(&kept(format!("Stopped at a breakpoint. Go on with: {resume}")));
             }
             Err(Fault::quiet(WAITING))
         }

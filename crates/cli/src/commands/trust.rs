@@ -48,7 +48,15 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<(), Fault> {
         )?);
     }
     out::note(&format!("project {project}"));
-    if wanted.is_empty() {
+    let errors = file.problems(&Registry::standard()).iter().filter(|it| it.is_error()).count();
+    if errors > 0 {
+        out::note(&format!(
+            "The graph has {}, and what is broken in it is not looked at: it may want more once that is mended. \
+             `superstep check {}` shows everything.",
+            out::count(errors as u64, "error"),
+            quoted(&graph.to_string_lossy())
+        ));
+    } else if wanted.is_empty() {
         out::note("The graph touches nothing outside of itself.");
     }
     let mut rows: Vec<Vec<String>> = wanted

@@ -486,6 +486,45 @@ fn documents_of_every_form_are_searched_and_models_replayed() {
     assert_eq!(state.json()["found"][0]["title"], "Locks", "{}", state.err);
 }
 
+/// Whoever answered on a thread answers its next turn too, from the place that is gone on from.
+#[test]
+fn a_thread_keeps_who_answers_for_its_models() {
+    let user = User::new();
+    let graph = json!({
+        "format": "superstep/1", "name": "chat",
+        "state": {"messages": {"type": "array", "reducer": "add_messages"}},
+        "nodes": {"say": {"kind": "model", "config": {
+            "model": "scripted", "messages": "messages", "into": "messages", "script": [{"say": "Noted."}]}}},
+        "edges": [{"from": "__start__", "to": "say"}, {"from": "say", "to": "__end__"}],
+    });
+    let path = user.graph("chat.json", &graph);
+    let turn = |more: &[&str]| {
+        let input = r#"{"messages": [{"type": "human", "content": "Hi"}]}"#;
+        let args = ["run", &path, "--thread", "t", "--input", input];
+        user.expect(0, &[&args, more].concat());
+        let file = user.dir.path().join("recordings/models.jsonl");
+        let kept = std::fs::read_to_string(file).unwrap_or_default().lines().count();
+        let shown = user.expect(0, &["threads", "show", "t", "--json"]).json();
+        (kept, shown["checkpoint_id"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(turn(&[]).0, 0);
+    let (kept, recorded) = turn(&["--models", "record"]);
+    assert_eq!(kept, 1);
+    assert_eq!(turn(&[]).0, 2, "it goes on as it was");
+    assert_eq!(turn(&["--models", "off"]).0, 2);
+    assert_eq!(turn(&[]).0, 2);
+    assert_eq!(turn(&["--checkpoint", &recorded]).0, 3, "as it was there");
+    // An edit keeps it, and a model that is not there is asked for in the next turn, too.
+    user.expect(0, &["update", "t", "--values", "{}", "--as-node", "say"]);
+    assert_eq!(turn(&["--model", " "]).0, 4);
+    let missing = user.expect(2, &["run", &path, "--thread", "t", "--checkpoint", "nowhere"]);
+    assert!(
+        missing.err.contains("has no checkpoint nowhere"),
+        "{}",
+        missing.err
+    );
+}
+
 #[test]
 fn a_question_says_every_way_to_answer_and_who_may() {
     let user = User::new();

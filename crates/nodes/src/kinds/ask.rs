@@ -208,7 +208,7 @@ impl NodeKind for Ask {
         let config: AskConfig = site.parse()?;
         let edited = config.edit.as_ref().and_then(|key| site.keys.get(key));
         let schema = config.schema(site.keys.get(&config.into), edited);
-        let validator = site.schema("/answer", &schema)?;
+        let validator = site.form("/answer", &schema)?;
         let choices = serde_json::to_value(&config.choices).unwrap_or_default();
         Ok(Arc::new(AskNode {
             question: site.template("/question", &config.question)?,

@@ -186,16 +186,25 @@ fn guess(site: &mut Site<'_>, source: &str) {
     }
 }
 
-/// Notes where the node may go without an edge, and says when that is nowhere.
-fn leads_to(site: &mut Site<'_>, pointer: &str, to: &str) {
+/// Notes where the node may go without an edge, and says when that is nowhere. `annotated` is a program that says so.
+fn leads_to(site: &mut Site<'_>, pointer: &str, to: &str, annotated: Option<&str>) {
     site.usage.leads.insert(to.to_owned());
     if to != END && !site.nodes.contains_key(to) {
         let names = || site.nodes.keys().copied();
-        let message = format!(
-            "There is no node `{to}` to go to.{}",
-            suggest::did_you_mean(to, names())
-        );
-        let remedy = format!("Name a node of this graph: {}.", suggest::listing(names()));
+        let hint = suggest::did_you_mean(to, names());
+        let listing = suggest::listing(names());
+        let (message, remedy) = match annotated {
+            None => (
+                format!("There is no node `{to}` to go to.{hint}"),
+                format!("Name a node of this graph: {listing}."),
+            ),
+            Some(program) => (
+                format!(
+                    "{program} says in its return annotation that it goes to `{to}`, and there is no such node.{hint}"
+                ),
+                format!("Name a node of this graph in the `Literal[…]` of the annotation: {listing}."),
+            ),
+        };
         site.error("unknown-node", pointer, message, remedy);
     }
 }
@@ -219,7 +228,7 @@ impl NodeKind for Code {
             return;
         };
         for (place, to) in config.destinations.iter().enumerate() {
-            leads_to(site, &format!("/destinations/{place}"), to);
+            leads_to(site, &format!("/destinations/{place}"), to, None);
         }
         match config.language {
             Language::Python => {
@@ -227,7 +236,10 @@ impl NodeKind for Code {
                 function.check(site, "");
                 if let Some(text) = function.text(site) {
                     guess(site, &text);
-                    site.usage.leads.extend(function.goals(&text));
+                    let (pointer, program) = function.named();
+                    for to in function.goals(&text) {
+                        leads_to(site, pointer, &to, Some(&program));
+                    }
                 }
             }
             Language::JavaScript => {

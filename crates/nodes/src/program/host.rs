@@ -11,6 +11,7 @@ use superstep::{Interrupted, NodeContext, NodeError, TaskFn, Value};
 use tokio::sync::oneshot;
 
 use super::store::{self, StoreRequest};
+use super::stream::Streams;
 use super::{Ending, Event, Fault, Inbox, NODE, Reply, Request, Said, Told};
 use crate::secrets::{redact_result, redact_value};
 
@@ -79,6 +80,7 @@ where
         answers: Answers::new(),
         stores: Answers::new(),
         unanswered: HashMap::new(),
+        streams: Streams::default(),
         stops: Vec::new(),
     };
     loop {
@@ -106,6 +108,8 @@ struct Host<'a, F> {
     stores: Answers,
     /// By scope: a question that has no answer yet, before it is known how it reads.
     unanswered: HashMap<u64, NodeError>,
+    /// Messages that it streams.
+    streams: Streams,
     /// Why the program was not to go on.
     stops: Vec<NodeError>,
 }
@@ -123,7 +127,11 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
         let reply = |reply| (self.tell)(Told::Answer(id, reply));
         match request {
             Request::Emit(value) => self.context.emit(redact_value(&value)).await,
-            Request::Message(value) => self.context.message(redact_value(&value)).await,
+            Request::Message(value) => {
+                for told in self.streams.told(&value) {
+                    self.context.message(told).await;
+                }
+            }
             Request::Log(line) => self.context.emit(self.owner.event("log", line.into())).await,
             Request::Progress(progress) => {
                 self.context.heartbeat();
@@ -239,6 +247,9 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
 
     async fn end<T, E: From<Fault>>(mut self, end: Result<Ending<T>, E>) -> Result<Result<T, E>, NodeError> {
         while self.stores.next().await.is_some() {}
+        for told in self.streams.rest() {
+            self.context.message(told).await;
+        }
         let end = match end {
             Ok(Ending::Ok(value)) => Ok(value),
             Ok(Ending::Error(fault)) => Err(fault.into()),

@@ -4,6 +4,7 @@
 
 mod host;
 mod store;
+mod stream;
 
 use serde::{Deserialize, Serialize};
 use superstep::{Command, CommandGraph, Failure, NodeContext, NodeOutput, Target, Value};

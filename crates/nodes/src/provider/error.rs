@@ -258,7 +258,7 @@ impl fmt::Display for ModelError {
             ModelError::Recording { cause } => f.write_str(cause),
             ModelError::BadOutput { cause, answer } => write!(
                 f,
-                "the answer is not the JSON that `output` asks for: {cause}. The answer was: {answer}. Say in the prompt what is wanted, or relax the schema."
+                "the answer is not the JSON that was asked for: {cause}. The answer was: {answer}. Say in the prompt what is wanted, or relax the schema."
             ),
         }
     }

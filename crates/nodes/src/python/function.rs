@@ -173,6 +173,14 @@ impl PythonFunction {
         goals(text, function)
     }
 
+    /// The setting that says which function it is, and how messages begin that tell of it.
+    pub(crate) fn named(&self) -> (&'static str, String) {
+        match (self.source(), self.module(), &self.function) {
+            (None, Some(module), Some(function)) => ("/function", format!("`{function}` in {module}")),
+            _ => ("/source", "The function".to_owned()),
+        }
+    }
+
     /// The text of the function's file or source, for a guess at the state keys that it uses.
     pub(crate) fn text(&self, site: &Site<'_>) -> Option<String> {
         match (self.source(), self.module()) {

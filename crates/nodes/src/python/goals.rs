@@ -4,11 +4,12 @@
 /// Longest part of a text that is looked through after a function's name.
 const LONGEST: usize = 16 * 1024;
 
-/// The targets in the return annotation of `function`, or without one of all functions at the margin.
+/// The targets in the return annotation of `function`. Without a name it is the one that the worker would call: `node`,
+/// or the last at the margin.
 pub(crate) fn goals(text: &str, function: Option<&str>) -> Vec<String> {
     let wanted = function.map(|name| name.rsplit('.').next().unwrap_or(name));
     let mut found: Vec<String> = Vec::new();
-    let mut at = 0;
+    let (mut at, mut settled) = (0, false);
     for line in text.split_inclusive('\n') {
         let start = line.trim_start();
         let margin = start.len() == line.len();
@@ -16,7 +17,13 @@ pub(crate) fn goals(text: &str, function: Option<&str>) -> Vec<String> {
         if let Some(rest) = def.strip_prefix("def ") {
             let rest = rest.trim_start();
             let name = rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next();
-            if wanted.map_or(margin, |wanted| name == Some(wanted)) {
+            if wanted.is_none() && margin && !settled {
+                found.clear();
+                settled = name == Some("node");
+            }
+            if wanted.map_or(margin && (!settled || name == Some("node")), |wanted| {
+                name == Some(wanted)
+            }) {
                 let from = at + line.len() - rest.len() + name.unwrap_or_default().len();
                 for goal in annotation(&text[from..]).map(targets).unwrap_or_default() {
                     if !found.contains(&goal) {
@@ -176,7 +183,17 @@ mod tests {
             (
                 "def one(s) -> Command[Literal['a']]: ...\ndef two(s) -> dict: ...",
                 None,
+                vec![],
+            ),
+            (
+                "def node(s) -> Command[Literal['a']]: ...\ndef two(s) -> Command[Literal['b']]: ...",
+                None,
                 vec!["a"],
+            ),
+            (
+                "def one(s) -> Command[Literal['a']]: ...\ndef two(s) -> Command[Literal['b']]:\n    def inner(): ...",
+                None,
+                vec!["b"],
             ),
             (
                 "def plan(s) -> dict[Literal['a'], int]: ...",

@@ -73,6 +73,15 @@ pub struct Built {
     pub files: Vec<(PathBuf, Stamp)>,
 }
 
+/// What was found in a document.
+#[derive(Debug)]
+pub struct Checked {
+    /// Every problem.
+    pub problems: Vec<Diagnostic>,
+    /// State keys that each node and edge uses, and where it may go without an edge, by record id.
+    pub usage: BTreeMap<String, Usage>,
+}
+
 /// Results of nodes that are kept at once.
 const CACHE_SIZE: usize = 1_000;
 
@@ -166,7 +175,16 @@ impl Registry {
 
     /// Every problem of a document: its structure, and what its nodes and expressions say; the disk is looked at.
     pub fn problems(&self, document: &Document, environment: &Environment) -> Vec<Diagnostic> {
-        self.look_at(document, Some(environment), &[]).all(document)
+        self.checked(document, environment).problems
+    }
+
+    /// The same, and what the nodes use and where they may go, as far as the files beside the graph tell.
+    pub fn checked(&self, document: &Document, environment: &Environment) -> Checked {
+        let mut found = self.look_at(document, Some(environment), &[]);
+        Checked {
+            problems: found.all(document),
+            usage: found.usage,
+        }
     }
 
     /// State keys that each node and edge uses, by record id.

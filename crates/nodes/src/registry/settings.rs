@@ -136,7 +136,14 @@ pub(super) fn config_problems(entry: &Entry, site: &mut Site<'_>) -> BTreeSet<St
     };
     let config = Json::Object(site.config.clone());
     let mut broken = BTreeSet::new();
-    for error in validator.iter_errors(&config) {
+    let errors: Vec<ValidationError<'_>> = validator.iter_errors(&config).collect();
+    // Which words there are says more than that it is to be a word.
+    let worded = |error: &ValidationError<'_>| {
+        let same = |other: &&ValidationError<'_>| other.instance_path() == error.instance_path();
+        let choice = |other: &ValidationError<'_>| matches!(other.kind(), ValidationErrorKind::Enum { .. });
+        matches!(error.kind(), ValidationErrorKind::Type { .. }) && errors.iter().filter(same).any(choice)
+    };
+    for error in errors.iter().filter(|error| !worded(error)) {
         let path = error.instance_path().to_string();
         match error.kind() {
             ValidationErrorKind::Required { property } => {
@@ -156,7 +163,7 @@ pub(super) fn config_problems(entry: &Entry, site: &mut Site<'_>) -> BTreeSet<St
             _ => {
                 let name = path.trim_start_matches('/').replace('/', ".");
                 broken.insert(path.split('/').nth(1).unwrap_or_default().to_owned());
-                let (message, remedy) = mended(&name, &error);
+                let (message, remedy) = mended(&name, error);
                 site.error("bad-setting", &path, message, remedy);
             }
         }

@@ -572,22 +572,27 @@ fn nodes_that_programs_go_to_are_reached() {
     let project = tempfile::tempdir().unwrap();
     std::fs::write(
         project.path().join("plan.py"),
-        "def plan(state) -> Command[Literal['look', \"gone\"]]:\n    return Command(goto='look')\n",
+        "def plan(state) -> Command[Literal['look', \"__end__\"]]:\n    return Command(goto='look')\n\n\
+         def stray(state) -> Command[Literal['look', 'aftr']]:\n    return Command(goto='look')\n",
     )
     .unwrap();
     let environment = superstep_nodes::Environment::new(Some(project.path().to_owned()))
         .with_variables(|_| None)
         .with_grants(superstep_nodes::Grants::all());
     let registry = superstep_nodes::Registry::standard();
-    let found = |config: Json| -> Vec<String> {
+    let goes = |config: Json| {
         let assign = json!({"kind": "assign", "config": {"set": {"n": "1"}}});
         let graph = json!({
             "format": "superstep/1", "name": "goes", "state": {"n": {}},
             "nodes": {"plan": {"kind": "code", "config": config}, "look": assign, "after": assign, "lost": assign},
             "edges": [{"from": "__start__", "to": "plan"}, {"from": "look", "to": "after"}],
         });
-        let (document, _) = superstep_document::Document::parse(&graph.to_string());
-        let problems = registry.problems(&document, &environment);
+        superstep_document::Document::parse(&graph.to_string()).0
+    };
+    let found = |config: Json| -> Vec<String> {
+        let document = goes(config);
+        let superstep_nodes::Checked { problems, usage } = registry.checked(&document, &environment);
+        assert!(usage["node:look"].leads.is_empty());
         if problems.iter().all(|problem| !problem.is_error()) {
             let built = registry.build(&document, &environment).unwrap().graph;
             let led = problems.iter().all(|problem| problem.record != "node:look");
@@ -625,4 +630,32 @@ fn nodes_that_programs_go_to_are_reached() {
     );
     let source = "def plan(state) -> Command[Literal['look']]:\n    return Command(goto='look')";
     assert_eq!(found(json!({"language": "python", "source": source})), [lost]);
+    let strays = [
+        (
+            json!({"language": "python", "module": "plan.py", "function": "stray"}),
+            "/config/function: `stray` in plan.py says in its return annotation that it goes to `aftr`, and there is no \
+             such node. Did you mean `after`? Name a node of this graph in the `Literal[…]` of the annotation: `after`, \
+             `look`, `lost`, `plan`.",
+        ),
+        (
+            json!({"language": "python", "source": source.replace("'look']", "'nowhere']")}),
+            "/config/source: The function says in its return annotation that it goes to `nowhere`, and there is no such \
+             node. Name a node of this graph in the `Literal[…]` of the annotation: `after`, `look`, `lost`, `plan`.",
+        ),
+    ];
+    for (config, told) in strays {
+        let document = goes(config);
+        let problems = registry.build(&document, &environment).unwrap_err();
+        let errors: Vec<String> = problems
+            .iter()
+            .map(|it| {
+                let pointer = it.pointer.as_deref().unwrap_or_default();
+                format!(
+                    "{} {} {pointer}: {} {}",
+                    it.code, it.record, it.message, it.remedy
+                )
+            })
+            .collect();
+        assert_eq!(errors, [format!("unknown-node node:plan {told}")]);
+    }
 }

@@ -397,6 +397,9 @@ def node(state, store):
     print('the key is', KEY)
     emit({'event': [KEY]})
     progress(1, 2, KEY)
+    for at in range(0, len(KEY), 4):
+        message({'type': 'AIMessageChunk', 'id': 'm', 'content': KEY[at:at + 4]})
+    message({'type': 'AIMessageChunk', 'id': 'm', 'content': ', k'})
     copied(KEY).result()
     store.put(('a',), 'k', {'kept': KEY})
     if not state['said']:
@@ -418,6 +421,7 @@ def node(state, store):
     .with_store(store.clone());
     let modes = [
         StreamMode::Custom,
+        StreamMode::Messages,
         StreamMode::Tasks,
         StreamMode::Checkpoints,
         StreamMode::Updates,
@@ -435,6 +439,13 @@ def node(state, store):
         assert!(told.contains(part), "{part} is told: {told}");
     }
     assert!(!told.contains(KEY), "{told}");
+    // Nor do the pieces of a message spell it out; the function ran three times, and ended in three ways.
+    let pieces = events.iter().filter(|event| event.mode() == StreamMode::Messages);
+    let pieces = pieces.map(|event| Json::from(&event.to_json())["data"][0]["content"].clone());
+    let spelled: String = pieces
+        .filter_map(|piece| piece.as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(spelled, "[secret], k".repeat(3));
     let history = graph
         .get_state_history(&"t".into(), &superstep::ListQuery::default())
         .await

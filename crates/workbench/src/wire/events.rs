@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{AttemptView, CheckpointView, Diagnostic, InterruptView, Json, RunView, TaskStatus, ThreadView};
+use super::{
+    AttemptView, CheckpointView, Diagnostic, InterruptView, Json, Leads, RunView, TaskStatus, ThreadView,
+};
 
 /// One event.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -134,12 +136,14 @@ pub enum AppEvent {
     },
     /// Threads come from another database now; load everything again.
     Storage,
-    /// A document's problems changed without a patch of this interface.
+    /// What is found in a document changed without a patch of this interface.
     Diagnostics {
         /// The open document.
         graph_id: String,
         /// All problems.
         diagnostics: Vec<Diagnostic>,
+        /// By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
+        leads: Leads,
     },
 }
 

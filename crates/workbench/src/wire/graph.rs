@@ -1,5 +1,7 @@
 //! Open documents: records, patches, diagnostics, files.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -61,6 +63,10 @@ pub struct Diagnostic {
     pub pointer: Option<String>,
 }
 
+/// Node → names of those that it may go to without an edge (`__end__` is one; others may be of no node): what its
+/// settings name, and what the return annotation of its Python function does. Nodes that name none are left out.
+pub type Leads = BTreeMap<String, Vec<String>>;
+
 /// An open document.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -81,6 +87,8 @@ pub struct GraphView {
     pub saved_rev: u32,
     /// Problems.
     pub diagnostics: Vec<Diagnostic>,
+    /// By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
+    pub leads: Leads,
     /// Set when unsaved changes of an earlier session were brought back: when they were made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -157,6 +165,8 @@ pub struct Applied {
     pub rev: u32,
     /// All problems of the document now.
     pub diagnostics: Vec<Diagnostic>,
+    /// By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
+    pub leads: Leads,
 }
 
 /// `graph.save`

@@ -160,6 +160,7 @@ export function Bench({ query }: { query: URLSearchParams }) {
       rev: 1,
       savedRev: 1,
       diagnostics: [],
+      leads: {},
     });
     return start;
   });

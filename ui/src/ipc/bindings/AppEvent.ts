@@ -187,4 +187,8 @@ graphId: string,
 /**
  * All problems.
  */
-diagnostics: Array<Diagnostic>, };
+diagnostics: Array<Diagnostic>, 
+/**
+ * By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
+ */
+leads: { [key in string]: Array<string> }, };

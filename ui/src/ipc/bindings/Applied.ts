@@ -12,4 +12,8 @@ rev: number,
 /**
  * All problems of the document now.
  */
-diagnostics: Array<Diagnostic>, };
+diagnostics: Array<Diagnostic>, 
+/**
+ * By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
+ */
+leads: { [key in string]: Array<string> }, };

@@ -35,6 +35,10 @@ savedRev: number,
  */
 diagnostics: Array<Diagnostic>, 
 /**
+ * By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
+ */
+leads: { [key in string]: Array<string> }, 
+/**
  * Set when unsaved changes of an earlier session were brought back: when they were made.
  */
 recoveredAt?: string, 
