@@ -125,7 +125,12 @@ fn summary(result: &Value) -> String {
             let each = SUMMARY / keys.len();
             let parts = keys
                 .iter()
-                .map(|(key, value)| format!("{key} = {}", short(&json(value), each.max(20))));
+                .map(|(key, value)| (&**key, short(&json(value), each.max(20))))
+                .map(|(key, value)| match key {
+                    // Of a durable task.
+                    "__return__" => format!("gives {value}"),
+                    key => format!("{key} = {value}"),
+                });
             parts.collect::<Vec<_>>().join(", ")
         }
         _ => String::new(),

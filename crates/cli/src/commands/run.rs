@@ -330,6 +330,9 @@ fn stop_on_ctrl_c(cancel: CancellationToken) {
     });
 }
 
+/// What is said in place of how to go on.
+const GONE: &str = "The thread was in memory only, and is gone now.";
+
 /// The last event or the last words, and the exit code.
 fn ended(
     machine: bool,
@@ -338,10 +341,8 @@ fn ended(
     result: Result<RunResult, RunError>,
 ) -> Result<(), Fault> {
     let resume = format!("superstep resume {}{}", quoted(thread.as_str()), store.option);
-    let kept = |said: String| match store.name.as_str() {
-        "memory:" => "Nothing is kept: the thread was in memory only.".to_owned(),
-        _ => said,
-    };
+    let durable = store.name != "memory:";
+    let kept = |said: String| if durable { said } else { GONE.to_owned() };
     let result = match result {
         Ok(result) => result,
         Err(error) => {
@@ -396,6 +397,9 @@ fn ended(
                 let alone = result.interrupts.len() == 1;
                 for interrupt in &result.interrupts {
                     progress::question(interrupt, alone, thread.as_str(), &store.option);
+                }
+                if !durable {
+                    out::note(GONE);
                 }
             }
             Err(Fault::quiet(WAITING))

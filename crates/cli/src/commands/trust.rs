@@ -48,7 +48,11 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<(), Fault> {
         )?);
     }
     out::note(&format!("project {project}"));
-    let errors = file.problems(&Registry::standard()).iter().filter(|it| it.is_error()).count();
+    let errors = file
+        .problems(&Registry::standard())
+        .iter()
+        .filter(|it| it.is_error())
+        .count();
     if errors > 0 {
         out::note(&format!(
             "The graph has {}, and what is broken in it is not looked at: it may want more once that is mended. \

@@ -492,31 +492,37 @@ fn a_thread_keeps_who_answers_for_its_models() {
     let user = User::new();
     let graph = json!({
         "format": "superstep/1", "name": "chat",
-        "state": {"messages": {"type": "array", "reducer": "add_messages"}},
+        "state": {"answer": {"type": "string"}},
         "nodes": {"say": {"kind": "model", "config": {
-            "model": "scripted", "messages": "messages", "into": "messages", "script": [{"say": "Noted."}]}}},
+            "model": "openai::gpt-4o-mini", "prompt": "Hi", "into": "answer"}}},
         "edges": [{"from": "__start__", "to": "say"}, {"from": "say", "to": "__end__"}],
     });
     let path = user.graph("chat.json", &graph);
-    let turn = |more: &[&str]| {
-        let input = r#"{"messages": [{"type": "human", "content": "Hi"}]}"#;
-        let args = ["run", &path, "--thread", "t", "--input", input];
-        user.expect(0, &[&args, more].concat());
-        let file = user.dir.path().join("recordings/models.jsonl");
-        let kept = std::fs::read_to_string(file).unwrap_or_default().lines().count();
-        let shown = user.expect(0, &["threads", "show", "t", "--json"]).json();
-        (kept, shown["checkpoint_id"].as_str().unwrap().to_owned())
+    let turn = |code: i32, more: &[&str]| {
+        let args = ["run", &path, "--thread", "t", "--input", "{}"];
+        user.expect(code, &[&args, more].concat()).err
     };
-    assert_eq!(turn(&[]).0, 0);
-    let (kept, recorded) = turn(&["--models", "record"]);
-    assert_eq!(kept, 1);
-    assert_eq!(turn(&[]).0, 2, "it goes on as it was");
-    assert_eq!(turn(&["--models", "off"]).0, 2);
-    assert_eq!(turn(&[]).0, 2);
-    assert_eq!(turn(&["--checkpoint", &recorded]).0, 3, "as it was there");
-    // An edit keeps it, and a model that is not there is asked for in the next turn, too.
+    let newest = || user.expect(0, &["threads", "show", "t", "--json"]).json()["checkpoint_id"].clone();
+    // A replay needs no leave, and looks for what was recorded.
+    let replays = |told: String| assert!(told.contains("models.jsonl"), "{told}");
+    // Asking needs leave.
+    let asks = |told: String| assert!(told.contains("host:api.openai.com"), "{told}");
+    replays(turn(1, &["--models", "replay"]));
+    replays(turn(1, &[]));
+    let replayed = newest();
+    asks(turn(2, &["--models", "off"]));
+    replays(turn(1, &[]));
+    turn(3, &["--models", "off", "--trust", "--interrupt-before", "say"]);
+    asks(turn(2, &[]));
+    asks(user.expect(2, &["run", &path, "--thread", "t"]).err);
+    asks(user.expect(2, &["resume", "t"]).err);
+    // As it was there, in a run and for `resume`; and an edit changes nothing about it.
+    let there = replayed.as_str().unwrap();
+    replays(user.expect(1, &["resume", "t", "--checkpoint", there]).err);
+    turn(3, &["--models", "off", "--trust", "--interrupt-before", "say"]);
+    replays(turn(1, &["--checkpoint", there]));
     user.expect(0, &["update", "t", "--values", "{}", "--as-node", "say"]);
-    assert_eq!(turn(&["--model", " "]).0, 4);
+    replays(turn(1, &[]));
     let missing = user.expect(2, &["run", &path, "--thread", "t", "--checkpoint", "nowhere"]);
     assert!(
         missing.err.contains("has no checkpoint nowhere"),
@@ -595,4 +601,27 @@ fn a_question_says_every_way_to_answer_and_who_may() {
         !asked.contains("deadline"),
         "what a node writes down for itself is no news: {asked}"
     );
+
+    // What is edited is shown, and text need not be written as JSON.
+    let letter = user.graph(
+        "letter.json",
+        &json!({
+            "format": "superstep/1",
+            "state": {"letter": {"type": "string"}},
+            "nodes": {"ask": {"kind": "ask", "config": {"question": "Well?", "edit": "letter", "into": "letter"}}},
+            "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "__end__"}],
+        }),
+    );
+    let input = r#"{"letter": "Dear all,\nhello"}"#;
+    let asked = user
+        .expect(3, &["run", &letter, "--input", input, "--thread", "v"])
+        .err;
+    assert!(
+        asked.contains("  It is now:\n    Dear all,\n    hello\n  superstep resume v --text TEXT"),
+        "{asked}"
+    );
+    let gone = user
+        .expect(3, &["run", &letter, "--input", input, "--db", "memory:"])
+        .err;
+    assert!(gone.ends_with("in memory only, and is gone now.\n"), "{gone}");
 }

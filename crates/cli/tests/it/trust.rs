@@ -119,5 +119,14 @@ fn a_graph_reaches_what_was_allowed_and_nothing_before() {
     user.expect(2, &run);
     user.expect(0, &["trust", &path, "--revoke"]);
     assert_eq!(user.expect(0, &["trust", "--json"]).out.trim(), "{}");
+    // Of what is broken nobody says that it touches nothing.
+    let mut broken = graph(&address);
+    broken["nodes"]["act"]["config"]["tools"] = json!("none");
+    user.graph("graph.json", &broken);
+    let told = user.expect(0, &["trust", &path]).err;
+    assert!(
+        told.contains("has an error") || told.contains("has 1 error"),
+        "{told}"
+    );
     assert_eq!(asked.load(Ordering::SeqCst), 2);
 }

@@ -497,15 +497,19 @@ def shaped(kind, value):
 
 @functools.lru_cache(maxsize=4096)
 def signature(function):
-    """Annotations and parameters."""
+    """Annotations, the parameter that takes the state, and those that can be given by name."""
     try:
         hints = typing.get_type_hints(function)
     except Exception:
         hints = {}
     try:
-        return hints, list(inspect.signature(function).parameters.values())
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return hints, [inspect.Parameter("state", inspect.Parameter.POSITIONAL_ONLY)]
+        return hints, "state", []
+    kinds = inspect.Parameter
+    placed = (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD, kinds.VAR_POSITIONAL)
+    first = next((p.name for p in parameters if p.kind in placed), None)
+    return hints, first, [p.name for p in parameters if p.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)]
 
 
 def bind(function, call):
@@ -515,7 +519,7 @@ def bind(function, call):
         # A tool of LangChain's is its function with a description.
         function = getattr(function, "coroutine", None) or getattr(function, "func", None) or function
     call.langchain = speaks_langchain(function) if hasattr(function, "__globals__") else "langgraph" in sys.modules
-    hints, parameters = (signature if type(function).__hash__ else signature.__wrapped__)(function)
+    hints, first, named = (signature if type(function).__hash__ else signature.__wrapped__)(function)
     call.config = dict(place["config"], callbacks=None, recursion_limit=10000)
     user = place["context"]["user"]
     wanted = typing.get_args(hints.get("runtime")) if hints.get("runtime") else ()
@@ -526,21 +530,17 @@ def bind(function, call):
         state = {key: revived(value) if key in call.spec["messages"] else value for key, value in state.items()}
     store = getattr(call.runtime, "store", None)
     around = {"config": call.config, "writer": emit, "store": store, "runtime": call.runtime, "previous": None, "ctx": Context(call), "context": place["context"]}
-    kinds = inspect.Parameter
     if call.spec["style"] == "tool":
         args, kwargs = [], {} if hasattr(function, "superstep_body") else dict(given["args"])
         around.update(state=state, args=given["args"])
         taken = set(kwargs)
     else:
-        first = next((p for p in parameters if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD, kinds.VAR_POSITIONAL)), None)
-        args, kwargs = ([shaped(hints.get(first.name), state)] if first else []), {}
-        taken = {first.name} if first else set()
+        args, kwargs = ([shaped(hints.get(first), state)] if first else []), {}
+        taken = {first}
         around.update(state=state)
-    for parameter in parameters:
-        if parameter.name in taken or parameter.kind not in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY):
-            continue
-        if parameter.name in around:
-            kwargs[parameter.name] = around[parameter.name]
+    for name in named:
+        if name in around and name not in taken:
+            kwargs[name] = around[name]
     return function(*args, **kwargs)
 
 

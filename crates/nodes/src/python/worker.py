@@ -18,6 +18,7 @@ import itertools
 import json
 import linecache
 import os
+import queue
 import struct
 import sys
 import threading
@@ -26,6 +27,8 @@ import traceback
 OWN = "<superstep>"
 MAX_LINES = 1000
 UNHEARD = 64
+IDLE_THREADS = 16
+ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 CURRENT = contextvars.ContextVar("superstep_scope")
 
 
@@ -50,7 +53,7 @@ class Wire:
         return json.loads(body)
 
     def write(self, frame):
-        body = json.dumps(frame, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
+        body = ENCODE(frame).encode("utf-8", "replace")
         with self.lock:
             self.sink.write(struct.pack(">I", len(body)) + body)
             self.sink.flush()
@@ -68,6 +71,32 @@ class Loop:
                 self.loop = asyncio.new_event_loop()
                 threading.Thread(target=self.loop.run_forever, name="superstep-loop", daemon=True).start()
         return self.loop
+
+
+class Threads:
+    """Threads that run functions. They are kept when they are done: to begin one costs more than most calls."""
+
+    def __init__(self):
+        self.idle, self.lock = [], threading.Lock()
+
+    def run(self, work):
+        with self.lock:
+            inbox = self.idle.pop() if self.idle else None
+        if inbox is None:
+            inbox = queue.SimpleQueue()
+            threading.Thread(target=self.serve, args=(inbox,), daemon=True).start()
+        inbox.put(work)
+
+    def serve(self, inbox):
+        while True:
+            try:
+                inbox.get()()
+                with self.lock:
+                    if len(self.idle) >= IDLE_THREADS:
+                        return
+                    self.idle.append(inbox)
+            except Stop:
+                pass  # It was meant for a call that has ended just now.
 
 
 class TaskFuture(concurrent.futures.Future):
@@ -367,6 +396,7 @@ class Worker:
     def __init__(self, wire, root):
         self.wire, self.root = wire, root
         self.calls, self.loop, self.modules = {}, Loop(), Modules(root)
+        self.threads, self.folders = Threads(), set()
 
     def serve(self):
         while True:
@@ -391,14 +421,17 @@ class Worker:
                 call.work(told["work"])
 
     def prepared(self, call):
-        folder = os.path.realpath(call.spec.get("folder") or self.root)
-        if folder not in sys.path:
-            sys.path.append(folder)
+        folder = call.spec.get("folder") or self.root
+        if folder not in self.folders:
+            self.folders.add(folder)
+            real = os.path.realpath(folder)
+            if real not in sys.path:
+                sys.path.append(real)
         function = self.modules.function(call.spec)
         return bind(function, call)
 
     def start(self, call, scope, prepare, context, end):
-        """Runs what `prepare()` gives on a thread of its own; what is to be awaited goes to the event loop."""
+        """Runs what `prepare()` gives on a thread for itself; what is to be awaited goes to the event loop."""
 
         def run():
             with call.lock:
@@ -433,7 +466,7 @@ class Worker:
             except Stop:
                 finish({"error": {"class": "Cancelled", "message": "the call was stopped"}})
 
-        threading.Thread(target=thread, daemon=True).start()
+        self.threads.run(thread)
 
     def result(self, call, scope, prepare):
         value = prepare()

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc};
@@ -311,7 +311,8 @@ async fn listen(mut errors: ChildStderr, said: Arc<Mutex<String>>) {
 }
 
 /// Brings what the worker says to whoever waits for it.
-async fn read(mut output: ChildStdout, shared: Arc<Shared>) {
+async fn read(output: ChildStdout, shared: Arc<Shared>) {
+    let mut output = BufReader::new(output);
     while let Ok(length) = output.read_u32().await {
         if length > LARGEST {
             // What follows cannot be told apart any more.

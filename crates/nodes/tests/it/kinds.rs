@@ -788,6 +788,33 @@ async fn a_value_of_the_state_is_edited_by_a_person() {
     }
 }
 
+/// What a person fills in is looked at by nobody else: a day that is none is asked for again.
+#[tokio::test]
+async fn a_form_asks_again_for_what_is_no_date() {
+    let answer = json!({"type": "object", "properties": {"day": {"type": "string", "format": "date"}}});
+    let config = json!({"question": "When?", "answer": answer, "into": "form"});
+    let graph = build(
+        &one_node(json!({"form": {"type": "object"}}), "ask", config),
+        &no_keys(),
+    );
+    let (_, first) = run(&graph, Input::value(superstep::json!({})), &[]).await;
+    assert!(asked(&first.unwrap())["refused"].is_null());
+    let (_, refused) = run(
+        &graph,
+        Input::resume(superstep::json!({"day": "2024-13-01"})),
+        &[],
+    )
+    .await;
+    let reason = asked(&refused.unwrap())["refused"].to_string();
+    assert!(
+        reason.contains("2024-13-01") && reason.contains("date"),
+        "{reason}"
+    );
+    let day = superstep::json!({"day": "2024-12-01"});
+    let (_, end) = run(&graph, Input::resume(day.clone()), &[]).await;
+    assert_eq!(end.unwrap().value.get("form"), Some(&day));
+}
+
 /// Counts how often it was at work, and dies in the middle as often as it is told.
 struct Effects(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<Mutex<Arc<MemorySaver>>>);
 
