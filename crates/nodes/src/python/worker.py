@@ -10,6 +10,7 @@ import builtins
 import concurrent.futures
 import contextvars
 import ctypes
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -406,7 +407,8 @@ class Worker:
             number = frame["call"]
             if "run" in frame:
                 call = self.calls[number] = Call(self, number, frame["run"])
-                self.start(call, 0, lambda: self.prepared(call), contextvars.copy_context(), call.ended)
+                # Not a lambda: by the time that it is called, this loop may be at another call.
+                self.start(call, 0, functools.partial(self.prepared, call), contextvars.copy_context(), call.ended)
                 continue
             call = self.calls.get(number)
             if call is None:
