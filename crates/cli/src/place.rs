@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::{CheckpointHead, Checkpointer, ListQuery, ThreadId, ThreadSummary};
+use superstep::{CheckpointHead, Checkpointer, ListQuery, StoreConfig, ThreadId, ThreadSummary};
 
 use crate::args::Db;
 use crate::fault::Fault;
@@ -40,7 +40,7 @@ impl Store {
     /// The place, for who only looks: one that is not there is not made.
     pub(crate) async fn existing(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
-        if let Some(storage) = superstep_storage::open_existing(&url).await? {
+        if let Some(storage) = superstep_storage::open_existing_with(&url, Self::config()).await? {
             return Ok(Self::of(storage, option));
         }
         if db.url().is_some() {
@@ -56,7 +56,18 @@ impl Store {
     }
 
     async fn at(url: &str, option: String) -> Result<Self, Fault> {
-        Ok(Self::of(superstep_storage::open(url).await?, option))
+        Ok(Self::of(
+            superstep_storage::open_with(url, Self::config()).await?,
+            option,
+        ))
+    }
+
+    /// Memory works as it was set up in the app: what is put here is found there.
+    fn config() -> StoreConfig {
+        superstep_workbench::default_data_dir().map_or_else(StoreConfig::default, |dir| {
+            let secrets: Arc<dyn superstep_workbench::Secrets> = Arc::new(superstep_workbench::Keychain);
+            superstep_workbench::store_config(&dir, &secrets)
+        })
     }
 
     fn of(storage: superstep_storage::Storage, option: String) -> Self {

@@ -14,6 +14,7 @@ mod salvage;
 mod sqlite;
 pub mod transfer;
 
+use std::fmt;
 use std::sync::Arc;
 
 use address::Address;
@@ -33,9 +34,48 @@ pub struct Storage {
     pub store: Arc<dyn Store>,
     /// The URL that opens it again, without its password: for messages.
     pub url: String,
+    place: Place,
+}
+
+/// Where items are, for another store on them.
+#[derive(Clone, Debug)]
+enum Place {
+    Memory(Arc<MemoryStore>),
+    Sqlite(SqliteSaver),
+    File(Arc<FileStore>),
+    Postgres(Arc<PostgresSaver>),
+    /// The URL with its password.
+    Redis(Secret),
+}
+
+type Parts = (Arc<dyn Checkpointer>, Arc<dyn Store>, Place);
+
+/// A text that is never shown.
+#[derive(Clone)]
+struct Secret(String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
 }
 
 impl Storage {
+    /// The same place whose store has another configuration. Stores that were handed out before keep theirs.
+    pub async fn with_store_config(&self, config: StoreConfig) -> Result<Self, StorageError> {
+        let store: Arc<dyn Store> = match &self.place {
+            Place::Memory(store) => Arc::new(store.sharing(config)),
+            Place::Sqlite(saver) => Arc::new(saver.store(config)),
+            Place::File(store) => Arc::new(store.sharing(config)),
+            Place::Postgres(saver) => Arc::new(saver.store(config)),
+            Place::Redis(url) => Arc::new(RedisStore::open(&url.0, config).await?),
+        };
+        Ok(Self {
+            store,
+            ..self.clone()
+        })
+    }
+
     /// The graph with this place.
     pub fn attach(&self, graph: Graph) -> Graph {
         graph
@@ -53,11 +93,11 @@ pub async fn open(url: &str) -> Result<Storage, StorageError> {
 
 /// Opens the backend that `url` names, with a configuration for its store.
 pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, StorageError> {
-    let (checkpointer, store): (Arc<dyn Checkpointer>, Arc<dyn Store>) = match Address::read(url)? {
-        Address::Memory => (
-            Arc::new(MemorySaver::new()),
-            Arc::new(MemoryStore::with_config(config)),
-        ),
+    let (checkpointer, store, place): Parts = match Address::read(url)? {
+        Address::Memory => {
+            let store = Arc::new(MemoryStore::with_config(config));
+            (Arc::new(MemorySaver::new()), store.clone(), Place::Memory(store))
+        }
         // Opening may migrate a large file, which takes its time.
         Address::Sqlite(path, synchronous) => {
             let options = SqliteOptions {
@@ -66,48 +106,54 @@ pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, Storag
             };
             let saver = blocking(move || SqliteSaver::open_with(path, options)).await?;
             let store = saver.store(config);
-            (Arc::new(saver), Arc::new(store))
+            (Arc::new(saver.clone()), Arc::new(store), Place::Sqlite(saver))
         }
         Address::File(path, synchronous) => {
             let open = move || FileSaver::open_with_store(path, FileOptions { synchronous }, config);
             let (saver, store) = blocking(open).await?;
-            (Arc::new(saver), Arc::new(store))
+            let store = Arc::new(store);
+            (Arc::new(saver), store.clone(), Place::File(store))
         }
-        Address::Postgres => {
-            let saver = PostgresSaver::open(url).await?;
-            let store = saver.store(config);
-            (Arc::new(saver), Arc::new(store))
-        }
-        Address::Redis => (
-            Arc::new(RedisSaver::open(url).await?),
-            Arc::new(RedisStore::open(url, config).await?),
-        ),
+        Address::Postgres => of_postgres(PostgresSaver::open(url).await?, config),
+        Address::Redis => of_redis(RedisSaver::open(url).await?, url, config).await?,
     };
     Ok(Storage {
         checkpointer,
         store,
         url: shown(url),
+        place,
     })
+}
+
+fn of_postgres(saver: PostgresSaver, config: StoreConfig) -> Parts {
+    let saver = Arc::new(saver);
+    let store = saver.store(config);
+    (saver.clone(), Arc::new(store), Place::Postgres(saver))
+}
+
+async fn of_redis(saver: RedisSaver, url: &str, config: StoreConfig) -> Result<Parts, StorageError> {
+    let store = RedisStore::open(url, config).await?;
+    let place = Place::Redis(Secret(url.to_owned()));
+    Ok((Arc::new(saver), Arc::new(store), place))
 }
 
 /// Opens the backend that `url` names for who only looks: where nothing is stored yet nothing is made, and `None` is the
 /// answer.
 pub async fn open_existing(url: &str) -> Result<Option<Storage>, StorageError> {
-    let config = StoreConfig::default();
-    let (checkpointer, store): (Arc<dyn Checkpointer>, Arc<dyn Store>) = match Address::read(url)? {
-        Address::Postgres => {
-            let Some(saver) = PostgresSaver::open_existing(url).await? else {
-                return Ok(None);
-            };
-            let store = saver.store(config);
-            (Arc::new(saver), Arc::new(store))
-        }
-        Address::Redis => {
-            let Some(saver) = RedisSaver::open_existing(url).await? else {
-                return Ok(None);
-            };
-            (Arc::new(saver), Arc::new(RedisStore::open(url, config).await?))
-        }
+    open_existing_with(url, StoreConfig::default()).await
+}
+
+/// As [`open_existing`], with a configuration for its store.
+pub async fn open_existing_with(url: &str, config: StoreConfig) -> Result<Option<Storage>, StorageError> {
+    let (checkpointer, store, place) = match Address::read(url)? {
+        Address::Postgres => match PostgresSaver::open_existing(url).await? {
+            Some(saver) => of_postgres(saver, config),
+            None => return Ok(None),
+        },
+        Address::Redis => match RedisSaver::open_existing(url).await? {
+            Some(saver) => of_redis(saver, url, config).await?,
+            None => return Ok(None),
+        },
         address if address.is_new() => return Ok(None),
         _ => return open_with(url, config).await.map(Some),
     };
@@ -115,6 +161,7 @@ pub async fn open_existing(url: &str) -> Result<Option<Storage>, StorageError> {
         checkpointer,
         store,
         url: shown(url),
+        place,
     }))
 }
 

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use superstep::{
     CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store,
-    StoreAnswer, StoreError, StoreOp, Sweeper, ThreadId, ThreadQuery, ThreadSummary,
+    StoreAnswer, StoreConfig, StoreError, StoreOp, Sweeper, ThreadId, ThreadQuery, ThreadSummary,
 };
 use superstep_storage::{Storage, path_of, shown};
 
@@ -38,6 +38,8 @@ struct Choice {
 pub(crate) struct Database {
     data_dir: PathBuf,
     current: RwLock<Current>,
+    /// Held while another database is chosen, or how its store works.
+    changing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,28 +48,42 @@ struct Current {
     store: Arc<dyn Store>,
     url: String,
     chosen_by: ChosenBy,
-    down: Option<StorageError>,
+    open: Result<Open, StorageError>,
+    /// How its store works, or will when it can be opened.
+    config: StoreConfig,
+}
+
+/// A database that could be opened.
+#[derive(Clone, Debug)]
+struct Open {
+    storage: Storage,
     /// Removes items of the store that have expired, for as long as this database is the one in use.
-    _sweeper: Option<Arc<Sweeper>>,
+    _sweeper: Arc<Sweeper>,
+}
+
+/// The database in use, with a store that works in another way.
+#[derive(Debug)]
+pub(crate) struct Reopened {
+    storage: Option<Storage>,
+    config: StoreConfig,
 }
 
 /// How often expired items are removed. Nobody sees them in between: they only take space.
 const SWEEP_EVERY: Duration = Duration::from_secs(300);
 
 impl Current {
-    async fn of(storage: Storage, url: String, chosen_by: ChosenBy) -> Self {
-        // What expired while nothing ran: an app that is open for minutes at a time would never come to it.
-        if let Err(error) = storage.store.sweep().await {
-            tracing::warn!(%error, "expired items of the store could not be removed");
-        }
+    fn of(storage: Storage, url: String, chosen_by: ChosenBy, config: StoreConfig) -> Self {
         let sweeper = Sweeper::start(storage.store.clone(), SWEEP_EVERY);
         Self {
-            saver: storage.checkpointer,
-            store: storage.store,
+            saver: storage.checkpointer.clone(),
+            store: storage.store.clone(),
             url,
             chosen_by,
-            down: None,
-            _sweeper: Some(Arc::new(sweeper)),
+            open: Ok(Open {
+                storage,
+                _sweeper: Arc::new(sweeper),
+            }),
+            config,
         }
     }
 }
@@ -153,29 +169,64 @@ fn absolute(url: &str, data_dir: &Path) -> Result<String, Problem> {
 
 impl Database {
     /// Opens what the host asks for, or else what was chosen, or else the file in the data folder.
-    pub(crate) async fn open(data_dir: &Path, by_host: Option<String>) -> Result<Self, Problem> {
+    pub(crate) async fn open(
+        data_dir: &Path,
+        by_host: Option<String>,
+        config: StoreConfig,
+    ) -> Result<Self, Problem> {
         let chosen = match by_host {
             Some(url) => Some((url, ChosenBy::Program)),
             None => choice(data_dir)?.map(|url| (url, ChosenBy::Settings)),
         };
         let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
-        let current = match superstep_storage::open(&url).await {
-            Ok(storage) => Current::of(storage, url, chosen_by).await,
+        let current = match superstep_storage::open_with(&url, config.clone()).await {
+            Ok(storage) => Current::of(storage, url, chosen_by, config),
             // Whoever chose it in the app must be able to choose another one there.
             Err(error) if chosen_by == ChosenBy::Settings => Current {
                 saver: Arc::new(Down(error.clone())),
                 store: Arc::new(Down(error.clone())),
                 url,
                 chosen_by,
-                down: Some(error),
-                _sweeper: None,
+                open: Err(error),
+                config,
             },
             Err(error) => return Err(storage_problem(&error)),
         };
         Ok(Self {
             data_dir: data_dir.to_owned(),
             current: RwLock::new(current),
+            changing: tokio::sync::Mutex::default(),
         })
+    }
+
+    /// Until it is dropped, nobody else chooses a database or how its store works.
+    pub(crate) async fn changing(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.changing.lock().await
+    }
+
+    /// The database in use with a store that works in another way, for [`take`](Self::take).
+    pub(crate) async fn reopened(&self, config: StoreConfig) -> Result<Reopened, Problem> {
+        let storage = match self.current().open {
+            Ok(open) => {
+                let storage = open.storage.with_store_config(config.clone()).await;
+                Some(storage.map_err(|e| storage_problem(&e))?)
+            }
+            Err(_) => None,
+        };
+        Ok(Reopened { storage, config })
+    }
+
+    /// From now on the store works in another way. What runs goes on with the one it began with.
+    pub(crate) fn take(&self, reopened: Reopened) {
+        let Reopened { storage, config } = reopened;
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        *current = match storage {
+            Some(storage) => Current::of(storage, current.url.clone(), current.chosen_by, config),
+            None => Current {
+                config,
+                ..current.clone()
+            },
+        };
     }
 
     /// The name under which the ledger knows the database in use.
@@ -247,7 +298,7 @@ impl Workbench {
             Ok(threads) => (Some(threads), None),
             Err(error) => (
                 None,
-                Some(storage_problem(current.down.as_ref().unwrap_or(&error))),
+                Some(storage_problem(current.open.as_ref().err().unwrap_or(&error))),
             ),
         };
         Ok(StorageInfo {
@@ -316,10 +367,12 @@ impl Workbench {
         } else {
             ChosenBy::Default
         };
-        let storage = superstep_storage::open(&target)
+        let _changing = self.database.changing().await;
+        let config = self.database.current().config;
+        let storage = superstep_storage::open_with(&target, config.clone())
             .await
             .map_err(|e| storage_problem(&e))?;
-        let current = Current::of(storage, target, chosen_by).await;
+        let current = Current::of(storage, target, chosen_by, config);
         {
             // Nothing begins between the look at the runs and the change.
             let idle = self.runs.idle().ok_or_else(|| {

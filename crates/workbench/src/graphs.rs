@@ -162,16 +162,21 @@ impl Workbench {
     }
 
     /// A graph that runs one node of a document and nothing else.
-    pub(crate) fn build_trial(&self, source: &Source, node: &str) -> Result<Graph, Problem> {
+    pub(crate) fn build_trial(
+        &self,
+        source: &Source,
+        node: &str,
+        answering: &RunModels,
+    ) -> Result<Graph, Problem> {
         let folder = source.path.as_deref().and_then(Path::parent);
         let environment = self
             .environment(folder.map(Path::to_path_buf))
             .with_grants(self.trust.grants(&Self::project(source)));
         let made = self
             .registry
-            .build_trial(&source.document, &environment, node)
+            .build_trial(&source.document, &answering.within(environment), node)
             .map_err(|errors| cannot_run(source, &errors))?;
-        self.permit(source, Some(node), &RunModels::default())?;
+        self.permit(source, Some(node), answering)?;
         Ok(made.graph.with_store(self.store()))
     }
 

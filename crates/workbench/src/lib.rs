@@ -13,6 +13,7 @@ mod connections;
 mod database;
 mod deadlines;
 mod documents;
+mod embedding;
 mod exchanges;
 mod files;
 mod folders;
@@ -53,6 +54,7 @@ use superstep_nodes::{ModelSettings, Registry};
 
 pub use connections::key_of as connection_key;
 pub use database::database_url;
+pub use embedding::store_config;
 pub use files::Staged;
 pub use folders::default_data_dir;
 pub use hub::Subscription;
@@ -177,7 +179,9 @@ impl Workbench {
             Ok::<_, Problem>(())
         })
         .await??;
-        let database = database::Database::open(&data_dir, options.storage).await?;
+        let secrets = options.secrets.unwrap_or_else(|| Arc::new(Keychain));
+        let memory = store_config(&data_dir, &secrets);
+        let database = database::Database::open(&data_dir, options.storage, memory).await?;
         let workbench = documents::blocking(move || {
             let workbench = Workbench {
                 instance: instance::Instance::enter(&data_dir)
@@ -187,7 +191,7 @@ impl Workbench {
                 opening: tokio::sync::Mutex::default(),
                 preferences: settings::Preferences::load(&data_dir),
                 trust: Trust::of(&data_dir),
-                secrets: options.secrets.unwrap_or_else(|| Arc::new(Keychain)),
+                secrets,
                 settings_writing: std::sync::Mutex::default(),
                 ledger: ledger::Ledger::open(&data_dir.join("workbench.db"))?,
                 registry: registry(&data_dir),
@@ -258,14 +262,28 @@ impl Workbench {
         .await
     }
 
-    async fn settings_set(self: &Arc<Self>, request: Settings) -> Result<Settings, Problem> {
+    async fn settings_set(self: &Arc<Self>, mut request: Settings) -> Result<Settings, Problem> {
+        // Settings are changed one after the other, and the database is not changed meanwhile.
+        let _changing = self.database.changing().await;
+        let before = self.preferences.settings();
+        let mut reopened = None;
+        if request.memory != before.memory {
+            let (memory, store) = self.usable_memory(request.memory).await?;
+            (request.memory, reopened) = (memory, Some(store));
+        }
         let this = self.clone();
         documents::blocking(move || {
-            let python = this.preferences.settings().python;
             let settings = this.preferences.set(request)?;
-            if settings.python != python {
-                // Graphs know the interpreter that they were built for.
+            let other_python = settings.python != before.python;
+            let other_store = reopened.is_some();
+            if let Some(reopened) = reopened {
+                this.database.take(reopened);
+            }
+            // Graphs know the interpreter and the store that they were built for.
+            if other_python || other_store {
                 this.graphs.clear();
+            }
+            if other_python {
                 this.check_again();
             }
             Ok(settings)

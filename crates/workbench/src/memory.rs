@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use superstep::{Item, NamespaceQuery, StoreError, StoreOp, StoreQuery, Value, iso8601};
+use superstep::{Item, NamespaceQuery, Ranking, StoreError, StoreOp, StoreQuery, Value, iso8601};
 
 use crate::Workbench;
 use crate::threads::storage_problem;
 use crate::values;
 use crate::wire::{
-    Empty, ItemList, ItemRef, ItemView, ListItems, ListNamespaces, NamespaceList, Problem, PutItem,
+    Empty, FoundBy, ItemList, ItemRef, ItemView, ListItems, ListNamespaces, NamespaceList, Problem, PutItem,
 };
 
 /// Namespaces of one answer.
@@ -18,7 +18,7 @@ const NAMESPACES: usize = 500;
 const ITEMS: (usize, usize) = (50, 500);
 
 /// A store's refusal says itself what to do; only the backend's failures have a remedy of their own.
-fn store_problem(error: &StoreError) -> Problem {
+pub(crate) fn store_problem(error: &StoreError) -> Problem {
     match error {
         StoreError::Storage(error) => storage_problem(error),
         StoreError::Embedding { name, cause, remedy } => {
@@ -40,6 +40,7 @@ fn shown(item: Item, view: impl Fn(&Value) -> crate::wire::ValueView) -> ItemVie
         value: view(&Value::Object(item.value)),
         created_at: iso8601(item.created_at),
         updated_at: iso8601(item.updated_at),
+        expires_at: item.expires_at.map(iso8601),
     }
 }
 
@@ -107,6 +108,10 @@ impl Workbench {
         let query = StoreQuery {
             prefix: request.namespace,
             query: request.query.filter(|query| !query.trim().is_empty()),
+            ranking: request.by.map_or(Ranking::Auto, |by| match by {
+                FoundBy::Words => Ranking::Words,
+                FoundBy::Vectors => Ranking::Vectors,
+            }),
             limit: limit + 1,
             offset: request.offset.unwrap_or(0) as usize,
             refresh_ttl: Some(false),

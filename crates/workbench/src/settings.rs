@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::files;
-use crate::wire::{Problem, Recent, Settings};
+use crate::wire::{MemorySettings, Problem, Recent, Settings};
 
 /// Recent graphs that are remembered.
 const MAX_RECENTS: usize = 40;
@@ -74,6 +74,11 @@ fn meant(settings: Settings) -> Settings {
 /// What the user of a data folder is called, for questions that are meant for certain people.
 pub fn person(data_dir: &Path) -> Option<String> {
     meant(read(&data_dir.join("settings.json"))).name
+}
+
+/// How the long-term memory of a data folder works.
+pub(crate) fn memory(data_dir: &Path) -> Option<MemorySettings> {
+    read::<Settings>(&data_dir.join("settings.json")).memory
 }
 
 impl Preferences {

@@ -17,7 +17,9 @@ use crate::inbox::{asked, interrupt_view};
 use crate::threads::problem;
 use crate::tokens;
 use crate::values;
-use crate::wire::{AttemptView, Json, NodeTested, Problem, TaskStatus, TaskView, TestNode, TokenPiece};
+use crate::wire::{
+    AttemptView, Json, NodeTested, Problem, RunModels, TaskStatus, TaskView, TestNode, TokenPiece,
+};
 
 /// Name of the thread, which lives in memory for as long as the test.
 const THREAD: &str = "trial";
@@ -107,8 +109,13 @@ impl Workbench {
             Problem::new("does-not-fit", error.to_string())
                 .remedy("Correct the value, or change the key's type in the state panel.")
         })?;
+        let answering = match (request.models, &request.at) {
+            (Some(models), _) => models.cleaned(),
+            (None, Some(at)) => self.models_of(&at.thread_id, at.checkpoint_id.as_deref()).await?,
+            (None, None) => RunModels::default(),
+        };
         let (this, node) = (self.clone(), request.node.clone());
-        let graph = blocking(move || this.build_trial(&source, &node)).await??;
+        let graph = blocking(move || this.build_trial(&source, &node, &answering)).await??;
         let work = self.work(request.work);
         let config = RunConfig {
             modes: vec![

@@ -7,6 +7,7 @@ import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { Check, CircleHelp, Clock, LoaderCircle, Play, TriangleAlert, X } from "lucide-react";
 import { memo, useEffect, useRef } from "react";
 import { KindIcon } from "../components/KindIcon";
+import { duration } from "../debugger/format";
 import { useNodeOverlay, type NodeOverlay } from "../debugger/overlay";
 import { nodeNameProblem } from "../document/edits";
 import { doc, useDiagnostics, useRecord } from "../document/store";
@@ -140,12 +141,6 @@ function Counts({ overlay }: { overlay: NodeOverlay }) {
       {overlay.millis !== undefined && <span>{duration(overlay.millis)}</span>}
     </span>
   );
-}
-
-export function duration(millis: number): string {
-  if (millis < 1000) return t("canvas.millis", { n: Math.round(millis) });
-  if (millis < 60_000) return t("canvas.seconds", { n: (millis / 1000).toFixed(millis < 10_000 ? 1 : 0) });
-  return t("canvas.minutes", { m: Math.floor(millis / 60_000), s: Math.round((millis % 60_000) / 1000) });
 }
 
 function ProblemBadge({ name }: { name: string }) {

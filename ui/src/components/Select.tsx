@@ -11,6 +11,8 @@ export interface SelectOption<V> {
   description?: string | undefined;
   icon?: ReactNode;
   disabled?: boolean;
+  /** Stands for nothing that was chosen. */
+  absent?: boolean;
 }
 
 export interface SelectProps<V> {
@@ -52,7 +54,10 @@ export function Select<V>({
     >
       <Base.Trigger {...aria} {...rest} className={cx("ss-input ss-select", className)} data-size={size}>
         {chosen >= 0 && options[chosen]?.icon}
-        <span className="ss-select-value" data-placeholder={chosen < 0 || undefined}>
+        <span
+          className="ss-select-value"
+          data-placeholder={chosen < 0 || options[chosen]?.absent || undefined}
+        >
           {chosen >= 0 ? options[chosen]?.label : (placeholder ?? "")}
         </span>
         <Base.Icon className="ss-select-icon">

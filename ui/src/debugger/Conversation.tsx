@@ -126,7 +126,7 @@ export const MessageBubble = memo(function MessageBubble({
         </div>
         {reasoning !== "" && (
           <details className="mt-0.5 text-xs text-text-3" data-testid={debugIds.reasoning}>
-            <summary className="cursor-pointer">
+            <summary>
               {t(live && text === "" && calls.length === 0 ? "debug.reasoning.now" : "debug.reasoning")}
             </summary>
             <div className="selectable max-h-60 overflow-y-auto border-l border-line pl-2 whitespace-pre-wrap [overflow-wrap:anywhere]">

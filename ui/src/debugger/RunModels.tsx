@@ -30,16 +30,23 @@ function useModels(threadId: string | null): { models: Models; choose(models: Mo
   };
 }
 
-/** For the run form: closed to one line, and not there in a graph that asks no models. */
-export function RunModelsFold({ threadId }: { threadId: string | null }) {
+interface FoldProps {
+  threadId: string | null;
+  /** Only this node is to run. */
+  nodeId?: string;
+}
+
+/** For the run form and a node's test: closed to one line, and not there where no models are asked. */
+export function RunModelsFold({ threadId, nodeId }: FoldProps) {
   const version = useDocumentVersion();
   const kinds = useSession((session) => session.appInfo?.kinds);
   const { models } = useModels(threadId);
   const asks = useMemo(() => {
     void version;
     const asking = askingKinds(kinds ?? []);
-    return doc.names("node").some((name) => asking.has(nodeOf(doc.get(`node:${name}`)).kind));
-  }, [version, kinds]);
+    const names = nodeId === undefined ? doc.names("node") : [nodeId];
+    return names.some((name) => asking.has(nodeOf(doc.get(`node:${name}`)).kind));
+  }, [version, kinds, nodeId]);
   if (!asks) return null;
   return (
     <div className="-mx-2">

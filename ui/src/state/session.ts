@@ -76,6 +76,8 @@ interface SessionState {
   setAppInfo(appInfo: AppInfo): void;
   /** Counts at once here; the promise is kept when the program knows it too. */
   setSettings(change: Partial<Settings>): Promise<void>;
+  /** Settings as the program took them. */
+  takeSettings(settings: Settings): void;
   graphOpened(graphId: string | null, path: string | null, again: boolean): void;
   graphMoved(path: string): void;
   setUse(use: Use): void;
@@ -153,6 +155,7 @@ export const useSession = create<SessionState>((set, get) => ({
     set({ appInfo: { ...appInfo, settings }, theme: settings.theme, follow: settings.follow });
     return rpc("settings.set", settings).then(() => {}, showProblem);
   },
+  takeSettings: (settings) => set(({ appInfo }) => (appInfo ? { appInfo: { ...appInfo, settings } } : {})),
   graphOpened: (graphId, path, again) =>
     set((state) => ({
       graphId,

@@ -1,7 +1,7 @@
 //! A store in memory. Nothing of it survives the process.
 
 use std::fmt;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
 
@@ -15,7 +15,7 @@ use super::ops::{StoreAnswer, StoreOp};
 #[derive(Default)]
 pub struct MemoryStore {
     config: StoreConfig,
-    items: RwLock<Items>,
+    items: Arc<RwLock<Items>>,
 }
 
 impl fmt::Debug for MemoryStore {
@@ -37,7 +37,15 @@ impl MemoryStore {
     pub fn with_config(config: StoreConfig) -> Self {
         Self {
             config,
-            items: RwLock::default(),
+            items: Arc::default(),
+        }
+    }
+
+    /// The same items, with another configuration for what is put and found through it.
+    pub fn sharing(&self, config: StoreConfig) -> Self {
+        Self {
+            config,
+            items: self.items.clone(),
         }
     }
 }

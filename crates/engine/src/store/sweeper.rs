@@ -1,4 +1,4 @@
-//! Removes what has expired, now and then.
+//! Removes what has expired, at once and then now and then.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,20 +12,22 @@ use super::Store;
 pub struct Sweeper(JoinHandle<()>);
 
 impl Sweeper {
-    /// Begins to sweep. A sweep that fails is reported in the log and tried again at its next turn. Must be called
+    /// Begins to sweep, at once for the first time: what expired while nothing ran would otherwise stay wherever programs
+    /// run for less than `every`. A sweep that fails is reported in the log and tried again at its next turn. Must be called
     /// within a tokio runtime.
     pub fn start(store: Arc<dyn Store>, every: Duration) -> Self {
         // What waits for its next turn must not keep a store open that nobody uses any more.
         let store = Arc::downgrade(&store);
         Self(tokio::spawn(async move {
             loop {
-                tokio::time::sleep(every).await;
                 let Some(store) = store.upgrade() else { return };
                 match store.sweep().await {
                     Ok(0) => {}
                     Ok(removed) => tracing::debug!(removed, "expired items of the store are gone"),
                     Err(error) => tracing::warn!(%error, "expired items of the store could not be removed"),
                 }
+                drop(store);
+                tokio::time::sleep(every).await;
             }
         }))
     }

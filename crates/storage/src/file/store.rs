@@ -172,6 +172,14 @@ impl FileStore {
         Self::in_folder(folder, FileOptions::default(), config)
     }
 
+    /// The same items, with another configuration for what is put and found through it.
+    pub fn sharing(&self, config: StoreConfig) -> Self {
+        Self {
+            config,
+            inner: self.inner.clone(),
+        }
+    }
+
     pub(super) fn in_folder(
         folder: Arc<Folder>,
         options: FileOptions,

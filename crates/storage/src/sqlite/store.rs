@@ -75,12 +75,19 @@ impl Store for SqliteStore {
         if self.saver.is_read_only() {
             return Ok(0);
         }
-        match self.saver.submit(Job::Sweep(self.config.clock.now_ms())).await? {
-            Done::Swept(removed) => Ok(removed),
-            _ => Ok(0),
+        let (now, mut removed) = (self.config.clock.now_ms(), 0);
+        while let Done::Swept(some) = self.saver.submit(Job::Sweep(now)).await? {
+            removed += some;
+            if some < SWEPT {
+                break;
+            }
         }
+        Ok(removed)
     }
 }
+
+/// Expired items removed in one transaction.
+pub(super) const SWEPT: u64 = 500;
 
 /// A namespace as it is stored.
 pub(super) fn joined(namespace: &[String]) -> String {

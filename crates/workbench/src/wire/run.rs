@@ -177,6 +177,11 @@ pub struct TestNode {
     #[serde(default)]
     #[ts(type = "any[]")]
     pub answers: Vec<Json>,
+    /// Who answers for the node's models. Without it the thread's choice holds when `at` names one, and it is for the nodes to
+    /// say otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub models: Option<RunModels>,
     /// A name by which `work.cancel` stops it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -38,6 +38,42 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub retention: Option<super::RetentionRule>,
+    /// How long-term memory works; absent finds by words and keeps forever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub memory: Option<MemorySettings>,
+}
+
+/// How long-term memory works, whichever database it is in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MemorySettings {
+    /// What makes the vectors that items are found by: `ngrams`, or a model as graphs name it. Without it they are found by
+    /// their words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub embedding: Option<String>,
+    /// The length of the model's vectors. It is asked when the model is chosen, and what an interface sends is not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub dims: Option<u32>,
+    /// Minutes that an item lives whose put does not say; without it forever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub ttl_minutes: Option<u32>,
+    /// Reading an item gives it its full time again, unless the read says otherwise.
+    pub refresh_on_read: bool,
+}
+
+impl Default for MemorySettings {
+    fn default() -> Self {
+        Self {
+            embedding: None,
+            dims: None,
+            ttl_minutes: None,
+            refresh_on_read: true,
+        }
+    }
 }
 
 /// `python.find`

@@ -23,6 +23,16 @@ pub struct NamespaceList {
     pub more: bool,
 }
 
+/// How items are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum FoundBy {
+    /// Those that hold one of the words.
+    Words,
+    /// The nearest ones, by their vectors.
+    Vectors,
+}
+
 /// `store.items`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ListItems {
@@ -33,6 +43,10 @@ pub struct ListItems {
     #[serde(default)]
     #[ts(optional)]
     pub query: Option<String>,
+    /// How the words are looked for; as the settings say when absent.
+    #[serde(default)]
+    #[ts(optional)]
+    pub by: Option<FoundBy>,
     /// Passes over so many.
     #[serde(default)]
     #[ts(optional)]
@@ -57,6 +71,10 @@ pub struct ItemView {
     pub created_at: String,
     /// When the value was put.
     pub updated_at: String,
+    /// When it will be forgotten; reading it may put that off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub expires_at: Option<String>,
 }
 
 /// Answer of `store.items`.

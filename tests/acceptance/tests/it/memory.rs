@@ -1,7 +1,14 @@
 //! Long-term memory by hand: found, read, changed, removed, and never over somebody else's change.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use superstep::{StoreOp, Ttl};
 use superstep_acceptance::App;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpListener;
 
 /// A graph that remembers who asked, in the namespace of the person.
 fn records() -> Value {
@@ -135,7 +142,7 @@ async fn what_expired_takes_no_space_after_the_next_start() {
         items["items"].as_array().unwrap().len()
     };
     while seen(&app).await > 0 {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let stored = async |app: &App| {
         app.ok("storage.verify", json!({})).await["items"]
@@ -148,10 +155,225 @@ async fn what_expired_takes_no_space_after_the_next_start() {
     let app = App::open(dir.path()).await;
     let gone = async {
         while stored(&app).await > 0 {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(30), gone)
+    tokio::time::timeout(Duration::from_secs(30), gone)
         .await
         .expect("it is removed soon");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_expired_items_are_never_seen_while_they_are_removed_beside_the_work() {
+    const MANY: usize = 2_600;
+    let dir = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", dir.path().join("threads.db").display());
+    let storage = superstep_storage::open(&url).await.unwrap();
+    let put = |n: usize| {
+        let op = StoreOp::put(
+            &["people", "old"],
+            n.to_string(),
+            superstep::json!({"drink": "tea"}),
+        )
+        .unwrap();
+        op.living(Ttl::For(Duration::from_millis(1)))
+    };
+    storage.store.batch((0..MANY).map(put).collect()).await.unwrap();
+    drop(storage);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Memory", records()).await;
+    let mut people = Vec::new();
+    loop {
+        // Neither by their place nor by their words, however far the removal is.
+        for query in [Value::Null, json!("tea")] {
+            let items = app
+                .ok(
+                    "store.items",
+                    json!({"namespace": ["people"], "query": query, "limit": 500}),
+                )
+                .await;
+            assert_eq!(keys(&items).len(), people.len(), "{items}");
+        }
+        let stored = app.ok("storage.verify", json!({})).await["items"]
+            .as_u64()
+            .unwrap();
+        if stored == people.len() as u64 && !people.is_empty() {
+            break;
+        }
+        let who = format!("person-{}", people.len());
+        assert_eq!(remembers(&mut app, &graph, &who, "tea").await["status"], "done");
+        people.push(who);
+    }
+}
+
+/// A model server that makes embeddings as OpenAI's protocol has them: a dimension for each meaning that it knows.
+async fn meanings() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/v1/", listener.local_addr().unwrap());
+    let asked = Arc::new(AtomicUsize::new(0));
+    let texts = asked.clone();
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            let mut socket = BufReader::new(socket);
+            let (mut line, mut length) = (String::new(), 0);
+            while socket.read_line(&mut line).await.unwrap() > 2 {
+                if let Some(given) = line.to_lowercase().strip_prefix("content-length:") {
+                    length = given.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            socket.read_exact(&mut body).await.unwrap();
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            let inputs: Vec<String> = serde_json::from_value(body["input"].clone()).unwrap();
+            texts.fetch_add(inputs.len(), Ordering::SeqCst);
+            let vector = |text: &str| {
+                let means =
+                    |words: &[&str]| f64::from(u8::from(words.iter().any(|word| text.contains(word))));
+                json!([
+                    means(&["tea", "mate", "beverage"]),
+                    means(&["rain", "umbrella"]),
+                    0.01
+                ])
+            };
+            let data: Vec<Value> = inputs
+                .iter()
+                .enumerate()
+                .map(
+                    |(index, text)| json!({"object": "embedding", "index": index, "embedding": vector(text)}),
+                )
+                .collect();
+            let usage = json!({"prompt_tokens": 1, "total_tokens": 1});
+            let body = json!({"object": "list", "model": "m", "data": data, "usage": usage}).to_string();
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
+            let answer = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+            socket.write_all(answer.as_bytes()).await.unwrap();
+            socket.shutdown().await.ok();
+        }
+    });
+    (address, asked)
+}
+
+async fn remembers(app: &mut App, graph: &str, who: &str, likes: &str) -> Value {
+    let input = json!({"graphId": graph, "action": {"type": "input", "input": {"who": who, "likes": likes}}});
+    app.run(input).await.0
+}
+
+async fn found(app: &App, query: &str, by: Value) -> Vec<String> {
+    keys(
+        &app.ok(
+            "store.items",
+            json!({"namespace": ["people"], "query": query, "by": by}),
+        )
+        .await,
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_is_chosen_in_the_settings_finds_by_meaning_what_is_put_from_then_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let (address, asked) = meanings().await;
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Memory", records()).await;
+    remembers(&mut app, &graph, "ada", "green tea").await;
+
+    // A model that gives no vector is not taken, and nothing changes.
+    let choice = |embedding: &str| json!({"memory": {"embedding": embedding}});
+    let unknown = app.refused("settings.set", choice("office::embed")).await;
+    assert_eq!(unknown.code, "embedding");
+    assert!(
+        unknown.message.contains("office") && unknown.remedy.is_some(),
+        "{unknown:?}"
+    );
+    assert!(app.ok("app.info", json!({})).await["settings"]["memory"].is_null());
+    assert_eq!(found(&app, "tea", Value::Null).await, ["ada/likes"]);
+
+    let office =
+        json!({"name": "office", "provider": "openai", "baseUrl": address, "key": {"type": "usual"}});
+    app.ok("connections.save", office).await;
+    let settings = app.ok("settings.set", choice(" office::embed ")).await;
+    assert_eq!(
+        settings["memory"],
+        json!({"embedding": "office::embed", "dims": 3, "refreshOnRead": true})
+    );
+    assert_eq!(
+        asked.load(Ordering::SeqCst),
+        1,
+        "it is asked how long its vectors are"
+    );
+
+    // The graph that was built before puts with vectors, too. What is older is found by its words.
+    assert_eq!(remembers(&mut app, &graph, "ben", "mate").await["status"], "done");
+    assert_eq!(found(&app, "a hot beverage", Value::Null).await, ["ben/likes"]);
+    assert_eq!(found(&app, "tea", json!("words")).await, ["ada/likes"]);
+    remembers(&mut app, &graph, "cleo", "an umbrella").await;
+    assert_eq!(
+        found(&app, "rain", json!("vectors")).await,
+        ["cleo/likes", "ben/likes"],
+        "the nearest first"
+    );
+
+    // Other settings leave it alone, and the next start knows it without asking.
+    let told = asked.load(Ordering::SeqCst);
+    let mut other = app.ok("app.info", json!({})).await["settings"].clone();
+    other["theme"] = "dark".into();
+    app.ok("settings.set", other).await;
+    app.close().await;
+    let app = App::open(dir.path()).await;
+    assert_eq!(asked.load(Ordering::SeqCst), told);
+    assert_eq!(found(&app, "a hot beverage", Value::Null).await[0], "ben/likes");
+
+    // A server that is gone is told to whoever searches, with what to do; words still find.
+    app.ok("connections.remove", json!({"name": "office"})).await;
+    let query = json!({"namespace": ["people"], "query": "tea"});
+    let gone = app.refused("store.items", query).await;
+    assert_eq!(gone.code, "embedding");
+    assert!(gone.remedy.unwrap().contains("Settings"));
+    assert_eq!(found(&app, "tea", json!("words")).await, ["ada/likes"]);
+
+    // By spelling, without a model: vectors of the other kind are not compared.
+    app.ok("settings.set", choice("ngrams")).await;
+    assert!(found(&app, "umbrela", Value::Null).await.is_empty());
+    let back = json!({"memory": {"refreshOnRead": true}});
+    assert!(
+        app.ok("settings.set", back).await["memory"].is_null(),
+        "as usual is not said"
+    );
+    assert_eq!(found(&app, "umbrella", Value::Null).await, ["cleo/likes"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_keeps_items_as_long_as_the_settings_say_on_every_database_of_this_computer() {
+    for url in ["sqlite:memory.db", "file:memory", "memory:"] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut app = App::open(dir.path()).await;
+        app.ok("storage.use", json!({"url": url})).await;
+        let graph = app.draft("Memory", records()).await;
+        remembers(&mut app, &graph, "ada", "tea").await;
+        let chosen = json!({"memory": {"ttlMinutes": 90, "refreshOnRead": false, "embedding": "ngrams"}});
+        app.ok("settings.set", chosen.clone()).await;
+        remembers(&mut app, &graph, "ben", "mate").await;
+        let lives = |at: &str| json!({"namespace": ["people", at], "key": "likes"});
+        let ada = app.ok("store.get", lives("ada")).await;
+        assert!(ada["expiresAt"].is_null(), "{url}: what was there keeps its time");
+        let ben = app.ok("store.get", lives("ben")).await;
+        let minutes = |time: &Value| {
+            let time = time.as_str().unwrap();
+            let of = |from: usize| time[from..from + 2].parse::<i64>().unwrap();
+            60 * of(11) + of(14)
+        };
+        let after = (minutes(&ben["expiresAt"]) - minutes(&ben["updatedAt"])).rem_euclid(24 * 60);
+        assert_eq!(after, 90, "{url}: {ben}");
+        assert_eq!(found(&app, "matee", Value::Null).await, ["ben/likes"], "{url}");
+        // It holds for the database that is chosen next.
+        app.ok("storage.use", json!({"url": "file:other"})).await;
+        remembers(&mut app, &graph, "cleo", "juice").await;
+        assert!(app.ok("store.get", lives("cleo")).await["expiresAt"].is_string());
+        assert_eq!(
+            app.ok("app.info", json!({})).await["settings"]["memory"],
+            chosen["memory"]
+        );
+    }
 }

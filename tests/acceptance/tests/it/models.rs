@@ -113,6 +113,35 @@ async fn a_model_answers_for_the_scripted_ones_for_as_long_as_the_thread_lasts()
         app.ok("thread.get", json!({"threadId": thread})).await["models"],
         real
     );
+    // A node that is tried by itself asks whom the thread asks, or whom the run form names, and else its own script.
+    let tried = async |app: &App, more: Value| {
+        let mut request = json!({"graphId": graph, "node": "second"});
+        for (name, value) in more.as_object().unwrap() {
+            request[name] = value.clone();
+        }
+        app.ok("node.test", request).await["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let at = json!({"threadId": thread});
+    let fresh = json!(exchanges::question());
+    assert!(
+        !tried(&app, json!({"at": at, "state": fresh}))
+            .await
+            .contains(SAID)
+    );
+    assert_eq!(
+        tried(&app, json!({"at": at, "state": fresh, "models": {}})).await,
+        SAID
+    );
+    assert_eq!(tried(&app, json!({"state": fresh})).await, SAID);
+    assert!(
+        !tried(&app, json!({"state": fresh, "models": real}))
+            .await
+            .contains(SAID)
+    );
+
     // The scripted model has no need of a choice, and a thread without one shows none.
     let (plain, _) = app.run(json!({"graphId": graph, "action": input})).await;
     let plain = plain["threadId"].as_str().unwrap().to_owned();

@@ -106,6 +106,12 @@ function placeholderOf(schema: Schema): string | undefined {
   return examples?.[0] === undefined ? undefined : brief(examples[0], 60);
 }
 
+/** What a field that is not there means: its default, when it has one. */
+const absentText = (...schemas: Schema[]): string => {
+  const known = schemas.find((schema) => schema.default !== undefined && schema.default !== null);
+  return (known && placeholderOf({ default: known.default })) ?? t("forms.notSet");
+};
+
 function ExpressionEditor({
   schema,
   value,
@@ -490,7 +496,7 @@ function EnumField({ schema, options, value, onChange, optional, readOnly, root,
       ? t("forms.notSet")
       : t("forms.schema.defaultIs", { value: labelled(schema.default) });
   const choices = [
-    ...(optional || value === undefined ? [{ value: ABSENT as Json, label: absent }] : []),
+    ...(optional || value === undefined ? [{ value: ABSENT as Json, label: absent, absent: true }] : []),
     // A value that is not allowed is still what is there.
     ...(unknown ? [{ value, label: brief(value, 80) }] : []),
     ...options.map((option, index) => ({
@@ -551,7 +557,7 @@ function NullableField({
       {empty ? (
         <div className="ss-item">
           <span className="ss-none ss-item-body">
-            {value === null ? t("forms.type.null") : t("forms.notSet")}
+            {value === null ? t("forms.type.null") : absentText(schema, inner)}
           </span>
           {!readOnly && (
             <Button
@@ -627,10 +633,16 @@ function VariantsField({
           disabled={readOnly}
           options={[
             ...(active < 0
-              ? [{ value: -1, label: value === undefined ? t("forms.notSet") : brief(value) }]
+              ? [
+                  {
+                    value: -1,
+                    label: value === undefined ? absentText(schema) : brief(value),
+                    absent: value === undefined,
+                  },
+                ]
               : []),
             ...(!required && value !== undefined && shownLabel !== undefined
-              ? [{ value: -2, label: t("forms.notSet") }]
+              ? [{ value: -2, label: absentText(schema) }]
               : []),
             ...variants.map((variant, index) => ({
               value: index,
@@ -786,7 +798,7 @@ function ObjectField({
               value={chosen[0] ?? ""}
               disabled={readOnly}
               options={[
-                ...(chosen.length === 0 ? [{ value: "", label: t("forms.notSet") }] : []),
+                ...(chosen.length === 0 ? [{ value: "", label: t("forms.notSet"), absent: true }] : []),
                 ...rivals.map(([name, property]) => ({ value: name, label: labelOf(name, property) })),
               ]}
               onChange={(name) => {
@@ -850,7 +862,7 @@ function ObjectField({
           )
         }
       >
-        <span className="ss-none">{t("forms.notSet")}</span>
+        <span className="ss-none">{absentText(schema)}</span>
       </Field>
     );
   }

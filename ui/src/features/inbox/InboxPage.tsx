@@ -197,7 +197,9 @@ const Row = memo(function Row({
         <p className="truncate text-sm font-medium">
           <InlineMarkdown text={question.text.split("\n", 1)[0] ?? ""} />
         </p>
-        <p className="truncate text-xs text-text-2">{question.threadTitle}</p>
+        {question.threadTitle !== question.graphName && (
+          <p className="truncate text-xs text-text-2">{question.threadTitle}</p>
+        )}
         <p className="truncate text-2xs text-text-3">
           {question.graphName} · {question.node}
         </p>

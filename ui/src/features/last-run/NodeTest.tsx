@@ -17,6 +17,8 @@ import { duration } from "../../debugger/format";
 import { Pre } from "../../debugger/Pre";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { inputSchema, samplesOf } from "../../debugger/run-input";
+import { chosenModels, useRunModels } from "../../debugger/run-models";
+import { RunModelsFold } from "../../debugger/RunModels";
 import { asProblem, type ShownProblem } from "../../debugger/runStore";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
 import { doc, useDocumentVersion } from "../../document/store";
@@ -82,9 +84,12 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
 
   if (graphId === null) return null;
   const onThread = cursor.threadId !== null;
+  // As the run form has it: of the thread whose state it takes, or of the next one.
+  const modelsOf = fromCheckpoint ? cursor.threadId : null;
   const test = async (given: readonly unknown[]) => {
     const work = `test-${crypto.randomUUID()}`;
     setRunning(work);
+    const models = chosenModels(useRunModels.getState(), graphKey, modelsOf);
     setProblem(null);
     try {
       const answer = await trusted(() =>
@@ -94,6 +99,7 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
           state: state ?? {},
           answers: [...given],
           work,
+          ...(models && { models }),
           ...(fromCheckpoint && cursor.threadId !== null
             ? {
                 at: {
@@ -118,7 +124,7 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
 
   return (
     <details ref={box} className="node-test" data-testid={debugIds.nodeTest}>
-      <summary className="cursor-pointer text-xs font-semibold text-text-2">{t("debug.test")}</summary>
+      <summary className="text-xs font-semibold text-text-2">{t("debug.test")}</summary>
       <div className="mt-2 flex flex-col gap-2">
         <p className="text-xs text-text-2">{t("debug.test.help")}</p>
         {onThread && (
@@ -166,6 +172,7 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
             {tn("debug.input.moreOne", "debug.input.more", hidden)}
           </Button>
         )}
+        <RunModelsFold threadId={modelsOf} nodeId={nodeId} />
         {running === null ? (
           <Button
             icon={<FlaskConical size={14} />}

@@ -142,6 +142,9 @@ function Form({
           <span title={fullTime(item.createdAt)}>
             {t("memory.created", { when: when(item.createdAt, now) })}
           </span>
+          {item.expiresAt !== undefined && (
+            <span>{t("memory.expires", { when: fullTime(item.expiresAt) })}</span>
+          )}
         </header>
       )}
       <JsonEditor

@@ -1,5 +1,5 @@
 /** Long-term memory: what graphs keep across threads, found by namespace and words, and changed by hand. */
-import { BrainCircuit, Plus, RefreshCw, Search } from "lucide-react";
+import { BrainCircuit, Plus, RefreshCw, Search, Settings2 } from "lucide-react";
 import { useCallback, useEffect, useState, type KeyboardEvent } from "react";
 import { create } from "zustand";
 import { Button } from "../../components/Button";
@@ -8,22 +8,27 @@ import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
 import { Spinner } from "../../components/Spinner";
+import { Tabs } from "../../components/Tabs";
 import { TextField } from "../../components/TextField";
 import { when } from "../../debugger/format";
 import { ProblemNote } from "../../debugger/ProblemNote";
 import { useRuns } from "../../debugger/runStore";
 import { useNow } from "../../debugger/useNow";
+import type { FoundBy } from "../../ipc/bindings/FoundBy";
 import type { ItemView } from "../../ipc/bindings/ItemView";
 import { rpc } from "../../ipc/client";
 import { memoryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
+import { useSession } from "../../state/session";
+import { showSettings } from "../../state/settings";
 import { useAnswer } from "../storage/useAnswer";
 import { ItemForm } from "./ItemForm";
 import { idOf, lineOf, placeText } from "./places";
 import "./memory.css";
 
 const PAGE = 50;
+const FOUND_BY: readonly FoundBy[] = ["vectors", "words"];
 
 const useAsked = create<{ readonly open: boolean }>(() => ({ open: false }));
 
@@ -55,10 +60,13 @@ function Memory({ onClose }: { onClose(): void }) {
   const [changed, setChanged] = useState(false);
   const [leaving, setLeaving] = useState<Next>(null);
   const words = useQuiet(query, 200);
+  const vectors = useSession((session) => session.appInfo?.settings.memory?.embedding !== undefined);
+  const [by, setBy] = useState<FoundBy>("vectors");
+  const looksFor = vectors && words !== "" ? { by } : {};
 
   const spaces = useAnswer("namespaces", (signal) => rpc("store.namespaces", {}, signal));
-  const items = useAnswer(JSON.stringify([namespace, words, limit]), (signal) =>
-    rpc("store.items", { namespace: [...namespace], query: words, limit }, signal),
+  const items = useAnswer(JSON.stringify([namespace, words, limit, looksFor]), (signal) =>
+    rpc("store.items", { namespace: [...namespace], query: words, limit, ...looksFor }, signal),
   );
   const { again: readSpaces } = spaces;
   const { again: readItems } = items;
@@ -120,6 +128,27 @@ function Memory({ onClose }: { onClose(): void }) {
             }}
             data-testid={memoryIds.search}
           />
+          {vectors && (
+            <Tabs
+              look="segmented"
+              label={t("memory.by")}
+              value={by}
+              onChange={(next) => setBy(next as FoundBy)}
+              tabs={FOUND_BY.map((id) => ({ id, label: t(`memory.by.${id}`) }))}
+            />
+          )}
+          <IconButton
+            size="small"
+            label={t("memory.settings.open")}
+            onClick={() =>
+              safely(() => {
+                onClose();
+                showSettings("storage");
+              })
+            }
+          >
+            <Settings2 size={14} aria-hidden />
+          </IconButton>
           <IconButton size="small" label={t("memory.refresh")} onClick={read}>
             <RefreshCw size={14} aria-hidden />
           </IconButton>
@@ -143,7 +172,13 @@ function Memory({ onClose }: { onClose(): void }) {
             <ItemList
               items={items.value?.items ?? null}
               more={items.value?.more ?? false}
-              searched={words !== "" || namespace.length > 0}
+              nothing={
+                looksFor.by === "vectors"
+                  ? t("memory.nothingLike")
+                  : words !== "" || namespace.length > 0
+                    ? t("memory.nothingFoundText")
+                    : null
+              }
               selected={shownId}
               onSelect={select}
               onMore={() => setLimit((now) => now + PAGE)}
@@ -195,20 +230,20 @@ function Memory({ onClose }: { onClose(): void }) {
 interface ListProps {
   items: readonly ItemView[] | null;
   more: boolean;
-  /** A part of what there is was asked for. */
-  searched: boolean;
+  /** Said when a part of what there is was asked for and nothing is in it. */
+  nothing: string | null;
   selected: string | null;
   onSelect(item: ItemView): void;
   onMore(): void;
 }
 
-function ItemList({ items, more, searched, selected, onSelect, onMore }: ListProps) {
+function ItemList({ items, more, nothing, selected, onSelect, onMore }: ListProps) {
   const now = useNow(15_000);
   if (items === null) return <Spinner label={t("storage.loading")} />;
   if (items.length === 0)
     return (
-      <EmptyState compact title={t(searched ? "memory.nothingFound" : "memory.none")}>
-        {searched && t("memory.nothingFoundText")}
+      <EmptyState compact title={t(nothing === null ? "memory.none" : "memory.nothingFound")}>
+        {nothing}
       </EmptyState>
     );
   const onKeyDown = (event: KeyboardEvent<HTMLUListElement>) => {

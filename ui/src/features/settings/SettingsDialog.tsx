@@ -17,10 +17,11 @@ import { showSettings, useSettingsAsked, type SettingsTab } from "../../state/se
 import { showStorage } from "../../state/storage";
 import { ConnectionSettings } from "../connections";
 import { TrustSettings } from "../trust";
+import { MemorySettings } from "./MemorySettings";
 import { PythonSettings } from "./PythonSettings";
 import "./settings.css";
 
-const TABS: readonly SettingsTab[] = ["general", "connections", "trust"];
+const TABS: readonly SettingsTab[] = ["general", "connections", "storage", "trust"];
 const THEMES: Theme[] = ["system", "light", "dark"];
 const ICONS = { system: Monitor, light: Sun, dark: Moon };
 
@@ -41,6 +42,12 @@ export function SettingsDialog() {
           title: t("connections.open"),
           group: t("forms.settings.group"),
           run: () => showSettings("connections"),
+        },
+        {
+          id: "settings.storage",
+          title: t("settings.tab.storage"),
+          group: t("forms.settings.group"),
+          run: () => showSettings("storage"),
         },
         {
           id: "settings.trust",
@@ -77,15 +84,16 @@ export function SettingsDialog() {
         tabs={TABS.map((id) => ({ id, label: t(`settings.tab.${id}`) }))}
       />
       <div className="settings-body">
-        {tab === "general" && <General close={close} />}
+        {tab === "general" && <General />}
         {tab === "connections" && <ConnectionSettings />}
+        {tab === "storage" && <Storage close={close} />}
         {tab === "trust" && <TrustSettings />}
       </div>
     </Dialog>
   );
 }
 
-function General({ close }: { close(): void }) {
+function General() {
   const appInfo = useSession((state) => state.appInfo);
   const theme = useSession((state) => state.theme);
   const follow = useSession((state) => state.follow);
@@ -117,25 +125,6 @@ function General({ close }: { close(): void }) {
         <PersonName />
       </section>
       <PythonSettings />
-      <section className="settings-part">
-        <h3>{t("settings.embedding")}</h3>
-        <p className="settings-help">{t("settings.embedding.help")}</p>
-      </section>
-      <section className="settings-part">
-        <h3>{t("storage.title")}</h3>
-        <div className="settings-row">
-          <p className="settings-help">{t("storage.settings")}</p>
-          <Button
-            size="small"
-            onClick={() => {
-              close();
-              showStorage("database");
-            }}
-          >
-            {t("storage.settings.open")}
-          </Button>
-        </div>
-      </section>
       {appInfo !== null && (
         <section className="settings-part">
           <h3>{t("forms.settings.places")}</h3>
@@ -157,6 +146,29 @@ function General({ close }: { close(): void }) {
         <p className="settings-help">{t("forms.settings.licence")}</p>
         <p className="settings-help">{t("forms.settings.fonts")}</p>
       </section>
+    </>
+  );
+}
+
+function Storage({ close }: { close(): void }) {
+  return (
+    <>
+      <section className="settings-part">
+        <h3>{t("storage.title")}</h3>
+        <div className="settings-row">
+          <p className="settings-help">{t("storage.settings")}</p>
+          <Button
+            size="small"
+            onClick={() => {
+              close();
+              showStorage("database");
+            }}
+          >
+            {t("storage.settings.open")}
+          </Button>
+        </div>
+      </section>
+      <MemorySettings />
     </>
   );
 }

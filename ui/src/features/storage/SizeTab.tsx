@@ -14,6 +14,7 @@ import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useStorageAsked } from "../../state/storage";
 import { areaOf } from "./growth";
+import { byOwner } from "./keys";
 import { useAnswer } from "./useAnswer";
 
 const ROW = 34;
@@ -138,6 +139,7 @@ function Lens({ threadId }: { threadId: string }) {
   const lens = useAnswer(threadId, (signal) => rpc("storage.lens", { threadId }, signal));
   if (lens.problem) return <ProblemNote problem={lens.problem} onRetry={lens.again} />;
   if (!lens.value) return <Spinner label={t("storage.loading")} />;
+  const { own, engine } = byOwner(lens.value.keys);
   return (
     <>
       <p className="storage-summary tabular">
@@ -157,9 +159,10 @@ function Lens({ threadId }: { threadId: string }) {
           </tr>
         </thead>
         <tbody>
-          {lens.value.keys.map((key) => (
+          {own.map((key) => (
             <KeyRow key={key.key} usage={key} />
           ))}
+          <EngineRow keys={engine} />
         </tbody>
       </table>
     </>
@@ -167,13 +170,11 @@ function Lens({ threadId }: { threadId: string }) {
 }
 
 function KeyRow({ usage }: { usage: KeySize }) {
-  const engine = usage.key.startsWith("__") || usage.key.includes(":");
   return (
     <>
       <tr data-testid={storageIds.key}>
         <th scope="row">
           <code>{usage.key}</code>
-          {engine && <span className="storage-engine">{t("storage.lens.engine")}</span>}
         </th>
         <td>{t("storage.lens.times", { n: count(usage.versions) })}</td>
         <td>{bytes(usage.now)}</td>
@@ -188,6 +189,22 @@ function KeyRow({ usage }: { usage: KeySize }) {
         </tr>
       )}
     </>
+  );
+}
+
+/** What the engine keeps for itself, in one line: there is a key for each node, and nobody can change them. */
+function EngineRow({ keys }: { keys: readonly KeySize[] }) {
+  if (keys.length === 0) return null;
+  const sum = (part: "versions" | "now" | "bytes") => keys.reduce((all, key) => all + key[part], 0);
+  return (
+    <tr title={keys.map((key) => key.key).join("\n")}>
+      <th scope="row" className="storage-engine">
+        {tn("storage.lens.engineOne", "storage.lens.engine", keys.length)}
+      </th>
+      <td>{t("storage.lens.times", { n: count(sum("versions")) })}</td>
+      <td>{bytes(sum("now"))}</td>
+      <td>{bytes(sum("bytes"))}</td>
+    </tr>
   );
 }
 

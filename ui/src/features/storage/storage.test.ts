@@ -1,7 +1,9 @@
+/** Addresses of databases, names of files, and the picture of what a thread takes. */
 import { describe, expect, it } from "vitest";
 import { fileNameOf } from "../../debugger/thread-files";
 import { urlOf } from "./DatabaseTab";
 import { areaOf } from "./growth";
+import { byOwner } from "./keys";
 
 describe("storage", () => {
   it("makes addresses of what is typed", () => {
@@ -17,6 +19,11 @@ describe("storage", () => {
     expect(line).toBe("M0 30L50 15.5L100 1");
     expect(path).toBe(`${line}L100 30L0 30Z`);
     expect(areaOf([0, 0]).line).toBe("M0 30L100 30");
+  });
+
+  it("tells the graph's keys from the engine's", () => {
+    const keys = ["count", "branch:to:a", "__start__", "of_a"].map((key) => ({ key }));
+    expect(byOwner(keys)).toEqual({ own: [keys[0], keys[3]], engine: [keys[1], keys[2]] });
   });
 
   it("names files after threads", () => {

@@ -24,4 +24,8 @@ createdAt: string,
 /**
  * When the value was put.
  */
-updatedAt: string, };
+updatedAt: string, 
+/**
+ * When it will be forgotten; reading it may put that off.
+ */
+expiresAt?: string, };

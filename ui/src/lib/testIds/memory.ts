@@ -10,4 +10,13 @@ export const memoryIds = {
   add: "memory-add",
   key: "memory-key",
   place: "memory-place",
+  by: "memory-by",
+  settings: "memory-settings",
+  way: "memory-way",
+  wayChanges: "memory-way-changes",
+  model: "memory-model",
+  ttl: "memory-ttl",
+  unit: "memory-unit",
+  refresh: "memory-refresh",
+  apply: "memory-apply",
 } as const;

@@ -97,7 +97,7 @@ export const forms = {
   "forms.schema.fixed": "Always {value}",
   "forms.schema.noFields": "There is nothing to fill in.",
   "forms.schema.oneOf": "What it is",
-  "forms.schema.defaultIs": "{value} when empty",
+  "forms.schema.defaultIs": "Default: {value}",
 
   "forms.check.nothing": "Nothing is allowed here.",
   "forms.check.const": "Must be {value}.",

@@ -26,6 +26,7 @@ export const memory = {
   "memory.object": "A store keeps objects: write { … }.",
   "memory.created": "Put first {when}",
   "memory.updated": "Changed {when}",
+  "memory.expires": "Forgotten {when}",
   "memory.save": "Save",
   "memory.add": "Add",
   "memory.revert": "Undo changes",
@@ -36,4 +37,43 @@ export const memory = {
   "memory.leave": "Leave the changes behind?",
   "memory.leaveText": "“{key}” was changed and not saved.",
   "memory.leaveYes": "Leave",
+  "memory.by": "Search by",
+  "memory.by.vectors": "Likeness",
+  "memory.by.words": "Words",
+  "memory.nothingLike":
+    "Nothing here was put since memory is searched by vectors. Search by words, or put items again.",
+  "memory.settings.open": "How memory is searched…",
+  "memory.settings.text": "What graphs keep across threads, in the database that is in use.",
+  "memory.settings.way": "A search finds items by",
+  "memory.settings.words": "Words",
+  "memory.settings.wordsHelp":
+    "Those that hold one of the words. It needs no model, and nothing is sent anywhere.",
+  "memory.settings.spelling": "Spelling, offline",
+  "memory.settings.spellingHelp":
+    "Compares how texts are spelled and knows nothing about meaning: it finds “invoices” for “invocie”, and does not find “car” for “automobile”. It needs no model and no network.",
+  "memory.settings.model": "Meaning, by a model",
+  "memory.settings.modelHelp":
+    "Each item that is put and each search is sent to the model. While it cannot be reached, putting and searching items fail.",
+  "memory.settings.name": "Model",
+  "memory.settings.nameHelp":
+    "A connection or provider with a model that makes embeddings. It is asked for a vector before it is taken.",
+  "memory.settings.uses": "In use: {model}, with vectors of {n} numbers.",
+  "memory.settings.toVectors":
+    "Items that are there already have no vectors of this kind. By words they are found as before; a search that compares vectors finds them once they are put again.",
+  "memory.settings.toWords":
+    "All items are found by their words. Vectors that are there stay, and count again when the same choice is made later.",
+  "memory.settings.ttl": "Forget items after",
+  "memory.settings.ttlHelp":
+    "For items whose node or program does not say how long. Items that are there keep the time they were put with.",
+  "memory.settings.never": "never",
+  "memory.settings.unit": "Unit",
+  "memory.settings.minutes": "minutes",
+  "memory.settings.hours": "hours",
+  "memory.settings.days": "days",
+  "memory.settings.refresh": "Reading an item prolongs it",
+  "memory.settings.refreshHelp":
+    "It gets its full time again, also when a search finds it, unless the node says otherwise.",
+  "memory.settings.apply": "Apply",
+  "memory.settings.applied": "Memory works as chosen from now on",
+  "memory.settings.retrieve": "Retrieve nodes, which search files, say themselves what makes their vectors.",
 } as const satisfies Record<string, string>;

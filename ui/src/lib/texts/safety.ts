@@ -93,10 +93,8 @@ export const safety = {
   "settings.python.settings": "As set here.",
   "settings.python.project": "It is the project's own environment.",
   "settings.python.computer": "It is the computer's, because the project has no environment of its own.",
-  "settings.embedding": "Search by meaning",
-  "settings.embedding.help":
-    "A Retrieve node says itself what makes its vectors (Settings of the node, with Mode on vectors or both): ngrams, which is offline, or a model of a provider or connection.",
   "settings.tab.general": "General",
   "settings.tab.connections": "Model connections",
+  "settings.tab.storage": "Storage and memory",
   "settings.tab.trust": "Trust",
 } as const;

@@ -40,7 +40,8 @@ export const storage = {
     "It grows and is stored whole each time, so it takes the square of its length. Let its reducer be append or messages and have nodes return only what is new.",
   "storage.lens.rewritten":
     "It is large and written again and again. Write it only when it changes, or keep the large part in a key of its own.",
-  "storage.lens.engine": "of the engine",
+  "storage.lens.engine": "{n} keys of the engine",
+  "storage.lens.engineOne": "1 key of the engine",
 
   "storage.prune": "Remove past…",
   "storage.prune.title": "Remove the past of “{title}”",

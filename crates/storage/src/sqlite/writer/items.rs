@@ -5,7 +5,7 @@ use superstep::Value;
 use superstep::store::{Prepared, Written};
 
 use super::super::fault::Fault;
-use super::super::store::{joined, number};
+use super::super::store::{SWEPT, joined, number};
 use super::{ItemChanges, Writer};
 
 impl Writer {
@@ -121,11 +121,12 @@ impl Writer {
         Ok(())
     }
 
+    /// Removes some of what has expired: commits wait for the writer, so it is never busy with all of it.
     pub(super) fn sweep(&mut self, now: u64) -> Result<u64, Fault> {
         let expired: Vec<i64> = self
             .conn
-            .prepare_cached("SELECT id FROM store_items WHERE expires_at <= ?1")?
-            .query_map([number(now)], |row| row.get(0))?
+            .prepare_cached("SELECT id FROM store_items WHERE expires_at <= ?1 LIMIT ?2")?
+            .query_map([number(now), number(SWEPT)], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         self.wrote = !expired.is_empty();
         for id in &expired {
