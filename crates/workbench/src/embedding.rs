@@ -74,12 +74,12 @@ impl ModelEmbedding {
         providers
     }
 
-    fn failed(&self, cause: String) -> StoreError {
+    fn failed(&self, cause: &str) -> StoreError {
         StoreError::Embedding {
             name: self.model.clone(),
-            cause,
-            remedy: "Correct the connection, or choose in Settings, Storage, how memory is searched"
-                .to_owned(),
+            // The sentence that it is part of has a period of its own.
+            cause: cause.trim_end_matches('.').to_owned(),
+            remedy: "Or choose in Settings, Storage and memory, what a search finds items by".to_owned(),
         }
     }
 }
@@ -99,7 +99,7 @@ impl Embedding for ModelEmbedding {
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
             let found = providers.embed(&self.model, batch.to_vec()).await;
-            vectors.extend(found.map_err(|error| self.failed(error.to_string()))?);
+            vectors.extend(found.map_err(|error| self.failed(&error.to_string()))?);
         }
         Ok(vectors)
     }

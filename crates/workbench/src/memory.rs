@@ -22,7 +22,8 @@ pub(crate) fn store_problem(error: &StoreError) -> Problem {
     match error {
         StoreError::Storage(error) => storage_problem(error),
         StoreError::Embedding { name, cause, remedy } => {
-            Problem::new("embedding", format!("The embedding {name} failed: {cause}.")).remedy(remedy.clone())
+            Problem::new("embedding", format!("The embedding {name} failed: {cause}."))
+                .remedy(format!("{remedy}."))
         }
         refused => {
             let text = refused.to_string();

@@ -1,6 +1,7 @@
 /** What went wrong, in place, with what to do about it. */
 import { CircleAlert } from "lucide-react";
 import { Button } from "../components/Button";
+import { InlineCode } from "../components/InlineCode";
 import { t } from "../lib/texts";
 import type { ShownProblem } from "./runStore";
 
@@ -9,8 +10,14 @@ export function ProblemNote({ problem, onRetry }: { problem: ShownProblem; onRet
     <div className="m-2 flex gap-2 rounded-md bg-failed-soft px-3 py-2 text-sm" role="alert">
       <CircleAlert size={16} className="mt-0.5 shrink-0 text-failed" aria-hidden />
       <div className="selectable min-w-0 flex-1 [overflow-wrap:anywhere]">
-        <p>{problem.message}</p>
-        {problem.remedy !== undefined && <p className="text-text-2">{problem.remedy}</p>}
+        <p>
+          <InlineCode text={problem.message} />
+        </p>
+        {problem.remedy !== undefined && (
+          <p className="text-text-2">
+            <InlineCode text={problem.remedy} />
+          </p>
+        )}
         {onRetry && (
           <Button size="small" className="mt-2" onClick={onRetry}>
             {t("debug.retry")}

@@ -81,6 +81,7 @@ function AppMenu() {
     { id: "s3", separator: true },
     item("trust.open", t("trust.open"), none),
     item("memory.open", t("memory.menu")),
+    item("storage.open", t("storage.settings.open")),
     item("settings.open", t("shell.menu.settings")),
   ];
   return (

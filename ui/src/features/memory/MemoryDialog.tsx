@@ -90,7 +90,8 @@ function Memory({ onClose }: { onClose(): void }) {
       setChanged(false);
     });
   const shownId = selected === null || selected === "new" ? selected : idOf(selected);
-  const nothing = namespace.length === 0 && words === "" && items.value?.items.length === 0;
+  const asked = words !== "" || namespace.length > 0;
+  const nothing = selected === null && items.value?.items.length === 0;
 
   return (
     <Dialog
@@ -163,22 +164,19 @@ function Memory({ onClose }: { onClose(): void }) {
         {spaces.value?.more && <p className="storage-hint">{t("memory.moreNamespaces")}</p>}
         {items.problem ? (
           <ProblemNote problem={items.problem} onRetry={read} />
-        ) : nothing && selected === null ? (
+        ) : nothing && !asked ? (
           <EmptyState icon={<BrainCircuit size={20} aria-hidden />} title={t("memory.none")}>
             {t("memory.noneText")}
+          </EmptyState>
+        ) : nothing ? (
+          <EmptyState icon={<Search size={20} aria-hidden />} title={t("memory.nothingFound")}>
+            {t(looksFor.by === "vectors" ? "memory.nothingLike" : "memory.nothingFoundText")}
           </EmptyState>
         ) : (
           <div className="memory-split">
             <ItemList
               items={items.value?.items ?? null}
               more={items.value?.more ?? false}
-              nothing={
-                looksFor.by === "vectors"
-                  ? t("memory.nothingLike")
-                  : words !== "" || namespace.length > 0
-                    ? t("memory.nothingFoundText")
-                    : null
-              }
               selected={shownId}
               onSelect={select}
               onMore={() => setLimit((now) => now + PAGE)}
@@ -230,22 +228,15 @@ function Memory({ onClose }: { onClose(): void }) {
 interface ListProps {
   items: readonly ItemView[] | null;
   more: boolean;
-  /** Said when a part of what there is was asked for and nothing is in it. */
-  nothing: string | null;
   selected: string | null;
   onSelect(item: ItemView): void;
   onMore(): void;
 }
 
-function ItemList({ items, more, nothing, selected, onSelect, onMore }: ListProps) {
+function ItemList({ items, more, selected, onSelect, onMore }: ListProps) {
   const now = useNow(15_000);
   if (items === null) return <Spinner label={t("storage.loading")} />;
-  if (items.length === 0)
-    return (
-      <EmptyState compact title={t(nothing === null ? "memory.none" : "memory.nothingFound")}>
-        {nothing}
-      </EmptyState>
-    );
+  if (items.length === 0) return <p className="storage-hint">{t("memory.nothingFound")}</p>;
   const onKeyDown = (event: KeyboardEvent<HTMLUListElement>) => {
     const at = items.findIndex((item) => idOf(item) === selected);
     const to = { ArrowDown: at + 1, ArrowUp: Math.max(0, at - 1), Home: 0, End: items.length - 1 }[event.key];

@@ -18,7 +18,7 @@ import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { Tooltip } from "../../components/Tooltip";
 import { isPast, primary, showRunForm, step, stop } from "../../debugger/actions";
-import { elapsed, nodeList } from "../../debugger/format";
+import { duration, elapsed, nodeList } from "../../debugger/format";
 import { ensureStarted, statusOf, useLive, useRuns, useStatus, useThread } from "../../debugger/runStore";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
 import { useControls } from "../../debugger/useControls";
@@ -151,7 +151,7 @@ function RunStatusText() {
   } else if (running) parts.push(t("debug.stepN", { n: step }));
   if (running && live?.run) parts.push(elapsed(now - Date.parse(live.run.startedAt)));
   else if (live?.run?.endedAt)
-    parts.push(elapsed(Date.parse(live.run.endedAt) - Date.parse(live.run.startedAt)));
+    parts.push(duration(Date.parse(live.run.endedAt) - Date.parse(live.run.startedAt)));
   return (
     <span
       className="flex min-w-0 items-center gap-1.5 px-2 text-xs text-text-2"
