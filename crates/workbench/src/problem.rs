@@ -52,6 +52,11 @@ impl Problem {
             Kind::StorageFull | Kind::QuotaExceeded => "disk-full",
             _ => "file-error",
         };
-        Problem::new(code, format!("Could not {doing} {}: {error}.", path.display())).remedy(remedy)
+        // What the standard library says of it is "entity not found".
+        let cause = match error.kind() {
+            Kind::NotFound => "there is no such file or folder".to_owned(),
+            _ => error.to_string(),
+        };
+        Problem::new(code, format!("Could not {doing} {}: {cause}.", path.display())).remedy(remedy)
     }
 }

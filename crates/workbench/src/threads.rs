@@ -50,7 +50,8 @@ pub(crate) fn problem(error: &RunError) -> Problem {
 pub(crate) fn storage_problem(error: &StorageError) -> Problem {
     match error {
         StorageError::Backend { what, cause, remedy } => {
-            Problem::new("storage", format!("Storage failed while {what}: {cause}.")).remedy(remedy.clone())
+            Problem::new("storage", format!("Storage failed while {what}: {cause}."))
+                .remedy(format!("{}.", remedy.trim_end_matches('.')))
         }
         StorageError::NewerSchema { found, supported, .. } => Problem::new(
             "newer-version",

@@ -1,6 +1,6 @@
 /**
- * Short notes at the edge of the window. `toast()` works from anywhere, React or not; problems stay until they are
- * closed, and say what to do.
+ * Short notes at the edge of the window. `toast()` works from anywhere, React or not; problems stay long enough to be
+ * read twice, and say what to do. None goes while the pointer or the focus is on it.
  */
 import { Toast as Base } from "@base-ui/react/toast";
 import { CircleAlert, CircleCheck, Info, X } from "lucide-react";
@@ -27,7 +27,7 @@ export function toast({ title, text, tone = "neutral", action, timeout }: ToastO
     description: text,
     type: tone,
     priority: tone === "failed" ? "high" : "low",
-    timeout: timeout ?? (tone === "failed" ? 0 : 5000),
+    timeout: timeout ?? (tone === "failed" ? 30_000 : 5000),
     ...(action && {
       actionProps: {
         children: action.label,

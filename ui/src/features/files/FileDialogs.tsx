@@ -108,7 +108,9 @@ function FileDialog({
     if (!saving) {
       if (name.trim() !== "") {
         const path = isAbsolute(name.trim()) ? name.trim() : joinPath(listing?.dir ?? "", name.trim());
-        onDone(path);
+        void missing(path, listing).then((gone) =>
+          gone ? setComplaint(t("forms.files.notThere")) : onDone(path),
+        );
       } else if (chosen !== undefined && (chosen.isGraph || !chosen.isDir)) onDone(chosen.path);
       else if (chosen?.isDir === true) go(chosen.path);
       else setComplaint(t("forms.files.needsFile"));
@@ -277,6 +279,19 @@ function savePath(dir: string, name: string, ending: FileEnding): string {
   const path = isAbsolute(name) ? name : joinPath(dir, name);
   const split = splitPath(path);
   return joinPath(split.dir, withEnding(split.name, ending));
+}
+
+/** Whether a graph file is certainly not there; the listing tells of no others. */
+async function missing(path: string, listing: FileList | null): Promise<boolean> {
+  const { dir, name } = splitPath(path);
+  const wanted = name.toLowerCase();
+  if (wanted.startsWith(".") || !/\.jsonl?$/.test(wanted)) return false;
+  try {
+    const folder = listing !== null && listing.dir === dir ? listing : await rpc("files.list", { dir });
+    return !folder.entries.some((entry) => entry.name.toLowerCase() === wanted);
+  } catch {
+    return true;
+  }
 }
 
 async function existsAt(path: string, listing: FileList | null): Promise<boolean> {

@@ -22,6 +22,8 @@ import { t, tn } from "../../lib/texts";
 import { ShowInDebug } from "./ShowInDebug";
 
 const ROW = 68;
+/** Of a question whose thread is called like its graph. */
+const SHORT = 52;
 
 export function InboxPage() {
   useEffect(() => {
@@ -46,10 +48,12 @@ export function InboxPage() {
     if (found >= 0 && found !== lastIndex) setLastIndex(found);
   }, [selected, selectedId, found, lastIndex]);
 
+  const keyOf = useCallback((index: number) => questions[index]?.interruptId ?? index, [questions]);
   const rows = useVirtualizer({
     count: questions.length,
+    getItemKey: keyOf,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
+    estimateSize: (index) => heightOf(questions[index]),
     overscan: 8,
   });
   const go = useCallback(
@@ -131,7 +135,7 @@ export function InboxPage() {
                 <div
                   key={question.interruptId}
                   className="absolute inset-x-0"
-                  style={{ top: item.start, height: ROW }}
+                  style={{ top: item.start, height: item.size }}
                 >
                   <Row
                     question={question}
@@ -169,6 +173,9 @@ export function InboxPage() {
     </section>
   );
 }
+
+const heightOf = (question: Question | undefined): number =>
+  question?.threadTitle === question?.graphName ? SHORT : ROW;
 
 const Row = memo(function Row({
   question,

@@ -267,6 +267,7 @@ export const forms = {
   "forms.files.overwriteText": "There is a file with this name. What it holds now will be lost.",
   "forms.files.overwriteYes": "Replace",
   "forms.files.needsName": "Write a file name.",
+  "forms.files.notThere": "There is no such file. Check the path, or choose a graph above.",
   "forms.files.needsFile": "Choose a graph, or write its path.",
   "forms.files.willBe": "Will be saved as {path}",
   "forms.files.home": "Graphs folder",

@@ -100,9 +100,9 @@ export const storage = {
   "storage.check.cannot": "Nothing can be done about it. Put back a copy of the database.",
 
   "storage.database.now": "In use",
-  "storage.database.default": "the usual place",
-  "storage.database.settings": "chosen here",
-  "storage.database.program": "chosen when the program was started, with --db",
+  "storage.database.default": "It is the usual place.",
+  "storage.database.settings": "It was chosen here.",
+  "storage.database.program": "It was chosen when the program was started, with --db.",
   "storage.database.locked": "Start without --db to choose a database here.",
   "storage.database.other": "Another database",
   "storage.database.kind": "Kind",
