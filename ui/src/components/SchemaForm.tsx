@@ -7,12 +7,13 @@ import { t } from "../lib/texts";
 import type { KeyInfo } from "./code/jinja";
 import type { FieldProblem } from "./Field";
 import { JsonEditor } from "./JsonEditor";
-import { FormContext, SchemaField, type FormEditors, type FormSettings } from "./schema-form/SchemaField";
+import { FormContext, type FormEditors, type FormSettings } from "./schema-form/form";
+import { SchemaField } from "./schema-form/SchemaField";
 import { resolve, validate, type Json, type Schema, type SchemaError } from "./schema-form/schema";
 import { Tabs } from "./Tabs";
 
 export type { FormEditors, Json, Schema, SchemaError };
-export type { FieldEditor, FieldEditorProps } from "./schema-form/SchemaField";
+export type { FieldEditor, FieldEditorProps } from "./schema-form/form";
 
 export interface SchemaFormProps {
   schema: Schema;
@@ -78,6 +79,7 @@ export function SchemaForm({
   const found = useMemo(() => (check === "never" ? [] : validate(schema, value)), [check, schema, value]);
   const settings = useMemo<FormSettings>(
     () => ({
+      Nested: SchemaField,
       root: schema,
       stateKeys,
       variables,

@@ -1,0 +1,233 @@
+/** Items of a list: added, moved, copied, removed, and folded to a line when they are large. */
+import { useId, useState } from "react";
+import { ChevronDown, ChevronRight, CircleAlert, Copy, MoveDown, MoveUp, Plus, X } from "lucide-react";
+import { t } from "../../lib/texts";
+import { Badge } from "../Badge";
+import { Button } from "../Button";
+import { IconButton } from "../IconButton";
+import { Menu } from "../Menu";
+import { useForm, beginning, type FieldProps } from "./form";
+import { placeholderOf } from "./absent";
+import { brief, controlFor, resolve, type Json, type Schema } from "./schema";
+import { variantTitle } from "./VariantsField";
+
+export function ArrayField({
+  schema,
+  items,
+  value,
+  onChange,
+  pointer,
+  itemLabel,
+}: FieldProps & { items: Schema; itemLabel: string | undefined }) {
+  const form = useForm();
+  const listId = useId();
+  const list: Json[] = Array.isArray(value) ? value : [];
+  const readOnly = form.readOnly || schema.readOnly === true;
+  const kind = controlFor(items, form.root).kind;
+  const simple =
+    items["x-editor"] === undefined && ["text", "number", "boolean", "enum", "const"].includes(kind);
+  // Which cards are open belongs to the item, wherever it is moved to.
+  const [keys, setKeys] = useState<number[]>(() => list.map((_, index) => index));
+  const [open, setOpen] = useState<ReadonlySet<number>>(
+    () => new Set(list.length <= 2 ? list.map((_, index) => index) : []),
+  );
+  const [nextKey, setNextKey] = useState(list.length);
+  const ids = list.map((_, index) => keys[index] ?? nextKey + index);
+
+  const change = (next: Json[], nextKeys: number[]) => {
+    setKeys(nextKeys);
+    onChange(next);
+  };
+  const add = (item: Json, at: number) => {
+    const key = Math.max(nextKey, ...ids.map((id) => id + 1), 0);
+    setNextKey(key + 1);
+    setOpen((now) => new Set(now).add(key));
+    change([...list.slice(0, at), item, ...list.slice(at)], [...ids.slice(0, at), key, ...ids.slice(at)]);
+    requestAnimationFrame(() => {
+      const row = document.getElementById(`${listId}${key}`);
+      row?.querySelector<HTMLElement>(".ss-item-body :is(input, textarea, .cm-content, button)")?.focus();
+    });
+  };
+  const move = (from: number, to: number) => {
+    if (to < 0 || to >= list.length) return;
+    change(moved(list, from, to), moved(ids, from, to));
+  };
+  const remove = (index: number) =>
+    change(
+      list.filter((_, other) => other !== index),
+      ids.filter((_, other) => other !== index),
+    );
+  const full = schema.maxItems !== undefined && list.length >= schema.maxItems;
+  const noun = items.title ?? undefined;
+
+  const tools = (index: number) =>
+    readOnly ? null : (
+      <>
+        <IconButton
+          size="small"
+          label={t("forms.schema.moveUp", { n: index + 1 })}
+          disabled={index === 0}
+          onClick={() => move(index, index - 1)}
+        >
+          <MoveUp size={12} />
+        </IconButton>
+        <IconButton
+          size="small"
+          label={t("forms.schema.moveDown", { n: index + 1 })}
+          disabled={index === list.length - 1}
+          onClick={() => move(index, index + 1)}
+        >
+          <MoveDown size={12} />
+        </IconButton>
+        {!simple && (
+          <IconButton
+            size="small"
+            label={t("forms.schema.duplicateItem", { n: index + 1 })}
+            disabled={full}
+            onClick={() => add(JSON.parse(JSON.stringify(list[index] ?? null)), index + 1)}
+          >
+            <Copy size={12} />
+          </IconButton>
+        )}
+        <IconButton
+          size="small"
+          label={t("forms.schema.removeItem", { n: index + 1 })}
+          onClick={() => remove(index)}
+        >
+          <X size={13} />
+        </IconButton>
+      </>
+    );
+
+  return (
+    <div className="ss-items">
+      {list.length === 0 && (
+        <p className="ss-none">
+          {(value === undefined ? placeholderOf({ default: schema.default }) : undefined) ??
+            t("forms.schema.empty")}
+        </p>
+      )}
+      {list.map((item, index) => {
+        const key = ids[index]!;
+        const field = (
+          <form.Nested
+            schema={items}
+            value={item}
+            onChange={(next) =>
+              change(
+                list.map((other, at) => (at === index ? (next ?? null) : other)),
+                ids,
+              )
+            }
+            pointer={`${pointer}/${index}`}
+            name=""
+            required
+            bare
+            label={`${itemLabel ?? ""} ${index + 1}`.trim()}
+          />
+        );
+        if (simple) {
+          return (
+            <div key={key} id={`${listId}${key}`} className="ss-item">
+              <div className="ss-item-body">{field}</div>
+              <div className="ss-item-tools">{tools(index)}</div>
+            </div>
+          );
+        }
+        const isOpen = open.has(key);
+        return (
+          <div key={key} id={`${listId}${key}`} className="ss-card">
+            <div className="ss-card-head">
+              <button
+                type="button"
+                className="ss-card-toggle"
+                aria-expanded={isOpen}
+                onClick={() =>
+                  setOpen((now) => {
+                    const next = new Set(now);
+                    if (!next.delete(key)) next.add(key);
+                    return next;
+                  })
+                }
+              >
+                {isOpen ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
+                <span className="ss-card-title">
+                  <b>{index + 1}</b>
+                  {summaryOf(item, items, form.root)}
+                </span>
+                {!isOpen && form.problemsInside(`${pointer}/${index}`) && (
+                  <Badge tone="failed" icon={<CircleAlert size={11} />} />
+                )}
+              </button>
+              {tools(index)}
+            </div>
+            {isOpen && <div className="ss-card-body ss-item-body">{field}</div>}
+          </div>
+        );
+      })}
+      {!readOnly && !full && (
+        <div>
+          <AddItem items={items} noun={noun} onAdd={(item) => add(item, list.length)} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** One button, or a menu when an item has several forms. */
+function AddItem({
+  items,
+  noun,
+  onAdd,
+}: {
+  items: Schema;
+  noun: string | undefined;
+  onAdd(item: Json): void;
+}) {
+  const form = useForm();
+  const { root } = form;
+  const control = controlFor(items, root);
+  const text =
+    noun === undefined ? t("forms.schema.add") : t("forms.schema.addItem", { name: noun.toLowerCase() });
+  if (control.kind === "variants") {
+    return (
+      <Menu
+        trigger={
+          <Button size="small" icon={<Plus size={13} aria-hidden />}>
+            {text}
+          </Button>
+        }
+        entries={control.variants.map((variant, index) => ({
+          id: String(index),
+          label: variant.title ?? variantTitle(variant, index, root),
+          run: () => onAdd(beginning(form, variant)),
+        }))}
+      />
+    );
+  }
+  return (
+    <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={() => onAdd(beginning(form, items))}>
+      {text}
+    </Button>
+  );
+}
+
+function moved<T>(list: readonly T[], from: number, to: number): T[] {
+  const next = [...list];
+  const [item] = next.splice(from, 1);
+  next.splice(to, 0, item!);
+  return next;
+}
+
+/** What a folded item shows: its first texts. */
+function summaryOf(item: Json, schema: Schema, root: Schema): string {
+  if (typeof item !== "object" || item === null) return brief(item, 60);
+  if (Array.isArray(item)) return brief(item, 60);
+  const names = Object.keys(resolve(schema, root).properties ?? item);
+  const parts = names
+    .map((name) => item[name])
+    .filter((part) => part !== undefined && part !== "" && part !== null)
+    .slice(0, 2)
+    .map((part) => brief(part, 40));
+  return parts.length > 0 ? parts.join(" · ") : "…";
+}

@@ -1,0 +1,260 @@
+/** Members of an object: those that the schema names, and others by name. */
+import { useState } from "react";
+import { Plus, X } from "lucide-react";
+import { t } from "../../lib/texts";
+import { Button } from "../Button";
+import { Field, type FieldProblem } from "../Field";
+import { IconButton } from "../IconButton";
+import { Select } from "../Select";
+import { TextField } from "../TextField";
+import { useForm, beginning, type FieldProps } from "./form";
+import { absentText } from "./absent";
+import { shownProperties, controlFor, escapeToken, labelOf, type Json, type Schema } from "./schema";
+
+export function ObjectField({
+  schema,
+  properties,
+  extra,
+  value,
+  onChange,
+  pointer,
+  required,
+  bare = false,
+  shownLabel,
+  problems,
+}: FieldProps & {
+  properties: [string, Schema][];
+  extra: Schema | null;
+  shownLabel: string | undefined;
+  problems: FieldProblem[];
+}) {
+  const form = useForm();
+  const object: Record<string, Json> =
+    typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  const known = new Set(properties.map(([name]) => name));
+  const others = Object.keys(object).filter((name) => !known.has(name) && object[name] !== undefined);
+  const readOnly = form.readOnly || schema.readOnly === true;
+
+  const set = (name: string, next: Json) => {
+    const changed = { ...object };
+    if (next === undefined) delete changed[name];
+    else changed[name] = next;
+    onChange(changed);
+  };
+  const rename = (from: string, to: string) => {
+    if (to === from || to in object) return;
+    // The order of fields is kept: a rename is not a move.
+    onChange(
+      Object.fromEntries(Object.entries(object).map(([name, item]) => [name === from ? to : name, item])),
+    );
+  };
+  const addEntry = () => {
+    let name = t("forms.schema.newField");
+    for (let n = 2; name in object; n += 1) name = `${t("forms.schema.newField")}${n}`;
+    onChange({ ...object, [name]: extra === null ? "" : beginning(form, extra) });
+  };
+
+  // Of some fields only one may be there: it is chosen, not added beside the others.
+  const oneOf = schema["x-one-of"] ?? [];
+  const chosen = oneOf.filter((name) => object[name] !== undefined);
+  const rivals =
+    chosen.length > 1
+      ? []
+      : properties
+          .filter(([name]) => oneOf.includes(name))
+          .map(([name, property]): [string, Schema] => {
+            const control = controlFor(property, form.root);
+            return [
+              name,
+              control.kind === "nullable" ? { ...control.inner, title: property.title } : property,
+            ];
+          });
+  const choose = (name: string) => {
+    const property = rivals.find(([rival]) => rival === name)?.[1];
+    const rest = Object.fromEntries(Object.entries(object).filter(([other]) => !oneOf.includes(other)));
+    onChange(property === undefined ? rest : { ...rest, [name]: beginning(form, property) });
+  };
+  const field = ([name, property]: [string, Schema], bareField = false) => (
+    <form.Nested
+      key={name}
+      schema={bareField ? ({ ...property, title: undefined } as unknown as Schema) : property}
+      value={object[name]}
+      onChange={(next) => set(name, next)}
+      pointer={`${pointer}/${escapeToken(name)}`}
+      name={name}
+      required={bareField || (schema.required?.includes(name) ?? false)}
+      bare={bareField}
+    />
+  );
+
+  const body = (
+    <>
+      {properties.length === 0 && others.length === 0 && extra === null && (
+        <p className="ss-none">{t("forms.schema.noFields")}</p>
+      )}
+      {shownProperties(properties, object)
+        .filter((shown) => !rivals.some(([name]) => name === shown[0]))
+        .map((shown) => field(shown))}
+      {rivals.length > 0 && (
+        <Field label={t("forms.schema.oneOf")}>
+          <div className="ss-items">
+            <Select
+              value={chosen[0] ?? ""}
+              disabled={readOnly}
+              options={[
+                ...(chosen.length === 0 ? [{ value: "", label: t("forms.notSet"), absent: true }] : []),
+                ...rivals.map(([name, property]) => ({ value: name, label: labelOf(name, property) })),
+              ]}
+              onChange={(name) => {
+                if (name !== chosen[0]) choose(name);
+              }}
+            />
+            {rivals.filter(([name]) => name === chosen[0]).map((rival) => field(rival, true))}
+          </div>
+        </Field>
+      )}
+      {others.map((name, index) => (
+        <EntryField
+          // The place, not the name: renaming must not take the focus away.
+          key={index}
+          name={name}
+          schema={extra ?? {}}
+          value={object[name]}
+          onChange={(next) => set(name, next)}
+          onRename={(to) => rename(name, to)}
+          onRemove={() => set(name, undefined)}
+          pointer={`${pointer}/${escapeToken(name)}`}
+          readOnly={readOnly}
+          taken={(to) => to !== name && to in object}
+        />
+      ))}
+      {extra !== null && !readOnly && (
+        <div>
+          <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={addEntry}>
+            {t("forms.schema.addEntry")}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+
+  if (bare) {
+    return (
+      <div className="ss-form" data-pointer={form.pointerPrefix + pointer}>
+        {body}
+        {problems.length > 0 && <Field error={problems}>{null}</Field>}
+      </div>
+    );
+  }
+  // An optional object that is not there is one line; its fields come with the first value.
+  if (value === undefined && !required) {
+    return (
+      <Field
+        label={shownLabel}
+        description={schema.description}
+        error={problems}
+        pointer={form.pointerPrefix + pointer}
+        aside={
+          readOnly ? undefined : (
+            <Button
+              size="small"
+              icon={<Plus size={13} aria-hidden />}
+              onClick={() => onChange(beginning(form, schema))}
+            >
+              {t("forms.schema.add")}
+            </Button>
+          )
+        }
+      >
+        <span className="ss-none">{absentText(schema)}</span>
+      </Field>
+    );
+  }
+  return (
+    <Field
+      label={shownLabel}
+      description={schema.description}
+      required={required}
+      error={problems}
+      pointer={form.pointerPrefix + pointer}
+      aside={
+        !required && !readOnly ? (
+          <IconButton
+            size="small"
+            label={t("forms.schema.clear", { name: shownLabel ?? "" })}
+            onClick={() => onChange(undefined)}
+          >
+            <X size={13} />
+          </IconButton>
+        ) : undefined
+      }
+    >
+      <div className="ss-group" role="group" aria-label={shownLabel}>
+        {body}
+      </div>
+    </Field>
+  );
+}
+
+function EntryField({
+  name,
+  schema,
+  value,
+  onChange,
+  onRename,
+  onRemove,
+  pointer,
+  readOnly,
+  taken,
+}: {
+  name: string;
+  schema: Schema;
+  value: Json;
+  onChange(value: Json): void;
+  onRename(to: string): void;
+  onRemove(): void;
+  pointer: string;
+  readOnly: boolean;
+  taken(name: string): boolean;
+}) {
+  const form = useForm();
+  const [draft, setDraft] = useState<string | null>(null);
+  const bad = draft !== null && (draft.trim() === "" || taken(draft));
+  const finish = () => {
+    if (draft !== null && !bad) onRename(draft);
+    setDraft(null);
+  };
+  return (
+    <div className="ss-card ss-entry">
+      <div className="ss-card-head">
+        <TextField
+          mono
+          aria-label={t("forms.schema.entryName")}
+          aria-invalid={bad || undefined}
+          value={draft ?? name}
+          onChange={setDraft}
+          onBlur={finish}
+          onCommit={finish}
+          readOnly={readOnly}
+        />
+        {!readOnly && (
+          <IconButton size="small" label={t("forms.schema.removeEntry", { name })} onClick={onRemove}>
+            <X size={13} />
+          </IconButton>
+        )}
+      </div>
+      <div className="ss-card-body">
+        <form.Nested
+          schema={schema}
+          value={value}
+          onChange={onChange}
+          pointer={pointer}
+          name={name}
+          required
+          bare
+          label={name}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+/** What the fields of a form share: the form's settings, and what each field is given. */
+import { createContext, useContext, type ComponentType } from "react";
+import type { FieldProblem } from "../Field";
+import type { KeyInfo } from "../code/jinja";
+import { blankValue, initialValue, type Json, type Schema } from "./schema";
+
+/** What an editor for an `x-editor` hint is given. It draws the control only; label and problems are drawn around it. */
+export interface FieldEditorProps {
+  schema: Schema;
+  value: Json;
+  onChange(value: Json): void;
+  pointer: string;
+  stateKeys: readonly KeyInfo[];
+  variables: readonly string[];
+  readOnly: boolean;
+  problems: readonly FieldProblem[];
+  /** Problems at a place inside the value. */
+  problemsAt(pointer: string): FieldProblem[];
+  onBlur(): void;
+}
+
+/** An editor with `nested` shows the problems inside its value itself. */
+export type FieldEditor = ComponentType<FieldEditorProps> & { nested?: boolean };
+export type FormEditors = Readonly<Record<string, FieldEditor>>;
+
+export interface FormSettings {
+  /** Draws one value, with everything inside of it: a field of several values draws these with it. */
+  Nested: ComponentType<FieldProps>;
+  root: Schema;
+  stateKeys: readonly KeyInfo[];
+  variables: readonly string[];
+  editors: FormEditors;
+  readOnly: boolean;
+  /** The form asks somebody: what has no default begins undecided, also yes and no. */
+  blank: boolean;
+  pointerPrefix: string;
+  touch(pointer: string): void;
+  problemsAt(pointer: string): FieldProblem[];
+  /** Problems anywhere below, for editors that do not draw them. */
+  problemsBelow(pointer: string): FieldProblem[];
+  problemsInside(pointer: string): boolean;
+}
+
+export const FormContext = createContext<FormSettings | null>(null);
+
+export function useForm(): FormSettings {
+  const settings = useContext(FormContext);
+  if (settings === null) throw new Error("a SchemaField must be inside a SchemaForm");
+  return settings;
+}
+
+/** What something that is added begins with. */
+export const beginning = (form: FormSettings, schema: Schema): Json =>
+  form.blank ? blankValue(schema, form.root) : initialValue(schema, form.root);
+
+export interface FieldProps {
+  schema: Schema;
+  value: Json;
+  onChange(value: Json): void;
+  pointer: string;
+  /** Property name, for the label. Empty at the root and for list items. */
+  name: string;
+  required: boolean;
+  /** Without a label: the root, list items, and what is inside a nullable. */
+  bare?: boolean;
+  /** Said to screen readers where there is no visible label. */
+  label?: string;
+}
