@@ -43,4 +43,26 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await expect(item).toHaveCount(1);
   await app.id("memory-search").fill("");
   await expect(item).toHaveCount(before);
+
+  // Found by spelling from now on, and forgotten after a while; set with the keyboard. What is there has no vectors yet.
+  await page.getByRole("button", { name: "How memory is searched" }).press("Enter");
+  await app.id("memory-way").press("Enter");
+  await page.getByRole("option", { name: /^Spelling/ }).press("Enter");
+  await expect(app.id("memory-way-changes")).toContainText("have no vectors");
+  await app.id("memory-ttl").fill("30");
+  await app.id("memory-ttl").press("Enter");
+  await expect(app.id("memory-apply")).toBeDisabled();
+  await page.keyboard.press("Escape");
+  await app.id("run").click();
+  await app.id("run-start").click();
+  await app.status("done");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("graphs remember");
+  await page.keyboard.press("Enter");
+  await app.id("memory-search").fill("marzipann");
+  await page.getByRole("tab", { name: "Words" }).click();
+  await expect(item).toHaveCount(0);
+  await page.getByRole("tab", { name: "Likeness" }).click();
+  await item.first().click();
+  await expect(app.id("memory")).toContainText("Forgotten ");
 });

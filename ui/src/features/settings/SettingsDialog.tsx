@@ -45,7 +45,7 @@ export function SettingsDialog() {
         },
         {
           id: "settings.storage",
-          title: t("settings.tab.storage"),
+          title: t("memory.settings.command"),
           group: t("forms.settings.group"),
           run: () => showSettings("storage"),
         },

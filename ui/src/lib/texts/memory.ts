@@ -42,6 +42,7 @@ export const memory = {
   "memory.by.words": "Words",
   "memory.nothingLike":
     "Nothing here was put since memory is searched by vectors. Search by words, or put items again.",
+  "memory.settings.command": "How long-term memory is searched and kept",
   "memory.settings.open": "How memory is searched…",
   "memory.settings.text": "What graphs keep across threads, in the database that is in use.",
   "memory.settings.way": "A search finds items by",
