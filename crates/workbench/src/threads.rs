@@ -554,7 +554,7 @@ mod tests {
         let told = problem(&full.into());
         assert_eq!(
             (told.code.as_str(), told.remedy.as_deref()),
-            ("storage", Some("Free some space"))
+            ("storage", Some("Free some space."))
         );
         let newer = problem(
             &StorageError::NewerSchema {
