@@ -1,5 +1,5 @@
 /** The one scene of the open document. */
-import { doc } from "../document/store";
+import { doc, useDocumentState } from "../document/store";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import { useSession } from "../state/session";
 import { cardsOf } from "./kinds";
@@ -22,3 +22,10 @@ const follow = () => {
 };
 if (kinds) show(kinds);
 useSession.subscribe(follow);
+
+let { leads } = useDocumentState.getState();
+useDocumentState.subscribe((state) => {
+  if (state.leads === leads) return;
+  ({ leads } = state);
+  scene.setLeads(leads);
+});

@@ -24,7 +24,7 @@ import {
   union,
   type Rect,
 } from "./geometry";
-import { type Jump, jumpsOf } from "../document/named";
+import { type Jump, jumpsOf, type Leads } from "../document/named";
 import { placeMissing } from "./placement";
 
 interface Box {
@@ -107,6 +107,7 @@ export class Scene {
   /** Fans by source, until something moves. */
   #fans = new Map<string, ReadonlyMap<string, Fan>>();
   #leading: ReadonlyMap<string, Schema> = new Map();
+  #leads: Leads = {};
   #jumps: readonly Jump[] | null = null;
   #bounds: Rect | null = null;
   #version = 0;
@@ -147,9 +148,16 @@ export class Scene {
     this.#tell();
   }
 
+  /** Where nodes may go besides, as the host reads it in programs. */
+  setLeads(leads: Leads): void {
+    this.#leads = leads;
+    this.#jumps = null;
+    this.#tell();
+  }
+
   /** Ways that are no edges. */
   jumps(): readonly Jump[] {
-    this.#jumps ??= this.#leading.size === 0 ? [] : jumpsOf(this.doc, this.#leading);
+    this.#jumps ??= this.#leading.size === 0 ? [] : jumpsOf(this.doc, this.#leading, this.#leads);
     return this.#jumps;
   }
 

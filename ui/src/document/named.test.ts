@@ -1,3 +1,4 @@
+/** Where settings name nodes: drawn as ways, and followed when a node is renamed. */
 import { describe, expect, test } from "vitest";
 import type { Schema } from "../components/schema-form/schema";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
@@ -60,6 +61,9 @@ describe("ways that are no edges", () => {
     ]);
     expect([...kinds.keys()]).toEqual(["agent"]);
     expect(jumpsOf(doc, kinds)).toEqual([{ id: "jump|a|c", from: "a", to: "c" }]);
+    // What the host has read in programs is drawn too, once, unless it is an edge, nowhere, or of a node that is gone.
+    const read = { a: ["b", "c", "__end__"], b: ["a", "b", "gone"], gone: ["a"] };
+    expect(jumpsOf(doc, kinds, read).map(({ id }) => id)).toEqual(["jump|a|c", "jump|a|__end__", "jump|b|a"]);
   });
 });
 

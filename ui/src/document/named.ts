@@ -141,12 +141,25 @@ export interface Jump {
   readonly to: string;
 }
 
-/** Every way of a document that is not drawn as an edge: hand-offs of tools. */
-export function jumpsOf(doc: GraphDocument, schemas: Schemas): Jump[] {
-  return namedBy(doc, schemas, () => true).flatMap(([from, places]) => {
+/** Node → names of those that it may go to. */
+export type Leads = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Every way of a document that is not drawn as an edge: what settings name as they are now, and what the host has read in
+ * programs, such as the return annotation of a Python function.
+ */
+export function jumpsOf(doc: GraphDocument, schemas: Schemas, leads: Leads = {}): Jump[] {
+  const ways = new Map<string, string[]>();
+  for (const [from, places] of namedBy(doc, schemas, () => true))
+    ways.set(
+      from,
+      places.filter((place) => place.leads).map((place) => place.name),
+    );
+  for (const [from, names] of Object.entries(leads))
+    if (doc.has(`node:${from}`)) ways.set(from, [...(ways.get(from) ?? []), ...names]);
+  return [...ways].flatMap(([from, names]) => {
     const drawn = new Set(doc.edgesFrom(from).flatMap((edge) => edgeOf(doc.get(`edge:${edge}`)).targets));
-    const targets = new Set(places.filter((place) => place.leads).map((place) => place.name));
-    return [...targets]
+    return [...new Set(names)]
       .filter((to) => to !== from && !drawn.has(to) && (to === END || doc.has(`node:${to}`)))
       .map((to) => ({ id: `jump|${from}|${to}`, from, to }));
   });

@@ -7,6 +7,7 @@
  */
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 import { create } from "zustand";
+import type { Applied } from "../ipc/bindings/Applied";
 import type { Diagnostic } from "../ipc/bindings/Diagnostic";
 import type { GraphView } from "../ipc/bindings/GraphView";
 import { rpc, RpcProblem, subscribe } from "../ipc/client";
@@ -33,6 +34,8 @@ interface DocumentState {
   readonly diagnostics: readonly Diagnostic[];
   /** Problems by record, kept so that a row listens to its own list only. */
   readonly byRecord: ReadonlyMap<string, readonly Diagnostic[]>;
+  /** By node, where its program says that it may go without an edge. */
+  readonly leads: Applied["leads"];
   readonly sampleInput: unknown;
   readonly readme: string | null;
   readonly recoveredAt: string | null;
@@ -49,6 +52,7 @@ const CLOSED: DocumentState = {
   redoName: null,
   diagnostics: [],
   byRecord: new Map(),
+  leads: {},
   sampleInput: undefined,
   readme: null,
   recoveredAt: null,
@@ -72,9 +76,9 @@ const sync = new Sync({
     }
   },
   onChange: published,
-  onDiagnostics: (diagnostics) => {
+  onChecked: (checked) => {
     warnedOffline = false;
-    takeDiagnostics(diagnostics);
+    takeChecked(checked);
   },
   onProblem: (problem, retrying) => {
     if (retrying) {
@@ -115,6 +119,11 @@ function published(): void {
 
 const NONE: readonly Diagnostic[] = [];
 
+function takeChecked({ diagnostics, leads }: Pick<Applied, "diagnostics" | "leads">): void {
+  takeDiagnostics(diagnostics);
+  if (!same(useDocumentState.getState().leads, leads)) useDocumentState.setState({ leads });
+}
+
 function takeDiagnostics(diagnostics: readonly Diagnostic[]): void {
   const { byRecord: before, diagnostics: previous } = useDocumentState.getState();
   if (same(previous, diagnostics)) return;
@@ -141,7 +150,7 @@ function adopt(view: GraphView): void {
     readme: view.readme ?? null,
     recoveredAt: view.recoveredAt ?? null,
   });
-  takeDiagnostics(view.diagnostics);
+  takeChecked(view);
 }
 
 /** Shows a document. Edits of the one that was open are sent first. */
@@ -287,8 +296,7 @@ export function followDiagnostics(): () => void {
   return subscribe(
     (events) => {
       for (const event of events) {
-        if (event.type === "diagnostics" && event.graphId === sync.graphId)
-          takeDiagnostics(event.diagnostics);
+        if (event.type === "diagnostics" && event.graphId === sync.graphId) takeChecked(event);
       }
     },
     () => {
@@ -299,7 +307,7 @@ export function followDiagnostics(): () => void {
         (view) => {
           if (sync.graphId !== graphId || !sync.settled) return;
           if (view.rev !== sync.rev) adopt(view);
-          else takeDiagnostics(view.diagnostics);
+          else takeChecked(view);
         },
         () => {
           // The connection banner already says it.

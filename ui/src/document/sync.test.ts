@@ -17,7 +17,7 @@ function harness() {
     },
     reload: async (graphId) => void reloads.push(graphId),
     onChange: () => {},
-    onDiagnostics: () => {},
+    onChecked: () => {},
     onProblem: (_problem, retrying) => void problems.push(retrying),
     setTimer: (run) => {
       timers.push(run);

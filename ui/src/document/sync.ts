@@ -5,7 +5,6 @@
  */
 import type { Applied } from "../ipc/bindings/Applied";
 import type { ApplyPatch } from "../ipc/bindings/ApplyPatch";
-import type { Diagnostic } from "../ipc/bindings/Diagnostic";
 import { joined, type Patch } from "./patch";
 
 export interface SyncPorts {
@@ -13,7 +12,8 @@ export interface SyncPorts {
   /** The host has another document than ours: fetch it and take it. */
   reload(graphId: string): Promise<void>;
   onChange(): void;
-  onDiagnostics(diagnostics: readonly Diagnostic[]): void;
+  /** What checking the document found. */
+  onChecked(checked: Pick<Applied, "diagnostics" | "leads">): void;
   /** The error that a patch met, and whether it will be tried again by itself. */
   onProblem(problem: unknown, retrying: boolean): void;
   setTimer(run: () => void, millis: number): () => void;
@@ -97,7 +97,7 @@ export class Sync {
       const applied = await this.#ports.send({ graphId, baseRev: this.rev, ops: [...patch.ops] });
       if (this.graphId !== graphId) return false;
       this.rev = applied.rev;
-      this.#ports.onDiagnostics(applied.diagnostics);
+      this.#ports.onChecked(applied);
       return false;
     } catch (problem) {
       if (this.graphId !== graphId) return false;
