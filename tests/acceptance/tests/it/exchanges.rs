@@ -252,6 +252,7 @@ async fn a_graph_that_misses_a_connection_hears_that_it_was_made() {
             AppEvent::Diagnostics {
                 graph_id,
                 diagnostics,
+                ..
             } if *graph_id == id => Some(diagnostics.clone()),
             _ => None,
         })
