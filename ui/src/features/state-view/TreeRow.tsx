@@ -1,0 +1,362 @@
+/** One row of the state tree: a key, a part of its value, or what stands below them. */
+import { ChevronDown, ChevronRight, History, MessagesSquare, Pencil, Undo2 } from "lucide-react";
+import { memo } from "react";
+import { Badge } from "../../components/Badge";
+import { Button } from "../../components/Button";
+import { IconButton } from "../../components/IconButton";
+import { Conversation } from "../../debugger/Conversation";
+import { CopyButton } from "../../debugger/CopyButton";
+import { readablePath } from "../../debugger/diff";
+import { type KeyEdit, useEdits } from "../../debugger/edits";
+import { bytes, count, preview } from "../../debugger/format";
+import { pathTo } from "../../debugger/lanes";
+import { Pre } from "../../debugger/Pre";
+import { useRuns } from "../../debugger/runStore";
+import type { Loaded } from "../../debugger/snapshots";
+import { changeText, isContainer, type StateRow } from "../../debugger/state-rows";
+import { WordDiff } from "../../debugger/WordDiff";
+import type { KeyView } from "../../ipc/bindings/KeyView";
+import { debugIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { showToast } from "../../state/toasts";
+
+export const domId = (id: string): string => `state${id}`;
+
+export const statePath = (id: string): string => `state.${readablePath(id)}`;
+
+export const textOfValue = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value, null, 2);
+
+interface RowProps {
+  row: StateRow;
+  place: Loaded["place"];
+  focused: boolean;
+  chat: boolean;
+  onToggle(id: string): void;
+  onEdit(key: string, pointer: string): void;
+  onChat(key: string): void;
+  onMore(row: Extract<StateRow, { type: "more" }>): void;
+  onFromStart(key: string): void;
+}
+
+const indent = (depth: number) => ({ paddingLeft: 12 + depth * 14 });
+
+export function TreeRow({
+  row,
+  place,
+  focused,
+  chat,
+  onToggle,
+  onEdit,
+  onChat,
+  onMore,
+  onFromStart,
+}: RowProps) {
+  switch (row.type) {
+    case "key":
+      return (
+        <KeyRow
+          row={row}
+          place={place}
+          focused={focused}
+          chat={chat}
+          onToggle={onToggle}
+          onEdit={onEdit}
+          onChat={onChat}
+        />
+      );
+    case "node":
+      return <NodeRow row={row} focused={focused} onToggle={onToggle} onEdit={onEdit} />;
+    case "text":
+      return (
+        <div style={indent(row.depth)} className="py-1 pr-3">
+          <Pre height="tall" tone="plain">
+            {row.text}
+          </Pre>
+        </div>
+      );
+    case "diff":
+      return (
+        <div style={indent(1)} className="py-1 pr-3">
+          <div className="max-h-80 overflow-y-auto rounded-sm bg-surface-2 px-2 py-1.5">
+            <WordDiff before={row.before} after={row.after} />
+          </div>
+        </div>
+      );
+    case "changes":
+      return (
+        <ul style={indent(1)} className="py-1 pr-3 font-mono text-xs">
+          {row.changes.map((change) => (
+            <li key={change.pointer} className="flex flex-wrap gap-x-2 [overflow-wrap:anywhere]">
+              <span className="text-text-2">{readablePath(change.pointer)}</span>
+              {change.change !== "added" && (
+                <del className="bg-diff-remove px-0.5 line-through decoration-failed">
+                  {preview(change.before, 60)}
+                </del>
+              )}
+              {change.change !== "removed" && (
+                <ins className="bg-diff-add px-0.5 no-underline">{preview(change.after, 60)}</ins>
+              )}
+            </li>
+          ))}
+          {row.cut && <li className="text-text-3">{t("debug.state.moreChanges")}</li>}
+        </ul>
+      );
+    case "more":
+      return (
+        <div style={indent(row.depth)} className="py-1">
+          <Button size="small" variant="ghost" onClick={() => onMore(row)}>
+            {t("debug.state.more", { n: count(Math.max(0, row.total - row.shown)) })}
+          </Button>
+        </div>
+      );
+    case "before":
+      return (
+        <div style={indent(1)} className="py-0.5">
+          <Button size="small" variant="ghost" onClick={() => onFromStart(row.key)}>
+            {t("debug.state.before", { n: count(row.count) })}
+          </Button>
+        </div>
+      );
+    case "wait":
+      return (
+        <p
+          style={indent(1)}
+          className={`py-1 pr-3 text-xs ${row.problem === undefined ? "text-text-2" : "text-failed"}`}
+        >
+          {row.problem ?? t("debug.loading")}
+        </p>
+      );
+    case "chat":
+      return (
+        <div className="max-h-[480px] overflow-y-auto border-y border-line bg-surface-2">
+          <Conversation messages={row.messages} fresh={row.fresh} />
+        </div>
+      );
+  }
+}
+
+const KeyRow = memo(function KeyRow({
+  row,
+  place,
+  focused,
+  chat,
+  onToggle,
+  onEdit,
+  onChat,
+}: Omit<RowProps, "row" | "onMore" | "onFromStart"> & { row: Extract<StateRow, { type: "key" }> }) {
+  const { view, edit, value, here } = row;
+  const change = changeText(view);
+  const Chevron = row.open ? ChevronDown : ChevronRight;
+  const removed = view.value === undefined && view.change === "removed";
+  const absent = view.value === undefined && !edit;
+  return (
+    <div
+      id={domId(row.id)}
+      role="treeitem"
+      aria-level={1}
+      aria-expanded={row.open}
+      aria-selected={focused}
+      data-testid={debugIds.stateKey}
+      data-key={view.key}
+      data-change={view.change}
+      className={`group border-t border-line pr-2 pl-1 py-0.5 ${focused ? "bg-surface-3" : "hover:bg-surface-3"} ${edit ? "border-l-2 border-l-asking" : view.change !== "same" ? "border-l-2 border-l-done" : "border-l-2 border-l-transparent"}`}
+      onClick={() => onToggle(row.id)}
+    >
+      <div className="flex h-6 items-center gap-1.5">
+        <Chevron size={14} className="shrink-0 text-text-3" aria-hidden />
+        <span className="max-w-3/5 shrink-0 truncate font-mono text-xs font-semibold" title={view.key}>
+          {view.key}
+        </span>
+        {edit ? (
+          <Badge tone="asking">{t("debug.edited")}</Badge>
+        ) : change.kind === "appended" ? (
+          <Badge tone="done">+{change.items ?? ""}</Badge>
+        ) : change.kind !== "same" ? (
+          <Badge tone={change.kind === "removed" ? "failed" : "done"}>
+            {t(`debug.change.${change.kind}`)}
+          </Badge>
+        ) : null}
+        {!edit && view.writers.length > 0 && (
+          <span
+            className="min-w-0 truncate text-2xs text-text-2"
+            title={t("debug.writers", { nodes: view.writers.join(", ") })}
+          >
+            {t("debug.by", { nodes: view.writers.join(", ") })}
+          </span>
+        )}
+        {absent && !removed && <span className="text-2xs text-text-3">{t("debug.state.notSet")}</span>}
+        <span className="tabular ml-auto min-w-0 shrink-[2] truncate text-2xs text-text-3 group-focus-within:hidden group-hover:hidden">
+          {view.declared}
+          {view.reducer !== "overwrite" && ` · ${view.reducer}`}
+          {view.value && view.value.bytes > 200 && ` · ${bytes(view.value.bytes)}`}
+        </span>
+        <span
+          className="ml-auto hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex"
+          onClick={(event) => event.stopPropagation()}
+        >
+          {view.change === "same" && !absent && <LastWrite place={place} name={view.key} />}
+          {(view.reducer === "add_messages" || view.key === "messages") && Array.isArray(value) && (
+            <IconButton
+              size="small"
+              pressed={chat}
+              label={t("debug.state.asChat")}
+              onClick={() => onChat(view.key)}
+            >
+              <MessagesSquare size={13} aria-hidden />
+            </IconButton>
+          )}
+          <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} path />
+          {here && !absent && <CopyButton text={() => textOfValue(value)} label={t("debug.copyValue")} />}
+          {edit ? (
+            <IconButton
+              size="small"
+              label={t("debug.edit.revert")}
+              onClick={() => useEdits.getState().revert(view.key)}
+            >
+              <Undo2 size={13} aria-hidden />
+            </IconButton>
+          ) : null}
+          <IconButton
+            size="small"
+            label={t("debug.edit.key", { key: view.key })}
+            onClick={() => onEdit(view.key, "")}
+            data-testid={debugIds.stateEdit}
+          >
+            <Pencil size={13} aria-hidden />
+          </IconButton>
+        </span>
+      </div>
+      {!(absent && !removed) &&
+        !(
+          row.open &&
+          (isList(view) || isContainer(value) || (typeof value === "string" && value.length > 60))
+        ) && (
+          <div className="truncate pb-0.5 pl-5 font-mono text-xs" onDoubleClick={() => onEdit(view.key, "")}>
+            {removed ? (
+              <del className="text-text-2 line-through decoration-failed">
+                {preview(view.previous?.value ?? view.previous?.head ?? "")}
+              </del>
+            ) : (
+              <OldNew view={view} edit={edit} value={value} here={here} />
+            )}
+          </div>
+        )}
+    </div>
+  );
+});
+
+const isList = (view: KeyView): boolean => view.value?.kind === "array" || view.value?.kind === "object";
+
+/** A longer old value would push the new one out of the line; opening the key shows both. */
+const SHORT = 28;
+
+/** One line: the value, or old → new when it changed and both are short. */
+function OldNew({
+  view,
+  edit,
+  value,
+  here,
+}: {
+  view: KeyView;
+  edit: KeyEdit | undefined;
+  value: unknown;
+  here: boolean;
+}) {
+  const text = here ? preview(value, 200) : `${view.value?.head ?? ""}…`;
+  const summary =
+    view.value && (view.value.kind === "array" || view.value.kind === "object") && !edit
+      ? tn(
+          view.value.kind === "array" ? "debug.itemsOne" : "debug.fieldsOne",
+          view.value.kind === "array" ? "debug.items" : "debug.fields",
+          view.value.length,
+        )
+      : undefined;
+  const old = edit ? edit.base : view.change === "changed" ? view.previous?.value : undefined;
+  if (old !== undefined && !isContainer(old) && preview(old).length <= SHORT) {
+    return (
+      <>
+        <del className="bg-diff-remove line-through decoration-failed">{preview(old, 60)}</del>
+        <span className="text-text-3"> → </span>
+        <ins className="bg-diff-add no-underline">{text}</ins>
+      </>
+    );
+  }
+  return (
+    <>
+      {summary !== undefined && <span className="mr-2 font-sans text-2xs text-text-2">{summary}</span>}
+      <span className="text-text-2">{text}</span>
+    </>
+  );
+}
+
+/** Leads to the checkpoint that gave an unchanged key its value. */
+function LastWrite({ place, name }: { place: Loaded["place"]; name: string }) {
+  const go = () => {
+    const list = useRuns.getState().checkpoints.get(place.threadId)?.list ?? [];
+    const path = pathTo(list, place.checkpointId ?? list[0]?.id);
+    const target = list.find((checkpoint) => path.has(checkpoint.id) && checkpoint.updated.includes(name));
+    if (target) useSession.getState().setCursor({ checkpointId: target.id });
+    else showToast({ tone: "info", text: t("debug.state.neverWritten", { key: name }) });
+  };
+  return (
+    <IconButton size="small" label={t("debug.state.lastWrite")} onClick={go}>
+      <History size={13} aria-hidden />
+    </IconButton>
+  );
+}
+
+const NodeRow = memo(function NodeRow({
+  row,
+  focused,
+  onToggle,
+  onEdit,
+}: Pick<RowProps, "focused" | "onToggle" | "onEdit"> & { row: Extract<StateRow, { type: "node" }> }) {
+  const Chevron = row.open ? ChevronDown : ChevronRight;
+  const container = row.kind === "array" || row.kind === "object";
+  return (
+    <div
+      id={domId(row.id)}
+      role="treeitem"
+      aria-level={row.depth + 1}
+      aria-expanded={row.children > 0 ? row.open : undefined}
+      aria-selected={focused}
+      style={indent(row.depth)}
+      className={`group flex h-6 items-center gap-1.5 pr-1 font-mono text-xs ${row.mark === "added" ? "bg-diff-add/60" : ""} ${focused ? "bg-surface-3" : "hover:bg-surface-3"}`}
+      onClick={() => row.children > 0 && onToggle(row.id)}
+      onDoubleClick={() => !container && onEdit(row.key, row.pointer)}
+    >
+      {row.children > 0 ? (
+        <Chevron size={13} className="shrink-0 text-text-3" aria-hidden />
+      ) : (
+        <span className="w-[13px] shrink-0" />
+      )}
+      <span className={`shrink-0 text-text-2 ${row.hit ? "rounded-sm bg-asking-soft" : ""}`}>{row.name}</span>
+      {row.mark !== undefined && (
+        <span className="shrink-0 text-2xs text-done">
+          {t(row.mark === "added" ? "debug.change.added" : "debug.change.changed")}
+        </span>
+      )}
+      <span className={`min-w-0 flex-1 truncate ${container ? "text-text-3" : ""}`}>
+        {container && (
+          <span className="mr-1.5 font-sans text-2xs">
+            {tn(
+              row.kind === "array" ? "debug.itemsOne" : "debug.fieldsOne",
+              row.kind === "array" ? "debug.items" : "debug.fields",
+              row.children,
+            )}
+          </span>
+        )}
+        {!row.open && preview(row.value, 160)}
+      </span>
+      <span className="hidden shrink-0 group-hover:inline-flex" onClick={(event) => event.stopPropagation()}>
+        <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} path />
+        <CopyButton text={() => textOfValue(row.value)} label={t("debug.copyValue")} />
+        <IconButton size="small" label={t("debug.edit.value")} onClick={() => onEdit(row.key, row.pointer)}>
+          <Pencil size={12} aria-hidden />
+        </IconButton>
+      </span>
+    </div>
+  );
+});
