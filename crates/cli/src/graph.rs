@@ -132,6 +132,12 @@ impl GraphFile {
         problems
     }
 
+    /// Its drawing, with the ways that its programs say they go.
+    pub(crate) fn mermaid(&self, registry: &Registry) -> String {
+        let checked = registry.checked(&self.document, &self.environment());
+        self.document.mermaid_with(checked.leads())
+    }
+
     /// The graph, held to what it may touch, or every error on stderr.
     pub(crate) fn build(&self, grants: &Grants) -> Result<Graph, Fault> {
         let registry = match superstep_workbench::default_data_dir() {

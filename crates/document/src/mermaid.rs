@@ -11,6 +11,12 @@ impl Document {
     /// A Mermaid flowchart. Plain edges are solid, conditional ones dotted with their label, `Send` thick, and a join is
     /// a small circle that its sources lead to.
     pub fn mermaid(&self) -> String {
+        self.mermaid_with([])
+    }
+
+    /// The same with dotted lines where nodes lead without an edge, which the document does not know: from and to.
+    pub fn mermaid_with<'a>(&self, leads: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+        let leads: Vec<(&str, &str)> = leads.into_iter().collect();
         let mut out = String::from("flowchart TD\n");
         let mut ids: HashMap<&str, String> = HashMap::new();
         let edges: Vec<(&str, Edge)> = self.edges().collect();
@@ -40,7 +46,8 @@ impl Document {
             let _ = writeln!(out, "  {mermaid_id}{open}{label}{close}");
             ids.insert(id, mermaid_id);
         }
-        if edges.iter().any(|(_, edge)| edge.targets().contains(&END)) {
+        let ends = edges.iter().any(|(_, edge)| edge.targets().contains(&END));
+        if ends || leads.iter().any(|(_, to)| *to == END) {
             out.push_str("  finish([\"End\"])\n");
         }
         let mut joins = 0;
@@ -80,6 +87,15 @@ impl Document {
                 Edge::Each { from, each, to, .. } => {
                     line(&mut out, from, to, "==>", Some(&format!("each {each}")))
                 }
+            }
+        }
+        for (from, to) in leads {
+            let drawn =
+                |(_, edge): &(&str, Edge)| edge.sources().contains(&from) && edge.targets().contains(&to);
+            if let (Some(one), Some(other)) = (ids.get(from), ids.get(to))
+                && !edges.iter().any(drawn)
+            {
+                let _ = writeln!(out, "  {one} -.-> {other}");
             }
         }
         out

@@ -236,7 +236,8 @@ impl Grants {
 /// The graph wanted what its owner has not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the graph wants to use {0}, which is not allowed in this project. Allow it in the project's trust settings, if you know why it does"
+    "the graph wants to use {0}, which is not allowed in this project. If you know why it does, allow it in the project's trust settings, or with `superstep trust GRAPH --allow {key}`",
+    key = .0.key()
 )]
 pub struct Denied(
     /// What it wanted.

@@ -240,11 +240,13 @@ impl State {
             found
                 .diagnostics
                 .extend(checked.problems.iter().map(wire_diagnostic));
-            let leading = checked.usage.into_iter().filter_map(|(record, usage)| {
-                let node = record.strip_prefix("node:")?.to_owned();
-                (!usage.leads.is_empty()).then(|| (node, usage.leads.into_iter().collect()))
-            });
-            found.leads.extend(leading);
+            for (from, to) in checked.leads() {
+                found
+                    .leads
+                    .entry(from.to_owned())
+                    .or_default()
+                    .push(to.to_owned());
+            }
         }
         found.diagnostics.extend(self.unkept.as_ref().map(|problem| {
             Diagnostic {

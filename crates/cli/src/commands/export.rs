@@ -1,5 +1,7 @@
 //! `superstep export`: a graph as a drawing, as a formatted file, or the schema of its input.
 
+use superstep_nodes::Registry;
+
 use crate::args::{ExportArgs, Format};
 use crate::fault::Fault;
 use crate::graph::{GraphFile, describe};
@@ -19,7 +21,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Fault> {
         )));
     }
     let text = match args.format {
-        Format::Mermaid => file.document.mermaid(),
+        Format::Mermaid => file.mermaid(&Registry::standard()),
         Format::Json => file.document.to_text(),
         Format::InputSchema => {
             format!(

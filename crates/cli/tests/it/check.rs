@@ -145,6 +145,18 @@ fn export_draws_and_formats() {
         once,
         "formatting is stable"
     );
+    // Where a program says that it goes is drawn, too.
+    let goes = json!({
+        "format": "superstep/1", "state": {"n": {}},
+        "nodes": {
+            "plan": {"kind": "code", "config": {"source": "return new Command({goto: 'look'})", "destinations": ["look", "__end__"]}},
+            "look": {"kind": "assign", "config": {"set": {"n": "1"}}}},
+        "edges": [{"from": "__start__", "to": "plan"}],
+    });
+    let drawn = user.expect(0, &["export", &user.graph("goes.json", &goes)]).out;
+    for line in ["finish([\"End\"])", "n1 -.-> n2", "n1 -.-> finish"] {
+        assert!(drawn.lines().any(|drawn| drawn.trim() == line), "{line}: {drawn}");
+    }
     let schema = user
         .expect(0, &["export", &example("counter"), "--format", "input-schema"])
         .json();

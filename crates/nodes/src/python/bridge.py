@@ -220,6 +220,8 @@ class Command:
     """An update together with where to go."""
 
     PARENT = "__parent__"
+    # An annotation says where the function goes: Command[Literal["a", "b"]].
+    __class_getitem__ = classmethod(types.GenericAlias)
 
     def __init__(self, *, graph=None, update=None, goto=()):
         self.graph, self.update, self.goto = graph, update, goto

@@ -24,6 +24,7 @@ import struct
 import sys
 import threading
 import traceback
+import typing
 
 OWN = "<superstep>"
 MAX_LINES = 1000
@@ -237,7 +238,8 @@ def fault(error):
     """An error as its node tells it: class, message, and the traceback from the first line that is not ours."""
     told = traceback.TracebackException(type(error), error, error.__traceback__)
     frames = [frame for frame in told.stack if frame.filename != OWN]
-    own = [at for at, frame in enumerate(frames) if frame.filename.startswith((WORKER.root, "<"))]
+    ours = [frame.filename.startswith((WORKER.root, "<")) and not frame.filename.startswith("<frozen ") for frame in frames]
+    own = [at for at, one in enumerate(ours) if one]
     frames = frames[own[0]:] if own else frames
     told.stack[:] = frames
     place = ""
@@ -348,6 +350,7 @@ class Modules:
         tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         names = {"__name__": "superstep_inline", "__file__": filename}
         names.update({name: getattr(superstep, name) for name in superstep.__all__})
+        names["Literal"] = typing.Literal  # For the annotation that says where a function goes.
         body = is_body(tree)
         if body is not None:
             kind = ast.AsyncFunctionDef if body == "async" else ast.FunctionDef

@@ -82,6 +82,18 @@ pub struct Checked {
     pub usage: BTreeMap<String, Usage>,
 }
 
+impl Checked {
+    /// Ways without an edge: a node, and one that it may go to.
+    pub fn leads(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.usage.iter().flat_map(|(record, usage)| {
+            let from = record.strip_prefix("node:");
+            let to = usage.leads.iter();
+            from.into_iter()
+                .flat_map(move |from| to.clone().map(move |to| (from, to.as_str())))
+        })
+    }
+}
+
 /// Results of nodes that are kept at once.
 const CACHE_SIZE: usize = 1_000;
 

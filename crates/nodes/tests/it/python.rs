@@ -131,6 +131,22 @@ async fn errors_have_their_class_file_and_line() {
         assert!(error.contains(part), "{part}: {error}");
     }
     assert!(!error.contains("<superstep>"), "{error}");
+    // Of a module that fails by itself, what imports it is no news; the annotation needs no LangGraph.
+    project.write(
+        "nodes/broken.py",
+        "from typing import Literal\nfrom superstep import Command\n\n\
+         def plan(state) -> Command[Literal['n']]:\n    return {}\n\nBOOKS = 1 / 0\n",
+    );
+    let graph = project.graph(
+        json!({"n": {}}),
+        json!({"module": "nodes/broken.py", "function": "plan"}),
+    );
+    let broken = run(&graph, Input::value(value!({"n": 1})), &[]).await.1;
+    let broken = broken.unwrap_err().to_string();
+    assert!(
+        broken.contains("in nodes/broken.py, line 7: ZeroDivisionError") && !broken.contains("importlib"),
+        "{broken}"
+    );
     for (source, parts) in [
         (
             "x = 1\nreturn {'n': missing}",
@@ -225,10 +241,10 @@ async fn generators_stream_and_commands_go() {
         &json!({
             "format": "superstep/1", "name": "c", "state": {"seen": {"type": "array", "reducer": "append"}},
             "nodes": {
-                "plan": python("async def node(state):\n    yield 'planning'\n    yield Command(update={'seen': ['p']}, goto=[Send('work', {'item': i}) for i in 'ab'])"),
+                "plan": python("async def node(state) -> Command[Literal['work']]:\n    yield 'planning'\n    yield Command(update={'seen': ['p']}, goto=[Send('work', {'item': i}) for i in 'ab'])"),
                 "work": python("return {'seen': [state['item']]}"),
             },
-            "edges": [{"from": "__start__", "to": "plan"}, {"from": "plan", "to": "work", "when": "false"}, {"from": "work", "to": "__end__"}],
+            "edges": [{"from": "__start__", "to": "plan"}, {"from": "work", "to": "__end__"}],
         }),
         &project.environment(),
     );
