@@ -375,6 +375,9 @@ async fn what_a_server_gets_wrong_stays_its_own() {
     assert!(giant[0]["content"].as_str().unwrap().len() < 300_000);
     let noise = project.answers(&mcp, &[("noise", json!({}))]).await;
     assert_eq!(noise[0]["status"], "success", "{}", noise[0]);
+    // What it asks of the person or the model has an answer at once, so that the call goes on.
+    let asked = project.answers(&mcp, &[("ask", json!({}))]).await;
+    assert_eq!(asked[0]["content"], "decline refused");
     let endless = project.answers(&mcp, &[("endless", json!({}))]).await;
     failed(&endless[0], "stopped while it was at work");
     assert_eq!(

@@ -4,7 +4,7 @@ import os
 import sys
 import time
 
-TOOLS = ["add_tool", "forget", "giant", "endless", "crash", "slow", "read.pid", "noise"]
+TOOLS = ["add_tool", "forget", "giant", "endless", "crash", "slow", "read.pid", "noise", "ask"]
 
 
 def send(message):
@@ -28,6 +28,19 @@ def call(name):
         os._exit(7)
     elif name == "slow":
         time.sleep(60)
+    elif name == "ask":
+        answers = []
+        for key, method in [("q", "elicitation/create"), ("s", "sampling/createMessage")]:
+            params = {"message": "How many?", "requestedSchema": {"type": "object", "properties": {}}}
+            if key == "s":
+                params = {"messages": [{"role": "user", "content": {"type": "text", "text": "x"}}], "maxTokens": 5}
+            send({"id": key, "method": method, "params": params})
+            while True:
+                answer = json.loads(sys.stdin.readline())
+                if answer.get("id") == key:
+                    break
+            answers.append(answer.get("result", {}).get("action") or "refused")
+        return " ".join(answers)
     elif name == "noise":
         print("this line is no JSON", flush=True)
     return str(os.getpid())
