@@ -25,6 +25,8 @@ pub use redis::{RedisLife, RedisOptions, RedisSaver, RedisStore};
 pub use sqlite::{SqliteOptions, SqliteSaver, SqliteStore, Synchronous};
 use superstep::{Checkpointer, Graph, MemorySaver, MemoryStore, StorageError, Store, StoreConfig};
 
+const OPENING: &str = "opening storage";
+
 /// A place for threads and for long-term memory.
 #[derive(Clone, Debug)]
 pub struct Storage {
@@ -104,13 +106,13 @@ pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, Storag
                 synchronous,
                 ..SqliteOptions::default()
             };
-            let saver = blocking(move || SqliteSaver::open_with(path, options)).await?;
+            let saver = blocking(OPENING, move || SqliteSaver::open_with(path, options)).await?;
             let store = saver.store(config);
             (Arc::new(saver.clone()), Arc::new(store), Place::Sqlite(saver))
         }
         Address::File(path, synchronous) => {
             let open = move || FileSaver::open_with_store(path, FileOptions { synchronous }, config);
-            let (saver, store) = blocking(open).await?;
+            let (saver, store) = blocking(OPENING, open).await?;
             let store = Arc::new(store);
             (Arc::new(saver), store.clone(), Place::File(store))
         }
@@ -165,7 +167,9 @@ pub async fn open_existing_with(url: &str, config: StoreConfig) -> Result<Option
     }))
 }
 
+/// Does something on a thread that may wait for the disk.
 async fn blocking<T: Send + 'static>(
+    what: &str,
     work: impl FnOnce() -> Result<T, StorageError> + Send + 'static,
 ) -> Result<T, StorageError> {
     if tokio::runtime::Handle::try_current().is_err() {
@@ -174,7 +178,7 @@ async fn blocking<T: Send + 'static>(
     }
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
         Err(StorageError::Backend {
-            what: "opening storage".to_owned(),
+            what: what.to_owned(),
             cause: error.to_string(),
             remedy: "Try again".to_owned(),
         })

@@ -335,6 +335,137 @@ async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
     }
 }
 
+/// Whoever may not write cannot make anything live longer, nor tidy up, and reads all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_may_only_read_prolongs_no_life_and_reads() {
+    let Some(server) = Redis::start() else { return };
+    let writer = superstep_storage::open(&format!("{}?ttl=5000&refresh=true", server.url()));
+    let writer = writer.await.expect("opens");
+    let made = grown(&*writer.checkpointer, "t", 5).await;
+    grown(&*writer.checkpointer, "over", 3).await;
+    let namespace = vec!["notes".to_owned()];
+    let put = |key: &str, ttl: Ttl| StoreOp::Put {
+        namespace: namespace.clone(),
+        key: key.to_owned(),
+        value: Some([("text", "a word")].into_iter().collect()),
+        index: Default::default(),
+        ttl,
+    };
+    let long = Ttl::For(Duration::from_secs(5000));
+    let items = vec![
+        put("mortal", long),
+        put("over", Ttl::For(Duration::from_millis(1))),
+    ];
+    writer.store.batch(items).await.expect("puts");
+    // What the server does when the time of a thread is over: its own keys go, the lists have it still.
+    for kind in ["facts", "index", "heads", "values", "writes", "open"] {
+        let _: i64 = command(&server, &["DEL", &format!("superstep:{kind}:over")]).await;
+    }
+    let _: i64 = command(&server, &["ZADD", "superstep:expiry", "1", "over"]).await;
+    let _: i64 = command(&server, &["PEXPIRE", "superstep:facts:t", "4000000"]).await;
+    let rights = [
+        "~superstep:*",
+        "+@read",
+        "+@scripting",
+        "+@connection",
+        "+info",
+        "+time",
+    ];
+    let user = [&["ACL", "SETUSER", "reader", "on", ">secret"][..], &rights[..]].concat();
+    let _: String = command(&server, &user).await;
+    let (_, host) = server.url().split_once('@').expect("a password");
+    let state = async || {
+        let item: String = command(&server, &["HGET", "superstep:store:items:notes", "mortal"]).await;
+        let ends: Vec<String> =
+            command(&server, &["ZRANGE", "superstep:expiry", "0", "-1", "WITHSCORES"]).await;
+        let left: i64 = command(&server, &["PTTL", "superstep:facts:t"]).await;
+        (item, ends, left <= 4_000_000)
+    };
+    let before = state().await;
+
+    let reader = superstep_storage::open(&format!("redis://reader:secret@{host}?ttl=9000&refresh=true"));
+    let reader = reader.await.expect("opens");
+    let saver = &*reader.checkpointer;
+    assert_eq!(newest(saver, "t").await.as_ref(), made.last());
+    let values = saver.values(&"t".into(), "", None, &["log".into()]).await;
+    assert!(values.expect("reads").is_some());
+    assert_eq!(newest(saver, "over").await, None);
+    let all = ThreadQuery::default();
+    let listed = saver.threads(&all).await.expect("lists");
+    assert_eq!(
+        listed.iter().map(|one| one.thread.as_str()).collect::<Vec<_>>(),
+        ["t"]
+    );
+    assert_eq!(saver.count_threads(&all).await.expect("counts"), 1);
+    assert_eq!(saver.heads(&ListQuery::default()).await.expect("lists").len(), 5);
+    assert_eq!(saver.usage().await.expect("measures").threads.len(), 1);
+    assert_eq!(
+        saver.lens(&"t".into()).await.expect("measures").checkpoints.len(),
+        5
+    );
+    let dry = Pruning::threads(["t".into()], Keep::Latest).dry_run();
+    assert_eq!(
+        saver.prune(&dry).await.expect("says what would go").checkpoints,
+        4
+    );
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+    let found = reader.store.get(&["notes"], "mortal").await.expect("reads");
+    assert!(found.is_some(), "reading would prolong its life, and may not");
+    let found = reader
+        .store
+        .search(StoreQuery::under(&["notes"]))
+        .await
+        .expect("finds");
+    assert_eq!(found.len(), 1, "what is over is not seen");
+    assert_eq!(reader.store.sweep().await.expect("leaves what is over"), 0);
+    assert_eq!(state().await, before, "nothing lives longer");
+    let error = reader.store.put(&["notes"], "new", json!({})).await;
+    assert!(
+        error
+            .expect_err("it may not write")
+            .to_string()
+            .contains("Let the user")
+    );
+
+    // Who may write does both.
+    assert_eq!(writer.checkpointer.count_threads(&all).await.expect("counts"), 1);
+    let (_, ends, _) = state().await;
+    assert!(!ends.contains(&"over".to_owned()), "{ends:?}");
+    assert_eq!(writer.store.sweep().await.expect("removes"), 1);
+}
+
+/// Somebody reads an item while somebody else makes it last for ever: it does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_was_made_to_last_is_not_given_an_end_by_a_reader() {
+    let Some(server) = Redis::start() else { return };
+    let store = RedisStore::open(server.url(), StoreConfig::default())
+        .await
+        .expect("opens");
+    store
+        .put(&["notes"], "kept", json!({"text": "for ever"}))
+        .await
+        .expect("puts");
+    // What a reader sends who saw the item when it still had an end.
+    let script = include_str!("../src/redis/store.lua");
+    let call = [
+        "EVAL",
+        script,
+        "3",
+        "superstep:store:namespaces",
+        "superstep:store:expiry",
+        "superstep:store:items:notes",
+        "1000",
+        "1",
+        "touch",
+        "notes",
+        "kept",
+        "2000",
+    ];
+    let _: i64 = command(&server, &call).await;
+    assert_eq!(store.sweep().await.expect("sweeps"), 0);
+    assert!(store.get(&["notes"], "kept").await.expect("reads").is_some());
+}
+
 /// The names of all keys on the server.
 async fn keys(server: &Redis) -> Vec<String> {
     let mut keys: Vec<String> = command(server, &["KEYS", "*"]).await;

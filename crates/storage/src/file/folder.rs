@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use superstep::{StorageError, ThreadId};
 
@@ -91,21 +92,7 @@ impl Folder {
 
     /// Puts a file with this content in the place of another, whole or not at all, also when the power is cut.
     pub(crate) fn replace(&self, path: &Path, content: &[u8]) -> Result<(), StorageError> {
-        let mut unfinished = path.as_os_str().to_owned();
-        unfinished.push(".");
-        unfinished.push(UNFINISHED);
-        let unfinished = PathBuf::from(unfinished);
-        let write = || {
-            let mut file = File::create(&unfinished)?;
-            file.write_all(content)?;
-            file.sync_all()?;
-            fs::rename(&unfinished, path)?;
-            sync_folder(path)
-        };
-        write().map_err(|error| {
-            let _ = fs::remove_file(&unfinished);
-            failed("writing", path, &error)
-        })
+        Unfinished::write(path, content)?.place()
     }
 
     /// The journal of a thread.
@@ -115,24 +102,88 @@ impl Folder {
 
     /// The files of threads; a thread whose name the file name does not hold whole is read from the file.
     pub(super) fn journals(&self) -> Result<Vec<(Option<ThreadId>, PathBuf)>, StorageError> {
+        let journals = self.ending_in("jsonl")?.into_iter().map(|path| {
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            (stem.and_then(thread_name).map(ThreadId::from), path)
+        });
+        Ok(journals.collect())
+    }
+
+    /// Removes what a process that died did not finish.
+    pub(super) fn clear(&self) -> Result<(), StorageError> {
+        if !self.is_ours() {
+            return Ok(());
+        }
+        for path in self.ending_in(UNFINISHED)? {
+            fs::remove_file(&path).map_err(|error| failed("deleting", &path, &error))?;
+        }
+        Ok(())
+    }
+
+    fn ending_in(&self, ending: &str) -> Result<Vec<PathBuf>, StorageError> {
         let threads = self.path.join("threads");
         let read = || {
             let mut found = Vec::new();
             for entry in fs::read_dir(&threads)? {
                 let path = entry?.path();
-                match path.extension().and_then(|ending| ending.to_str()) {
-                    Some("jsonl") => {
-                        let stem = path.file_stem().and_then(|stem| stem.to_str());
-                        found.push((stem.and_then(thread_name).map(ThreadId::from), path));
-                    }
-                    // What a process that died did not finish.
-                    Some(UNFINISHED) if self.is_ours() => fs::remove_file(&path)?,
-                    _ => {}
+                if path.extension().is_some_and(|found| found == ending) {
+                    found.push(path);
                 }
             }
             Ok(found)
         };
         read().map_err(|error| failed("listing", &threads, &error))
+    }
+}
+
+/// A file that is written beside another and then takes its place. Until then the other stays as it is; a file that does
+/// not come so far is removed.
+#[derive(Debug)]
+pub(super) struct Unfinished {
+    path: PathBuf,
+    place: PathBuf,
+    file: Option<File>,
+}
+
+impl Unfinished {
+    /// Writes it, so that it outlives a power cut.
+    pub(super) fn write(place: &Path, content: &[u8]) -> Result<Self, StorageError> {
+        // Several may be written at once for one place.
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let mut path = place.as_os_str().to_owned();
+        path.push(format!(".{}.{UNFINISHED}", NEXT.fetch_add(1, Ordering::Relaxed)));
+        let mut unfinished = Self {
+            path: PathBuf::from(path),
+            place: place.to_path_buf(),
+            file: None,
+        };
+        let file = File::create(&unfinished.path).map_err(|error| failed("writing", place, &error))?;
+        unfinished.file = Some(file);
+        unfinished.append(content)?;
+        Ok(unfinished)
+    }
+
+    /// Adds to it.
+    pub(super) fn append(&mut self, content: &[u8]) -> Result<(), StorageError> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let written = file.write_all(content).and_then(|()| file.sync_all());
+        written.map_err(|error| failed("writing", &self.place, &error))
+    }
+
+    /// Puts it in the place of the other.
+    pub(super) fn place(mut self) -> Result<(), StorageError> {
+        // It is closed first: not every system renames an open file.
+        self.file = None;
+        let placed = fs::rename(&self.path, &self.place).and_then(|()| sync_folder(&self.place));
+        placed.map_err(|error| failed("writing", &self.place, &error))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        self.file = None;
+        // Where it took the other's place there is nothing of this name any more.
+        let _ = fs::remove_file(&self.path);
     }
 }
 

@@ -4,12 +4,12 @@
 //! there as a whole or not at all. A checkpoint is a change of its parent, which stands before it; now and then one
 //! is written whole, so that a damaged line does not cost everything after it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::FutureExt as _;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,7 @@ use superstep::{
     ThreadId,
 };
 
+use super::anew::Source;
 use super::folder::{Folder, failed, keep_copy, sync_folder};
 use super::line::{lines, put_line, read_line, read_text, text_of};
 use crate::codec::plain::{Entry, Task, read_back, written_out};
@@ -34,7 +35,7 @@ const RATIO: u64 = 4;
 /// One line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Record {
+pub(super) enum Record {
     /// The first.
     Journal { schema: u32, thread: ThreadId },
     /// Any other.
@@ -42,16 +43,40 @@ enum Record {
 }
 
 /// A thread in memory. Readers hold on to it while the writer goes on or forgets it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Loaded {
     pub(super) saver: MemorySaver,
     /// Lines that could not be read.
     pub(super) damage: Vec<Damage>,
     /// When it was last asked for, on the backend's own clock.
     pub(super) used: AtomicU64,
+    /// Bytes of the journal's lines that are in it.
+    bytes: AtomicU64,
+    /// How many checkpoints it has, in every namespace.
+    checkpoints: AtomicU64,
 }
 
 impl Loaded {
+    /// Bytes of the journal's lines that are in it.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Acquire)
+    }
+
+    fn stands_at(&self, bytes: u64) {
+        self.bytes.store(bytes, Ordering::Release);
+    }
+
+    /// How many checkpoints it has, in every namespace.
+    pub(super) fn checkpoints(&self) -> u64 {
+        self.checkpoints.load(Ordering::Relaxed)
+    }
+
+    /// A checkpoint of the thread.
+    pub(super) fn read(&self, thread: &ThreadId, ns: &str, id: &CheckpointId) -> Option<Checkpoint> {
+        let found = self.saver.get(thread, ns, Some(id)).now_or_never()?;
+        Some(found.ok()??.checkpoint)
+    }
+
     /// The error for whoever asks for something that a damaged line may have held.
     pub(super) fn sound(&self, thread: &ThreadId) -> Result<(), StorageError> {
         match self.damage.first() {
@@ -66,9 +91,7 @@ impl Loaded {
             }),
         }
     }
-}
 
-impl Loaded {
     /// Which checkpoints can still be read, for whoever cannot list them.
     fn readable(&self) -> String {
         let newest = ListQuery {
@@ -102,9 +125,6 @@ struct Chain {
     whole: u64,
 }
 
-/// Checkpoints of a namespace to be left out.
-pub(super) type Doomed = HashSet<(Name, CheckpointId)>;
-
 /// The file of a thread, as the writer sees it.
 #[derive(Debug)]
 pub(super) struct Journal {
@@ -115,7 +135,7 @@ pub(super) struct Journal {
     /// The disk may not have the name of the file yet.
     unnamed: bool,
     /// Bytes of sound lines; what stands behind them is cut off before the next line.
-    pub(super) bytes: u64,
+    bytes: u64,
     /// Bytes of their text, which is about what the thread takes in memory.
     pub(super) weight: u64,
     chains: HashMap<Name, HashMap<CheckpointId, Chain>>,
@@ -130,29 +150,36 @@ impl Journal {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(failed("reading", path, &error)),
         };
+        Ok(Self::of(thread, path, &bytes))
+    }
+
+    /// What a file with this text holds.
+    pub(super) fn of(thread: &ThreadId, path: &Path, text: &[u8]) -> Self {
         let mut journal = Self {
             thread: thread.clone(),
             path: path.to_path_buf(),
             file: None,
-            unnamed: bytes.is_empty(),
+            unnamed: text.is_empty(),
             bytes: 0,
             weight: 0,
             chains: HashMap::new(),
-            loaded: Arc::new(Loaded {
-                saver: MemorySaver::new(),
-                damage: Vec::new(),
-                used: AtomicU64::new(0),
-            }),
+            loaded: Arc::default(),
         };
+        journal.take_in(text);
+        journal
+    }
+
+    /// Takes in the lines of a text that follows what it has, before anybody else sees the thread.
+    pub(super) fn take_in(&mut self, text: &[u8]) {
         let mut damage = Vec::new();
-        let (lines, finished) = lines(&bytes);
+        let (lines, finished) = lines(text);
         for (number, line) in lines {
             let record = text_of(line).and_then(|text| {
-                journal.weight += text.len() as u64;
+                self.weight += text.len() as u64;
                 read_text(&text)
             });
             let read = record.and_then(|record| match record {
-                Record::Commit(entry) => journal.replay(*entry, line.len() as u64, !damage.is_empty()),
+                Record::Commit(entry) => self.replay(*entry, line.len() as u64, !damage.is_empty()),
                 Record::Journal { schema, .. } if schema > SCHEMA => Err(format!(
                     "it has schema {schema}, this release reads up to {SCHEMA}"
                 )),
@@ -160,20 +187,31 @@ impl Journal {
             });
             if let Err(cause) = read {
                 damage.push(Damage {
-                    thread: Some(thread.clone()),
-                    what: format!("line {number} of {} cannot be used: {cause}", path.display()),
+                    thread: Some(self.thread.clone()),
+                    what: format!("line {number} of {} cannot be used: {cause}", self.path.display()),
                     repair: Some("What it holds is removed; a copy of the file is kept beside it".to_owned()),
                 });
             }
         }
-        if finished < bytes.len() {
-            tracing::info!(file = %path.display(), bytes = bytes.len() - finished, "an unfinished commit is cut off");
+        if finished < text.len() {
+            let bytes = text.len() - finished;
+            tracing::info!(file = %self.path.display(), bytes, "an unfinished commit is cut off");
         }
-        journal.bytes = finished as u64;
-        if let Some(loaded) = Arc::get_mut(&mut journal.loaded) {
-            loaded.damage = damage;
+        self.bytes += finished as u64;
+        self.loaded.stands_at(self.bytes);
+        if let Some(loaded) = Arc::get_mut(&mut self.loaded) {
+            loaded.damage.extend(damage);
         }
-        Ok(journal)
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of its sound lines.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The thread whose journal this is, for a name too long for a file name.
@@ -233,13 +271,8 @@ impl Journal {
         self.loaded.saver.commit(commit).now_or_never().unwrap_or(Ok(()))
     }
 
-    pub(super) fn read(&self, ns: &str, id: &CheckpointId) -> Option<Checkpoint> {
-        let found = self.loaded.saver.get(&self.thread, ns, Some(id)).now_or_never()?;
-        Some(found.ok()??.checkpoint)
-    }
-
     fn parent(&self, ns: &Name, parent: Option<&CheckpointId>) -> Option<Checkpoint> {
-        parent.and_then(|parent| self.read(ns, parent))
+        parent.and_then(|parent| self.loaded.read(&self.thread, ns, parent))
     }
 
     fn has(&self, ns: &Name, id: &CheckpointId) -> bool {
@@ -263,19 +296,14 @@ impl Journal {
             },
         };
         let space = self.chains.entry(ns.clone()).or_default();
-        space.insert(checkpoint.id.clone(), chain);
+        if space.insert(checkpoint.id.clone(), chain).is_none() {
+            self.loaded.checkpoints.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// True when nothing is in it.
     pub(super) fn is_empty(&self) -> bool {
         self.chains.values().all(HashMap::is_empty)
-    }
-
-    /// Every checkpoint, in no order.
-    pub(super) fn checkpoints(&self) -> impl Iterator<Item = (&Name, &CheckpointId)> {
-        self.chains
-            .iter()
-            .flat_map(|(ns, space)| space.keys().map(move |id| (ns, id)))
     }
 
     /// Stores a commit: first in the file, then in memory.
@@ -313,7 +341,10 @@ impl Journal {
         if let Some(put) = &commit.put {
             self.link(&commit.ns, &put.checkpoint, whole, bytes);
         }
-        self.remember(commit)
+        let done = self.remember(commit);
+        // After it is there: what readers note of the thread is at least of this.
+        self.loaded.stands_at(self.bytes);
+        done
     }
 
     fn append(&mut self, entry: Entry) -> Result<u64, StorageError> {
@@ -373,93 +404,21 @@ impl Journal {
         Ok(())
     }
 
-    /// The text of a journal with every checkpoint of this one but the doomed ones.
-    pub(super) fn without(&self, doomed: &Doomed) -> Result<Vec<u8>, StorageError> {
-        let mut text = Vec::new();
-        let skip = |ns: &Name, id: &CheckpointId| doomed.contains(&(ns.clone(), id.clone()));
-        self.copy_into(&mut text, &self.thread, skip, skip)?;
-        Ok(text)
-    }
-
-    /// The text of a journal of `to`, which has everything that it had and what it lacks of this thread.
-    pub(super) fn with_copy(&self, to: &Self) -> Result<Vec<u8>, StorageError> {
-        let mut text = Vec::new();
-        to.copy_into(&mut text, &to.thread, |_, _| false, |_, _| false)?;
-        // What stands in both may differ: what continues it is written whole.
-        let there = |ns: &Name, id: &CheckpointId| to.has(ns, id);
-        self.copy_into(&mut text, &to.thread, there, there)?;
-        Ok(text)
-    }
-
-    /// Copies the lines that can be read, without the checkpoints to be left out; what continues one of those that
-    /// are `strange` is written whole.
-    fn copy_into(
-        &self,
-        text: &mut Vec<u8>,
-        thread: &ThreadId,
-        left_out: impl Fn(&Name, &CheckpointId) -> bool,
-        strange: impl Fn(&Name, &CheckpointId) -> bool,
-    ) -> Result<(), StorageError> {
-        let bytes = match fs::read(&self.path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(failed("reading", &self.path, &error)),
+    /// Writes the journal anew with what can be read of it; without a checkpoint in it, the file goes.
+    pub(super) fn repair(&mut self, folder: &Folder) -> Result<(), StorageError> {
+        let bytes = fs::read(&self.path).map_err(|error| failed("reading", &self.path, &error))?;
+        let gone = |ns: &Name, id: &CheckpointId| !self.has(ns, id);
+        let source = Source {
+            path: &self.path,
+            thread: &self.thread,
+            loaded: &self.loaded,
+            left_out: &gone,
+            strange: &|_, _| false,
         };
-        let lost = |cause| StorageError::Corrupt {
-            place: format!("A line of {}", self.path.display()),
-            cause,
-        };
-        if text.is_empty() {
-            put_line(text, &first(thread)).map_err(lost)?;
-        }
-        // An unfinished line was never acknowledged, and is not among these.
-        for (_, line) in lines(&bytes).0 {
-            let Ok(Record::Commit(mut entry)) = read_line(line) else {
-                continue;
-            };
-            let ns = entry.ns.clone();
-            let stays = |id: &CheckpointId| self.has(&ns, id) && !left_out(&ns, id);
-            let before = (entry.writes.len(), entry.put.is_some());
-            entry.writes.retain(|task| stays(&task.of));
-            entry.put = entry.put.filter(|record| stays(&record.head.id));
-            let mut changed = before != (entry.writes.len(), entry.put.is_some());
-            if let Some(record) = &mut entry.put
-                && record.continues
-                && record
-                    .head
-                    .parent
-                    .as_ref()
-                    .is_some_and(|parent| strange(&ns, parent))
-            {
-                let id = &record.head.id;
-                let checkpoint = self
-                    .read(&ns, id)
-                    .ok_or_else(|| lost(format!("checkpoint {id} is gone")))?;
-                let put = Put {
-                    checkpoint,
-                    changes: Vec::new(),
-                    seen: Vec::new(),
-                };
-                *record = written_out(&put, None);
-                changed = true;
-            }
-            if entry.put.is_none() && entry.writes.is_empty() {
-                continue;
-            }
-            if changed {
-                put_line(text, &Record::Commit(entry)).map_err(lost)?;
-            } else {
-                text.extend_from_slice(line);
-                text.push(b'\n');
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts this text in the place of the journal and reads it again; without a checkpoint in it, the file goes.
-    pub(super) fn rewrite(&mut self, folder: &Folder, text: &[u8]) -> Result<(), StorageError> {
+        let mut text = Vec::new();
+        source.copy(&mut text, &self.thread, &bytes, &|| Ok(()))?;
         self.file = None;
-        folder.replace(&self.path, text)?;
+        folder.replace(&self.path, &text)?;
         *self = Self::load(&self.thread, &self.path)?;
         if self.is_empty() {
             Self::remove_at(&self.path)?;
@@ -482,16 +441,10 @@ impl Journal {
             _ => Ok(()),
         }
     }
-
-    /// The heads of every namespace, newest first.
-    pub(super) fn heads(&self) -> Vec<superstep::CheckpointHead> {
-        let all = ListQuery::default();
-        let heads = self.loaded.saver.heads(&all).now_or_never();
-        heads.and_then(Result::ok).unwrap_or_default()
-    }
 }
 
-fn first(thread: &ThreadId) -> Record {
+/// The first line of the journal of a thread.
+pub(super) fn first(thread: &ThreadId) -> Record {
     Record::Journal {
         schema: SCHEMA,
         thread: thread.clone(),

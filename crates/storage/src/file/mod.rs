@@ -4,10 +4,14 @@
 //! readers find it without waiting for the writer. `docs/storage.md` describes the files and what survives which
 //! accident.
 
+mod anew;
 mod folder;
 mod journal;
 mod line;
+mod remembered;
+mod shared;
 mod store;
+mod verify;
 mod writer;
 
 use std::fmt;
@@ -20,17 +24,25 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
+    Name, Progress, Pruning, Removal, Scope, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
     ThreadSummary, Usage,
 };
 use tokio::sync::oneshot;
 
+use crate::blocking;
 use crate::salvage::passed_over;
 use crate::sqlite::Synchronous;
+use anew::Pruned;
 use folder::Folder;
 use journal::Loaded;
+use shared::{AtHand, Shared, size_of};
 pub use store::FileStore;
-use writer::{AtHand, Job, Shared, Writer};
+use writer::{Job, Writer};
+
+const READING: &str = "reading a thread";
+const LISTING: &str = "listing threads";
+const PRUNING: &str = "pruning a thread";
+const COPYING: &str = "copying a thread";
 
 /// How to open a folder.
 #[derive(Clone, Copy, Debug, Default)]
@@ -148,8 +160,65 @@ impl FileSaver {
             AtHand::Nothing => Ok(None),
             AtHand::Loaded(loaded) => Ok(Some(loaded)),
             AtHand::Unread => {
-                let thread = thread.clone();
-                self.submit(move |writer| writer.loaded(&thread)).await.map(Some)
+                let wanted = thread.clone();
+                let found = self.beside(READING, move |shared| shared.bring(&wanted)).await?;
+                Ok(found.map(|(loaded, to_be_taken)| {
+                    if to_be_taken {
+                        let thread = thread.clone();
+                        // Nobody waits for that.
+                        drop(self.submit(move |writer| {
+                            writer.take_over(&thread);
+                            Ok(())
+                        }));
+                    }
+                    loaded
+                }))
+            }
+        }
+    }
+
+    /// Does something on a thread that may wait for the disk, and not on the writer's.
+    async fn beside<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce(&Shared) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        let shared = self.shared.clone();
+        blocking(what, move || work(&shared)).await
+    }
+
+    /// Prunes a thread: it is looked at after what was committed before, worked out while everybody goes on, and the
+    /// writer only puts the new journal in place.
+    async fn prune_thread(
+        &self,
+        thread: &ThreadId,
+        pruning: &Pruning,
+        at: impl Fn() -> Result<(), StorageError> + Clone + Send + 'static,
+    ) -> Result<Removal, StorageError> {
+        loop {
+            // Read here, so that the writer does not have to; what is wrong with it is said by the next.
+            let _ = self.loaded(thread).await;
+            let asked = thread.clone();
+            let Some(begun) = self.submit(move |writer| writer.begin(&asked)).await? else {
+                return Ok(Removal::default());
+            };
+            let (file, pruning, at) = (begun.file, pruning.clone(), at.clone());
+            let pruned = blocking(PRUNING, move || begun.prune(&pruning, &at)).await;
+            let current = self.shared.file_of(thread).map(|(_, file)| file);
+            match pruned {
+                // Its file was replaced under its hands.
+                Err(StorageError::Corrupt { .. }) if current != file => {}
+                Err(error) => return Err(error),
+                Ok(None) => return Ok(Removal::default()),
+                Ok(Some(Pruned { removal, anew: None })) => return Ok(removal),
+                Ok(Some(Pruned {
+                    removal,
+                    anew: Some(anew),
+                })) => {
+                    if self.submit(move |writer| writer.put_in_place(anew)).await? {
+                        return Ok(removal);
+                    }
+                }
             }
         }
     }
@@ -270,17 +339,17 @@ impl Checkpointer for FileSaver {
 
     async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         let query = query.clone();
-        self.submit(move |writer| writer.threads(&query)).await
+        self.beside(LISTING, move |shared| Ok(shared.list(&query))).await
     }
 
     async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
         let thread = thread.clone();
-        self.submit(move |writer| writer.thread(&thread)).await
+        self.beside(LISTING, move |shared| shared.summary(&thread)).await
     }
 
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         let query = query.clone();
-        self.submit(move |writer| writer.count(&query)).await
+        self.beside(LISTING, move |shared| Ok(shared.count(&query))).await
     }
 
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
@@ -289,17 +358,64 @@ impl Checkpointer for FileSaver {
     }
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
-        let (from, to) = (from.clone(), to.clone());
-        self.submit(move |writer| writer.copy(&from, &to)).await
+        loop {
+            let _ = self.loaded(from).await;
+            let (source, target) = (from.clone(), to.clone());
+            let begun = self.submit(move |writer| writer.begin_copy(&source, &target));
+            let Some((source, target)) = begun.await? else {
+                return Ok(());
+            };
+            let (there, file) = (self.shared.file_of(from).map(|(_, file)| file), source.file);
+            match blocking(COPYING, move || target.with_copy_of(&source)).await {
+                // A file was replaced under its hands.
+                Err(StorageError::Corrupt { .. }) if there != file => {}
+                Err(error) => return Err(error),
+                Ok(anew) => {
+                    if self.submit(move |writer| writer.put_in_place(anew)).await? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
     }
 
     async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
-        let (pruning, progress) = (pruning.clone(), progress.clone());
-        self.submit(move |writer| writer.prune(&pruning, &progress)).await
+        let threads = match &pruning.scope {
+            Scope::Threads(threads, _) => Scope::distinct(threads),
+            Scope::Runs(_) => self.submit(|writer| Ok(writer.threads())).await?,
+        };
+        let mut removal = Removal {
+            bytes: Some(0),
+            ..Removal::default()
+        };
+        let total = threads.len() as u64;
+        for (done, thread) in (0..).zip(&threads) {
+            let progress = progress.clone();
+            let at = move || progress.at(done, total);
+            at()?;
+            let one = self.prune_thread(thread, pruning, at).await?;
+            removal.checkpoints += one.checkpoints;
+            removal.threads += one.threads;
+            removal.branches.extend(one.branches);
+            removal.bytes = Some(removal.bytes.unwrap_or(0) + one.bytes.unwrap_or(0));
+        }
+        Ok(removal)
     }
 
     async fn usage(&self) -> Result<Usage, StorageError> {
-        self.submit(Writer::usage).await
+        let folder = self.folder.path().to_path_buf();
+        let read = move |shared: &Shared| {
+            let store = size_of(&folder.join("store.jsonl"));
+            let threads = shared.usage();
+            let journals: u64 = threads.iter().map(|thread| thread.bytes).sum();
+            Ok(Usage {
+                store,
+                bytes: store + size_of(&remembered::path_in(&folder)) + journals,
+                threads,
+                ..Usage::default()
+            })
+        };
+        self.beside("measuring what threads take", read).await
     }
 
     async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
@@ -310,21 +426,28 @@ impl Checkpointer for FileSaver {
     }
 
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
-        let progress = progress.clone();
+        // What was committed before is looked at, too.
+        self.submit(|writer| writer.sync()).await?;
+        let (told, folder) = (progress.clone(), self.folder.clone());
+        let check = move |shared: &Shared| verify::threads(shared, &folder, &told);
+        let (mut found, damaged) = self.beside("checking threads", check).await?;
+        for thread in damaged {
+            let again = self.submit(move |writer| writer.read_again(&thread, repair));
+            found.repaired |= again.await?;
+        }
         let (store, folder) = (self.store.clone(), self.folder.clone());
-        self.submit(move |writer| {
-            let mut found = writer.verify(repair, &progress)?;
+        let check = self.submit(move |_| {
             let store = match store {
                 Some(store) => store,
                 // Nobody else has it: the folder has one user.
                 None => FileStore::in_folder(folder, FileOptions::default(), StoreConfig::default())?.inner(),
             };
-            let (items, damage) = store.verify(repair)?;
-            found.items = items;
-            found.repaired |= repair && !damage.is_empty();
-            found.damage.extend(damage);
-            Ok(found)
-        })
-        .await
+            store.verify(repair)
+        });
+        let (items, damage) = check.await?;
+        found.items = items;
+        found.repaired |= repair && !damage.is_empty();
+        found.damage.extend(damage);
+        Ok(found)
     }
 }

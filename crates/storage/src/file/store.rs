@@ -401,7 +401,7 @@ impl Store for FileStore {
         // Reading an item of a folder that may only be read cannot make it live longer.
         if !batch.writes.is_empty() || (!touched.is_empty() && self.inner.folder.is_ours()) {
             let inner = self.inner.clone();
-            blocking(move || inner.store(batch, touched)).await?;
+            blocking("storing items", move || inner.store(batch, touched)).await?;
         }
         Ok(answers)
     }
@@ -411,7 +411,7 @@ impl Store for FileStore {
             return Ok(0);
         }
         let (inner, now) = (self.inner.clone(), self.config.clock.now_ms());
-        let removed = blocking(move || {
+        let removed = blocking("removing expired items", move || {
             inner.write(|items| Change {
                 remove: items.expired(now),
                 ..Change::default()

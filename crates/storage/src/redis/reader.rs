@@ -224,11 +224,12 @@ impl Server {
 
     /// Every thread that has anything.
     pub(super) async fn all_threads(&self) -> Result<Vec<ThreadId>, StorageError> {
-        self.sweep().await?;
+        let gone = self.sweep().await?;
         let mut ask = redis::cmd("HKEYS");
         ask.arg(self.keys.of_all("threads"));
         let names = parts(self.call(ask, "listing threads").await?);
         let mut threads: Vec<ThreadId> = names.into_iter().map(|name| text(name).into()).collect();
+        threads.retain(|thread| !gone.contains(thread));
         threads.sort();
         Ok(threads)
     }
@@ -444,10 +445,17 @@ impl Server {
     pub(super) async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         let plain = query.search.is_none() && query.status.is_none() && query.idle_since.is_none();
         if plain && query.filter.is_empty() {
-            self.sweep().await?;
+            let mut gone = 0;
+            for thread in self.sweep().await? {
+                let mut ask = redis::cmd("HGET");
+                ask.arg(self.keys.of_all("threads")).arg(thread.as_str());
+                // Without a root checkpoint it has no place.
+                gone += u64::from(!bytes(self.call(ask, "counting threads").await?).is_empty());
+            }
             let mut ask = redis::cmd("ZCARD");
             ask.arg(self.keys.of_all("places"));
-            return Ok(number(self.call(ask, "counting threads").await?) as u64);
+            let listed = number(self.call(ask, "counting threads").await?) as u64;
+            return Ok(listed.saturating_sub(gone));
         }
         let all = ThreadQuery {
             after: None,

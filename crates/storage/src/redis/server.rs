@@ -222,24 +222,26 @@ impl Server {
             thread.as_str().as_bytes().to_vec(),
             self.time_to_live().to_string().into_bytes(),
         ];
-        self.run(&TOUCH, keys, arguments, "keeping a thread")
+        // Reading does not need the right to write: without it, a thread that was read goes when it was to go.
+        self.run_if_allowed(&TOUCH, keys, arguments, "keeping a thread")
             .await
             .map(drop)
     }
 
-    /// Takes threads whose time is over off the lists; their own keys the server has removed.
-    pub(super) async fn sweep(&self) -> Result<(), StorageError> {
-        let mut now = redis::cmd("TIME");
+    /// Takes threads whose time is over off the lists; their own keys the server has removed. The answer is those that
+    /// are still listed, because this user may not change the lists.
+    pub(super) async fn sweep(&self) -> Result<Vec<ThreadId>, StorageError> {
+        const WHAT: &str = "looking for threads whose time is over";
+        let mut listed = Vec::new();
         if self.life.is_none() {
             // Another program may give threads a time to live; then this is not empty.
-            now = redis::cmd("EXISTS");
-            now.arg(self.keys.of_all("expiry"));
-            if number(self.call(now, "looking for threads whose time is over").await?) == 0 {
-                return Ok(());
+            let mut ask = redis::cmd("EXISTS");
+            ask.arg(self.keys.of_all("expiry"));
+            if number(self.call(ask, WHAT).await?) == 0 {
+                return Ok(listed);
             }
-            now = redis::cmd("TIME");
         }
-        let now = parts(self.call(now, "looking for threads whose time is over").await?);
+        let now = parts(self.call(redis::cmd("TIME"), WHAT).await?);
         let mut now = now.into_iter().map(number);
         let now = now.next().unwrap_or(0) * 1000 + now.next().unwrap_or(0) / 1000;
         let mut over = redis::cmd("ZRANGE");
@@ -247,25 +249,32 @@ impl Server {
             .arg(0)
             .arg(now)
             .arg("BYSCORE");
-        for thread in parts(self.call(over, "looking for threads whose time is over").await?) {
+        for thread in parts(self.call(over, WHAT).await?) {
             let thread = ThreadId::from(text(thread));
-            self.remove_all(&thread, "gone").await?;
+            let removed = self.run_if_allowed(
+                &REMOVE,
+                self.keys.thread_and_lists(&thread),
+                everything(&thread, "gone"),
+                WHAT,
+            );
+            if removed.await?.is_none() {
+                let mut ask = redis::cmd("EXISTS");
+                ask.arg(self.keys.of("facts", &thread));
+                if number(self.call(ask, WHAT).await?) == 0 {
+                    listed.push(thread);
+                }
+            }
         }
-        Ok(())
+        Ok(listed)
     }
 
-    /// Removes everything of a thread; with `gone`, only if its time is over.
-    pub(super) async fn remove_all(&self, thread: &ThreadId, when: &str) -> Result<(), StorageError> {
-        let arguments = [thread.as_str(), "", when, ""].map(|text| text.as_bytes().to_vec());
+    /// Removes everything of a thread.
+    pub(super) async fn remove_all(&self, thread: &ThreadId) -> Result<(), StorageError> {
         let keys = self.keys.thread_and_lists(thread);
-        self.run(
-            &REMOVE,
-            keys,
-            arguments.into(),
-            &format!("deleting thread {thread}"),
-        )
-        .await
-        .map(drop)
+        let what = format!("deleting thread {thread}");
+        self.run(&REMOVE, keys, everything(thread, ""), &what)
+            .await
+            .map(drop)
     }
 
     /// Sends a command. What is sent may arrive twice when the connection breaks: all that we send may.
@@ -294,26 +303,61 @@ impl Server {
         arguments: Vec<Vec<u8>>,
         what: &str,
     ) -> Result<Value, StorageError> {
+        let answer = self.invoke(script, &keys, &arguments).await;
+        answer.map_err(|error| failed(&format!("{what} ({})", self.shown), &error))
+    }
+
+    /// Runs a script that somebody who only reads can do without: `None` when this user, or this server, may not write.
+    pub(super) async fn run_if_allowed(
+        &self,
+        script: &Script,
+        keys: Vec<Vec<u8>>,
+        arguments: Vec<Vec<u8>>,
+        what: &str,
+    ) -> Result<Option<Value>, StorageError> {
+        match self.invoke(script, &keys, &arguments).await {
+            Ok(answer) => Ok(Some(answer)),
+            Err(error) if matches!(error.code(), Some("NOPERM" | "READONLY")) => {
+                tracing::debug!(%error, "{what} needs the right to write, and is not done");
+                Ok(None)
+            }
+            Err(error) => Err(failed(&format!("{what} ({})", self.shown), &error)),
+        }
+    }
+
+    async fn invoke(
+        &self,
+        script: &Script,
+        keys: &[Vec<u8>],
+        arguments: &[Vec<u8>],
+    ) -> Result<Value, RedisError> {
         let mut pause = FIRST_PAUSE;
-        for attempt in 1.. {
+        let mut attempt = 1;
+        loop {
             let mut call = script.prepare_invoke();
-            for key in &keys {
+            for key in keys {
                 call.key(key.as_slice());
             }
-            for argument in &arguments {
+            for argument in arguments {
                 call.arg(argument.as_slice());
             }
             match call.invoke_async(&mut self.manager.clone()).await {
-                Ok(answer) => return Ok(answer),
                 Err(error) if attempt < TRIES && passes(&error) => {
                     tokio::time::sleep(pause).await;
                     pause *= 2;
+                    attempt += 1;
                 }
-                Err(error) => return Err(failed(&format!("{what} ({})", self.shown), &error)),
+                done => return done,
             }
         }
-        Err(StorageError::Unsupported("an endless wait"))
     }
+}
+
+/// What tells the script to remove everything of a thread; with `gone`, only if its time is over.
+fn everything(thread: &ThreadId, when: &str) -> Vec<Vec<u8>> {
+    [thread.as_str(), "", when, ""]
+        .map(|text| text.as_bytes().to_vec())
+        .into()
 }
 
 /// True for what goes away by itself: a broken connection, a server that is starting.

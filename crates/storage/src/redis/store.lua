@@ -37,7 +37,8 @@ for n = 3, #KEYS do
     end
   elseif what == 'touch' then
     local new_expires = take()
-    if old then
+    -- What somebody else has made last for ever since it was read stays so.
+    if created and expires ~= '0' then
       redis.call('HSET', items, key, created .. ' ' .. new_expires .. '\n' .. text)
       redis.call('ZADD', expiry, new_expires, member)
     end

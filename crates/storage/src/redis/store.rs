@@ -76,6 +76,15 @@ impl Change {
             .await?;
         Ok(number(answer) as u64)
     }
+
+    /// Runs what somebody who only reads can do without; `None` when this user may not write.
+    async fn run_if_allowed(self, server: &Server) -> Result<Option<u64>, StorageError> {
+        if self.keys.len() == 2 {
+            return Ok(Some(0));
+        }
+        let answer = server.run_if_allowed(&STORE, self.keys, self.arguments, "keeping items");
+        Ok(answer.await?.map(|answer| number(answer) as u64))
+    }
 }
 
 fn items_key(server: &Server, namespace: &str) -> Vec<u8> {
@@ -148,6 +157,11 @@ impl Server {
         let expires = |at: Option<u64>| at.unwrap_or(0).to_string().into_bytes();
         for ((namespace, key), at) in touched {
             change.add(self, "touch", &joined(&namespace), &key, vec![expires(at)]);
+        }
+        if batch.writes.is_empty() {
+            // Reading does not need the right to write: without it, an item that was read goes when it was to go.
+            change.run_if_allowed(self).await?;
+            return Ok(batch.answers);
         }
         // The script knows what is there; here every put is a first one.
         let nothing = Items::new();
@@ -352,7 +366,11 @@ impl Server {
                     change.add(self, "sweep", namespace, key, Vec::new());
                 }
             }
-            removed += change.run(self).await?;
+            // Without the right to write they stay, and nobody sees them.
+            let Some(gone) = change.run_if_allowed(self).await? else {
+                return Ok(removed);
+            };
+            removed += gone;
             if page.len() < PAGE {
                 return Ok(removed);
             }

@@ -308,7 +308,7 @@ fn now_ms() -> u64 {
 impl Writer {
     pub(super) async fn delete(&mut self, thread: &ThreadId) -> Result<Removal, StorageError> {
         self.forget(thread);
-        self.server.remove_all(thread, "").await?;
+        self.server.remove_all(thread).await?;
         Ok(Removal::default())
     }
 

@@ -1,0 +1,326 @@
+//! What readers see of the folder without asking the writer: which threads there are, what each stands at, and those
+//! that are in memory. Whoever asks for a thread that is not in memory reads its journal without the writer, so nobody
+//! who reads waits for what the writer does.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::FutureExt as _;
+use superstep::{Checkpointer, StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage};
+
+use super::journal::{Journal, Loaded};
+use crate::salvage::passed_over;
+
+/// Threads held in memory: each has an open file.
+pub(super) const THREADS: usize = 256;
+/// Bytes of journals whose threads are held in memory, unless one alone has more.
+pub(super) const BYTES: u64 = 256 * 1024 * 1024;
+
+/// What a thread stands at: its summary when the journal had so many bytes.
+pub(super) type Summary = (u64, Option<ThreadSummary>);
+
+/// What readers see without asking the writer.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    moment: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    threads: BTreeMap<ThreadId, Known>,
+    loaded: HashMap<ThreadId, Arc<Loaded>>,
+    /// What readers brought into memory and the writer has not taken over yet. Each is among those `loaded`.
+    brought: HashMap<ThreadId, Journal>,
+    /// How many files there have been.
+    files: u64,
+}
+
+/// A thread with a journal.
+#[derive(Debug)]
+struct Known {
+    path: PathBuf,
+    /// Another number for each file that stood there.
+    file: u64,
+    /// How often it left the memory: what was read of it before may be old by now.
+    left: u64,
+    summary: Option<Summary>,
+    /// The summary is of what could be read of it.
+    damaged: bool,
+}
+
+impl State {
+    fn known(&mut self, thread: &ThreadId, path: impl FnOnce() -> PathBuf) -> &mut Known {
+        let files = &mut self.files;
+        self.threads.entry(thread.clone()).or_insert_with(|| {
+            *files += 1;
+            Known {
+                path: path(),
+                file: *files,
+                left: 0,
+                summary: None,
+                damaged: false,
+            }
+        })
+    }
+}
+
+/// What is at hand of a thread.
+pub(super) enum AtHand {
+    Nothing,
+    Unread,
+    Loaded(Arc<Loaded>),
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn thread(&self, thread: &ThreadId) -> AtHand {
+        let state = self.state();
+        match state.loaded.get(thread) {
+            Some(loaded) => {
+                self.touch(loaded);
+                AtHand::Loaded(loaded.clone())
+            }
+            None if state.threads.contains_key(thread) => AtHand::Unread,
+            None => AtHand::Nothing,
+        }
+    }
+
+    pub(super) fn threads(&self) -> Vec<ThreadId> {
+        self.state().threads.keys().cloned().collect()
+    }
+
+    pub(super) fn touch(&self, loaded: &Loaded) {
+        let moment = self.moment.fetch_add(1, Ordering::Relaxed);
+        loaded.used.store(moment, Ordering::Relaxed);
+    }
+
+    /// The file of a thread that has one, with its number.
+    pub(super) fn file_of(&self, thread: &ThreadId) -> Option<(PathBuf, u64)> {
+        let state = self.state();
+        state
+            .threads
+            .get(thread)
+            .map(|known| (known.path.clone(), known.file))
+    }
+
+    /// A file that was found when the folder was opened.
+    pub(super) fn found(&self, thread: ThreadId, path: PathBuf, summary: Option<Summary>) {
+        self.state().known(&thread, || path).summary = summary;
+    }
+
+    /// Lets readers see what the writer has of a thread.
+    pub(super) fn publish(&self, journal: &Journal) {
+        let mut state = self.state();
+        state.known(&journal.thread, || journal.path().to_path_buf());
+        state.brought.remove(&journal.thread);
+        state
+            .loaded
+            .insert(journal.thread.clone(), journal.loaded.clone());
+    }
+
+    /// Another file stands in the place of the journal.
+    pub(super) fn replaced(&self, thread: &ThreadId) {
+        let mut state = self.state();
+        state.files += 1;
+        let file = state.files;
+        if let Some(known) = state.threads.get_mut(thread) {
+            known.file = file;
+            known.summary = None;
+        }
+    }
+
+    /// Lets go of what is in memory of a thread.
+    pub(super) fn forget(&self, thread: &ThreadId) {
+        let mut state = self.state();
+        state.brought.remove(thread);
+        let bytes = state.loaded.remove(thread).map(|loaded| loaded.bytes());
+        if let Some(known) = state.threads.get_mut(thread) {
+            known.left += 1;
+            // What the thread stands at is not known where it went on since.
+            known.summary.take_if(|(of, _)| Some(*of) != bytes);
+        }
+    }
+
+    /// A thread is no longer stored.
+    pub(super) fn gone(&self, thread: &ThreadId) {
+        let mut state = self.state();
+        state.brought.remove(thread);
+        state.loaded.remove(thread);
+        state.threads.remove(thread);
+    }
+
+    /// The thread in memory, brought there if need be; also whether the writer is to take it over. Waits for the disk.
+    pub(super) fn bring(&self, thread: &ThreadId) -> Result<Option<(Arc<Loaded>, bool)>, StorageError> {
+        let (path, file, left) = {
+            let state = self.state();
+            match (state.loaded.get(thread), state.threads.get(thread)) {
+                (Some(loaded), _) => return Ok(Some((loaded.clone(), false))),
+                (None, Some(known)) => (known.path.clone(), known.file, known.left),
+                (None, None) => return Ok(None),
+            }
+        };
+        let journal = Journal::load(thread, &path)?;
+        let mut state = self.state();
+        if let Some(loaded) = state.loaded.get(thread) {
+            // Somebody else was quicker, and may have added to it.
+            return Ok(Some((loaded.clone(), false)));
+        }
+        let loaded = journal.loaded.clone();
+        self.touch(&loaded);
+        let same = |known: &Known| known.file == file && known.left == left;
+        let current = state.threads.get(thread).is_some_and(same);
+        let held: u64 = state.brought.values().map(|journal| journal.weight).sum();
+        // The writer makes room, and may be busy for long. What is not kept is read again by who asks next.
+        let room = held == 0 || (state.brought.len() < THREADS && held + journal.weight <= BYTES);
+        let keep = current && room && journal.bytes() > 0;
+        if keep {
+            state.loaded.insert(thread.clone(), loaded.clone());
+            state.brought.insert(thread.clone(), journal);
+        }
+        Ok(Some((loaded, keep)))
+    }
+
+    /// What a reader brought into memory of a thread, for the writer.
+    pub(super) fn take_over(&self, thread: &ThreadId) -> Option<Journal> {
+        self.state().brought.remove(thread)
+    }
+
+    /// Brings the summary of a thread up to date. Waits for the disk where it is not in memory and was never looked at.
+    pub(super) fn summarize(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        let (in_memory, before) = {
+            let state = self.state();
+            let Some(known) = state.threads.get(thread) else {
+                return Ok(());
+            };
+            let loaded = state.loaded.get(thread);
+            let current = match (loaded, &known.summary) {
+                (Some(loaded), Some((bytes, _))) => loaded.bytes() == *bytes,
+                (None, Some(_)) => true,
+                (_, None) => false,
+            };
+            if current {
+                return Ok(());
+            }
+            (loaded.cloned(), (known.path.clone(), known.file, known.left))
+        };
+        let (path, file, left) = before;
+        let loaded = match in_memory {
+            Some(loaded) => loaded,
+            // A list of many threads does not push those out of memory that are worked with.
+            None => Journal::load(thread, &path)?.loaded,
+        };
+        // Before the summary: where somebody writes meanwhile, it is made anew next time.
+        let bytes = loaded.bytes();
+        let all = ThreadQuery::default();
+        let summaries = loaded.saver.threads(&all).now_or_never();
+        let summary = summaries.and_then(Result::ok).and_then(|mut found| found.pop());
+        let sound = loaded.sound(thread);
+        if let Some(known) = self.state().threads.get_mut(thread)
+            && known.file == file
+            && known.left == left
+        {
+            known.summary = Some((bytes, summary));
+            known.damaged = sound.is_err();
+        }
+        if let Err(error) = sound {
+            passed_over(thread, &error);
+        }
+        Ok(())
+    }
+
+    /// One thread that cannot be read does not hide the others.
+    fn summarize_all(&self) {
+        for thread in &self.threads() {
+            if let Err(error) = self.summarize(thread) {
+                passed_over(thread, &error);
+            }
+        }
+    }
+
+    pub(super) fn list(&self, query: &ThreadQuery) -> Vec<ThreadSummary> {
+        self.summarize_all();
+        let state = self.state();
+        let mut found: Vec<&ThreadSummary> = state.summaries().filter(|one| query.matches(one)).collect();
+        found.sort_by(|a, b| b.head.id.cmp(&a.head.id).then_with(|| a.thread.cmp(&b.thread)));
+        found.truncate(query.limit.unwrap_or(usize::MAX));
+        found.into_iter().cloned().collect()
+    }
+
+    pub(super) fn count(&self, query: &ThreadQuery) -> u64 {
+        self.summarize_all();
+        let query = ThreadQuery {
+            after: None,
+            limit: None,
+            ..query.clone()
+        };
+        let state = self.state();
+        state.summaries().filter(|one| query.matches(one)).count() as u64
+    }
+
+    pub(super) fn summary(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
+        self.summarize(thread)?;
+        let state = self.state();
+        let summary = state.threads.get(thread).and_then(|known| known.summary.as_ref());
+        Ok(summary.and_then(|(_, summary)| summary.clone()))
+    }
+
+    /// What threads stand at, for the next opening.
+    pub(super) fn remembered(&self) -> Vec<(ThreadId, Summary)> {
+        let state = self.state();
+        // The next to list the threads is told of damage too.
+        let sound = state.threads.iter().filter(|(_, known)| !known.damaged);
+        sound
+            .filter_map(|(thread, known)| Some((thread.clone(), known.summary.clone()?)))
+            .collect()
+    }
+
+    /// What each thread takes, the largest first.
+    pub(super) fn usage(&self) -> Vec<ThreadUsage> {
+        let mut usage = Vec::new();
+        for thread in self.threads() {
+            let Some((path, _)) = self.file_of(&thread) else {
+                continue;
+            };
+            let loaded = match self.thread(&thread) {
+                AtHand::Loaded(loaded) => Ok(loaded),
+                _ => Journal::load(&thread, &path).map(|journal| journal.loaded),
+            };
+            let (checkpoints, bytes) = match loaded {
+                Ok(loaded) => (loaded.checkpoints(), loaded.bytes()),
+                Err(error) => {
+                    passed_over(&thread, &error);
+                    (0, size_of(&path))
+                }
+            };
+            usage.push(ThreadUsage {
+                thread,
+                checkpoints,
+                bytes,
+            });
+        }
+        let order =
+            |a: &ThreadUsage, b: &ThreadUsage| b.bytes.cmp(&a.bytes).then_with(|| a.thread.cmp(&b.thread));
+        usage.sort_by(order);
+        usage
+    }
+}
+
+impl State {
+    fn summaries(&self) -> impl Iterator<Item = &ThreadSummary> {
+        self.threads
+            .values()
+            .filter_map(|known| known.summary.as_ref()?.1.as_ref())
+    }
+}
+
+/// The bytes of a file, none where there is none.
+pub(super) fn size_of(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |file| file.len())
+}

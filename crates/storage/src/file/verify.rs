@@ -1,0 +1,59 @@
+//! Checking the journals as they stand on the disk, beside whatever the writer does.
+
+use superstep::{Damage, Integrity, Progress, StorageError, ThreadId};
+
+use super::folder::Folder;
+use super::journal::Journal;
+use super::shared::{AtHand, Shared};
+
+/// What a check of every thread finds, and the threads that are to be read again because memory shows them otherwise.
+pub(super) fn threads(
+    shared: &Shared,
+    folder: &Folder,
+    progress: &Progress,
+) -> Result<(Integrity, Vec<ThreadId>), StorageError> {
+    let (mut found, mut differing) = (Integrity::default(), Vec::new());
+    for (thread, path) in folder.journals()? {
+        if thread.is_none()
+            && let Err(error) = Journal::named(&path)
+        {
+            found.damage.push(Damage {
+                thread: None,
+                what: format!("{error}: whose thread it is cannot be said"),
+                repair: None,
+            });
+        }
+    }
+    let threads = shared.threads();
+    let total = threads.len() as u64;
+    for thread in threads {
+        progress.at(found.threads, total)?;
+        let Some((path, _)) = shared.file_of(&thread) else {
+            // It has just been deleted.
+            continue;
+        };
+        found.threads += 1;
+        // What is on the disk counts, not what is in memory.
+        let loaded = match Journal::load(&thread, &path) {
+            Ok(journal) => journal.loaded,
+            Err(error) => {
+                found.damage.push(Damage {
+                    thread: Some(thread),
+                    what: error.to_string(),
+                    repair: None,
+                });
+                continue;
+            }
+        };
+        found.checkpoints += loaded.checkpoints();
+        found.damage.extend(loaded.damage.clone());
+        let known = match shared.thread(&thread) {
+            AtHand::Loaded(known) => known.damage.clone(),
+            AtHand::Unread | AtHand::Nothing => Vec::new(),
+        };
+        if !loaded.damage.is_empty() || !known.is_empty() {
+            differing.push(thread);
+        }
+    }
+    Ok((found, differing))
+}
