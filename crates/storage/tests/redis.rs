@@ -339,8 +339,8 @@ async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_only_read_prolongs_no_life_and_reads() {
     let Some(server) = Redis::start() else { return };
-    let writer = superstep_storage::open(&format!("{}?ttl=5000&refresh=true", server.url()));
-    let writer = writer.await.expect("opens");
+    let url = format!("{}?ttl=5000&refresh=true", server.url());
+    let writer = superstep_storage::open(&url).await.expect("opens");
     let made = grown(&*writer.checkpointer, "t", 5).await;
     grown(&*writer.checkpointer, "over", 3).await;
     let namespace = vec!["notes".to_owned()];
@@ -383,8 +383,8 @@ async fn who_may_only_read_prolongs_no_life_and_reads() {
     };
     let before = state().await;
 
-    let reader = superstep_storage::open(&format!("redis://reader:secret@{host}?ttl=9000&refresh=true"));
-    let reader = reader.await.expect("opens");
+    let url = format!("redis://reader:secret@{host}?ttl=9000&refresh=true");
+    let reader = superstep_storage::open(&url).await.expect("opens");
     let saver = &*reader.checkpointer;
     assert_eq!(newest(saver, "t").await.as_ref(), made.last());
     let values = saver.values(&"t".into(), "", None, &["log".into()]).await;

@@ -11,6 +11,8 @@ use tokio_postgres::error::SqlState;
 pub(super) enum Fault {
     Sql(Error),
     Storage(StorageError),
+    /// The connection was made anew while something was planned: nothing was done, and what was known is not known now.
+    Stale,
 }
 
 impl From<Error> for Fault {
@@ -37,14 +39,18 @@ impl Fault {
     pub(super) fn is_lost(&self) -> bool {
         match self {
             Fault::Sql(error) => is_lost(error),
-            Fault::Storage(_) => false,
+            Fault::Storage(_) | Fault::Stale => false,
         }
     }
 
     /// True when nothing was done because another program was quicker: what is known is old, or the two stood in each
     /// other's way.
     pub(super) fn is_overtaken(&self) -> bool {
-        let Fault::Sql(error) = self else { return false };
+        let error = match self {
+            Fault::Sql(error) => error,
+            Fault::Stale => return true,
+            Fault::Storage(_) => return false,
+        };
         let again = [
             SqlState::UNIQUE_VIOLATION,
             SqlState::T_R_DEADLOCK_DETECTED,
@@ -70,6 +76,11 @@ impl Fault {
         match self {
             Fault::Storage(error) => error,
             Fault::Sql(error) => worded(&error, what, place),
+            Fault::Stale => StorageError::Backend {
+                what: format!("{what} ({place})"),
+                cause: "the connection was cut again and again".to_owned(),
+                remedy: "Check the network and the server; what was acknowledged is stored".to_owned(),
+            },
         }
     }
 }

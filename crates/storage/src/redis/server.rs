@@ -317,7 +317,7 @@ impl Server {
     ) -> Result<Option<Value>, StorageError> {
         match self.invoke(script, &keys, &arguments).await {
             Ok(answer) => Ok(Some(answer)),
-            Err(error) if matches!(error.code(), Some("NOPERM" | "READONLY")) => {
+            Err(error) if is_forbidden(&error) || error.code() == Some("READONLY") => {
                 tracing::debug!(%error, "{what} needs the right to write, and is not done");
                 Ok(None)
             }
@@ -372,6 +372,13 @@ fn passes(error: &RedisError) -> bool {
     }
 }
 
+/// True when the user lacks a right. A server says it in one way for a command, and in others for one within a script.
+fn is_forbidden(error: &RedisError) -> bool {
+    let within = ["can't run this command", "ACL failure in script"];
+    let text = error.to_string();
+    error.code() == Some("NOPERM") || within.iter().any(|said| text.contains(said))
+}
+
 /// What the server said, with what to do about it.
 fn failed(what: &str, error: &RedisError) -> StorageError {
     let remedy = match (error.kind(), error.code()) {
@@ -386,7 +393,7 @@ fn failed(what: &str, error: &RedisError) -> StorageError {
             "The server cannot write to its disk: free some space there; what was stored before is untouched"
         }
         (_, Some("READONLY")) => "The server is a replica: connect to its master",
-        (_, Some("NOPERM")) => "Let the user run scripts and use all keys with our prefix",
+        _ if is_forbidden(error) => "Let the user run scripts, write, and use all keys with our prefix",
         (_, Some("LOADING")) => "The server is still reading its data: try again in a moment",
         _ if error.is_timeout() => "The server did not answer in time: look at its load and try again",
         _ if error.is_io_error() || error.is_connection_refusal() || error.is_connection_dropped() => {

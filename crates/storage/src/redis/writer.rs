@@ -20,8 +20,8 @@ use crate::codec::plain::{Record, Task, readable, seen_of};
 const GROUP: usize = 256;
 /// Numbers for rows of values, taken from the server so many at a time.
 const NUMBERS: u64 = 4096;
-/// States of stored checkpoints kept at hand.
-const KNOWN: usize = 1024;
+/// Threads, and states of stored checkpoints, kept at hand: one for each thread that moves.
+const KNOWN: usize = 4096;
 /// How often something is done again because somebody else changed the thread.
 const ROUNDS: usize = 16;
 /// Changes of state between two records that stand by themselves, unless the graph is wide.
@@ -128,6 +128,7 @@ impl Writer {
             }
         }
         self.finish(batches, &mut failed).await;
+        self.make_room();
         for (job, (_, answer)) in jobs.into_iter().enumerate() {
             let outcome = failed.remove(&job).map_or(Ok(Removal::default()), Err);
             let _ = answer.send(outcome);
@@ -210,6 +211,12 @@ impl Writer {
             let (job, commit) = &batch.commits[batch.done];
             match answer.split_once(' ').unwrap_or((&answer, "")) {
                 ("ok", _) => {
+                    // The next commit builds on the new checkpoint: what is known is one for each thread that moves.
+                    let parent = commit.put.as_ref().and_then(|put| put.checkpoint.parent.clone());
+                    if let (Some(parent), Some(thread)) = (parent, self.threads.get_mut(&batch.thread)) {
+                        let key = (commit.ns.clone(), parent);
+                        self.known -= usize::from(thread.checkpoints.remove(&key).is_some());
+                    }
                     batch.done += 1;
                     batch.rounds = 0;
                     continue;
@@ -255,6 +262,16 @@ impl Writer {
     pub(super) fn forget(&mut self, thread: &ThreadId) {
         if let Some(thread) = self.threads.remove(thread) {
             self.known = self.known.saturating_sub(thread.checkpoints.len());
+        }
+    }
+
+    /// Only between jobs: what is on its way is known here alone.
+    fn make_room(&mut self) {
+        while (self.known > KNOWN || self.threads.len() > KNOWN)
+            // Any will do: with so many threads nobody can say whose turn is next.
+            && let Some(any) = self.threads.keys().next().cloned()
+        {
+            self.forget(&any);
         }
     }
 
@@ -492,13 +509,6 @@ impl Writer {
     }
 
     fn remember(&mut self, thread: &ThreadId, ns: &Name, id: &CheckpointId, known: Arc<Known>) {
-        if self.known >= KNOWN {
-            for thread in self.threads.values_mut() {
-                thread.checkpoints.clear();
-            }
-            self.threads.retain(|name, _| name == thread);
-            self.known = 0;
-        }
         let entry = self.threads.entry(thread.clone()).or_default();
         if entry
             .checkpoints

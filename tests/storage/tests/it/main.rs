@@ -7,3 +7,4 @@ mod kills;
 mod network;
 mod power;
 mod pruning;
+mod trips;

@@ -63,7 +63,7 @@ async fn wire(server: String, budget: Arc<Budget>) -> String {
 }
 
 /// host:port of an address.
-fn host_of(url: &str) -> &str {
+pub(crate) fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
     rest.split(['/', '?']).next().unwrap_or(rest)
@@ -120,6 +120,11 @@ async fn cut(backend: Backend) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_connections_are_cut() {
     cut(Backend::Postgres).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn redis_connections_are_cut() {
+    cut(Backend::Redis).await;
 }
 
 /// Four threads store as fast as they can; the newest that each saw acknowledged is there after the server went away.

@@ -1,0 +1,498 @@
+//! Planning commits from what is known of the checkpoints they build on.
+//!
+//! Nothing that is planned is in the database before the statement has stored it, so nothing of it is forgotten before
+//! then.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use superstep::{
+    ChannelVersions, CheckpointId, Commit, Name, Object, Put, Removal, StorageError, TaskId, TaskStatus,
+    TaskWrites, ThreadId, Value, VersionsSeen,
+};
+use tokio_postgres::types::ToSql;
+
+use super::values::{Slot, links};
+use super::{Job, Outcome, Space, Writer};
+use crate::codec::bytes::rows_blob;
+use crate::codec::chain::snapshot_due;
+use crate::codec::difference::differences;
+use crate::codec::record::Delta;
+use crate::codec::value::json;
+use crate::postgres::batch::{Batch, CheckpointRow, WriteRow};
+use crate::postgres::fault::Fault;
+use crate::postgres::reader::{CHAINS, Deltas, SOURCES, meta};
+
+/// States of stored checkpoints kept at hand, and places of namespaces: one for each thread that moves.
+const KNOWN: usize = 4096;
+
+/// A stored checkpoint as the next commit needs it.
+#[derive(Debug)]
+pub(super) struct Known {
+    seq: i64,
+    depth: i64,
+    weight: i64,
+    meta: i64,
+    parents: Object,
+    user: Object,
+    versions: ChannelVersions,
+    seen: VersionsSeen,
+    values: OrdMap<Name, Slot>,
+}
+
+impl Writer {
+    /// Stores commits in one statement. A job that is refused is refused alone; any other error is for all, and
+    /// nothing was stored.
+    pub(super) async fn together(&mut self, jobs: &[&Job], careful: bool) -> Result<Vec<Outcome>, Fault> {
+        let outcome = self.store_jobs(jobs, careful).await;
+        self.shelves.done(outcome.is_ok());
+        let fresh = std::mem::take(&mut self.fresh);
+        if outcome.is_ok() {
+            for (row, base, value, size) in fresh {
+                self.server.have(row, base, value, size);
+            }
+            self.make_room();
+        } else {
+            self.forget();
+            self.shelves.forget(0);
+        }
+        outcome
+    }
+
+    /// Forgets what nothing builds on. Only between statements: what is planned is known here alone.
+    fn make_room(&mut self) {
+        for left in std::mem::take(&mut self.left) {
+            self.known.remove(&left);
+        }
+        // Any will do: with so many threads nobody can say whose turn is next.
+        while self.known.len() > KNOWN
+            && let Some(any) = self.known.keys().next().cloned()
+        {
+            self.known.remove(&any);
+        }
+        while self.spaces.len() > KNOWN
+            && let Some(any) = self.spaces.keys().next().cloned()
+        {
+            self.spaces.remove(&any);
+        }
+    }
+
+    async fn store_jobs(&mut self, jobs: &[&Job], careful: bool) -> Result<Vec<Outcome>, Fault> {
+        self.session().await?;
+        let connections = self.connections;
+        let mut batch = Batch::default();
+        let mut outcomes = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let Job::Commits(commits) = job else { continue };
+            let mut own = Batch::default();
+            let mut outcome = Ok(Removal::default());
+            for commit in commits {
+                match self.commit(commit, &batch, &mut own, careful).await {
+                    Ok(()) => {}
+                    Err(Fault::Storage(error)) => {
+                        outcome = Err(error);
+                        break;
+                    }
+                    Err(fault) => return Err(fault),
+                }
+            }
+            match outcome.is_ok() {
+                true => batch.merge(own),
+                // What was planned of it is not to be built on.
+                false => self.forget_planned(&own),
+            }
+            outcomes.push(outcome);
+        }
+        self.session().await?;
+        if self.connections != connections {
+            // What was planned was forgotten on the way, and missed by what was planned after it.
+            return Err(Fault::Stale);
+        }
+        if !batch.is_empty() {
+            let (sql, params) = batch.statement(&self.shelves);
+            let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| &**param as _).collect();
+            self.session().await?.query(&sql, &params).await?;
+        }
+        Ok(outcomes)
+    }
+
+    fn forget_planned(&mut self, own: &Batch) {
+        self.known.retain(|(space, id), _| {
+            !own.checkpoints
+                .iter()
+                .any(|row| row.space == *space && row.id == id.as_str())
+        });
+        self.spaces
+            .retain(|_, space| !own.spaces.iter().any(|(id, ..)| *id == space.id));
+    }
+
+    async fn commit(
+        &mut self,
+        commit: &Commit,
+        earlier: &Batch,
+        batch: &mut Batch,
+        careful: bool,
+    ) -> Result<(), Fault> {
+        let Commit {
+            thread,
+            ns,
+            writes,
+            put,
+        } = commit;
+        if writes.is_empty() && put.is_none() {
+            return Ok(());
+        }
+        let new_id = put.as_ref().map(|put| &put.checkpoint.id);
+        let mut named: HashSet<Name> = writes
+            .iter()
+            .flat_map(|task| task.writes.iter().map(|write| write.channel.clone()))
+            .collect();
+        if let Some(put) = put {
+            add_names(put, &mut named);
+        }
+        let names = self.names.clone();
+        names.make(self.session().await?, named).await?;
+
+        let alone = put.as_ref().is_some_and(|put| put.checkpoint.parent.is_none())
+            && writes.iter().all(|task| Some(&task.checkpoint_id) == new_id);
+        // A first checkpoint whose namespace is not known here most likely begins it; if not, the statement fails.
+        let space = self.space(thread, ns, alone && !careful).await?;
+        let mut owners = HashMap::new();
+        for task in writes {
+            let id = &task.checkpoint_id;
+            if Some(id) == new_id || owners.contains_key(id) {
+                continue;
+            }
+            let known = match space {
+                Some(space) => self.known(space, thread, id).await?,
+                None => None,
+            };
+            let known = known.ok_or_else(|| StorageError::orphan(thread, task))?;
+            owners.insert(id.clone(), known.seq);
+        }
+        let space = match space {
+            Some(space) => space,
+            None => {
+                let space = Space {
+                    id: self.number().await?,
+                    epoch: 0,
+                };
+                batch.spaces.push((space.id, thread.to_string(), ns.to_string()));
+                self.spaces.insert((thread.clone(), ns.clone()), space);
+                space
+            }
+        };
+        batch.touch(space.id, space.epoch);
+        if let Some(put) = put {
+            let id = &put.checkpoint.id;
+            let there = match careful {
+                true => self.known(space, thread, id).await?,
+                false => self.known.get(&(space.id, id.clone())).cloned(),
+            };
+            let seq = match there {
+                Some(known) => known.seq,
+                None => self.put(space, thread, put, batch).await?,
+            };
+            owners.insert(id.clone(), seq);
+            // The next commit builds on the new checkpoint: what is known is one for each thread that moves.
+            let parent = put.checkpoint.parent.iter();
+            self.left.extend(parent.map(|parent| (space.id, parent.clone())));
+        }
+        for task in writes {
+            if let Some(seq) = owners.get(&task.checkpoint_id) {
+                self.write(*seq, thread, task, earlier, batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The namespace; not looked up when it is taken to be `new`.
+    async fn space(&mut self, thread: &ThreadId, ns: &Name, new: bool) -> Result<Option<Space>, Fault> {
+        let key = (thread.clone(), ns.clone());
+        if let Some(space) = self.spaces.get(&key) {
+            return Ok(Some(*space));
+        }
+        if new {
+            return Ok(None);
+        }
+        let rows = self
+            .session()
+            .await?
+            .query(
+                "SELECT id, epoch FROM spaces WHERE thread = $1 AND ns = $2",
+                &[&thread.as_str(), &&**ns],
+            )
+            .await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let space = Space {
+            id: row.try_get(0)?,
+            epoch: row.try_get(1)?,
+        };
+        self.spaces.insert(key, space);
+        Ok(Some(space))
+    }
+
+    /// A stored checkpoint.
+    async fn known(
+        &mut self,
+        space: Space,
+        thread: &ThreadId,
+        id: &CheckpointId,
+    ) -> Result<Option<Arc<Known>>, Fault> {
+        if let Some(known) = self.known.get(&(space.id, id.clone())) {
+            return Ok(Some(known.clone()));
+        }
+        let names = self.names.clone();
+        let session = self.session().await?;
+        let rows = session
+            .query(
+                "SELECT c.seq, c.depth, c.weight, c.meta, m.json FROM checkpoints c
+                 LEFT JOIN metas m ON m.space = c.space AND m.id = c.meta WHERE c.space = $1 AND c.id = $2",
+                &[&space.id, &id.as_str()],
+            )
+            .await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let place = format!("Checkpoint {id} of thread {thread}");
+        let damaged = |cause: String| Fault::corrupt(&place, cause);
+        let json: Option<&str> = row.try_get(4)?;
+        let json = json.ok_or_else(|| damaged("its metadata is missing".to_owned()))?;
+        let (parents, user) = meta(json).map_err(&damaged)?;
+        let chain = session
+            .query(CHAINS, &[&[space.id].as_slice(), &[id.as_str()].as_slice()])
+            .await?;
+        let mut deltas = Deltas::read(&chain)?;
+        let used: HashSet<i64> = deltas.names().collect();
+        names.learn(session, used).await?;
+        let state = deltas.state(&names, space.id, id.as_str()).map_err(&damaged)?;
+        let items: Vec<i64> = state.values.values().copied().collect();
+        let links = links(session, space.id, &items).await?;
+        let values = state
+            .values
+            .into_iter()
+            .map(|(name, row)| {
+                let list = links.get(&row).cloned().flatten();
+                (name, Slot { row, list })
+            })
+            .collect();
+        let known = Arc::new(Known {
+            seq: row.try_get(0)?,
+            depth: row.try_get(1)?,
+            weight: row.try_get(2)?,
+            meta: row.try_get(3)?,
+            parents,
+            user,
+            versions: state.versions,
+            seen: state.seen,
+            values,
+        });
+        self.remember(space.id, id, known.clone());
+        Ok(Some(known))
+    }
+
+    fn remember(&mut self, space: i64, id: &CheckpointId, known: Arc<Known>) {
+        self.known.insert((space, id.clone()), known);
+    }
+
+    async fn put(
+        &mut self,
+        space: Space,
+        thread: &ThreadId,
+        put: &Put,
+        batch: &mut Batch,
+    ) -> Result<i64, Fault> {
+        let checkpoint = &put.checkpoint;
+        let parent = match &checkpoint.parent {
+            Some(id) => self.known(space, thread, id).await?,
+            None => None,
+        };
+        let (changes, seen) = differences(
+            put,
+            parent.as_deref().map(|parent| (&parent.versions, &parent.seen)),
+        );
+        let mut values = parent
+            .as_ref()
+            .map(|parent| parent.values.clone())
+            .unwrap_or_default();
+        let mut delta = Delta::default();
+        for (channel, appended_from) in changes {
+            let version = checkpoint.channel_versions.get(&channel).copied();
+            // A value without a version cannot be addressed by anybody.
+            let value = version.and_then(|_| checkpoint.channel_values.get(&channel));
+            let row = match value {
+                Some(value) => {
+                    let before = values.get(&channel).cloned();
+                    let replaced = before.as_ref().map(|slot| slot.row);
+                    let appended = appended_from.zip(before);
+                    let slot = self
+                        .store(space, &channel, value, appended, thread, batch)
+                        .await?;
+                    let row = slot.row;
+                    let size = batch.size_of(row);
+                    self.fresh.push((row, replaced, value.clone(), size));
+                    values.insert(channel.clone(), slot);
+                    row
+                }
+                None => {
+                    values.remove(&channel);
+                    0
+                }
+            };
+            delta.channels.push((self.name(&channel)?, version, row));
+        }
+        for node in seen {
+            let entry = self.seen_entry(put, &node)?;
+            delta.seen.push((self.name(&node)?, entry));
+        }
+        let mut blob = delta.encode();
+        let (mut depth, mut weight) = (0, 0);
+        if let Some(parent) = &parent {
+            (depth, weight) = (parent.depth + 1, parent.weight + blob.len() as i64);
+            if snapshot_due(checkpoint, depth, weight, 0) {
+                blob = self.snapshot(put, &values)?.encode();
+                (depth, weight) = (0, 0);
+            }
+        }
+        let metadata = &checkpoint.metadata;
+        let shared = parent
+            .as_ref()
+            .filter(|known| known.parents == metadata.parents && known.user == metadata.user);
+        let meta = match shared {
+            Some(known) => known.meta,
+            None => {
+                let pair: Value = vec![
+                    Value::Object(metadata.parents.clone()),
+                    Value::Object(metadata.user.clone()),
+                ]
+                .into();
+                let text = String::from_utf8(json(&pair, "the metadata", thread)?).unwrap_or_default();
+                let id = self.number().await?;
+                batch
+                    .metas
+                    .push((space.id, id, metadata.run_id().map(str::to_owned), text));
+                id
+            }
+        };
+        let list = |names: &[Name]| -> Result<Vec<u8>, Fault> {
+            let rows: Result<Vec<i64>, Fault> = names.iter().map(|name| self.name(name)).collect();
+            Ok(rows_blob(&rows?))
+        };
+        let next = (!checkpoint.next.is_empty())
+            .then(|| list(&checkpoint.next))
+            .transpose()?;
+        let updated = checkpoint.updated_channels.as_deref().map(list).transpose()?;
+        let source = SOURCES
+            .iter()
+            .position(|source| *source == metadata.source)
+            .unwrap_or(0) as i16;
+        let seq = self.number().await?;
+        batch.added(space.id, space.epoch, checkpoint.id.as_str());
+        batch.checkpoints.push(CheckpointRow {
+            space: space.id,
+            id: checkpoint.id.to_string(),
+            seq,
+            parent: checkpoint.parent.as_ref().map(ToString::to_string),
+            ts: checkpoint.ts.clone(),
+            source,
+            step: metadata.step,
+            meta,
+            next,
+            updated,
+            depth,
+            weight,
+            delta: blob,
+        });
+        let known = Known {
+            seq,
+            depth,
+            weight,
+            meta,
+            parents: metadata.parents.clone(),
+            user: metadata.user.clone(),
+            versions: checkpoint.channel_versions.clone(),
+            seen: checkpoint.versions_seen.clone(),
+            values,
+        };
+        self.remember(space.id, &checkpoint.id, Arc::new(known));
+        Ok(seq)
+    }
+
+    fn seen_entry(&self, put: &Put, node: &Name) -> Result<Option<Vec<(i64, u64)>>, Fault> {
+        let Some(versions) = put.checkpoint.versions_seen.get(node) else {
+            return Ok(None);
+        };
+        let entry = versions
+            .iter()
+            .map(|(channel, version)| Ok((self.name(channel)?, *version)));
+        entry.collect::<Result<_, Fault>>().map(Some)
+    }
+
+    fn snapshot(&self, put: &Put, values: &OrdMap<Name, Slot>) -> Result<Delta, Fault> {
+        let mut delta = Delta::default();
+        for (channel, version) in &put.checkpoint.channel_versions {
+            let row = values.get(channel).map_or(0, |slot| slot.row);
+            delta.channels.push((self.name(channel)?, Some(*version), row));
+        }
+        for node in put.checkpoint.versions_seen.keys() {
+            let entry = self.seen_entry(put, node)?;
+            delta.seen.push((self.name(node)?, entry));
+        }
+        Ok(delta)
+    }
+
+    fn write(
+        &mut self,
+        seq: i64,
+        thread: &ThreadId,
+        task: &TaskWrites,
+        earlier: &Batch,
+        batch: &mut Batch,
+    ) -> Result<(), Fault> {
+        let what = format!("a write of task {}", task.task_id);
+        let id = task.task_id.as_str();
+        for write in &task.writes {
+            let key = (seq, id.to_owned(), write.idx);
+            let known = earlier.writes.contains_key(&key) || batch.writes.contains_key(&key);
+            // Special slots replace, the others are kept when already there.
+            if known && write.idx >= 0 {
+                continue;
+            }
+            let row = WriteRow {
+                path: task.task_path.to_string(),
+                channel: self.name(&write.channel)?,
+                kind: kind(&task.task_id, &write.channel),
+            };
+            let value = match write.idx {
+                0.. => self.shelves.value(&write.value, &what, thread)?,
+                _ => self.shelves.alone(&write.value, &what, thread)?,
+            };
+            batch.write(key, row, value);
+        }
+        Ok(())
+    }
+}
+
+/// What a write says about its task, as the column `kind` keeps it.
+fn kind(task: &TaskId, channel: &str) -> i16 {
+    match TaskStatus::of(task, [channel]) {
+        TaskStatus {
+            interrupted: true, ..
+        } => 1,
+        TaskStatus { failed: true, .. } => 2,
+        TaskStatus { finished: true, .. } => 0,
+        _ => 3,
+    }
+}
+
+fn add_names(put: &Put, names: &mut HashSet<Name>) {
+    let checkpoint = &put.checkpoint;
+    names.extend(checkpoint.channel_versions.keys().cloned());
+    names.extend(put.changes.iter().map(|change| change.channel.clone()));
+    names.extend(put.seen.iter().cloned());
+    names.extend(checkpoint.next.iter().cloned());
+    names.extend(checkpoint.updated_channels.iter().flatten().cloned());
+    for (node, versions) in &checkpoint.versions_seen {
+        names.insert(node.clone());
+        names.extend(versions.keys().cloned());
+    }
+}
