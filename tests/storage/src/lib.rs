@@ -3,6 +3,7 @@
 //! Everything here reaches a backend by its URL ([`Backend::place`]), so that a new one joins with one line:
 //!
 //! - [`history`] does random operations on a backend and on a [`model`] that is too simple to be wrong, and compares.
+//! - [`items`] does the same for the long-term memory.
 //! - [`crash`] kills a process that runs graphs ([`workload`]) at random moments. [`witness`] notes what the backend
 //!   acknowledged and what tasks began; [`oracle`] says whether all of it is there and nothing was done twice.
 //! - [`probe`] is another process that uses the backend, as another app, another user, or on another disk.
@@ -13,6 +14,7 @@
 pub mod beside;
 pub mod crash;
 pub mod history;
+pub mod items;
 pub mod model;
 pub mod oracle;
 mod place;

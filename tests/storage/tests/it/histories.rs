@@ -1,9 +1,11 @@
 //! Random histories of operations leave every backend with what the model has.
 
 use std::cell::RefCell;
+use std::fmt;
 
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
-use superstep_storage_tests::{Backend, history};
+use superstep_storage_tests::{Backend, Place, history, items};
 
 /// How many histories, and which: the same ones in every run of the tests, new ones when `SUPERSTEP_HISTORIES` says how
 /// many.
@@ -15,7 +17,13 @@ fn cases(short: u32) -> (u32, RngSeed) {
     }
 }
 
-fn hold(backend: Backend, short: u32) {
+/// Random histories on a backend, each with `run`; the first that differs is made shorter until nothing can be left out.
+fn hold<O: fmt::Debug + Clone>(
+    backend: Backend,
+    short: u32,
+    histories: impl Strategy<Value = Vec<O>>,
+    run: impl AsyncFn(&Place, &[O]) -> Result<(), String>,
+) {
     let Some(place) = backend.place() else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -31,8 +39,8 @@ fn hold(backend: Backend, short: u32) {
         ..Config::default()
     });
     let place = RefCell::new(place);
-    let outcome = runner.run(&history::histories(40), |operations| {
-        let compared = runtime.block_on(history::run(&place.borrow(), &operations));
+    let outcome = runner.run(&histories, |operations| {
+        let compared = runtime.block_on(run(&place.borrow(), &operations));
         compared.map_err(|what| {
             // What a failure leaves must not make the next history fail.
             if let Some(fresh) = backend.place() {
@@ -54,27 +62,60 @@ fn hold(backend: Backend, short: u32) {
     }
 }
 
+fn threads(backend: Backend, short: u32) {
+    hold(backend, short, history::histories(40), history::run);
+}
+
+fn memories(backend: Backend, short: u32) {
+    hold(backend, short, items::histories(40), items::run);
+}
+
 #[test]
 fn memory() {
-    hold(Backend::Memory, 60);
+    threads(Backend::Memory, 60);
 }
 
 #[test]
 fn sqlite() {
-    hold(Backend::Sqlite, 30);
+    threads(Backend::Sqlite, 30);
 }
 
 #[test]
 fn file() {
-    hold(Backend::File, 30);
+    threads(Backend::File, 30);
 }
 
 #[test]
 fn postgres() {
-    hold(Backend::Postgres, 12);
+    threads(Backend::Postgres, 12);
 }
 
 #[test]
 fn redis() {
-    hold(Backend::Redis, 12);
+    threads(Backend::Redis, 12);
+}
+
+#[test]
+fn store_in_memory() {
+    memories(Backend::Memory, 60);
+}
+
+#[test]
+fn store_in_sqlite() {
+    memories(Backend::Sqlite, 30);
+}
+
+#[test]
+fn store_in_file() {
+    memories(Backend::File, 30);
+}
+
+#[test]
+fn store_in_postgres() {
+    memories(Backend::Postgres, 12);
+}
+
+#[test]
+fn store_in_redis() {
+    memories(Backend::Redis, 12);
 }
