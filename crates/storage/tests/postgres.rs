@@ -5,7 +5,7 @@ use std::sync::Arc;
 use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpoint, Checkpointer, Keep, ListQuery, Pruning, StorageError, Store, StoreConfig, StoreQuery,
-    conformance, json,
+    ThreadId, conformance, json,
 };
 use superstep_storage::PostgresSaver;
 use superstep_test_servers::Postgres;
@@ -447,6 +447,28 @@ async fn damage_is_named_and_repaired() {
         sql(&url, &damage).await;
         drop(saver);
         let saver = open(&url).await;
+        // What cannot be read of one thread does not hide the others.
+        let of_well = |threads: Vec<ThreadId>| threads.iter().filter(|one| one.as_str() == "well").count();
+        let all = ListQuery::default();
+        let listed = saver.threads(&Default::default()).await.expect("lists");
+        assert_eq!(
+            of_well(listed.into_iter().map(|one| one.thread).collect()),
+            1,
+            "{name}"
+        );
+        let tuples = saver.list(&all).await.expect("lists");
+        let readable = tuples.len();
+        assert_eq!(
+            of_well(tuples.into_iter().map(|one| one.thread).collect()),
+            3,
+            "{name}"
+        );
+        assert_eq!(
+            readable,
+            8 - lost,
+            "{name}: the rest of a damaged thread is listed"
+        );
+        assert!(saver.heads(&all).await.expect("lists").len() >= 3, "{name}");
         let found = saver.verify(false).await.expect("checks");
         assert!(!found.is_sound() && !found.repaired, "{name}: {found:?}");
         let named = found

@@ -510,6 +510,27 @@ async fn damage_is_named_and_repaired() {
         .expect("readable")
         .expect("there");
     assert_eq!(early.checkpoint, made[5]);
+    // What cannot be read of one thread does not hide the others, nor the rest of it.
+    let all = ListQuery::default();
+    assert_eq!(saver.heads(&all).await.expect("lists").len(), 102);
+    let listed = saver.list(&all).await.expect("lists");
+    let of_other = listed.iter().filter(|one| one.thread.as_str() == "other");
+    assert_eq!(of_other.count(), 3);
+    assert!(
+        listed
+            .iter()
+            .any(|one| one.thread.as_str() == "t" && one.checkpoint == made[5])
+    );
+    let last = format!("\0{}", made[99].id);
+    let sound: Vec<u8> = command(&server, &["HGET", "superstep:heads:t", &last]).await;
+    let _: i64 = command(&server, &["HSET", "superstep:heads:t", &last, "{not json"]).await;
+    let listed = saver.threads(&ThreadQuery::default()).await.expect("lists");
+    assert_eq!(listed.len(), 1, "the list goes on beside it: {listed:?}");
+    let mut back = redis::cmd("HSET");
+    back.arg("superstep:heads:t").arg(&last).arg(sound);
+    let client = redis::Client::open(server.url()).expect("an address");
+    let mut connection = client.get_multiplexed_async_connection().await.expect("connects");
+    let _: i64 = back.query_async(&mut connection).await.expect("restores");
     let found = saver.verify(false).await.expect("checks");
     assert!(
         !found.is_sound() && found.threads == 2 && !found.repaired,

@@ -17,6 +17,7 @@ use tokio_postgres::Row;
 
 use crate::codec::bytes::read_rows;
 use crate::codec::record::Delta;
+use crate::salvage::passed_over;
 
 use super::fault::Fault;
 use super::names::Names;
@@ -491,7 +492,7 @@ impl View {
         let [head, chain, writes] = &answers[..] else {
             return Ok(None);
         };
-        let found = self.heads_of(head).await?;
+        let found = self.heads_of(head, false).await?;
         Ok(self.tuples(found, chain, writes, None).await?.pop())
     }
 
@@ -509,14 +510,28 @@ impl View {
         let [head, chain] = &answers[..] else {
             return Ok(None);
         };
-        let found = self.heads_of(head).await?;
+        let found = self.heads_of(head, false).await?;
         let tuple = self.tuples(found, chain, &[], Some(keys)).await?.pop();
         Ok(tuple.map(|tuple| tuple.checkpoint.channel_values))
     }
 
     pub(super) async fn list(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, Fault> {
         let found = self.select(query).await?;
-        self.whole(found).await
+        let place = |found: &Found| (found.thread.clone(), found.head.ns.clone(), found.head.id.clone());
+        let places: Vec<_> = found.iter().map(place).collect();
+        match self.whole(found).await {
+            // What cannot be read of one thread does not hide the others, nor the rest of it.
+            Err(Fault::Storage(StorageError::Corrupt { .. })) if query.thread.is_none() => {}
+            whole => return whole,
+        }
+        let mut tuples = Vec::with_capacity(places.len());
+        for (thread, ns, id) in places {
+            match self.get(&thread, &ns, Some(&id)).await {
+                Err(Fault::Storage(error @ StorageError::Corrupt { .. })) => passed_over(&thread, &error),
+                found => tuples.extend(found?),
+            }
+        }
+        Ok(tuples)
     }
 
     /// The whole checkpoints of these heads.
@@ -553,7 +568,7 @@ impl View {
                 .together([(&in_thread(HEADS_BY_ID, thread), params)])
                 .await?
                 .concat_rows();
-            let mut found = self.heads_of(&rows).await?;
+            let mut found = self.heads_of(&rows, query.thread.is_none()).await?;
             found.retain(|found| found.head.metadata.matches(&query.filter));
             found.truncate(limit);
             return Ok(found);
@@ -588,9 +603,9 @@ impl View {
                         .concat_rows()
                 }
             };
-            let mut part = self.heads_of(&rows).await?;
+            let mut part = self.heads_of(&rows, query.thread.is_none()).await?;
             // Each namespace gave its newest so many: beyond the last of one that was cut off, others may be missing.
-            let complete = complete_until(&part, page);
+            let complete = complete_until(&rows, page)?;
             if let Some(end) = &complete {
                 part.retain(|found| found.head.id.as_str() >= end.as_str());
             }
@@ -633,13 +648,8 @@ impl View {
                     Ok(summary) if query.matches(&summary) => found.push(summary),
                     Ok(_) => {}
                     // One damaged thread must not hide the others.
-                    Err(Fault::Storage(StorageError::Corrupt { place, cause })) => {
-                        tracing::warn!(
-                            thread,
-                            place,
-                            cause,
-                            "a thread is left out of the list: it cannot be read"
-                        );
+                    Err(Fault::Storage(error @ StorageError::Corrupt { .. })) => {
+                        passed_over(&ThreadId::from(thread), &error);
                     }
                     Err(other) => return Err(other),
                 }
@@ -701,9 +711,19 @@ impl View {
         self.names.learn(&mut self.session, names).await
     }
 
-    async fn heads_of(&mut self, rows: &[Row]) -> Result<Vec<Found>, Fault> {
+    /// The heads in these rows. Of a list of many threads, what cannot be read of one does not hide the others.
+    async fn heads_of(&mut self, rows: &[Row], many: bool) -> Result<Vec<Found>, Fault> {
         self.learn_names(rows).await?;
-        rows.iter().map(|row| self.head(row)).collect()
+        let mut heads = Vec::with_capacity(rows.len());
+        for row in rows {
+            match self.head(row) {
+                Err(Fault::Storage(error @ StorageError::Corrupt { .. })) if many => {
+                    passed_over(&ThreadId::from(row.try_get::<_, &str>(1)?), &error);
+                }
+                head => heads.push(head?),
+            }
+        }
+        Ok(heads)
     }
 
     fn head(&mut self, row: &Row) -> Result<Found, Fault> {
@@ -900,14 +920,15 @@ fn said(query: &ThreadQuery) -> (Option<String>, Option<&'static str>) {
 }
 
 /// Down to which id a page is complete: `None` when it is everything.
-fn complete_until(part: &[Found], page: i64) -> Option<String> {
-    let mut spaces: HashMap<i64, (i64, &CheckpointId)> = HashMap::new();
-    for found in part {
-        let last = spaces.entry(found.space).or_insert((0, &found.head.id));
-        *last = (last.0 + 1, &found.head.id);
+fn complete_until(part: &[Row], page: i64) -> Result<Option<String>, Fault> {
+    let mut spaces: HashMap<i64, (i64, &str)> = HashMap::new();
+    for row in part {
+        let id = row.try_get(4)?;
+        let last = spaces.entry(row.try_get(0)?).or_insert((0, id));
+        *last = (last.0 + 1, id);
     }
     let cut = spaces.into_values().filter(|(count, _)| *count == page);
-    cut.map(|(_, last)| last.as_str().to_owned()).max()
+    Ok(cut.map(|(_, last)| last.to_owned()).max())
 }
 
 /// The statement as it is planned best: one that may mean any thread is planned for all of them.

@@ -12,6 +12,7 @@ use super::server::{READ, Server, VALUES, bytes, number, parts, placed, text};
 use super::state::{State, index_key, index_parts, read_record, value_of};
 use crate::codec::long::unpressed;
 use crate::codec::plain::Task;
+use crate::salvage::passed_over;
 
 /// Checkpoints read in one go.
 const PAGE: usize = 256;
@@ -290,7 +291,15 @@ impl Server {
                 if matched >= limit {
                     break;
                 }
-                for (key, head) in self.heads_of(thread, page).await? {
+                for (key, head) in self.heads_each(thread, page).await? {
+                    let head = match head {
+                        // What cannot be read of one thread does not hide the others.
+                        Err(error) if query.thread.is_none() => {
+                            passed_over(thread, &error);
+                            continue;
+                        }
+                        other => other?,
+                    };
                     if matched < limit && head.metadata.matches(&query.filter) {
                         matched += 1;
                         found.push((thread.clone(), key, head));
@@ -312,6 +321,16 @@ impl Server {
         thread: &ThreadId,
         keys: &[Vec<u8>],
     ) -> Result<Vec<(Vec<u8>, CheckpointHead)>, StorageError> {
+        let heads = self.heads_each(thread, keys).await?.into_iter();
+        heads.map(|(key, head)| Ok((key, head?))).collect()
+    }
+
+    /// The same, with what is wrong with each that cannot be read.
+    async fn heads_each(
+        &self,
+        thread: &ThreadId,
+        keys: &[Vec<u8>],
+    ) -> Result<Vec<(Vec<u8>, Result<CheckpointHead, StorageError>)>, StorageError> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
@@ -327,7 +346,7 @@ impl Server {
             if let Some((ns, id)) = index_parts(key)
                 && !record.is_empty()
             {
-                let head = head_of(ns, &record, &bytes(open)).map_err(|cause| corrupt(thread, &id, cause))?;
+                let head = head_of(ns, &record, &bytes(open)).map_err(|cause| corrupt(thread, &id, cause));
                 heads.push((key.clone(), head));
             }
         }
@@ -355,7 +374,14 @@ impl Server {
         for (thread, keys) in by_thread {
             for page in keys.chunks(PAGE) {
                 let some = self.fetch_these(thread, page).await?;
-                for tuple in self.tuples(thread, &some).await? {
+                let tuples = match self.tuples(thread, &some).await {
+                    // What cannot be read of one thread does not hide the others, nor the rest of it.
+                    Err(StorageError::Corrupt { .. }) if query.thread.is_none() => {
+                        self.tuples_that_can_be_read(thread, page).await?
+                    }
+                    other => other?,
+                };
+                for tuple in tuples {
                     let key = index_key(&tuple.ns, &tuple.checkpoint.id);
                     read.insert((thread.clone(), key), tuple);
                 }
@@ -365,6 +391,21 @@ impl Server {
             .into_iter()
             .filter_map(|(thread, key, _)| read.remove(&(thread, key)))
             .collect())
+    }
+
+    async fn tuples_that_can_be_read(
+        &self,
+        thread: &ThreadId,
+        keys: &[Vec<u8>],
+    ) -> Result<Vec<CheckpointTuple>, StorageError> {
+        let mut tuples = Vec::new();
+        for (ns, id) in keys.iter().filter_map(|key| index_parts(key)) {
+            match self.get(thread, &ns, Some(&id)).await {
+                Err(error @ StorageError::Corrupt { .. }) => passed_over(thread, &error),
+                found => tuples.extend(found?),
+            }
+        }
+        Ok(tuples)
     }
 
     pub(super) async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
@@ -394,11 +435,20 @@ impl Server {
                 let search = query.search.as_ref().map(|search| search.to_lowercase());
                 search.is_none_or(|search| thread.as_str().to_lowercase().contains(&search))
             });
-            let asked = wanted.map(|(head, thread)| self.summary(head, thread));
-            for summary in futures::future::try_join_all(asked).await?.into_iter().flatten() {
-                if found.len() < limit && query.matches(&summary) {
-                    found.push(summary);
-                }
+            let asked = wanted.map(|(head, thread)| async move {
+                let summary = self.summary(head, thread.clone()).await;
+                (thread, summary)
+            });
+            for (thread, summary) in futures::future::join_all(asked).await {
+                let summary = match summary {
+                    // One damaged thread does not hide the others.
+                    Err(error @ StorageError::Corrupt { .. }) => {
+                        passed_over(&thread, &error);
+                        continue;
+                    }
+                    other => other?,
+                };
+                found.extend(summary.filter(|summary| found.len() < limit && query.matches(summary)));
             }
         }
         Ok(found)
