@@ -79,7 +79,7 @@ fn turn(thread: &str, parent: &Checkpoint, n: u64, times: usize) -> Commit {
     let write = Write {
         idx: 0,
         channel: "log".into(),
-        value: json!([text.clone()]),
+        value: json!([text]),
     };
     Commit {
         thread: thread.into(),
