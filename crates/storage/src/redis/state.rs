@@ -208,10 +208,7 @@ pub(super) fn row(
     grown_from: Option<(usize, u64, Grown)>,
 ) -> Result<(Vec<u8>, Start), String> {
     let json = |value: &Value| serde_json::to_vec(value).map_err(|error| error.to_string());
-    if let (Some((from, stored_at, stored)), Value::Array(list)) = (grown_from, value)
-        && stored.len == from
-        && list.len() >= from
-    {
+    if let Some((list, (from, stored_at, stored))) = continued(value, grown_from) {
         let (base, items_from, grown) = if stored.run >= RUN && stored.bytes <= FOLD_BYTES {
             (stored.before, stored.before_len, first_of_run(number, list))
         } else {
@@ -234,6 +231,15 @@ pub(super) fn row(
     }
     let grown = value.as_array().map(|list| first_of_run(number, list));
     Ok(made(0, grown, json(value)?))
+}
+
+/// A list that continues a stored one, with what it grew from: how long that was, where it is, and how it grew.
+pub(super) fn continued(
+    value: &Value,
+    grown_from: Option<(usize, u64, Grown)>,
+) -> Option<(&List, (usize, u64, Grown))> {
+    let (list, before) = (value.as_array()?, grown_from?);
+    (before.2.len == before.0 && list.len() >= before.0).then_some((list, before))
 }
 
 fn first_of_run(number: u64, list: &List) -> Grown {

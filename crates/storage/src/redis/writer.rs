@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, join_all};
 use imbl::OrdMap;
-use superstep::{CheckpointId, Commit, Name, Put, Removal, StorageError, ThreadId};
+use superstep::{CheckpointId, Commit, Name, Put, Removal, StorageError, ThreadId, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::reader::{corrupt, flags_of, state_at};
 use super::server::{COMMIT, Server, number, parts, place, text};
-use super::state::{Grown, Held, Start, State, record_text, row};
+use super::state::{Grown, Held, Start, State, continued, record_text, row};
 use crate::codec::long::pressed;
 use crate::codec::plain::{Record, Task, readable, seen_of};
 
@@ -423,12 +423,16 @@ impl Writer {
             let Some(value) = value else {
                 return Ok(Held::Empty(version));
             };
-            readable([value], thread)?;
             let number = numbers.next().unwrap_or_default();
             let from = from.and_then(|from| {
                 let (row, grown) = grown.get(channel)?;
                 Some((from, *row, *grown))
             });
+            // What is stored was looked at when it came: a turn must not cost what the whole conversation does.
+            match continued(value, from) {
+                Some((list, (from, ..))) => readable([&Value::Array(list.skip(from))], thread)?,
+                None => readable([value], thread)?,
+            }
             let (text, start) = row(number, value, from).map_err(|cause| unwritable(thread, cause))?;
             rows.push((number, text));
             match start.grown {
