@@ -19,6 +19,7 @@ use crate::metrics::{Meter, RunMetrics};
 use crate::nest::Persistence;
 use crate::node::Command;
 use crate::plan::Plan;
+use crate::protocol::GraphRunStream;
 use crate::run::Loop;
 use crate::running::Run;
 use crate::schedule::Schedule;
@@ -401,6 +402,27 @@ impl Graph {
         Run::start(&config.modes.clone(), cancel, async move |emitter| {
             Loop::root(&graph, config, emitter)?.run(input).await
         })
+    }
+
+    /// Starts a run that is read by LangGraph's streaming protocol, version 3: nested graphs are always told, and the modes
+    /// of the configuration are told beside what the protocol always tells. Needs a tokio runtime.
+    pub fn stream_events(&self, input: Input, mut config: RunConfig) -> GraphRunStream {
+        let always = [
+            StreamMode::Values,
+            StreamMode::Messages,
+            StreamMode::Tasks,
+            StreamMode::Attempts,
+        ];
+        let (cancel, asked) = (config.cancel.child_token(), std::mem::take(&mut config.modes));
+        (config.cancel, config.subgraphs) = (cancel.clone(), true);
+        let modes: Vec<StreamMode> = always.iter().chain(&asked).copied().collect();
+        let (graph, clock) = (self.clone(), self.clock.clone());
+        let run = Run::start(&modes, cancel.clone(), async move |emitter| {
+            Loop::root(&graph, config, emitter.without_tools())?
+                .run(input)
+                .await
+        });
+        GraphRunStream::new(run, cancel, clock, asked)
     }
 
     /// The state of a thread.

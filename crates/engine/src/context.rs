@@ -279,14 +279,19 @@ impl NodeContext {
     pub async fn message(&self, message: impl Into<Value>) {
         if self.heard() && self.wants(StreamMode::Messages) {
             let (message, emitter) = (message.into(), &self.0.shared.emitter);
-            // A whole message is not told again when the node returns it.
-            if let (Some(id), false) = (
-                message.get("id").and_then(Value::as_str),
-                message.get("type").and_then(Value::as_str) == Some("AIMessageChunk"),
-            ) {
+            // What was told, whole or in chunks, is not told again when the node returns it.
+            if let Some(id) = message.get("id").and_then(Value::as_str) {
                 emitter.first_time(id.to_owned());
             }
-            emitter.send(Payload::Message(message, self.metadata())).await;
+            let mut metadata = self.metadata();
+            if let (Some("AIMessageChunk"), Value::Object(fields)) =
+                (message.get("type").and_then(Value::as_str), &mut metadata)
+                && !fields.contains_key("checkpoint_ns")
+            {
+                // Models are told the namespace of the task that asks them as theirs.
+                fields.insert("checkpoint_ns", self.info().checkpoint_ns.as_str());
+            }
+            emitter.send(Payload::Message(message, metadata)).await;
         }
     }
 

@@ -18,6 +18,8 @@ pub(crate) struct Emitter {
     ns: Arc<[String]>,
     told: Arc<Told>,
     meter: Option<Meter>,
+    /// Messages with which tools answer are told when a node returns them.
+    tools: bool,
 }
 
 /// What the emitters of one run share.
@@ -71,7 +73,17 @@ impl Emitter {
             ns: Arc::from([]),
             told: Arc::default(),
             meter: None,
+            tools: true,
         }
+    }
+
+    /// Answers of tools that nodes return are no messages to whoever reads here.
+    pub(crate) fn without_tools(self) -> Self {
+        Self { tools: false, ..self }
+    }
+
+    pub(crate) fn tells_tools(&self) -> bool {
+        self.tools
     }
 
     /// Waiting for the reader counts here.
@@ -86,6 +98,7 @@ impl Emitter {
             ns: Arc::from([]),
             told: Arc::default(),
             meter: None,
+            tools: true,
         }
     }
 

@@ -55,6 +55,7 @@ mod view;
 
 pub mod conformance;
 pub mod observe;
+pub mod protocol;
 pub mod store;
 
 pub use analysis::{Analysis, GraphLoop, ParallelWriters};

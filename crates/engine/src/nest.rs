@@ -315,6 +315,9 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
     }
     let mut parents = outer.parents.clone();
     parents.insert(outer.ns.clone(), &info.checkpoint_id);
+    for caller in context.head().callers() {
+        parents.insert(caller.ns(), &info.checkpoint_id);
+    }
     let saver = graph.saver.clone().or_else(|| outer.saver.clone());
     let segments: Arc<[String]> = ns.split('|').map(str::to_owned).collect();
     let config = RunConfig {

@@ -226,16 +226,7 @@ pub struct StreamEvent {
 impl StreamEvent {
     /// The mode that delivers this event.
     pub fn mode(&self) -> StreamMode {
-        match self.payload {
-            Payload::Values(..) => StreamMode::Values,
-            Payload::Update(_) | Payload::Interrupts(_) => StreamMode::Updates,
-            Payload::Custom(_) => StreamMode::Custom,
-            Payload::Message(..) => StreamMode::Messages,
-            Payload::TaskStart(_) | Payload::TaskEnd(_) => StreamMode::Tasks,
-            Payload::Checkpoint(_) => StreamMode::Checkpoints,
-            Payload::Debug(_) => StreamMode::Debug,
-            Payload::AttemptFailed(_) => StreamMode::Attempts,
-        }
+        self.payload.mode()
     }
     /// The payload in LangGraph's JSON shape.
     pub fn data(&self) -> Value {
@@ -287,6 +278,19 @@ impl StreamEvent {
 }
 
 impl Payload {
+    /// The mode that delivers it.
+    pub fn mode(&self) -> StreamMode {
+        match self {
+            Payload::Values(..) => StreamMode::Values,
+            Payload::Update(_) | Payload::Interrupts(_) => StreamMode::Updates,
+            Payload::Custom(_) => StreamMode::Custom,
+            Payload::Message(..) => StreamMode::Messages,
+            Payload::TaskStart(_) | Payload::TaskEnd(_) => StreamMode::Tasks,
+            Payload::Checkpoint(_) => StreamMode::Checkpoints,
+            Payload::Debug(_) => StreamMode::Debug,
+            Payload::AttemptFailed(_) => StreamMode::Attempts,
+        }
+    }
     /// The payload in LangGraph's JSON shape.
     pub fn to_json(&self) -> Value {
         let object = |entries: Vec<(&str, Value)>| Value::Object(entries.into_iter().collect::<Object>());

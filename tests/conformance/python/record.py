@@ -19,7 +19,9 @@ import traceback
 import warnings
 from typing import Annotated, Any, Optional
 
-from langchain_core.messages import BaseMessage, convert_to_messages
+from langchain_core.language_models.chat_models import BaseChatModel, generate_from_stream
+from langchain_core.messages import AIMessageChunk, BaseMessage, convert_to_messages
+from langchain_core.outputs import ChatGenerationChunk
 from langgraph.cache.memory import InMemoryCache
 from langgraph.channels import (
     AnyValue,
@@ -48,6 +50,14 @@ from langgraph.types import (
     TimeoutPolicy,
     interrupt,
 )
+from langgraph.stream import (
+    CheckpointsTransformer,
+    CustomTransformer,
+    DebugTransformer,
+    StreamTransformer,
+    TasksTransformer,
+    UpdatesTransformer,
+)
 from typing_extensions import TypedDict
 
 from expressions import Message, compute, true
@@ -57,6 +67,13 @@ logging.disable(logging.CRITICAL)
 
 THREAD = "1"
 MODES = ["values", "updates", "tasks", "checkpoints", "custom"]
+EXTRA = {
+    "updates": UpdatesTransformer,
+    "custom": CustomTransformer,
+    "tasks": TasksTransformer,
+    "checkpoints": CheckpointsTransformer,
+    "debug": DebugTransformer,
+}
 LIMIT = 25
 TOO_LONG = 20
 
@@ -258,7 +275,8 @@ def shown(mode, payload):
     """A stream item; without what a tracing service adds to the metadata of messages."""
     item = freeze(payload)
     if mode == "messages":
-        item[1].pop("ls_integration", None)
+        for key in [key for key in item[1] if key.startswith(("ls_", "lc_versions"))]:
+            item[1].pop(key)
     return item
 
 
@@ -275,6 +293,26 @@ def raised(name, message):
 
 
 ERRORS = {}
+
+
+# ── Models ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Scripted(BaseChatModel):
+    """A chat model that says what the case says."""
+
+    pieces: list
+
+    @property
+    def _llm_type(self):
+        return "scripted"
+
+    def _stream(self, messages, stop=None, run_manager=None, **more):
+        for piece in self.pieces:
+            yield ChatGenerationChunk(message=AIMessageChunk(**{"content": "", **piece}))
+
+    def _generate(self, messages, stop=None, run_manager=None, **more):
+        return generate_from_stream(self._stream(messages))
 
 
 # ── Nodes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -360,6 +398,9 @@ def work(world, name, actions, scope):
             yield ("sleep", compute(action["sleep"], scope) / 1000)
         elif "emit" in action:
             scope["writer"](compute(action["emit"], scope))
+        elif "model" in action:
+            said = yield ("model", Scripted(pieces=compute(action["model"], scope)))
+            scope["said"] = said.id
         elif "note" in action:
             world.notes.append([name, freeze(compute(action["note"], scope))])
         elif "graph" in action:
@@ -395,6 +436,8 @@ def drive(steps):
                     result = None
                 elif step[0] == "graph":
                     result = step[1].invoke(step[2])
+                elif step[0] == "model":
+                    result = step[1].invoke([])
                 else:
                     result = step[1].result()
             except BaseException as problem:
@@ -415,6 +458,8 @@ async def drive_async(steps):
                     result = None
                 elif step[0] == "graph":
                     result = await step[1].ainvoke(step[2])
+                elif step[0] == "model":
+                    result = await step[1].ainvoke([])
                 else:
                     result = await step[1]
             except BaseException as problem:
@@ -655,6 +700,21 @@ class Skip(Exception):
     pass
 
 
+def projections(mux):
+    """What one graph of a run projects, in the order in which it came; how the graphs right below ended."""
+    items = [(stamp, name, item) for name, channel in mux.extensions.items() for stamp, item in channel._items]
+    told = []
+    for _, name, item in sorted(items, key=lambda one: one[0]):
+        if name == "messages":
+            told.append([name, {"node": item.node, "id": item.message_id, "pieces": freeze(list(item._events))}])
+        elif name == "subgraphs":
+            fields = ("graph_name", "trigger_call_id", "status", "error")
+            told.append([name, {"path": list(item.path), **{field: getattr(item, field) for field in fields}}])
+        else:
+            told.append([name, freeze(item)])
+    return [list(mux.scope), told]
+
+
 class Session:
     def __init__(self, case):
         self.case = case
@@ -755,6 +815,8 @@ class Session:
             if self.world.asynchronous:
                 return {"value": freeze(asyncio.run(self.graph.ainvoke(given, config, **more)))}
             return {"value": freeze(self.graph.invoke(given, config, **more))}
+        if op["op"] == "events":
+            return self.run_events(op, given, config, more)
         events = self.events = []
         modes = op.get("modes", MODES)
         subgraphs = op.get("subgraphs", False)
@@ -779,9 +841,59 @@ class Session:
                 take(item)
         return {}
 
+    def run_events(self, op, given, config, more):
+        """A run told by the streaming protocol: its log, and what every graph in it projects."""
+        events = self.events = []
+        seqs, scopes = [], []
+        extra = [EXTRA[mode] for mode in op.get("modes", [])]
+
+        class Watch(StreamTransformer):
+            def init(self):
+                return {}
+
+            def process(self, event):
+                return True
+
+            def _on_register(self, mux):
+                for channel in mux.extensions.values():
+                    channel._subscribed = True
+                scopes.append(mux)
+
+        def take(event):
+            assert event["type"] == "event" and isinstance(event["params"]["timestamp"], int)
+            params = {key: freeze(value) for key, value in event["params"].items() if key != "timestamp"}
+            if event["method"] == "messages":
+                params["data"] = shown("messages", params["data"])
+            events.append([params.pop("namespace"), event["method"], params])
+            seqs.append(event["seq"])
+
+        more = {**more, "version": "v3", "transformers": [*extra, Watch]}
+        if self.world.asynchronous:
+
+            async def read():
+                run = await self.graph.astream_events(given, config, **more)
+                async for event in run:
+                    take(event)
+                return {"output": await run.output(), "interrupts": await run.interrupts()}
+
+            driven = lambda: asyncio.run(read())
+        else:
+
+            def driven():
+                run = self.graph.stream_events(given, config, **more)
+                for event in run:
+                    take(event)
+                return {"output": run.output, "interrupts": run.interrupts}
+
+        try:
+            return freeze(driven())
+        finally:
+            assert seqs == list(range(1, len(seqs) + 1))
+            self.projected = [projections(mux) for mux in scopes]
+
     def perform(self, op):
         kind = op["op"]
-        if kind in ("stream", "invoke"):
+        if kind in ("stream", "invoke", "events"):
             return self.run(op)
         if kind == "state":
             return {"state": snapshot(self.graph.get_state(self.config(op), subgraphs=op.get("subgraphs", False)))}
@@ -823,7 +935,7 @@ class Session:
         raise ValueError(f"unknown operation {kind}")
 
     def operate(self, op):
-        self.world.ran, self.world.notes, self.events = [], [], None
+        self.world.ran, self.world.notes, self.events, self.projected = [], [], None, None
         try:
             record = self.perform(op)
         except Skip as why:
@@ -834,7 +946,9 @@ class Session:
                 traceback.print_exc()
         if self.events is not None:
             record["events"] = self.events
-        if op["op"] in ("stream", "invoke"):
+        if self.projected is not None:
+            record["projected"] = self.projected
+        if op["op"] in ("stream", "invoke", "events"):
             record["ran"] = self.world.ran
         if self.world.notes:
             record["notes"] = self.world.notes

@@ -6,19 +6,34 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use superstep::{
-    Command, CommandGraph, Graph, Input, NodeContext, NodeError, NodeFailed, NodeOutput, Target, TaskFn,
+    CheckpointIds, Command, CommandGraph, Graph, Input, NodeContext, NodeError, NodeFailed, NodeOutput,
+    SystemClock, Target, TaskFn,
 };
 
 use crate::expression::{Scope, compute, holds, thaw};
 
 /// What the bodies of one case share: counters, notes, and what ran.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct World {
+    ids: CheckpointIds,
     runs: Mutex<HashMap<String, u64>>,
     ran: Mutex<Vec<String>>,
     notes: Mutex<Vec<Value>>,
     graphs: Mutex<HashMap<String, Graph>>,
     tasks: Mutex<HashMap<String, TaskFn>>,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        World {
+            ids: CheckpointIds::new(Arc::new(SystemClock)),
+            runs: Mutex::default(),
+            ran: Mutex::default(),
+            notes: Mutex::default(),
+            graphs: Mutex::default(),
+            tasks: Mutex::default(),
+        }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -39,6 +54,10 @@ impl World {
     }
     fn task(&self, name: &str) -> Option<TaskFn> {
         lock(&self.tasks).get(name).cloned()
+    }
+    /// An id for what a model says, as LangChain names it after the call.
+    fn message_id(&self) -> String {
+        format!("lc_run--{}", self.ids.next(None))
     }
     /// Forgets what the last operation ran and noted.
     pub(crate) fn clear(&self) {
@@ -231,6 +250,20 @@ impl Body {
                 tokio::time::sleep(Duration::from_millis(pause.as_u64().unwrap_or_default())).await;
             } else if let Some(item) = given("emit") {
                 context.emit(item).await;
+            } else if let Some(chunks) = given("model") {
+                let id = self.world.message_id();
+                for chunk in chunks.as_array().into_iter().flatten() {
+                    let mut whole = json!({
+                        "type": "AIMessageChunk", "id": id, "name": null, "content": "", "additional_kwargs": {},
+                        "response_metadata": {}, "tool_calls": [], "invalid_tool_calls": [], "tool_call_chunks": [],
+                        "usage_metadata": null, "chunk_position": null,
+                    });
+                    for (field, value) in chunk.as_object().into_iter().flatten() {
+                        whole[field] = value.clone();
+                    }
+                    context.message(superstep::Value::from(whole)).await;
+                }
+                scope.insert("said".into(), id.into());
             } else if let Some(note) = given("note") {
                 lock(&self.world.notes).push(json!([self.name, note]));
             } else if let Some(name) = action.get("graph").and_then(Value::as_str) {

@@ -148,9 +148,9 @@ fn nodes(graph: &Value) -> Vec<(String, Value)> {
     }
 }
 
-const ACTIONS: [&str; 20] = [
+const ACTIONS: [&str; 21] = [
     "if", "write", "also", "return", "command", "ask", "until", "into", "fail", "times", "message", "sleep",
-    "emit", "note", "graph", "with", "call", "await", "catch", "final",
+    "emit", "note", "graph", "with", "call", "await", "catch", "final", "model",
 ];
 
 fn check_actions(actions: &[Value]) -> Result<(), Refusal> {

@@ -452,7 +452,10 @@ impl Event {
     /// Does everything before it come before everything after it, whichever task is faster?
     fn is_barrier(&self) -> bool {
         match self.mode.as_str() {
-            "values" => self.payload.get("__interrupt__").is_none(),
+            "values" => {
+                let asks = self.payload.get("interrupts").and_then(Value::as_array);
+                self.payload.get("__interrupt__").is_none() && asks.is_none_or(Vec::is_empty)
+            }
             "checkpoints" => true,
             "debug" => self.payload["type"] != "task_result",
             "tasks" => self.is_start(),

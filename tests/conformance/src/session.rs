@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use superstep::protocol::{Projected, Projection};
 use superstep::{
     CheckpointId, CheckpointTuple, Checkpointer, Command, Durability, Graph, Input, ListQuery, MemorySaver,
     Output, RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, StreamMode, TaskState, ThreadId,
@@ -250,8 +251,11 @@ impl Session {
             _ => None,
         };
         let names = |field| texts(op.get(field)).into_iter().map(Into::into).collect();
-        let modes = op.get("modes").map(|modes| texts(Some(modes)));
-        let modes = modes.unwrap_or_else(|| MODES.map(str::to_owned).into());
+        let modes = match op.get("modes") {
+            Some(modes) => texts(Some(modes)),
+            None if text(op, "op") == Some("events") => Vec::new(),
+            None => MODES.map(str::to_owned).into(),
+        };
         Ok(RunConfig {
             thread,
             checkpoint_id: place.as_ref().and_then(|place| place.checkpoint_id.clone()),
@@ -314,6 +318,11 @@ impl Session {
                 record.insert("events".into(), events.into());
                 run.finish().await?;
             }
+            "events" => {
+                let config = self.config(op).await?;
+                let input = self.input(op).await?;
+                self.events(input, config, record).await?;
+            }
             "state" => {
                 let place = self.place(op).await?;
                 record.insert("state".into(), shown(&self.graph.get_state(&place).await?));
@@ -374,6 +383,60 @@ impl Session {
         Ok(())
     }
 
+    /// A run told by the streaming protocol: its log, and what every graph in it projects.
+    async fn events(
+        &self,
+        input: Input,
+        config: RunConfig,
+        record: &mut Map<String, Value>,
+    ) -> Result<(), Miss> {
+        let mut all = vec![
+            Projection::Values,
+            Projection::Messages,
+            Projection::Lifecycle,
+            Projection::Subgraphs,
+        ];
+        all.extend(config.modes.iter().map(|mode| Projection::Mode(*mode)));
+        let run = self.graph.stream_events(input, config);
+        let (mut log, mut everything) = (run.events(), run.everything(&all)?);
+        let mut events = Vec::new();
+        while let Some(event) = log.next().await {
+            let mut shown = Value::from(event.to_json());
+            assert_eq!(shown["seq"], json!(events.len() + 1), "numbered without gaps");
+            assert!(shown["type"] == "event" && shown["params"]["timestamp"].is_u64());
+            let mut params = shown["params"].take();
+            if let Value::Object(params) = &mut params {
+                params.remove("timestamp");
+            }
+            events.push(json!([params["namespace"].take(), shown["method"], params]));
+        }
+        for event in &mut events {
+            if let Value::Object(params) = &mut event[2] {
+                params.remove("namespace");
+            }
+        }
+        record.insert("events".into(), events.into());
+        let mut projected: Vec<(Vec<String>, Vec<Value>)> = vec![(Vec::new(), Vec::new())];
+        while let Some((path, item)) = everything.next().await {
+            if let Projected::Subgraph(graph) = &item {
+                projected.push((graph.path().to_vec(), Vec::new()));
+            }
+            let shown = json!([item.projection().as_str(), shown_item(item).await]);
+            if let Some((_, items)) = projected.iter_mut().find(|(known, _)| **known == *path) {
+                items.push(shown);
+            }
+        }
+        record.insert("projected".into(), json!(projected));
+        let (output, interrupts) = (run.output().await, run.interrupts().await);
+        run.finish().await?;
+        record.insert("output".into(), output.into());
+        record.insert(
+            "interrupts".into(),
+            interrupts.iter().map(|one| Value::from(one.to_json())).collect(),
+        );
+        Ok(())
+    }
+
     async fn operate(&mut self, op: &Value) -> Result<Value, Refusal> {
         self.world.clear();
         let mut record = Map::new();
@@ -386,7 +449,7 @@ impl Session {
             Err(Miss::Refused(refusal)) => return Err(refusal),
         }
         let kind = text(op, "op").unwrap_or_default();
-        if matches!(kind, "stream" | "invoke") {
+        if matches!(kind, "stream" | "invoke" | "events") {
             record.insert("ran".into(), self.world.ran().into());
         }
         let notes = self.world.notes();
@@ -522,6 +585,29 @@ fn pairs(updates: Option<&Value>) -> Value {
     match updates {
         Some(updates) => list(Some(updates)).iter().map(pair).collect(),
         None => Value::Null,
+    }
+}
+
+async fn shown_item(item: Projected) -> Value {
+    match item {
+        Projected::Values(values) => values.into(),
+        Projected::Lifecycle(lifecycle) => lifecycle.to_json().into(),
+        Projected::Mode(payload) => payload.to_json().into(),
+        Projected::Event(event) => event.to_json().into(),
+        Projected::Message(mut message) => {
+            let mut pieces: Vec<Value> = Vec::new();
+            while let Some(piece) = message.next().await {
+                pieces.push(piece.to_json().into());
+            }
+            json!({"node": message.node(), "id": message.id(), "pieces": pieces})
+        }
+        Projected::Subgraph(graph) => json!({
+            "path": graph.path(),
+            "graph_name": graph.graph_name(),
+            "trigger_call_id": graph.trigger_call_id(),
+            "status": graph.status().as_str(),
+            "error": graph.error(),
+        }),
     }
 }
 

@@ -229,6 +229,11 @@ impl Loop {
             };
             for message in messages.iter() {
                 let id = message.get("id").and_then(Value::as_str);
+                if message.get("type").and_then(Value::as_str) == Some("tool")
+                    && !self.shared.emitter.tells_tools()
+                {
+                    continue;
+                }
                 let is_new = |id: &str| !given.contains(id) && self.shared.emitter.first_time(id.to_owned());
                 if message.get("type").is_some() && message.get("content").is_some() && id.is_none_or(is_new)
                 {

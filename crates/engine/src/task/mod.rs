@@ -6,6 +6,7 @@ mod place;
 mod shown;
 mod work;
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::handler::NodeFailed;
@@ -24,14 +25,14 @@ pub(crate) use work::{End, Outcome, Work, input_of};
 use place::{packet_path, task_id};
 
 /// Why a task is there.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Origin {
     /// The node was triggered.
     Pull,
     /// Index among the queued packets.
     Packet(usize),
-    /// Another task called it: the caller's path, and the number of the call.
-    Call(Value, usize),
+    /// Another task called it: the caller, and the number of the call.
+    Call(Arc<Head>, usize),
     /// It takes over from a task that failed.
     Failure(Arc<TakeOver>),
 }
@@ -168,7 +169,7 @@ impl Head {
             Origin::Pull => vec![Value::from("__pregel_pull"), Value::String(self.name.clone())].into(),
             Origin::Packet(index) => vec![push, Value::from(*index), Value::Bool(false)].into(),
             Origin::Call(caller, index) => {
-                vec![push, caller.clone(), Value::from(*index), Value::Bool(true)].into()
+                vec![push, caller.path(), Value::from(*index), Value::Bool(true)].into()
             }
             Origin::Failure(over) => {
                 let failed = over.path.as_array().into_iter().flat_map(List::iter);
@@ -211,9 +212,22 @@ impl Head {
     }
     /// The namespace that the task's questions are named in, and graphs that it runs keep their checkpoints under.
     pub(crate) fn ns(&self) -> String {
-        let graph = &self.stage.ground.ns;
-        let separator = if graph.is_empty() { "" } else { "|" };
-        format!("{graph}{separator}{}:{}", self.name, self.id())
+        let around = match self.caller() {
+            Some(caller) => Cow::Owned(caller.ns()),
+            None => Cow::Borrowed(&*self.stage.ground.ns),
+        };
+        let separator = if around.is_empty() { "" } else { "|" };
+        format!("{around}{separator}{}:{}", self.name, self.id())
+    }
+    /// The tasks that called it, the nearest first.
+    pub(crate) fn callers(&self) -> impl Iterator<Item = &Head> {
+        std::iter::successors(self.caller(), |head| head.caller())
+    }
+    fn caller(&self) -> Option<&Head> {
+        match &self.origin {
+            Origin::Call(caller, _) => Some(caller),
+            _ => None,
+        }
     }
 }
 
@@ -228,7 +242,7 @@ pub(crate) fn called(caller: &Task, call: &crate::call::Call) -> Task {
         [&**around, &index.to_string()],
     );
     let path = format!("~__pregel_push, {around}, {index:010}, {:010}", 1);
-    let origin = Origin::Call(caller.path(), index);
+    let origin = Origin::Call(caller.head.clone(), index);
     Task {
         head: Arc::new(Head::known(stage, None, name, origin, id, path.into())),
         input: call.args.clone(),

@@ -13,6 +13,7 @@ mod interrupts;
 mod loops;
 mod nested;
 mod observe;
+mod protocol;
 mod schedules;
 mod state_api;
 mod store;

@@ -1,0 +1,497 @@
+//! A run that is read by the protocol. Whoever reads drives it: each reader takes what waits for it, and asks the run for
+//! the next event when nothing does.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+
+use futures::Stream;
+use tokio_util::sync::CancellationToken;
+
+use super::ProtocolEvent;
+use super::blocks::{Delta, MessageEvent};
+use super::hub::{Hub, Path, Place, Queue, lock};
+use super::lifecycle::{Lifecycle, Status, outcome};
+use crate::clock::Clock;
+use crate::compiled::RunResult;
+use crate::error::RunError;
+use crate::ids::Name;
+use crate::running::Run;
+use crate::stream::{Interrupt, Payload, StreamMode};
+use crate::value::Value;
+
+/// What can be read of a graph in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Projection {
+    /// The state after each step.
+    Values,
+    /// Each message that a model streams or a node returns, except the results of tools.
+    Messages,
+    /// Where graphs below begin and end, at any depth.
+    Lifecycle,
+    /// The graphs right below.
+    Subgraphs,
+    /// What a stream mode tells. The run must have been asked for it with [`RunConfig::modes`](crate::RunConfig::modes).
+    Mode(StreamMode),
+    /// All events of the run, nested graphs included; at the root only.
+    Log,
+}
+
+impl Projection {
+    /// The projection's name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Projection::Values => "values",
+            Projection::Messages => "messages",
+            Projection::Lifecycle => "lifecycle",
+            Projection::Subgraphs => "subgraphs",
+            Projection::Mode(mode) => mode.as_str(),
+            Projection::Log => "events",
+        }
+    }
+}
+
+/// An item of a projection.
+#[derive(Clone, Debug)]
+pub enum Projected {
+    /// The state.
+    Values(Value),
+    /// A message; its pieces come as they are streamed.
+    Message(MessageStream),
+    /// A graph below begins or ends.
+    Lifecycle(Lifecycle),
+    /// A graph right below has begun. What it tells from now on is there for those who read it before they read on here.
+    Subgraph(SubgraphRunStream),
+    /// What a stream mode tells.
+    Mode(Payload),
+    /// An event of the log.
+    Event(Arc<ProtocolEvent>),
+}
+
+impl Projected {
+    /// The projection that it is of.
+    pub fn projection(&self) -> Projection {
+        match self {
+            Projected::Values(_) => Projection::Values,
+            Projected::Message(_) => Projection::Messages,
+            Projected::Lifecycle(_) => Projection::Lifecycle,
+            Projected::Subgraph(_) => Projection::Subgraphs,
+            Projected::Mode(payload) => Projection::Mode(payload.mode()),
+            Projected::Event(_) => Projection::Log,
+        }
+    }
+}
+
+/// What all readers of a run share.
+pub(super) struct Shared {
+    /// Nothing when the run is over.
+    run: tokio::sync::Mutex<Option<Run>>,
+    hub: Mutex<Hub>,
+    result: Mutex<Option<Result<RunResult, RunError>>>,
+    cancel: CancellationToken,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// Asks the run for one more event, unless another reader did so meanwhile and it was `enough`.
+    async fn advance(self: &Arc<Self>, enough: impl Fn() -> bool) {
+        let mut place = self.run.lock().await;
+        let Some(run) = place.as_mut().filter(|_| !enough()) else {
+            return;
+        };
+        match run.next().await {
+            Some(event) => lock(&self.hub).take(self, event),
+            None => {
+                let result = run.result().await;
+                *place = None;
+                let (status, error) = outcome(result.as_ref().err());
+                lock(&self.hub).end(self, status, error.as_deref());
+                *lock(&self.result) = Some(result);
+            }
+        }
+    }
+
+    fn queue(self: &Arc<Self>, wants: &[Projection]) -> Result<Arc<Queue>, RunError> {
+        let hub = lock(&self.hub);
+        for projection in wants {
+            if let Projection::Mode(mode) = projection
+                && !hub.modes.contains(mode)
+            {
+                return Err(RunError::invalid_request(format!(
+                    "This run does not tell `{mode}`: name it in the modes of its configuration. \
+                     The states and messages are always told, as `Values` and `Messages`."
+                )));
+            }
+        }
+        Ok(Queue::new(wants))
+    }
+}
+
+/// What one reader reads of a run, in the order in which it was told. Dropping it forgets what was not read.
+///
+/// What is told before somebody begins to read is not kept for them, and what is told to a reader who does not read
+/// waits in memory: read what you asked for.
+pub struct Told<T> {
+    shared: Arc<Shared>,
+    queue: Arc<Queue>,
+    read: fn(Path, Projected) -> Option<T>,
+}
+
+/// States.
+pub type Values = Told<Value>;
+/// Messages.
+pub type Messages = Told<MessageStream>;
+/// Where graphs below begin and end.
+pub type LifecycleEvents = Told<Lifecycle>;
+/// The graphs right below.
+pub type Subgraphs = Told<SubgraphRunStream>;
+/// What a stream mode tells.
+pub type Payloads = Told<Payload>;
+/// The log.
+pub type Log = Told<Arc<ProtocolEvent>>;
+
+impl<T> fmt::Debug for Told<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Told")
+            .field("queue", &self.queue)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Told<T> {
+    /// The next item; None when no more comes. Drives the run.
+    pub async fn next(&mut self) -> Option<T> {
+        loop {
+            if let Some(item) = self.try_next() {
+                return Some(item);
+            }
+            if self.queue.is_closed() {
+                // What came before the end.
+                return self.try_next();
+            }
+            self.shared.advance(|| self.queue.is_ready()).await;
+        }
+    }
+
+    /// The next item that is there already. Does not drive the run.
+    pub fn try_next(&mut self) -> Option<T> {
+        loop {
+            let (path, item) = self.queue.pop()?;
+            if let Some(item) = (self.read)(path, item) {
+                return Some(item);
+            }
+        }
+    }
+
+    /// The items as a stream.
+    pub fn into_stream(self) -> impl Stream<Item = T> + Send
+    where
+        T: Send,
+    {
+        futures::stream::unfold(self, |mut told| async move { Some((told.next().await?, told)) })
+    }
+}
+
+/// A graph in a run, and what can be read of it. Any number of readers may read the same.
+#[derive(Clone, Debug)]
+pub struct Projections {
+    shared: Arc<Shared>,
+    place: Arc<Place>,
+}
+
+impl Projections {
+    fn read<T>(&self, wants: Projection, read: fn(Path, Projected) -> Option<T>) -> Told<T> {
+        self.told(Queue::new(&[wants]), read)
+    }
+
+    fn told<T>(&self, queue: Arc<Queue>, read: fn(Path, Projected) -> Option<T>) -> Told<T> {
+        let mut view = lock(&self.place.view);
+        match view.status {
+            Status::Started => view.readers.add(&queue),
+            _ => queue.close(),
+        }
+        Told {
+            shared: self.shared.clone(),
+            queue,
+            read,
+        }
+    }
+
+    /// The graph's states.
+    pub fn values(&self) -> Values {
+        self.read(Projection::Values, |_, item| match item {
+            Projected::Values(values) => Some(values),
+            _ => None,
+        })
+    }
+
+    /// The messages of the graph's nodes; those of graphs below are read there.
+    pub fn messages(&self) -> Messages {
+        self.read(Projection::Messages, |_, item| match item {
+            Projected::Message(message) => Some(message),
+            _ => None,
+        })
+    }
+
+    /// Where graphs below begin and end, at any depth.
+    pub fn lifecycle(&self) -> LifecycleEvents {
+        self.read(Projection::Lifecycle, |_, item| match item {
+            Projected::Lifecycle(lifecycle) => Some(lifecycle),
+            _ => None,
+        })
+    }
+
+    /// The graphs right below, as they begin.
+    pub fn subgraphs(&self) -> Subgraphs {
+        self.read(Projection::Subgraphs, |_, item| match item {
+            Projected::Subgraph(graph) => Some(graph),
+            _ => None,
+        })
+    }
+
+    /// What a stream mode tells of the graph; an error if the run was not asked for it.
+    pub fn mode(&self, mode: StreamMode) -> Result<Payloads, RunError> {
+        let queue = self.shared.queue(&[Projection::Mode(mode)])?;
+        Ok(self.told(queue, |_, item| match item {
+            Projected::Mode(payload) => Some(payload),
+            _ => None,
+        }))
+    }
+
+    /// Several projections in the order in which their items came.
+    pub fn interleave(&self, projections: &[Projection]) -> Result<Told<Projected>, RunError> {
+        let queue = self.shared.queue(projections)?;
+        Ok(self.told(queue, |_, item| Some(item)))
+    }
+
+    /// Where the graph stands: `node:task` segments, empty at the root.
+    pub fn path(&self) -> &[String] {
+        &self.place.path
+    }
+
+    /// How the graph stands.
+    pub fn status(&self) -> Status {
+        lock(&self.place.view).status
+    }
+
+    /// Why it failed.
+    pub fn error(&self) -> Option<String> {
+        lock(&self.place.view).error.clone()
+    }
+
+    async fn ended(&self) {
+        while self.status() == Status::Started {
+            self.shared.advance(|| self.status() != Status::Started).await;
+        }
+    }
+
+    /// The last state, when the graph has ended; None if it never told one. How it ended is its
+    /// [`status`](Self::status). Drives the run.
+    pub async fn output(&self) -> Option<Value> {
+        self.ended().await;
+        lock(&self.place.view).latest.clone()
+    }
+
+    /// Does it ask, when it has ended? Drives the run.
+    pub async fn interrupted(&self) -> bool {
+        !self.interrupts().await.is_empty()
+    }
+
+    /// What it asks, when it has ended. Drives the run.
+    pub async fn interrupts(&self) -> Vec<Interrupt> {
+        self.ended().await;
+        lock(&self.place.view).interrupts.clone()
+    }
+}
+
+/// A run that is read by the protocol. It goes on while somebody reads, and stops when it and everything that was made of
+/// it are dropped.
+#[derive(Debug)]
+pub struct GraphRunStream(Projections);
+
+impl Deref for GraphRunStream {
+    type Target = Projections;
+    fn deref(&self) -> &Projections {
+        &self.0
+    }
+}
+
+impl GraphRunStream {
+    pub(crate) fn new(
+        run: Run,
+        cancel: CancellationToken,
+        clock: Arc<dyn Clock>,
+        modes: Vec<StreamMode>,
+    ) -> Self {
+        let hub = Hub::new(clock, modes);
+        let place = hub.root();
+        let shared = Arc::new(Shared {
+            run: tokio::sync::Mutex::new(Some(run)),
+            hub: Mutex::new(hub),
+            result: Mutex::default(),
+            cancel,
+        });
+        GraphRunStream(Projections { shared, place })
+    }
+
+    /// The log: all events, those of nested graphs included, numbered from 1.
+    pub fn events(&self) -> Log {
+        self.read(Projection::Log, |_, item| match item {
+            Projected::Event(event) => Some(event),
+            _ => None,
+        })
+    }
+
+    /// Projections of all graphs in the run, however deep, with the place of the graph that each item is of.
+    pub fn everything(
+        &self,
+        projections: &[Projection],
+    ) -> Result<Told<(Arc<[String]>, Projected)>, RunError> {
+        let queue = self.shared.queue(projections)?;
+        let mut hub = lock(&self.shared.hub);
+        match self.status() {
+            Status::Started => hub.everywhere.add(&queue),
+            _ => queue.close(),
+        }
+        drop(hub);
+        Ok(Told {
+            shared: self.shared.clone(),
+            queue,
+            read: |path, item| Some((path, item)),
+        })
+    }
+
+    /// Stops the run; the thread stays resumable. What is left to read can be read.
+    pub fn abort(&self) {
+        self.shared.cancel.cancel();
+    }
+
+    /// Drives the run to its end and gives its result.
+    pub async fn finish(self) -> Result<RunResult, RunError> {
+        let result = || lock(&self.shared.result).take();
+        loop {
+            if let Some(result) = result() {
+                return result;
+            }
+            self.shared.advance(|| lock(&self.shared.result).is_some()).await;
+        }
+    }
+}
+
+/// A graph that a task of the run runs.
+#[derive(Clone, Debug)]
+pub struct SubgraphRunStream(Projections);
+
+impl Deref for SubgraphRunStream {
+    type Target = Projections;
+    fn deref(&self) -> &Projections {
+        &self.0
+    }
+}
+
+impl SubgraphRunStream {
+    pub(super) fn new(shared: Arc<Shared>, place: Arc<Place>) -> Self {
+        SubgraphRunStream(Projections { shared, place })
+    }
+
+    /// The node that runs it, or the agent's name.
+    pub fn graph_name(&self) -> Option<&str> {
+        self.0.place.graph_name.as_deref()
+    }
+
+    /// The task that runs it; None for a graph that keeps one namespace over all runs.
+    pub fn trigger_call_id(&self) -> Option<&str> {
+        self.0.place.trigger_call_id.as_deref()
+    }
+}
+
+/// The pieces of one message so far.
+#[derive(Debug, Default)]
+struct Pieces {
+    events: Vec<MessageEvent>,
+    is_closed: bool,
+}
+
+/// A message that comes in pieces. Clones read for themselves, from where the original was.
+#[derive(Clone, Debug)]
+pub struct MessageStream {
+    shared: Arc<Shared>,
+    node: Option<Name>,
+    pieces: Arc<Mutex<Pieces>>,
+    read: usize,
+}
+
+impl MessageStream {
+    pub(super) fn new(shared: &Arc<Shared>, node: Option<Name>) -> Self {
+        MessageStream {
+            shared: shared.clone(),
+            node,
+            pieces: Arc::default(),
+            read: 0,
+        }
+    }
+
+    pub(super) fn add(&self, events: impl IntoIterator<Item = MessageEvent>) {
+        lock(&self.pieces).events.extend(events);
+    }
+
+    pub(super) fn close(&self) {
+        lock(&self.pieces).is_closed = true;
+    }
+
+    /// The node that it comes from.
+    pub fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
+    /// The message's id.
+    pub fn id(&self) -> Option<String> {
+        match lock(&self.pieces).events.first() {
+            Some(MessageEvent::Start { id, .. }) => id.clone(),
+            _ => None,
+        }
+    }
+
+    /// The next piece; None when the message is whole, or when the run or the attempt that streamed it ended before.
+    /// Drives the run.
+    pub async fn next(&mut self) -> Option<MessageEvent> {
+        loop {
+            {
+                let pieces = lock(&self.pieces);
+                if let Some(piece) = pieces.events.get(self.read) {
+                    self.read += 1;
+                    return Some(piece.clone());
+                }
+                if pieces.is_closed {
+                    return None;
+                }
+            }
+            let (pieces, read) = (&self.pieces, self.read);
+            let enough = || {
+                let pieces = lock(pieces);
+                pieces.is_closed || pieces.events.len() > read
+            };
+            self.shared.advance(enough).await;
+        }
+    }
+
+    /// The text of what has not been read yet, when all of it has come. Drives the run.
+    pub async fn text(mut self) -> String {
+        let mut whole = String::new();
+        while let Some(piece) = self.next().await {
+            if let MessageEvent::BlockDelta {
+                delta: Delta::Text(text),
+                ..
+            } = piece
+            {
+                whole.push_str(&text);
+            }
+        }
+        whole
+    }
+}
