@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::call::{TaskFn, TaskHandle};
-use crate::compiled::{Graph, Input, RunConfig};
+use crate::compiled::Graph;
 use crate::emit::Emitter;
 use crate::handler::NodeFailed;
 use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::nest::{self, Shared};
 use crate::node::{Interrupted, NodeError};
 use crate::plan::NodeIx;
+use crate::request::{Input, RunConfig};
 use crate::store::Store;
 use crate::stream::{Payload, StreamMode};
 use crate::task::{Head, Origin, Stage};

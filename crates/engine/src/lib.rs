@@ -37,6 +37,7 @@ mod pace;
 mod persist;
 mod plan;
 mod progress;
+mod request;
 mod retry;
 mod run;
 mod running;
@@ -66,7 +67,7 @@ pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed
 pub use checkpoint::reserved::{END, START};
 pub use checkpoint::*;
 pub use clock::{Clock, SystemClock, iso8601};
-pub use compiled::{Drain, Durability, Graph, Input, Output, RunConfig, RunResult, RunStatus, StateRef};
+pub use compiled::Graph;
 pub use context::{NodeContext, TaskInfo};
 pub use decode::DecodeError;
 pub use delta::{prune, prune_watched};
@@ -90,6 +91,7 @@ pub use node::{
 };
 pub use options::NodeOptions;
 pub use progress::{Progress, Watch};
+pub use request::{Drain, Durability, Input, Output, RunConfig, RunResult, RunStatus, StateRef};
 pub use retry::{RetryOn, RetryPolicy, is_retryable};
 pub use running::Run;
 pub use schedule::Schedule;

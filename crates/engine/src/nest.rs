@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::checkpoint::{CheckpointTuple, Checkpointer, ListQuery, StorageError};
 use crate::clock::Clock;
-use crate::compiled::{Graph, Input, RunConfig, RunResult, RunStatus};
+use crate::compiled::Graph;
 use crate::context::NodeContext;
 use crate::delta;
 use crate::emit::Emitter;
@@ -20,6 +20,7 @@ use crate::error::RunError;
 use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
 use crate::node::{BoxFuture, Interrupted, Node, NodeError, NodeOutput};
 use crate::plan::Plan;
+use crate::request::{Input, RunConfig, RunResult, RunStatus};
 use crate::run::Loop;
 use crate::store::Store;
 use crate::task::Task;

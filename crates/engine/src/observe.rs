@@ -25,11 +25,11 @@ use std::io;
 
 use tracing::Span;
 
-use crate::compiled::{Input, RunConfig, RunStatus};
 use crate::context::NodeContext;
 use crate::error::RunError;
 use crate::metrics::Meter;
 use crate::node::Target;
+use crate::request::{Input, RunConfig, RunStatus};
 use crate::task::{End, Task};
 use crate::value::{Object, Value};
 

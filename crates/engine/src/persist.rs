@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::checkpoint::{Checkpoint, Checkpointer, Commit, Put, StorageError, TaskWrites};
-use crate::compiled::Durability;
 use crate::error::RunError;
 use crate::ids::{Name, ThreadId};
 use crate::metrics::{Activity, Busy, Meter};
+use crate::request::Durability;
 
 enum Order {
     Commit(Box<Commit>),

@@ -7,9 +7,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::compiled::RunResult;
 use crate::emit::Emitter;
 use crate::error::RunError;
+use crate::request::RunResult;
 use crate::stream::{Payload, StreamEvent, StreamMode};
 
 /// How many events wait for a slow reader before the run waits for it.

@@ -1,7 +1,7 @@
 //! One node alone: what it does to a state, without a run around it. For tests of nodes, and to try one out.
 
 use crate::checkpoint::reserved::END;
-use crate::compiled::{Graph, RunConfig};
+use crate::compiled::Graph;
 use crate::context::{NodeContext, interrupt_id};
 use crate::emit::Emitter;
 use crate::error::RunError;
@@ -9,6 +9,7 @@ use crate::ids::{CheckpointId, Name};
 use crate::live::{Live, Writes};
 use crate::node::Interrupted;
 use crate::plan::Shown;
+use crate::request::RunConfig;
 use crate::running::Run;
 use crate::stream::{Interrupt, Payload, StreamMode, Update};
 use crate::task::{self, End, Work};

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use crate::checkpoint::{CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, reserved};
-use crate::compiled::{Graph, StateRef};
+use crate::compiled::Graph;
 use crate::context::interrupt_id;
 use crate::delta;
 use crate::error::StateError;
@@ -15,6 +15,7 @@ use crate::live::{Applied, Channel, Live, Writes, resolve};
 use crate::nest::{Persistence, graph_path, stable_ns};
 use crate::node::BoxFuture;
 use crate::plan::{NodeIx, Plan, Shown};
+use crate::request::StateRef;
 use crate::stream::Interrupt;
 use crate::task::{self, Stage, Task, applied_of};
 use crate::value::{List, Object, Value};

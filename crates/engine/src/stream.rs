@@ -256,7 +256,7 @@ impl StreamEvent {
         .into_iter()
         .collect();
         if let Payload::Values(values, interrupts) = &self.payload {
-            item.insert("data", values.clone());
+            item.insert("data", beside(values, interrupts));
             let questions: List = interrupts.iter().map(Interrupt::to_json).collect();
             item.insert("interrupts", questions);
         } else {
@@ -274,6 +274,15 @@ impl StreamEvent {
         .into_iter()
         .collect::<Object>()
         .into()
+    }
+}
+
+/// A state as it is shown beside questions: what is no object is left out, as it is where they are shown in one.
+pub(crate) fn beside(values: &Value, interrupts: &[Interrupt]) -> Value {
+    match values {
+        Value::Object(_) => values.clone(),
+        _ if interrupts.is_empty() => values.clone(),
+        _ => Object::new().into(),
     }
 }
 

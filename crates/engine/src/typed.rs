@@ -36,11 +36,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::channel::ChannelSpec;
-use crate::compiled::{Graph, Input, RunConfig, RunResult, RunStatus, StateRef};
+use crate::compiled::Graph;
 use crate::context::NodeContext;
 use crate::error::RunError;
 use crate::graph::StateGraph;
 use crate::node::{BoxFuture, Command, Node, NodeError, NodeOutput, Router, Target};
+use crate::request::{Input, RunConfig, RunResult, RunStatus, StateRef};
 use crate::running::Run;
 use crate::stream::Interrupt;
 use crate::value::Value;

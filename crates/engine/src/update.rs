@@ -10,7 +10,7 @@ use crate::checkpoint::{
     Source, TaskWrites, reserved,
 };
 use crate::clock::iso8601;
-use crate::compiled::{Graph, RunConfig, StateRef};
+use crate::compiled::Graph;
 use crate::context::NodeContext;
 use crate::delta;
 use crate::emit::Emitter;
@@ -20,6 +20,7 @@ use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes, load, stored_writes};
 use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::NodeIx;
+use crate::request::{RunConfig, StateRef};
 use crate::snapshot;
 use crate::task::{self, Place, Stage, Task, applied_of};
 use crate::value::{Object, Value};

@@ -23,6 +23,7 @@ FEATURES = {
     "output": 0.08,
     "defaults": 0.06,
     "messages": 0.1,
+    "events": 0.12,
     "bodies": 0.12,
     "routers": 0.12,
     "breaks": 0.1,
@@ -145,6 +146,8 @@ def body(drawn, name, names, state, below):
         actions += failure(drawn, name)
     if rng.random() < 0.12:
         actions.append({"emit": {"$text": name + " {runs}"}})
+    if "m" in state and rng.random() < 0.2:
+        actions.append({"model": [{"content": "I am "}, {"content": name}, {"content": "", "chunk_position": "last"}]})
     if drawn.has("calls") and rng.random() < 0.25 and below == 0:
         which = rng.choice([["half"], ["twice"], ["half", "twice"]])
         actions.append({"call": [[task, [{"$text": name}]] for task in which]})

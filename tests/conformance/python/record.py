@@ -947,7 +947,7 @@ class Session:
         if self.events is not None:
             record["events"] = self.events
         if self.projected is not None:
-            record["projected"] = self.projected
+            record["by_name" if op.get("unordered") else "projected"] = self.projected
         if op["op"] in ("stream", "invoke", "events"):
             record["ran"] = self.world.ran
         if self.world.notes:

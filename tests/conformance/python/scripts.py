@@ -35,6 +35,10 @@ def runner(drawn, names, limit, durable=True):
         if drawn.once_in(0.04):
             plain = {key: flag for key, flag in flags.items() if key not in ("modes", "subgraphs")}
             return {"op": "invoke", **op, "limit": limit, **plain}
+        if drawn.has("events") and drawn.once_in(0.6):
+            plain = {key: flag for key, flag in flags.items() if key not in ("modes", "subgraphs")}
+            modes = [mode for mode in ("updates", "custom", "tasks", "checkpoints", "debug") if rng.random() < 0.3]
+            return {"op": "events", **op, "limit": limit, **plain, "modes": modes, "unordered": True}
         return {"op": "stream", **op, "limit": limit, **flags}
 
     return run

@@ -158,6 +158,9 @@ impl Names {
             self.events(events, 0, &mut lines);
             out.insert("events".into(), lines.into());
         }
+        if let Some(Value::Array(scopes)) = fields.remove("by_name") {
+            out.insert("by_name".into(), self.by_name(scopes));
+        }
         let threads = fields.remove("threads");
         for (key, value) in &mut fields {
             if matches!(key.as_str(), "ran" | "notes") {
@@ -176,6 +179,35 @@ impl Names {
             out.insert("threads".into(), seen.into());
         }
         out.into()
+    }
+
+    /// What each graph of a run projects, where several tasks raced: each projection by itself, and only states in order.
+    fn by_name(&mut self, scopes: Vec<Value>) -> Value {
+        let mut keyed: Vec<(String, Vec<Value>, Vec<Value>)> = Vec::new();
+        for mut scope in scopes {
+            let Value::Array(mut items) = scope[1].take() else {
+                continue;
+            };
+            items.sort_by_cached_key(|item| {
+                let name = item[0].as_str().unwrap_or_default().to_owned();
+                let content = if name == "values" {
+                    String::new()
+                } else {
+                    self.masked(&item[1])
+                };
+                (name, content)
+            });
+            let Value::Array(path) = scope[0].take() else {
+                continue;
+            };
+            let key = self.masked(&json!([path, items]));
+            keyed.push((key, path, items));
+        }
+        keyed.sort_by(|a, b| a.0.cmp(&b.0));
+        keyed
+            .into_iter()
+            .map(|(_, path, items)| self.seen(&json!([path, items])))
+            .collect()
     }
 
     /// Stored checkpoints by namespace.

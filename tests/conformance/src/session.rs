@@ -321,7 +321,8 @@ impl Session {
             "events" => {
                 let config = self.config(op).await?;
                 let input = self.input(op).await?;
-                self.events(input, config, record).await?;
+                let is_unordered = op.get("unordered") == Some(&json!(true));
+                self.events(input, config, is_unordered, record).await?;
             }
             "state" => {
                 let place = self.place(op).await?;
@@ -388,6 +389,7 @@ impl Session {
         &self,
         input: Input,
         config: RunConfig,
+        is_unordered: bool,
         record: &mut Map<String, Value>,
     ) -> Result<(), Miss> {
         let mut all = vec![
@@ -426,7 +428,8 @@ impl Session {
                 items.push(shown);
             }
         }
-        record.insert("projected".into(), json!(projected));
+        let name = if is_unordered { "by_name" } else { "projected" };
+        record.insert(name.into(), json!(projected));
         let (output, interrupts) = (run.output().await, run.interrupts().await);
         run.finish().await?;
         record.insert("output".into(), output.into());

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::blocks::{self, Assembly, MessageEvent};
+use super::blocks::{self, Assembly};
 use super::lifecycle::{Lifecycle, Nested, Status};
+use super::pieces::MessageEvent;
 use super::run::{MessageStream, Projected, Projection, Shared, SubgraphRunStream};
 use super::{EventData, ProtocolEvent};
 use crate::clock::Clock;
 use crate::ids::{Name, TaskId};
-use crate::stream::{Interrupt, Payload, StreamEvent, StreamMode};
+use crate::stream::{Interrupt, Payload, StreamEvent, StreamMode, beside};
 use crate::value::Value;
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -342,6 +343,14 @@ impl Hub {
         match payload {
             Payload::Message(chunk, metadata) if chunk.get("type").and_then(Value::as_str) == Some(CHUNK) => {
                 self.chunk(shared, ns, &chunk, metadata);
+            }
+            Payload::Values(values, interrupts) => {
+                let values = beside(&values, &interrupts);
+                self.tell(
+                    shared,
+                    ns,
+                    EventData::Payload(Payload::Values(values, interrupts)),
+                );
             }
             payload => {
                 match &payload {

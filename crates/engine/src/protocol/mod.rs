@@ -32,12 +32,13 @@
 mod blocks;
 mod hub;
 mod lifecycle;
+mod pieces;
 mod run;
 
 use std::sync::Arc;
 
-pub use blocks::{Delta, MessageEvent};
 pub use lifecycle::{Lifecycle, Status};
+pub use pieces::{Delta, MessageEvent};
 pub use run::{
     GraphRunStream, LifecycleEvents, Log, MessageStream, Messages, Payloads, Projected, Projection,
     Projections, SubgraphRunStream, Subgraphs, Told, Values,

@@ -9,13 +9,13 @@ use futures::Stream;
 use tokio_util::sync::CancellationToken;
 
 use super::ProtocolEvent;
-use super::blocks::{Delta, MessageEvent};
 use super::hub::{Hub, Path, Place, Queue, lock};
 use super::lifecycle::{Lifecycle, Status, outcome};
+use super::pieces::{Delta, MessageEvent};
 use crate::clock::Clock;
-use crate::compiled::RunResult;
 use crate::error::RunError;
 use crate::ids::Name;
+use crate::request::RunResult;
 use crate::running::Run;
 use crate::stream::{Interrupt, Payload, StreamMode};
 use crate::value::Value;

@@ -16,7 +16,7 @@ use crate::checkpoint::{
     CheckpointTuple, Checkpointer, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
 use crate::clock::iso8601;
-use crate::compiled::{Durability, Graph, Input, Output, RunConfig, RunResult, RunStatus};
+use crate::compiled::Graph;
 use crate::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
 use crate::emit::Emitter;
 use crate::error::RunError;
@@ -30,6 +30,7 @@ use crate::node::{Command, CommandGraph, Interrupted, NodeError};
 use crate::observe::{self, Ending};
 use crate::persist::Persister;
 use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
+use crate::request::{Durability, Input, Output, RunConfig, RunResult, RunStatus};
 use crate::snapshot;
 use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
 use crate::task::{self, End, Ground, Head, Outcome, Place, Stage, Task, applied_of};
