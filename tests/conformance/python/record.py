@@ -700,19 +700,27 @@ class Skip(Exception):
     pass
 
 
-def projections(mux):
-    """What one graph of a run projects, in the order in which it came; how the graphs right below ended."""
-    items = [(stamp, name, item) for name, channel in mux.extensions.items() for stamp, item in channel._items]
+def taken(mux):
+    """What one graph of a run has projected since it was looked at last, in the order in which it came."""
+    items = []
+    for name, channel in mux.extensions.items():
+        while channel._items:
+            stamp, item = channel._items.popleft()
+            items.append((stamp, name, item if name in ("messages", "subgraphs") else freeze(item)))
+    return sorted(items, key=lambda one: one[0])
+
+
+def projections(scope):
+    """What one graph of a run projects, messages with all their pieces and graphs right below as they ended."""
     told = []
-    for _, name, item in sorted(items, key=lambda one: one[0]):
+    for _, name, item in scope.told + taken(scope.mux):
         if name == "messages":
-            told.append([name, {"node": item.node, "id": item.message_id, "pieces": freeze(list(item._events))}])
+            item = {"node": item.node, "id": item.message_id, "pieces": freeze(list(item._events))}
         elif name == "subgraphs":
             fields = ("graph_name", "trigger_call_id", "status", "error")
-            told.append([name, {"path": list(item.path), **{field: getattr(item, field) for field in fields}}])
-        else:
-            told.append([name, freeze(item)])
-    return [list(mux.scope), told]
+            item = {"path": list(item.path), **{field: getattr(item, field) for field in fields}}
+        told.append([name, item])
+    return [list(scope.mux.scope), told]
 
 
 class Session:
@@ -852,12 +860,15 @@ class Session:
                 return {}
 
             def process(self, event):
+                # At once: what is told is changed in place afterwards.
+                self.told += taken(self.mux)
                 return True
 
             def _on_register(self, mux):
                 for channel in mux.extensions.values():
                     channel._subscribed = True
-                scopes.append(mux)
+                self.mux, self.told = mux, []
+                scopes.append(self)
 
         def take(event):
             assert event["type"] == "event" and isinstance(event["params"]["timestamp"], int)
@@ -889,7 +900,7 @@ class Session:
             return freeze(driven())
         finally:
             assert seqs == list(range(1, len(seqs) + 1))
-            self.projected = [projections(mux) for mux in scopes]
+            self.projected = [projections(scope) for scope in scopes]
 
     def perform(self, op):
         kind = op["op"]

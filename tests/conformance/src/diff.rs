@@ -104,6 +104,9 @@ fn walk(place: String, reference: Option<&Value>, engine: Option<&Value>, found:
     };
     match (reference, engine) {
         (Some(a), Some(b)) if a == b || same_error(a, b) == Some(true) || same_quote(a, b) => {}
+        // The text of an error without its class, as the lifecycle of nested graphs shows it.
+        (Some(Value::String(a)), Some(Value::String(b)))
+            if place.ends_with(".error") && b.contains(core(a.lines().next().unwrap_or(a))) => {}
         (Some(Value::Object(a)), Some(Value::Object(b)))
             if same_error(&a.clone().into(), &b.clone().into()).is_none() =>
         {

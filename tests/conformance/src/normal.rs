@@ -381,7 +381,7 @@ impl Names {
 
     fn event(&mut self, event: &Event) -> Value {
         let ns: Vec<String> = event
-            .ns
+            .shown
             .iter()
             .map(|segment| self.rename(segment, true))
             .collect();
@@ -443,42 +443,46 @@ fn barriers(values: &mut Value) {
 }
 
 struct Event {
+    /// The graph that it is about.
     ns: Vec<String>,
+    /// The namespace that it shows.
+    shown: Vec<String>,
     mode: String,
     payload: Value,
 }
 
 impl Event {
     fn read(event: Value) -> Option<Event> {
-        let ns = event[0]
-            .as_array()?
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect();
+        let segments = |path: &Value| -> Option<Vec<String>> {
+            let texts = path.as_array()?.iter().filter_map(Value::as_str);
+            Some(texts.map(str::to_owned).collect())
+        };
+        let shown = segments(&event[0])?;
+        // Where a graph begins and ends is told at the root, among what that graph tells.
+        let about = (event[1] == "lifecycle").then(|| segments(&event[2]["data"]["namespace"]));
         Some(Event {
-            ns,
+            ns: about.flatten().unwrap_or_else(|| shown.clone()),
+            shown,
             mode: event[1].as_str()?.to_owned(),
             payload: event[2].clone(),
         })
     }
+    /// What it tells, without what the protocol puts around it and without the envelope of `debug`.
+    fn said(&self) -> &Value {
+        let told = self.payload.get("data").unwrap_or(&self.payload);
+        match self.mode.as_str() {
+            "debug" => &told["payload"],
+            _ => told,
+        }
+    }
     fn is_start(&self) -> bool {
-        let payload = if self.mode == "debug" {
-            &self.payload["payload"]
-        } else {
-            &self.payload
-        };
-        matches!(self.mode.as_str(), "tasks" | "debug") && payload.get("triggers").is_some()
+        matches!(self.mode.as_str(), "tasks" | "debug") && self.said().get("triggers").is_some()
     }
     /// The start of a task that another one called: it shows its arguments, by position and by name.
     fn is_call(&self) -> bool {
-        let payload = if self.mode == "debug" {
-            &self.payload["payload"]
-        } else {
-            &self.payload
-        };
-        let pushed = payload["triggers"] == json!(["__pregel_push"]);
-        let arguments = payload["input"].as_array().map(Vec::as_slice);
+        let said = self.said();
+        let pushed = said["triggers"] == json!(["__pregel_push"]);
+        let arguments = said["input"].as_array().map(Vec::as_slice);
         pushed && matches!(arguments, Some([Value::Array(_), Value::Object(_)]))
     }
     /// Does everything before it come before everything after it, whichever task is faster?
@@ -489,7 +493,7 @@ impl Event {
                 self.payload.get("__interrupt__").is_none() && asks.is_none_or(Vec::is_empty)
             }
             "checkpoints" => true,
-            "debug" => self.payload["type"] != "task_result",
+            "debug" => self.payload.get("data").unwrap_or(&self.payload)["type"] != "task_result",
             "tasks" => self.is_start(),
             _ => false,
         }
