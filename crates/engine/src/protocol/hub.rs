@@ -178,13 +178,13 @@ impl Scope {
                 drop(view);
                 ear.project(&self.place, Projected::Values(values.clone()));
             }
-            EventData::Payload(Payload::Message(message, metadata)) if is_here => {
-                if !matches!(message.get("type").and_then(Value::as_str), Some(CHUNK | "tool")) {
-                    let whole = MessageStream::new(ear.shared, node_of(metadata));
-                    whole.add(blocks::replay(message));
-                    whole.close();
-                    ear.project(&self.place, Projected::Message(whole));
-                }
+            EventData::Payload(Payload::Message(message, metadata))
+                if is_here && !matches!(kind_of(message), Some(CHUNK | "tool")) =>
+            {
+                let whole = MessageStream::new(ear.shared, node_of(metadata));
+                whole.add(blocks::replay(message));
+                whole.close();
+                ear.project(&self.place, Projected::Message(whole));
             }
             EventData::Piece(piece, metadata) if is_here => self.piece(piece, metadata, ear),
             EventData::Payload(Payload::TaskStart(start)) => {
@@ -291,6 +291,10 @@ impl Scope {
 /// The type of a part of a message that a model streams.
 const CHUNK: &str = "AIMessageChunk";
 
+fn kind_of(message: &Value) -> Option<&str> {
+    message.get("type").and_then(Value::as_str)
+}
+
 fn node_of(metadata: &Value) -> Option<Name> {
     Some(metadata.get("langgraph_node")?.as_str()?.into())
 }
@@ -341,7 +345,7 @@ impl Hub {
     pub(super) fn take(&mut self, shared: &Arc<Shared>, event: StreamEvent) {
         let StreamEvent { ns, payload, .. } = event;
         match payload {
-            Payload::Message(chunk, metadata) if chunk.get("type").and_then(Value::as_str) == Some(CHUNK) => {
+            Payload::Message(chunk, metadata) if kind_of(&chunk) == Some(CHUNK) => {
                 self.chunk(shared, ns, &chunk, metadata);
             }
             Payload::Values(values, interrupts) => {

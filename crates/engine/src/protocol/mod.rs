@@ -40,8 +40,8 @@ use std::sync::Arc;
 pub use lifecycle::{Lifecycle, Status};
 pub use pieces::{Delta, MessageEvent};
 pub use run::{
-    GraphRunStream, LifecycleEvents, Log, MessageStream, Messages, Payloads, Projected, Projection,
-    Projections, SubgraphRunStream, Subgraphs, Told, Values,
+    Everything, GraphRunStream, LifecycleEvents, Log, MessageStream, Messages, Payloads, Projected,
+    Projection, Projections, SubgraphRunStream, Subgraphs, Told, Values,
 };
 
 use crate::stream::{Interrupt, Payload, StreamMode};

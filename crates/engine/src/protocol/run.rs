@@ -152,6 +152,8 @@ pub type LifecycleEvents = Told<Lifecycle>;
 pub type Subgraphs = Told<SubgraphRunStream>;
 /// What a stream mode tells.
 pub type Payloads = Told<Payload>;
+/// Items of all graphs in a run, each with the place of its graph.
+pub type Everything = Told<(Arc<[String]>, Projected)>;
 /// The log.
 pub type Log = Told<Arc<ProtocolEvent>>;
 
@@ -348,10 +350,7 @@ impl GraphRunStream {
     }
 
     /// Projections of all graphs in the run, however deep, with the place of the graph that each item is of.
-    pub fn everything(
-        &self,
-        projections: &[Projection],
-    ) -> Result<Told<(Arc<[String]>, Projected)>, RunError> {
+    pub fn everything(&self, projections: &[Projection]) -> Result<Everything, RunError> {
         let queue = self.shared.queue(projections)?;
         let mut hub = lock(&self.shared.hub);
         match self.status() {
