@@ -1,7 +1,7 @@
 //! Python: functions of the project, run by the person's own interpreter in a worker process beside this one.
 //!
 //! A project has one worker, begun when a function is called, begun anew when it has died, and ended when nobody has
-//! called anything for a while. It speaks the protocol of [`program`](crate::program) over its pipes, is given no
+//! called anything for a while. It speaks the protocol of `program` over its pipes, is given no
 //! environment but a short list, and ends when this process does.
 
 mod find;

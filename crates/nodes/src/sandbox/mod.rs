@@ -1,7 +1,7 @@
 //! JavaScript without a world around it: a function of the state, with limits on time, memory and stack.
 //!
 //! Each call gets a QuickJS runtime in which nothing ran before, so nothing leaks from one task to another. There is no file, network or
-//! process to reach; what a program asks for beside its return value goes to its node (see [`program`](crate::program)),
+//! process to reach; what a program asks for beside its return value goes to its node (see `program`),
 //! and the only files that it can import are JavaScript modules of its project.
 
 mod errors;

@@ -1,6 +1,6 @@
 //! Everything that crosses between the workbench and an interface: requests, answers, events, errors.
 //!
-//! The one list of commands is [`for_each_command!`] in `commands.rs`; this module has the types. Field names are camelCase,
+//! The one list of commands is `for_each_command!` in `commands.rs`; this module has the types. Field names are camelCase,
 //! ids and times are text, optional fields are absent rather than null, numbers stay below 2^53. TypeScript types are
 //! generated from here into `ui/src/ipc/bindings` by a test that fails when the committed files differ.
 
