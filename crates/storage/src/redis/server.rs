@@ -406,7 +406,8 @@ fn failed(what: &str, error: &RedisError) -> StorageError {
     };
     StorageError::Backend {
         what: what.to_owned(),
-        cause: error.to_string(),
+        // A sentence of the server ends with a period of its own.
+        cause: error.to_string().trim_end_matches('.').to_owned(),
         remedy: remedy.to_owned(),
     }
 }
