@@ -1,0 +1,407 @@
+//! Open documents: opening, patching, saving, closing, and bringing unsaved changes back.
+//!
+//! Rules that nothing here may break: a document is changed only by patches; the user's file is written only when the
+//! user saves, and never over something that this process has not seen unless the user says so; what is not saved is in
+//! the autosave folder within about a second.
+
+mod opening;
+mod saving;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use superstep_document::{Document, Patch, PatchOp};
+use tokio::time::Instant;
+
+use crate::Workbench;
+use crate::autosave::{Slot, Unsaved};
+use crate::files::{self, Fingerprint};
+use crate::wire::{
+    AppEvent, Applied, ApplyPatch, Diagnostic, GraphView, Json, Leads, Problem, Record, Severity,
+};
+
+/// Unsaved changes are written this long after the first of them, and then at most so often.
+const AUTOSAVE_FIRST: Duration = Duration::from_millis(150);
+const AUTOSAVE_EVERY: Duration = Duration::from_millis(1_000);
+/// A README longer than this is cut.
+const MAX_README: usize = 256 << 10;
+
+/// The documents of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    open: Mutex<Vec<Arc<Open>>>,
+}
+
+/// One open document.
+#[derive(Debug)]
+pub(crate) struct Open {
+    /// Its id.
+    pub(crate) id: String,
+    state: Mutex<State>,
+    /// Held while files of this document are written, so that an autosave cannot overtake a save.
+    io: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    document: Document,
+    path: Option<PathBuf>,
+    slot: Slot,
+    rev: u32,
+    saved_rev: u32,
+    /// The revision in the autosave folder.
+    autosaved_rev: u32,
+    /// What the user's file held when it was last read or written here.
+    disk: Option<Fingerprint>,
+    /// Problems that only the text shows (see [`Document::parse`]).
+    of_text: Vec<superstep_document::Diagnostic>,
+    found: Found,
+    recovered_at: Option<String>,
+    timer: bool,
+    last_autosave: Option<Instant>,
+    /// Why the last autosave failed; shown among the problems until one succeeds.
+    unkept: Option<Problem>,
+    closed: bool,
+}
+
+/// What checking a document finds.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Found {
+    diagnostics: Vec<Diagnostic>,
+    leads: Leads,
+}
+
+impl Found {
+    fn told(self, graph_id: &str) -> AppEvent {
+        AppEvent::Diagnostics {
+            graph_id: graph_id.to_owned(),
+            diagnostics: self.diagnostics,
+            leads: self.leads,
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs file work where it may block.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        Problem::new("internal", format!("A background task failed: {error}.")).remedy("Try again.")
+    })
+}
+
+pub(crate) fn wire_diagnostic(diagnostic: &superstep_document::Diagnostic) -> Diagnostic {
+    Diagnostic {
+        code: diagnostic.code.to_owned(),
+        severity: match diagnostic.severity {
+            superstep_document::Severity::Error => Severity::Error,
+            superstep_document::Severity::Warning => Severity::Warning,
+        },
+        message: diagnostic.message.clone(),
+        remedy: diagnostic.remedy.clone(),
+        record: diagnostic.record.clone(),
+        pointer: diagnostic.pointer.clone(),
+    }
+}
+
+pub(crate) fn records(document: &Document) -> Vec<Record> {
+    document
+        .records()
+        .map(|(id, value)| Record {
+            id: id.to_owned(),
+            value: value.clone(),
+        })
+        .collect()
+}
+
+pub(crate) fn text_of<'a>(document: &'a Document, field: &str) -> Option<&'a str> {
+    document
+        .head()
+        .get(field)
+        .and_then(Json::as_str)
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+}
+
+/// The document's name, or what its file is called.
+pub(crate) fn name_of(document: &Document, path: Option<&Path>) -> String {
+    let from_path = || {
+        let path = path?;
+        let stem = path.file_stem()?;
+        let stem = if stem == "graph" {
+            path.parent()?.file_name()?
+        } else {
+            stem
+        };
+        Some(stem.to_string_lossy().into_owned())
+    };
+    text_of(document, "name")
+        .map(str::to_owned)
+        .or_else(from_path)
+        .unwrap_or_else(|| "Untitled".into())
+}
+
+/// A document with where it is and what identifies this version of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) document: Document,
+    pub(crate) path: Option<PathBuf>,
+    /// What a thread's metadata says: the path, or the draft's id.
+    pub(crate) key: String,
+    pub(crate) name: String,
+    /// Equal for equal text.
+    pub(crate) version: String,
+}
+
+impl Open {
+    fn view(&self) -> GraphView {
+        let state = lock(&self.state);
+        let readme = state.path.as_deref().and_then(Path::parent).and_then(|folder| {
+            let text = fs::read_to_string(folder.join("README.md")).ok()?;
+            let end = (0..=MAX_README.min(text.len()))
+                .rev()
+                .find(|i| text.is_char_boundary(*i))?;
+            Some(text[..end].to_owned())
+        });
+        let sample_input = state
+            .document
+            .head()
+            .get("examples")
+            .and_then(|e| e.get(0)?.get("input"))
+            .cloned();
+        GraphView {
+            graph_id: self.id.clone(),
+            name: name_of(&state.document, state.path.as_deref()),
+            path: state.path.as_ref().map(|p| p.to_string_lossy().into_owned()),
+            records: records(&state.document),
+            rev: state.rev,
+            saved_rev: state.saved_rev,
+            diagnostics: state.found.diagnostics.clone(),
+            leads: state.found.leads.clone(),
+            recovered_at: state.recovered_at.clone(),
+            sample_input,
+            readme,
+        }
+    }
+
+    pub(crate) fn source(&self) -> Source {
+        let state = lock(&self.state);
+        Source {
+            document: state.document.clone(),
+            path: state.path.clone(),
+            key: state
+                .path
+                .as_ref()
+                .map_or_else(|| self.id.clone(), |p| p.to_string_lossy().into_owned()),
+            name: name_of(&state.document, state.path.as_deref()),
+            version: format!("{}@{}", self.id, state.rev),
+        }
+    }
+
+    /// What a thread's metadata says of this document.
+    pub(crate) fn key(&self) -> String {
+        let state = lock(&self.state);
+        state
+            .path
+            .as_ref()
+            .map_or_else(|| self.id.clone(), |p| p.to_string_lossy().into_owned())
+    }
+}
+
+impl State {
+    fn check(&mut self, workbench: &Workbench) {
+        // The text's own problems are gone once there is a document that can be written.
+        let unreadable = self.document.source().is_some();
+        let of_text = self
+            .of_text
+            .iter()
+            .filter(|d| unreadable || !matches!(d.code, "not-json" | "not-an-object"));
+        let mut found = Found {
+            diagnostics: of_text.map(wire_diagnostic).collect(),
+            leads: Leads::new(),
+        };
+        if !unreadable {
+            let folder = self.path.as_deref().and_then(Path::parent);
+            let checked = workbench.check(&self.document, folder);
+            found
+                .diagnostics
+                .extend(checked.problems.iter().map(wire_diagnostic));
+            for (from, to) in checked.leads() {
+                found
+                    .leads
+                    .entry(from.to_owned())
+                    .or_default()
+                    .push(to.to_owned());
+            }
+        }
+        found.diagnostics.extend(self.unkept.as_ref().map(|problem| {
+            Diagnostic {
+                code: "autosave-failed".into(),
+                severity: Severity::Warning,
+                message: format!("Unsaved changes could not be kept: {}", problem.message),
+                remedy: problem
+                    .remedy
+                    .clone()
+                    .unwrap_or_else(|| "Save the graph to another place.".into()),
+                record: "doc".into(),
+                pointer: None,
+            }
+        }));
+        self.found = found;
+    }
+
+    fn unsaved(&self, id: &str, instance: &str) -> Unsaved {
+        Unsaved {
+            graph_id: id.to_owned(),
+            path: self.path.clone(),
+            saved_at: files::now(),
+            base: self.disk.clone(),
+            instance: instance.to_owned(),
+            text: self.document.to_text(),
+        }
+    }
+}
+
+impl Documents {
+    pub(crate) fn all(&self) -> Vec<Arc<Open>> {
+        lock(&self.open).clone()
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Open>> {
+        lock(&self.open).iter().find(|open| open.id == id).cloned()
+    }
+
+    fn at_path(&self, path: &Path) -> Option<Arc<Open>> {
+        lock(&self.open)
+            .iter()
+            .find(|open| lock(&open.state).path.as_deref() == Some(path))
+            .cloned()
+    }
+
+    /// By what a thread's metadata says: a path or a draft's id.
+    pub(crate) fn by_key(&self, key: &str) -> Option<Arc<Open>> {
+        lock(&self.open)
+            .iter()
+            .find(|open| open.id == key || open.key() == key)
+            .cloned()
+    }
+
+    fn add(&self, open: Arc<Open>) {
+        lock(&self.open).push(open);
+    }
+
+    fn remove(&self, id: &str) {
+        lock(&self.open).retain(|open| open.id != id);
+    }
+}
+
+impl Workbench {
+    fn autosave_dir(&self) -> PathBuf {
+        self.data_dir.join("autosave")
+    }
+
+    /// The open document, or the problem that says it is not open.
+    pub(crate) fn document(&self, graph_id: &str) -> Result<Arc<Open>, Problem> {
+        self.documents.get(graph_id).ok_or_else(|| {
+            Problem::not_found(format!("No graph with id {graph_id} is open."))
+                .remedy("Open the graph again.")
+        })
+    }
+
+    fn new_open(&self, id: String, mut state: State) -> Arc<Open> {
+        state.check(self);
+        Arc::new(Open {
+            id,
+            state: Mutex::new(state),
+            io: tokio::sync::Mutex::default(),
+        })
+    }
+
+    pub(crate) async fn graph_apply(self: &Arc<Self>, request: ApplyPatch) -> Result<Applied, Problem> {
+        let open = self.document(&request.graph_id)?;
+        let ops = request.ops.into_iter().map(|op| PatchOp {
+            id: op.id,
+            from: op.from,
+            to: op.to,
+            at: op.at.map(|at| at as usize),
+        });
+        let patch = Patch { ops: ops.collect() };
+        self.change(&open, Some(request.base_rev), |document| {
+            document.apply(&patch).map(|_| ()).map_err(|error| {
+                Problem::new(error.code(), error.to_string())
+                    .remedy("The graph is loaded again; repeat the edit.")
+            })
+        })
+    }
+
+    /// Changes a document in one revision and sees to its autosave.
+    fn change(
+        self: &Arc<Self>,
+        open: &Arc<Open>,
+        base_rev: Option<u32>,
+        edit: impl FnOnce(&mut Document) -> Result<(), Problem>,
+    ) -> Result<Applied, Problem> {
+        let mut state = lock(&open.state);
+        if base_rev.is_some_and(|base| base != state.rev) {
+            return Err(Problem::new(
+                "conflict",
+                format!(
+                    "The graph is at revision {}, the edit was made for revision {}: it was changed from another window.",
+                    state.rev,
+                    base_rev.unwrap_or_default()
+                ),
+            )
+            .remedy("The graph is loaded again; repeat the edit."));
+        }
+        // What the first change replaces is kept as a version to go back to; of an unreadable file that is its text.
+        let before = (state.rev == state.saved_rev).then(|| {
+            state
+                .document
+                .source()
+                .map_or_else(|| state.document.to_text(), str::to_owned)
+        });
+        edit(&mut state.document)?;
+        state.rev += 1;
+        state.check(self);
+        let applied = Applied {
+            rev: state.rev,
+            diagnostics: state.found.diagnostics.clone(),
+            leads: state.found.leads.clone(),
+        };
+        if !state.timer {
+            state.timer = true;
+            let due = state.last_autosave.map_or(Duration::ZERO, |last| {
+                AUTOSAVE_EVERY.saturating_sub(last.elapsed())
+            });
+            let (workbench, open) = (Arc::downgrade(self), Arc::downgrade(open));
+            tokio::spawn(saving::autosave_later(
+                workbench,
+                open,
+                due.max(AUTOSAVE_FIRST),
+                before,
+            ));
+        }
+        Ok(applied)
+    }
+
+    /// Looks at every open document again, after something outside of it has changed that it may need.
+    pub(crate) fn check_again(&self) {
+        for open in self.documents.all() {
+            let changed = {
+                let mut state = lock(&open.state);
+                let before = state.found.clone();
+                state.check(self);
+                (state.found != before).then(|| state.found.clone())
+            };
+            if let Some(found) = changed {
+                self.hub.publish(found.told(&open.id));
+            }
+        }
+    }
+}

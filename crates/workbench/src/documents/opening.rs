@@ -1,0 +1,252 @@
+//! How a document comes to be open: new, from its file, from what was not saved; and which one a thread ran.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use superstep_document::Document;
+
+use super::{Found, Open, Source, State, blocking, name_of};
+use crate::Workbench;
+use crate::autosave::{Slot, Unsaved};
+use crate::files::{self, Fingerprint};
+use crate::wire::{GraphRef, GraphView, NewGraph, NodeRef, OpenGraph, Problem};
+
+impl Workbench {
+    /// Brings back the drafts of sessions that are over.
+    pub(crate) fn restore_drafts(&self) {
+        let root = self.autosave_dir();
+        let mut drafts: Vec<(Slot, Unsaved)> = Slot::all(&root)
+            .into_iter()
+            .filter_map(|slot| Some((slot.clone(), slot.read_unsaved()?)))
+            .filter(|(_, unsaved)| unsaved.path.is_none() && !self.instance.is_other_alive(&unsaved.instance))
+            .collect();
+        drafts.sort_by(|a, b| a.1.graph_id.cmp(&b.1.graph_id));
+        for (slot, unsaved) in drafts {
+            self.documents.add(self.recovered(slot, unsaved, None));
+        }
+    }
+
+    /// An open document from unsaved changes.
+    fn recovered(&self, slot: Slot, unsaved: Unsaved, path: Option<PathBuf>) -> Arc<Open> {
+        let (document, of_text) = Document::parse(&unsaved.text);
+        let id = if path.is_none() {
+            unsaved.graph_id
+        } else {
+            new_id("graph")
+        };
+        self.new_open(
+            id,
+            State {
+                document,
+                path,
+                slot,
+                rev: 1,
+                saved_rev: 0,
+                autosaved_rev: 1,
+                disk: unsaved.base,
+                of_text,
+                found: Found::default(),
+                recovered_at: Some(unsaved.saved_at),
+                timer: false,
+                last_autosave: None,
+                unkept: None,
+                closed: false,
+            },
+        )
+    }
+
+    pub(crate) async fn graph_new(self: &Arc<Self>, request: NewGraph) -> Result<GraphView, Problem> {
+        let name = match request.name.trim() {
+            "" => "Untitled",
+            name => name,
+        };
+        let inside = match &request.inside {
+            Some(node) => Some(self.inside(node)?),
+            None => None,
+        };
+        // A draft with something in it is kept from the beginning.
+        let rev = u32::from(inside.is_some());
+        let id = new_id("draft");
+        let slot = Slot::of_draft(&self.autosave_dir(), &id);
+        let open = self.new_open(
+            id,
+            State {
+                document: inside.unwrap_or_else(|| Document::new(name)),
+                path: None,
+                slot,
+                rev,
+                saved_rev: 0,
+                autosaved_rev: 0,
+                disk: None,
+                of_text: Vec::new(),
+                found: Found::default(),
+                recovered_at: None,
+                timer: false,
+                last_autosave: None,
+                unkept: None,
+                closed: false,
+            },
+        );
+        self.documents.add(open.clone());
+        self.autosave(&open, None).await?;
+        Ok(open.view())
+    }
+
+    /// The graph that a node is inside.
+    fn inside(&self, at: &NodeRef) -> Result<Document, Problem> {
+        let source = self.document(&at.graph_id)?.source();
+        self.registry.inside(&source.document, &at.node).ok_or_else(|| {
+            Problem::not_found(format!(
+                "Node {} has no graph inside that could be opened.",
+                at.node
+            ))
+            .remedy(
+                "Only nodes whose kind draws a graph from its settings have one; correct the settings first.",
+            )
+        })
+    }
+
+    pub(crate) async fn graph_open(self: &Arc<Self>, request: OpenGraph) -> Result<GraphView, Problem> {
+        let this = self.clone();
+        // One opening at a time, so that a path asked for twice at once is opened once.
+        let _opening = self.opening.lock().await;
+        blocking(move || this.open_path(&graph_file(&request.path)?)).await?
+    }
+
+    fn open_path(&self, path: &Path) -> Result<GraphView, Problem> {
+        if let Some(open) = self.documents.at_path(path) {
+            let view = open.view();
+            self.preferences.opened(path, &view.name);
+            return Ok(view);
+        }
+        let slot = Slot::of_path(&self.autosave_dir(), path);
+        let text = read_text(path)?;
+        let unsaved = slot.read_unsaved().filter(|unsaved| {
+            !self.instance.is_other_alive(&unsaved.instance) && Some(&unsaved.text) != text.as_ref()
+        });
+        let open = match (text, unsaved) {
+            // A file that is gone but has unsaved changes can be brought back whole.
+            (_, Some(unsaved)) => self.recovered(slot, unsaved, Some(path.to_path_buf())),
+            (None, None) => {
+                let missing = io::Error::from(io::ErrorKind::NotFound);
+                return Err(Problem::file("open", path, &missing));
+            }
+            (Some(text), None) => {
+                let (document, of_text) = Document::parse(&text);
+                self.new_open(
+                    new_id("graph"),
+                    State {
+                        document,
+                        path: Some(path.to_path_buf()),
+                        slot,
+                        rev: 0,
+                        saved_rev: 0,
+                        autosaved_rev: 0,
+                        disk: Some(Fingerprint::of(&text)),
+                        of_text,
+                        found: Found::default(),
+                        recovered_at: None,
+                        timer: false,
+                        last_autosave: None,
+                        unkept: None,
+                        closed: false,
+                    },
+                )
+            }
+        };
+        let view = open.view();
+        self.preferences.opened(path, &view.name);
+        self.documents.add(open);
+        Ok(view)
+    }
+
+    pub(crate) async fn graph_get(self: &Arc<Self>, request: GraphRef) -> Result<GraphView, Problem> {
+        if self.documents.get(&request.graph_id).is_none() && request.graph_id.starts_with("draft-") {
+            // A draft that was closed with its changes kept.
+            let slot = Slot::of_draft(&self.autosave_dir(), &request.graph_id);
+            if let Some(unsaved) = slot.read_unsaved().filter(|u| u.graph_id == request.graph_id) {
+                self.documents.add(self.recovered(slot, unsaved, None));
+            }
+        }
+        Ok(self.document(&request.graph_id)?.view())
+    }
+
+    /// The document that a thread ran: open, in its file, or a draft in the autosave folder.
+    pub(crate) fn source_by_key(&self, key: &str) -> Result<Source, Problem> {
+        let key = self.ledger.followed(key)?;
+        if let Some(open) = self.documents.by_key(&key) {
+            return Ok(open.source());
+        }
+        if key.starts_with("draft-") {
+            let unsaved = Slot::of_draft(&self.autosave_dir(), &key)
+                .read_unsaved()
+                .ok_or_else(|| {
+                    Problem::not_found("The thread ran a draft that was thrown away.")
+                        .remedy("Open another graph and run the thread with it.")
+                })?;
+            let (document, _) = Document::parse(&unsaved.text);
+            let name = name_of(&document, None);
+            let version = format!("{:?}", Fingerprint::of(&unsaved.text));
+            return Ok(Source {
+                document,
+                path: None,
+                name,
+                key,
+                version,
+            });
+        }
+        let path = PathBuf::from(&key);
+        let text = read_text(&path)?.ok_or_else(|| {
+            Problem::not_found(format!(
+                "The thread's graph {} is not there any more.",
+                path.display()
+            ))
+            .remedy("Put the file back, or open a graph and run the thread with it.")
+        })?;
+        let (document, _) = Document::parse(&text);
+        let name = name_of(&document, Some(&path));
+        let version = format!("{:?}", Fingerprint::of(&text));
+        Ok(Source {
+            document,
+            name,
+            path: Some(path),
+            key,
+            version,
+        })
+    }
+}
+
+/// Settled form of a path that names a graph: the file itself for a folder, links resolved where the file exists.
+pub(super) fn graph_file(path: &str) -> Result<PathBuf, Problem> {
+    let mut path = files::absolute(path)?;
+    if path.is_dir() {
+        path.push("graph.json");
+    }
+    // Of a file that is not there yet the folder is resolved, so that a path has one spelling.
+    if let Ok(real) = fs::canonicalize(&path) {
+        return Ok(real);
+    }
+    Ok(
+        match (
+            path.parent().and_then(|folder| fs::canonicalize(folder).ok()),
+            path.file_name(),
+        ) {
+            (Some(folder), Some(name)) => folder.join(name),
+            _ => path,
+        },
+    )
+}
+
+/// Reads a graph's text; `None` when there is no file.
+pub(super) fn read_text(path: &Path) -> Result<Option<String>, Problem> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Problem::file("read", path, &error)),
+    }
+}
+
+fn new_id(kind: &str) -> String {
+    format!("{kind}-{}", uuid::Uuid::now_v7().simple())
+}

@@ -1,0 +1,270 @@
+//! How what was changed is kept: autosaves, saving, closing, earlier versions.
+
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use superstep_document::Document;
+use tokio::time::Instant;
+
+use super::opening::{graph_file, read_text};
+use super::{Open, blocking, lock, name_of};
+use crate::Workbench;
+use crate::autosave::Slot;
+use crate::files::{self, Fingerprint};
+use crate::wire::{
+    Autosaves, CloseGraph, Empty, GraphRef, GraphView, Problem, RestoreGraph, SaveGraph, Saved,
+};
+
+impl Workbench {
+    /// Writes what is not saved to the autosave folder. `before` is the version that the first change replaced.
+    pub(super) async fn autosave(
+        self: &Arc<Self>,
+        open: &Arc<Open>,
+        before: Option<String>,
+    ) -> Result<(), Problem> {
+        let _io = open.io.lock().await;
+        let (unsaved, slot, rev) = {
+            let mut state = lock(&open.state);
+            state.timer = false;
+            if state.closed || state.rev == state.saved_rev || state.rev == state.autosaved_rev {
+                return Ok(());
+            }
+            (
+                state.unsaved(&open.id, self.instance.id()),
+                state.slot.clone(),
+                state.rev,
+            )
+        };
+        let written = blocking(move || {
+            slot.write_unsaved(&unsaved)
+                .map_err(|e| Problem::file("autosave to", Path::new("the data folder"), &e))?;
+            if let Some(before) = before {
+                slot.keep(&before, true)
+                    .map_err(|e| Problem::file("copy to", Path::new("the data folder"), &e))?;
+            }
+            slot.keep(&unsaved.text, false)
+                .map_err(|e| Problem::file("copy to", Path::new("the data folder"), &e))
+        })
+        .await?;
+        let changed = {
+            let mut state = lock(&open.state);
+            state.last_autosave = Some(Instant::now());
+            if written.is_ok() {
+                state.autosaved_rev = rev;
+            }
+            let failed = written.as_ref().err().cloned();
+            let changed = failed.is_some() != state.unkept.is_some();
+            state.unkept = failed;
+            if changed {
+                state.check(self);
+            }
+            changed.then(|| state.found.clone())
+        };
+        if let Some(found) = changed {
+            self.hub.publish(found.told(&open.id));
+        }
+        written
+    }
+
+    /// Writes all unsaved changes now.
+    pub(crate) async fn autosave_all(self: &Arc<Self>) {
+        for open in self.documents.all() {
+            if let Err(problem) = self.autosave(&open, None).await {
+                tracing::error!(graph = open.id, %problem, "unsaved changes could not be kept");
+            }
+        }
+    }
+
+    pub(crate) async fn graph_save(self: &Arc<Self>, request: SaveGraph) -> Result<Saved, Problem> {
+        let open = self.document(&request.graph_id)?;
+        let _io = open.io.lock().await;
+        let (text, rev, old_path, disk, old_slot) = {
+            let state = lock(&open.state);
+            if state.document.source().is_some() {
+                return Err(Problem::new(
+                    "unreadable-file",
+                    "The file is not a graph, so there is nothing to save over it.",
+                )
+                .remedy("Correct the file in a text editor, or make a new graph."));
+            }
+            (
+                state.document.to_text(),
+                state.rev,
+                state.path.clone(),
+                state.disk.clone(),
+                state.slot.clone(),
+            )
+        };
+        let path = match (&request.path, &old_path) {
+            (Some(path), _) => {
+                let mut path = graph_file(path)?;
+                if path.extension().is_none() {
+                    path.set_extension("json");
+                }
+                path
+            }
+            (None, Some(path)) => path.clone(),
+            (None, None) => {
+                return Err(Problem::new("path-needed", "The graph has no file yet.")
+                    .remedy("Choose where to save it."));
+            }
+        };
+        let same_place = old_path.as_deref() == Some(path.as_path());
+        if !same_place && let Some(other) = self.documents.at_path(&path) {
+            return Err(Problem::new(
+                "file-open",
+                format!("{} is open as another graph ({}).", path.display(), other.id),
+            )
+            .remedy("Choose another name, or close that graph first."));
+        }
+        let slot = if same_place {
+            old_slot.clone()
+        } else {
+            Slot::of_path(&self.autosave_dir(), &path)
+        };
+        let (target, overwrite, copy, drafted) =
+            (path.clone(), request.overwrite, slot.clone(), old_path.is_none());
+        let fingerprint = Fingerprint::of(&text);
+        let written = fingerprint.clone();
+        blocking(move || {
+            let there = match read_text(&target) {
+                Err(problem) if !overwrite => return Err(problem),
+                there => there.ok().flatten(),
+            };
+            if let Some(there) = there {
+                let found = Fingerprint::of(&there);
+                let known = found == written || (same_place && disk.as_ref() == Some(&found));
+                if !known && !overwrite {
+                    return Err(if same_place {
+                        Problem::new("changed-on-disk", format!("{} was changed outside since it was opened.", target.display()))
+                            .remedy("Save under another name, or write over it: the version on disk is kept among the earlier versions.")
+                    } else {
+                        Problem::new("file-exists", format!("{} already exists.", target.display()))
+                            .remedy("Choose another name, or write over it.")
+                    });
+                }
+                if !known {
+                    let _ = copy.keep(&there, true);
+                }
+            }
+            files::write_atomic(&target, text.as_bytes()).map_err(|e| Problem::file("save", &target, &e))?;
+            if !same_place {
+                copy.adopt(&old_slot);
+            }
+            // The user's file is written; what follows is housekeeping that must not make the save look failed.
+            let _ = copy.keep(&text, true);
+            if drafted {
+                let _ = old_slot.remove();
+            } else if !same_place {
+                let _ = old_slot.clear_unsaved();
+            }
+            Ok(())
+        })
+        .await??;
+        let (name, clean) = {
+            let mut state = lock(&open.state);
+            state.path = Some(path.clone());
+            state.slot = slot.clone();
+            state.disk = Some(fingerprint);
+            state.saved_rev = rev;
+            state.of_text.clear();
+            state.recovered_at = None;
+            // Elsewhere a folder that nodes name may be missing.
+            state.check(self);
+            (name_of(&state.document, Some(&path)), state.rev == rev)
+        };
+        if clean {
+            let _ = blocking(move || slot.clear_unsaved()).await;
+        }
+        if old_path.is_none() {
+            self.ledger.moved(&open.id, &path.to_string_lossy())?;
+        }
+        self.preferences.opened(&path, &name);
+        Ok(Saved {
+            path: path.to_string_lossy().into_owned(),
+            saved_rev: rev,
+        })
+    }
+
+    pub(crate) async fn graph_close(self: &Arc<Self>, request: CloseGraph) -> Result<Empty, Problem> {
+        let open = self.document(&request.graph_id)?;
+        if request.discard {
+            let _io = open.io.lock().await;
+            let (slot, draft) = {
+                let mut state = lock(&open.state);
+                state.closed = true;
+                (state.slot.clone(), state.path.is_none())
+            };
+            blocking(move || {
+                if draft {
+                    slot.remove()
+                } else {
+                    slot.clear_unsaved()
+                }
+            })
+            .await?
+            .map_err(|e| Problem::file("forget the unsaved changes in", Path::new("the data folder"), &e))?;
+        } else {
+            self.autosave(&open, None).await?;
+        }
+        self.documents.remove(&open.id);
+        Ok(Empty {})
+    }
+
+    pub(crate) async fn graph_autosaves(self: &Arc<Self>, request: GraphRef) -> Result<Autosaves, Problem> {
+        let slot = lock(&self.document(&request.graph_id)?.state).slot.clone();
+        Ok(Autosaves {
+            autosaves: blocking(move || slot.autosaves()).await?,
+        })
+    }
+
+    pub(crate) async fn graph_restore(self: &Arc<Self>, request: RestoreGraph) -> Result<GraphView, Problem> {
+        let open = self.document(&request.graph_id)?;
+        let (slot, current) = {
+            let state = lock(&open.state);
+            (state.slot.clone(), state.document.to_text())
+        };
+        let id = request.autosave_id.clone();
+        let text = blocking(move || {
+            let text = slot.read_copy(&id);
+            if text.is_some() {
+                // The way back from going back.
+                let _ = slot.keep(&current, true);
+            }
+            text
+        })
+        .await?
+        .ok_or_else(|| {
+            Problem::not_found("That earlier version is not there any more.")
+                .remedy("Choose another version.")
+        })?;
+        self.change(&open, None, |document| {
+            let (restored, _) = Document::parse(&text);
+            if restored.source().is_some() {
+                return Err(
+                    Problem::new("unreadable-file", "That earlier version is not a graph.")
+                        .remedy("Choose another version."),
+                );
+            }
+            *document = restored;
+            Ok(())
+        })?;
+        Ok(open.view())
+    }
+}
+
+pub(super) async fn autosave_later(
+    workbench: Weak<Workbench>,
+    open: Weak<Open>,
+    due: Duration,
+    before: Option<String>,
+) {
+    tokio::time::sleep(due).await;
+    let (Some(workbench), Some(open)) = (workbench.upgrade(), open.upgrade()) else {
+        return;
+    };
+    if let Err(problem) = workbench.autosave(&open, before).await {
+        tracing::error!(graph = open.id, %problem, "unsaved changes could not be kept; the next change tries again");
+    }
+}
