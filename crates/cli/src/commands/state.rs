@@ -2,7 +2,8 @@
 
 use superstep::{CheckpointHead, Graph, ListQuery, StateRef, StateSnapshot, ThreadId, Value};
 
-use crate::args::{HistoryArgs, StateArgs, Status};
+use crate::args::threads::Status;
+use crate::args::{HistoryArgs, StateArgs};
 use crate::commands::threads::{entries, next_of, status_of, word};
 use crate::fault::Fault;
 use crate::graph::GraphFile;

@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use superstep::{CheckpointHead, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value};
 
-use crate::args::{DeleteArgs, ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
+use crate::args::DeleteArgs;
+use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
 use crate::commands::upkeep;
 use crate::fault::Fault;
 use crate::out;

@@ -15,7 +15,8 @@ use superstep_storage::transfer::{self, TransferError};
 use superstep_workbench::Staged;
 
 use super::threads::confirm;
-use crate::args::{CopyArgs, Db, ExportThreadArgs, ImportArgs, Kept, PruneArgs, UsageArgs, VerifyArgs};
+use crate::args::Db;
+use crate::args::threads::{CopyArgs, ExportThreadArgs, ImportArgs, Kept, PruneArgs, UsageArgs, VerifyArgs};
 use crate::fault::Fault;
 use crate::out;
 use crate::place::Store;
