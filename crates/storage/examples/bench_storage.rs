@@ -1,7 +1,8 @@
 //! The storage part of `./dev bench`: one JSON object a line.
 //!
 //! Each figure stands beside what it is compared against in the same run (`limit`), because absolute times on a
-//! shared machine say little. Run it with `cargo run --release -p superstep-storage --example bench_storage`.
+//! shared machine say little. `cargo run --release -p superstep-storage --example bench_storage -- crowd steps` runs only
+//! these groups.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop")]
 
 #[path = "../../engine/examples/workloads/mod.rs"]
@@ -24,22 +25,40 @@ const STEPS: u64 = 3_000;
 const TURNS: u64 = 1_000;
 
 fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let runs = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .build()
         .unwrap();
     runtime.block_on(async {
         let folder = tempfile::tempdir().unwrap();
-        for synchronous in [Synchronous::Normal, Synchronous::Full] {
-            commits(folder.path(), synchronous).await;
+        if runs("commits") {
+            for synchronous in [Synchronous::Normal, Synchronous::Full] {
+                commits(folder.path(), synchronous).await;
+            }
         }
-        super_steps(folder.path()).await;
-        conversation(folder.path()).await;
-        space(folder.path()).await;
-        reading(folder.path()).await;
-        threads(folder.path()).await;
-        crowd(folder.path()).await;
-        wide(folder.path()).await;
+        if runs("steps") {
+            super_steps(folder.path()).await;
+        }
+        if runs("conversation") {
+            conversation(folder.path()).await;
+        }
+        if runs("space") {
+            space(folder.path()).await;
+        }
+        if runs("reading") {
+            reading(folder.path()).await;
+        }
+        if runs("threads") {
+            threads(folder.path()).await;
+        }
+        if runs("crowd") {
+            crowd(folder.path()).await;
+        }
+        if runs("wide") {
+            wide(folder.path()).await;
+        }
     });
 }
 
