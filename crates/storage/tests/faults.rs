@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use superstep::conformance::{Draft, id};
-use superstep::{Checkpointer, Commit, ListQuery, StorageError, TaskId, TaskWrites, Value, Write, json};
+use superstep::{
+    Checkpointer, Commit, ListQuery, StorageError, TaskId, TaskWrites, Value, Write, json, reserved,
+};
 use superstep_storage::{SqliteOptions, SqliteSaver, open};
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -109,7 +111,7 @@ fn padded(thread: &str) -> String {
     format!("{thread:<200}")
 }
 
-/// Two threads of two checkpoints, of which the second has a write and a long value of its own.
+/// Two threads of two checkpoints, of which the second has a write, a question and a long value of its own.
 async fn sick_and_well(file: &Path) {
     let saver = SqliteSaver::open(file).expect("a new database");
     for thread in ["sick", "well"] {
@@ -125,13 +127,13 @@ async fn sick_and_well(file: &Path) {
             .store(&saver, thread, "")
             .await
             .expect("stores");
-        let task = TaskWrites {
+        let task = |name: &str, idx, channel: &str| TaskWrites {
             checkpoint_id: second.id.clone(),
-            task_id: TaskId::new("task"),
+            task_id: TaskId::new(name),
             task_path: "".into(),
             writes: vec![Write {
-                idx: 0,
-                channel: "x".into(),
+                idx,
+                channel: channel.into(),
                 value: json!(1),
             }],
         };
@@ -139,7 +141,7 @@ async fn sick_and_well(file: &Path) {
             .commit(Commit {
                 thread: thread.into(),
                 ns: "".into(),
-                writes: vec![task],
+                writes: vec![task("task", 0, "x"), task("asks", -3, reserved::INTERRUPT)],
                 put: None,
             })
             .await
@@ -190,6 +192,16 @@ fn damages() -> Vec<(&'static str, String, &'static str)> {
         (
             "writes",
             format!("UPDATE writes SET data = x'05' WHERE checkpoint = {newest}"),
+            "writes of task asks",
+        ),
+        (
+            "short writes",
+            format!("UPDATE checkpoints SET tasks = x'05' WHERE seq = {newest}"),
+            "writes of tasks of",
+        ),
+        (
+            "a short write",
+            format!("UPDATE checkpoints SET tasks = x'057461736b000105' WHERE seq = {newest}"),
             "writes of task task",
         ),
         (
@@ -293,10 +305,21 @@ async fn what_is_damaged_is_found_and_repaired() {
         ),
         (
             "an index",
-            "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'WHERE status > 0', '')
+            "INSERT INTO writes (checkpoint, task, path, status, data) VALUES (1, 'x', '', 0, x'00');
+             PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'WHERE status > 0', '')
              WHERE name = 'writes_open'; PRAGMA writable_schema = RESET"
                 .to_owned(),
             "index writes_open",
+        ),
+        (
+            "steps",
+            "UPDATE epochs SET stepped = 3; INSERT INTO steps VALUES (7, 0, 1), (1, 7, 9)".to_owned(),
+            "5 entries of the table of steps",
+        ),
+        (
+            "steps to come",
+            "UPDATE epochs SET stepped = 100; INSERT INTO steps SELECT space, step, seq FROM checkpoints".to_owned(),
+            "1 entries of the table of steps",
         ),
     ];
     for (name, damage, place) in damages().into_iter().chain(others) {
@@ -324,16 +347,20 @@ async fn what_is_damaged_is_found_and_repaired() {
         };
         let well = saver.list(&query("well")).await.expect("reads");
         assert_eq!(well.len(), 2, "{name}");
-        assert_eq!(well[0].pending_writes.len(), 1, "{name}");
+        assert_eq!(well[0].pending_writes.len(), 2, "{name}");
         let sick = saver.list(&query("sick")).await.expect("reads again");
         // Both checkpoints have the same metadata; without it neither can be read.
         let left = match name {
             "metadata" => 0,
-            "writes" | "counts" | "strays" | "an index" => 2,
+            "writes" | "short writes" | "a short write" | "counts" | "strays" | "an index" | "steps"
+            | "steps to come" => 2,
             _ => 1,
         };
         assert_eq!(sick.len(), left, "{name}");
-        assert!(name != "writes" || sick[0].pending_writes.is_empty());
+        assert!(
+            !name.contains("write") || sick[0].pending_writes.len() == 1,
+            "{name}"
+        );
         // What was repaired is an ordinary thread again.
         if let Some(last) = sick.first() {
             let draft = Draft::after(&last.checkpoint, id(9)).set("own", "sick ".repeat(200));
@@ -347,6 +374,55 @@ async fn what_is_damaged_is_found_and_repaired() {
         }
         assert!(saver.verify(false).await.expect("checks").is_sound(), "{name}");
     }
+}
+
+/// Nobody needs the table of steps but who looks for a step.
+#[tokio::test]
+async fn a_damaged_table_of_steps_keeps_nobody_from_storing() {
+    let (_folder, file) = folder();
+    let saver = SqliteSaver::open(&file).expect("a new database");
+    let stores = async |saver: &SqliteSaver, ids: std::ops::Range<u64>| {
+        let mut last = None;
+        for n in ids {
+            let draft = match &last {
+                Some(last) => Draft::after(last, id(n)),
+                None => Draft::root(id(n)),
+            };
+            let stored = draft.set("n", n).store(saver, "t", "").await;
+            last = Some(stored.expect("stores"));
+        }
+        last
+    };
+    let before = stores(&saver, 1..200).await;
+    drop(saver);
+    let page = |sql: &str| -> usize {
+        let conn = rusqlite::Connection::open(&file).expect("opens");
+        let number: u32 = conn.query_row(sql, [], |row| row.get(0)).expect("a number");
+        number as usize
+    };
+    let (page, size) = (
+        page("SELECT rootpage FROM sqlite_master WHERE name = 'steps'"),
+        page("PRAGMA page_size"),
+    );
+    let mut bytes = std::fs::read(&file).expect("readable");
+    bytes[(page - 1) * size..page * size].fill(0x5a);
+    std::fs::write(&file, bytes).expect("writable");
+    let saver = SqliteSaver::open(&file).expect("opens");
+    let newest = async || {
+        let newest = saver.get(&"t".into(), "", None).await.expect("readable");
+        newest.map(|tuple| tuple.checkpoint)
+    };
+    assert_eq!(newest().await, before);
+    let after = stores(&saver, 1000..1300).await;
+    assert_eq!(newest().await, after);
+    let checked = saver.verify(false).await;
+    assert!(
+        !checked.is_ok_and(|found| found.is_sound()),
+        "nobody says that all is well"
+    );
+    assert_eq!(newest().await, after);
+    saver.delete_thread(&"t".into()).await.expect("deletes");
+    assert_eq!(newest().await, None);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -549,6 +625,16 @@ mod unwritable {
             .expect("readable")
             .expect("there");
         assert_eq!(newest.checkpoint.id, id(2));
+        // It is not in the table of steps, and cannot be put there.
+        let of_step = ListQuery {
+            filter: [("step", json!(newest.checkpoint.metadata.step))]
+                .into_iter()
+                .collect(),
+            ..ListQuery::default()
+        };
+        let found = saver.heads(&of_step).await.expect("finds it by its step");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].id, id(2));
         assert_eq!(
             saver
                 .threads(&superstep::ThreadQuery::default())

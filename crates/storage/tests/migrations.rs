@@ -138,7 +138,7 @@ async fn databases_of_older_schemas_read_as_they_did_and_go_on() {
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for name in ["schema-1.db", "schema-2.db", "schema-3.db"] {
+    for name in ["schema-1.db", "schema-2.db", "schema-3.db", "schema-4.db"] {
         let memory = MemorySaver::new();
         history(&memory).await;
         let saver = SqliteSaver::open(fixture(name, folder.path())).expect("an old database opens");
@@ -147,6 +147,19 @@ async fn databases_of_older_schemas_read_as_they_did_and_go_on() {
         for (found, wanted) in found.iter().zip(&wanted) {
             assert_eq!(found, wanted, "{name}");
         }
+        let conn = rusqlite::Connection::open(folder.path().join(name)).expect("opens");
+        let count = |sql: &str| {
+            conn.query_row(sql, [], |row| row.get::<_, i64>(0))
+                .expect("counts")
+        };
+        let index = "SELECT count(*) FROM sqlite_master WHERE name = 'checkpoints_by_step'";
+        assert_eq!(count(index), 0, "{name}");
+        assert_eq!(count("SELECT count(*) FROM steps"), wanted.len() as i64, "{name}");
+        assert_eq!(
+            count("SELECT stepped FROM epochs"),
+            count("SELECT max(seq) FROM checkpoints")
+        );
+        assert!(saver.verify(false).await.expect("checks").is_sound(), "{name}");
         go_on(&[&saver, &memory]).await;
         assert_eq!(
             everything(&saver).await,
@@ -154,6 +167,61 @@ async fn databases_of_older_schemas_read_as_they_did_and_go_on() {
             "{name}, gone on"
         );
     }
+}
+
+/// Schema 5 drops an index after it was brought up to date: who was stopped between does so when it opens the next time.
+#[tokio::test]
+async fn an_index_that_was_not_dropped_yet_is_dropped() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = fixture("schema-4.db", folder.path());
+    let conn = rusqlite::Connection::open(&file).expect("opens");
+    conn.execute_batch(include_str!("../src/sqlite/migrations/0005_fewer_pages.sql"))
+        .expect("migrates");
+    conn.pragma_update(None, "user_version", 5).expect("says so");
+    let memory = MemorySaver::new();
+    history(&memory).await;
+    let saver = SqliteSaver::open(&file).expect("opens");
+    assert_eq!(everything(&saver).await, everything(&memory).await);
+    let count = |sql: &str| {
+        conn.query_row(sql, [], |row| row.get::<_, i64>(0))
+            .expect("counts")
+    };
+    assert_eq!(
+        count("SELECT count(*) FROM sqlite_master WHERE name = 'checkpoints_by_step'"),
+        0
+    );
+    let (filled, all) = ("SELECT count(*) FROM steps", "SELECT count(*) FROM checkpoints");
+    assert_eq!(count(filled), count(all));
+    assert!(saver.verify(false).await.expect("checks").is_sound());
+}
+
+/// Schema 5 drops an index: where a page of it is damaged, everything else is read as before.
+#[tokio::test]
+async fn a_damaged_index_that_is_dropped_hides_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = fixture("schema-4.db", folder.path());
+    let number = |sql: &str| -> usize {
+        let conn = rusqlite::Connection::open(&file).expect("opens");
+        conn.query_row(sql, [], |row| row.get::<_, u32>(0))
+            .expect("a number") as usize
+    };
+    let page = number("SELECT rootpage FROM sqlite_master WHERE name = 'checkpoints_by_step'");
+    let size = number("PRAGMA page_size");
+    let mut bytes = std::fs::read(&file).expect("readable");
+    bytes[(page - 1) * size..page * size].fill(0x5a);
+    std::fs::write(&file, bytes).expect("writable");
+    let memory = MemorySaver::new();
+    history(&memory).await;
+    let saver = SqliteSaver::open(&file).expect("opens");
+    assert_eq!(everything(&saver).await, everything(&memory).await);
+    let third = ListQuery {
+        filter: [("step", json!(3))].into_iter().collect(),
+        ..ListQuery::default()
+    };
+    let (found, wanted) = (saver.list(&third).await, memory.list(&third).await);
+    let wanted = wanted.expect("lists");
+    assert!(!wanted.is_empty());
+    assert_eq!(found.expect("lists"), wanted);
 }
 
 /// The tables of schema 1 that hold something.

@@ -9,7 +9,7 @@ use superstep::{Value, json};
 use super::bytes::{read_rows, rows_blob};
 use super::pack::{Packed, Press, Unpacker, read_refs, refs_blob, split};
 use super::plain::{Entry, Record, Slot, read_back};
-use super::record::{Delta, Rows};
+use super::record::{Delta, Rows, Tasks};
 use super::value::parse;
 use crate::redis::decoded;
 
@@ -70,17 +70,26 @@ fn records_of_rows() {
     for (idx, text) in [(2, "{}"), (0, "\"a\""), (-4, "null")] {
         rows.add(idx, 7, text.into());
     }
-    let (delta, rows) = (delta.encode(), rows.encode());
+    let tasks = Tasks(vec![
+        (
+            "0190a000-0000-8000-8000-00000000000a".into(),
+            "a path".into(),
+            rows.clone().encode(),
+        ),
+        ("a task".into(), "".into(), vec![0]),
+    ]);
+    let (delta, rows, tasks) = (delta.encode(), rows.encode(), tasks.encode());
     let refs = refs_blob(&[1, 5, 900, i64::MAX]).expect("there are some");
     let numbers = rows_blob(&[3, 1, 1 << 50]);
     let mut noise = Noise(0x9E37_79B9_7F4A_7C15);
     let mut read = 0;
     for round in 0..rounds() {
-        let bytes = match round % 5 {
+        let bytes = match round % 6 {
             0 => noise.bytes(),
             1 => noise.spoil(&delta),
             2 => noise.spoil(&rows),
             3 => noise.spoil(&refs),
+            4 => noise.spoil(&tasks),
             _ => noise.spoil(&numbers),
         };
         // What is taken is what would be stored for it.
@@ -91,6 +100,9 @@ fn records_of_rows() {
         if let Ok(rows) = Rows::decode(&bytes) {
             let again = Rows::decode(&rows.clone().encode()).expect("it was made here");
             assert_eq!(again.0.len(), rows.0.len(), "{bytes:?}");
+        }
+        if let Ok(tasks) = Tasks::decode(&bytes) {
+            assert_eq!(Tasks::decode(&tasks.encode()), Ok(tasks), "{bytes:?}");
         }
         let _ = read_refs(Some(&bytes));
         let _ = read_rows(&bytes);

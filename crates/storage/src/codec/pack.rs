@@ -360,6 +360,11 @@ impl Packed {
     }
 }
 
+/// Does what [`Packed::into_bytes`] made refer to parts?
+pub(crate) fn refers(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&WITH_REFS)
+}
+
 /// The references and the stored value of what [`Packed::into_bytes`] made.
 pub(crate) fn split(bytes: &[u8]) -> Decoded<(Vec<i64>, &[u8])> {
     let Some((&WITH_REFS, rest)) = bytes.split_first() else {

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use superstep::{Name, TaskId};
+
 use super::bytes::{Cursor, Decoded, put_number, put_row};
+use super::text::uuid_bytes;
 
 /// Channel name rows and the versions that a node has seen.
 pub(crate) type SeenRows = Vec<(i64, u64)>;
@@ -147,9 +150,82 @@ impl Rows {
     }
 }
 
+/// Writes that are short enough to stand in the row of their checkpoint: for each task its id, its path and what [`Rows`]
+/// made of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tasks(pub(crate) Vec<(TaskId, Name, Vec<u8>)>);
+
+impl Tasks {
+    /// False when they are longer than so many bytes; asked before they are encoded.
+    pub(crate) fn fits(&self, most: usize) -> bool {
+        let bytes = |(_, path, rows): &(TaskId, Name, Vec<u8>)| path.len() + rows.len();
+        self.0.iter().map(bytes).sum::<usize>() <= most
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.0.iter().map(|(.., rows)| rows.len() + 48).sum());
+        for (task, path, rows) in &self.0 {
+            // No length means the 16 bytes of a UUID, as most ids are.
+            match uuid_bytes(task.as_str()) {
+                Some(bytes) => {
+                    put_number(&mut out, 0);
+                    out.extend_from_slice(&bytes);
+                }
+                None => {
+                    put_number(&mut out, task.as_str().len() as u64 + 1);
+                    out.extend_from_slice(task.as_str().as_bytes());
+                }
+            }
+            for bytes in [path.as_bytes(), rows] {
+                put_number(&mut out, bytes.len() as u64);
+                out.extend_from_slice(bytes);
+            }
+        }
+        out
+    }
+
+    pub(crate) fn decode(blob: &[u8]) -> Decoded<Self> {
+        let mut cursor = Cursor(blob);
+        let mut tasks = Vec::new();
+        let text = |bytes| std::str::from_utf8(bytes).map_err(|_| "a name is not text".to_owned());
+        while !cursor.0.is_empty() {
+            let task = match cursor.count()?.checked_sub(1) {
+                None => uuid::Uuid::from_slice(cursor.bytes(16)?)
+                    .map_err(|error| error.to_string())?
+                    .to_string(),
+                Some(len) => text(cursor.bytes(len)?)?.to_owned(),
+            };
+            let len = cursor.count()?;
+            let path = text(cursor.bytes(len)?)?.into();
+            let len = cursor.count()?;
+            tasks.push((TaskId::new(task), path, cursor.bytes(len)?.to_vec()));
+        }
+        Ok(Tasks(tasks))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_writes_of_tasks_come_back_as_they_were() {
+        let mut tasks = Tasks::default();
+        for (task, path) in [
+            ("0190a000-0000-8000-8000-00000000000a", "~__pregel_pull, node"),
+            ("0190A000-0000-8000-8000-00000000000A", ""),
+            ("", "é"),
+            ("a task", "~__pregel_push, 0"),
+        ] {
+            tasks.0.push((task.into(), path.into(), task.as_bytes().to_vec()));
+        }
+        let blob = tasks.encode();
+        assert_eq!(Tasks::decode(&blob), Ok(tasks));
+        assert_eq!(Tasks::decode(b""), Ok(Tasks::default()));
+        assert!(Tasks::decode(&blob[..blob.len() - 1]).is_err());
+        assert!(Tasks::decode(&[0xff; 40]).is_err());
+        assert!(Tasks::decode(&[2, 0xff, 0, 0]).is_err(), "no text");
+    }
 
     #[test]
     fn deltas_and_writes_come_back_as_they_were() {

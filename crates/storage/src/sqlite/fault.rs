@@ -79,6 +79,11 @@ pub(super) fn only_read(path: &Path) -> StorageError {
     }
 }
 
+/// A page of the file is damaged.
+pub(super) fn is_corrupt(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
+}
+
 fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
     matches!(

@@ -140,14 +140,14 @@ impl View<'_> {
         let mut scale = Scale::new(conn);
         let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
         let mut statement = conn.prepare_cached(
-            "SELECT c.seq, s.ns, c.id, c.step, c.ts, c.delta FROM threads t JOIN spaces s ON s.thread = t.id
+            "SELECT c.seq, s.ns, c.id, c.step, c.ts, c.delta, coalesce(length(c.tasks), 0) FROM threads t JOIN spaces s ON s.thread = t.id
              JOIN checkpoints c ON c.space = s.id WHERE t.name = ?1 ORDER BY c.seq",
         )?;
         let mut rows = statement.query([thread.as_str()])?;
         while let Some(row) = rows.next()? {
             let seq = row.get(0)?;
             let blob = row.get_ref(5)?.as_bytes().unwrap_or_default();
-            let mut bytes = blob.len() as u64 + CHECKPOINT_BYTES.unsigned_abs();
+            let mut bytes = blob.len() as u64 + (row.get::<_, i64>(6)? + CHECKPOINT_BYTES).unsigned_abs();
             let delta = Delta::decode(blob).unwrap_or_default();
             for (channel, _, item) in delta.channels {
                 let text = delta.texts.get(&channel);

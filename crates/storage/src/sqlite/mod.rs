@@ -11,6 +11,7 @@ mod queue;
 mod reader;
 mod schema;
 mod slot;
+mod steps;
 mod store;
 mod threads;
 mod verify;

@@ -11,7 +11,7 @@ use superstep::{
 
 use crate::codec::bytes::read_rows;
 use crate::codec::pack::{Parts, Unpacker, hash, parse, read_refs, split};
-use crate::codec::record::{Delta, Rows};
+use crate::codec::record::{Delta, Rows, Tasks};
 use crate::codec::value::parse as json_value;
 use crate::codec::warm::Warm;
 
@@ -175,8 +175,11 @@ const NEWEST: &str = head!(
      WHERE c.space = ?1 AND c.id < ?2 ORDER BY c.id DESC"
 );
 const OF_STEP: &str = head!(
-    "INDEXED BY checkpoints_by_step LEFT JOIN checkpoints p ON p.seq = c.parent
-     WHERE c.space = ?1 AND c.id < ?2 AND c.step = ?3 ORDER BY c.id DESC"
+    "NOT INDEXED LEFT JOIN checkpoints p ON p.seq = c.parent
+     WHERE c.seq IN (SELECT seq FROM steps WHERE space = ?1 AND step = ?3 UNION ALL
+                     SELECT seq FROM checkpoints NOT INDEXED WHERE seq > coalesce((SELECT stepped FROM epochs), 0)
+                     AND space = ?1 AND step = ?3)
+     AND c.space = ?1 AND c.id < ?2 AND c.step = ?3 ORDER BY c.id DESC"
 );
 const BY_ID: &str = head!(
     "INDEXED BY checkpoints_by_id LEFT JOIN checkpoints p ON p.seq = c.parent
@@ -461,21 +464,44 @@ impl View<'_> {
     }
 
     fn pending_writes(&mut self, seq: i64, place: &str) -> Result<Vec<PendingWrite>, Fault> {
+        let mut found = Vec::new();
+        self.short_writes(seq, place, &mut found)?;
         let conn = self.conn;
         let mut statement =
             conn.prepare_cached("SELECT task, path, data FROM writes WHERE checkpoint = ?1")?;
         let mut rows = statement.query([seq])?;
-        let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             if self.hurry && found.len() > FEW {
                 return Err(Fault::Cold);
             }
-            self.task_writes(row, place, &mut found)?;
+            self.row_of_writes(row, place, &mut found)?;
         }
         found.sort_by(|a, b| {
             (&a.task_path, &a.task_id, a.write.idx).cmp(&(&b.task_path, &b.task_id, b.write.idx))
         });
         Ok(found)
+    }
+
+    /// The writes in the row of a checkpoint.
+    pub(super) fn short_writes(
+        &mut self,
+        seq: i64,
+        place: &str,
+        found: &mut Vec<PendingWrite>,
+    ) -> Result<(), Fault> {
+        let damaged =
+            |cause: String| Fault::corrupt(format!("The writes of tasks of {}", lower(place)), cause);
+        let blob: Option<Option<Vec<u8>>> = self
+            .conn
+            .prepare_cached("SELECT tasks FROM checkpoints WHERE seq = ?1")?
+            .query_row([seq], |row| row.get(0))
+            .optional()
+            .map_err(|error| Fault::from(error).at(|| format!("The writes of tasks of {}", lower(place))))?;
+        let Some(blob) = blob.flatten() else { return Ok(()) };
+        for (task, path, rows) in Tasks::decode(&blob).map_err(damaged)?.0 {
+            self.task_writes(&task, &path, &rows, place, found)?;
+        }
+        Ok(())
     }
 
     /// Reads one row of writes; whether it can be read is what the check of everything wants to know.
@@ -484,24 +510,37 @@ impl View<'_> {
         let mut statement = conn.prepare_cached("SELECT task, path, data FROM writes WHERE id = ?1")?;
         let mut rows = statement.query([row])?;
         match rows.next()? {
-            Some(row) => self.task_writes(row, "A checkpoint", &mut Vec::new()),
+            Some(row) => self.row_of_writes(row, "A checkpoint", &mut Vec::new()),
             None => Ok(()),
         }
     }
 
-    fn task_writes(
+    fn row_of_writes(
         &mut self,
         row: &Row<'_>,
         place: &str,
         found: &mut Vec<PendingWrite>,
     ) -> Result<(), Fault> {
         let unreadable = |e: rusqlite::Error| Fault::from(e).at(|| format!("A task of {}", lower(place)));
-        let task_id = TaskId::new(row.get::<_, IdColumn>(0).map_err(unreadable)?.0);
-        let task_path: Name = row.get(1).map_err(unreadable)?;
-        let damaged = |cause: String| {
-            Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause)
-        };
-        let blob = row.get_ref(2)?.as_blob().map_err(|e| damaged(e.to_string()))?;
+        let task = TaskId::new(row.get::<_, IdColumn>(0).map_err(unreadable)?.0);
+        let path: Name = row.get(1).map_err(unreadable)?;
+        let blob = row
+            .get_ref(2)?
+            .as_blob()
+            .map_err(|e| Fault::corrupt(format!("The writes of task {task} of {}", lower(place)), e))?;
+        self.task_writes(&task, &path, blob, place, found)
+    }
+
+    fn task_writes(
+        &mut self,
+        task: &TaskId,
+        path: &Name,
+        blob: &[u8],
+        place: &str,
+        found: &mut Vec<PendingWrite>,
+    ) -> Result<(), Fault> {
+        let damaged =
+            |cause: String| Fault::corrupt(format!("The writes of task {task} of {}", lower(place)), cause);
         for (idx, channel, data) in Rows::decode(blob).map_err(damaged)?.0 {
             let (refs, data) = split(&data).map_err(damaged)?;
             let value = self.unpack(data, &refs).map_err(|cause| match cause {
@@ -510,8 +549,8 @@ impl View<'_> {
             })?;
             let channel = self.names.name(self.conn, channel)?;
             found.push(PendingWrite {
-                task_id: task_id.clone(),
-                task_path: task_path.clone(),
+                task_id: task.clone(),
+                task_path: path.clone(),
                 write: Write { idx, channel, value },
             });
         }

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0002_shared_parts.sql"),
     include_str!("migrations/0003_store.sql"),
     include_str!("migrations/0004_short_values.sql"),
+    include_str!("migrations/0005_fewer_pages.sql"),
 ];
 
 /// Opens the writing connection and brings the schema up to date; nothing when the file may only be read.
@@ -194,22 +195,55 @@ fn check(conn: &Connection, path: &Path) -> Result<i64, Fault> {
 }
 
 fn migrate(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
-    if check(conn, path)? == MIGRATIONS.len() as i64 {
-        return Ok(());
+    if check(conn, path)? != MIGRATIONS.len() as i64 {
+        let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+        // Again, under the lock: another process may just have done it.
+        let version = check(&tx, path)?;
+        for (index, sql) in MIGRATIONS
+            .iter()
+            .enumerate()
+            .skip(usize::try_from(version).unwrap_or(0))
+        {
+            tracing::info!(file = %path.display(), schema = index + 1, "migrating the database");
+            tx.execute_batch(sql)?;
+        }
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        tx.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        if version == 0 {
+            // Of a new file nothing can be damaged, and its disk is waited for once.
+            steps_of_index(&tx)?;
+        }
+        tx.commit()?;
     }
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
-    // Again, under the lock: another process may just have done it.
-    let version = check(&tx, path)?;
-    for (index, sql) in MIGRATIONS
-        .iter()
-        .enumerate()
-        .skip(usize::try_from(version).unwrap_or(0))
-    {
-        tracing::info!(file = %path.display(), schema = index + 1, "migrating the database");
-        tx.execute_batch(sql)?;
+    if has_index_of_steps(conn)? {
+        let moved = conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .and_then(|tx| {
+                if has_index_of_steps(&tx)? {
+                    steps_of_index(&tx)?;
+                }
+                tx.commit()
+            });
+        if let Err(error) = moved {
+            tracing::warn!(%error, file = %path.display(), "checkpoints are not found by their step at once");
+        }
     }
-    tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-    tx.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
-    tx.commit()?;
     Ok(())
+}
+
+fn has_index_of_steps(conn: &Connection) -> rusqlite::Result<bool> {
+    let found = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'checkpoints_by_step')";
+    conn.query_row(found, [], |row| row.get(0))
+}
+
+/// What goes with the migration to schema 5: the index that the table of steps takes the place of fills it, because it has
+/// just what is needed, in order, and is dropped. In a transaction of its own, because one that met a damaged page cannot
+/// be committed, and where there is one the rest of the file must still be read. Nothing depends on it: whoever looks for
+/// a step looks at what is not in the table.
+fn steps_of_index(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch(
+        "INSERT OR IGNORE INTO steps SELECT space, step, seq FROM checkpoints INDEXED BY checkpoints_by_step;
+         UPDATE epochs SET stepped = (SELECT coalesce(max(seq), 0) FROM checkpoints);
+         DROP INDEX checkpoints_by_step",
+    )
 }

@@ -11,6 +11,7 @@ use crate::codec::record::Delta;
 use super::columns::IdColumn;
 use super::fault::Fault;
 use super::reader::{Memo, Space, View, refs_of_writes};
+use super::steps;
 use super::store::{COLUMNS, Stored};
 use crate::salvage::SET_ASIDE;
 
@@ -25,12 +26,18 @@ pub(super) struct Findings {
     pub(super) unreadable: BTreeMap<ThreadId, HashSet<i64>>,
     /// Rows of writes that cannot be read, of checkpoints that can.
     pub(super) writes: Vec<i64>,
+    /// Checkpoints that can be read, but for the short writes of their tasks.
+    pub(super) short_writes: Vec<i64>,
     /// Checkpoints whose parent is gone and which do not need it.
     pub(super) parentless: Vec<i64>,
     /// Numbers of threads whose name is lost.
     pub(super) nameless: Vec<i64>,
+    /// Pages are damaged.
+    pages: bool,
     /// An index does not fit its table.
     pub(super) indices: bool,
+    /// Checkpoints are not found by their step.
+    pub(super) steps: bool,
     /// Counts of references or rows that belong to nothing.
     pub(super) counts: bool,
     /// Rows of items of the store that cannot be read.
@@ -88,6 +95,7 @@ impl View<'_> {
         }
         self.memo = Memo::default();
         self.check_names(&mut findings)?;
+        self.check_steps(&mut findings)?;
         self.check_counts(&mut findings)?;
         self.check_items(&mut findings, &step)?;
         Ok(findings)
@@ -159,6 +167,7 @@ impl View<'_> {
                     Some("the index is made again"),
                 );
             } else {
+                findings.pages = true;
                 // The pages themselves: only a copy from before, or SQLite's own recovery, brings them back.
                 findings.damage(None, format!("The file: {message}"), None);
             }
@@ -177,6 +186,21 @@ impl View<'_> {
             findings.nameless.push(thread);
             let what = format!("The name of thread number {thread} is lost");
             findings.damage(None, what, Some("it is called `recovered` and its number"));
+        }
+        Ok(())
+    }
+
+    /// The table of steps must have every checkpoint up to the row that it says, and no other.
+    fn check_steps(&self, findings: &mut Findings) -> Result<(), Fault> {
+        if findings.pages {
+            // They are named, and what stands on them cannot be asked for.
+            return Ok(());
+        }
+        let wrong = steps::wrong(self.conn)?;
+        if wrong > 0 {
+            findings.steps = true;
+            let what = format!("{wrong} entries of the table of steps are wrong or missing");
+            findings.damage(None, what, Some("the table is made again"));
         }
         Ok(())
     }
@@ -211,8 +235,10 @@ impl View<'_> {
                 continue;
             }
             let bad = self.bad_writes(seq)?;
-            if !bad.is_empty() && unreadable(self.read_values(space, seq))?.is_none() {
+            let short = unreadable(self.short_writes(seq, "A checkpoint", &mut Vec::new()))?.is_some();
+            if (short || !bad.is_empty()) && unreadable(self.read_values(space, seq))?.is_none() {
                 findings.writes.extend(bad);
+                findings.short_writes.extend(short.then_some(seq));
                 let repair = "these writes are removed, and their task runs again";
                 findings.damage(Some(&space.thread), what, Some(repair));
                 continue;

@@ -8,9 +8,11 @@ mod commit;
 mod items;
 mod prune;
 mod repair;
+mod tasks;
 mod threads;
 mod values;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -32,17 +34,19 @@ use tokio::sync::oneshot;
 use crate::codec::bytes::rows_blob;
 use crate::codec::chain::{self, Chained, snapshot_due};
 use crate::codec::difference::differences;
-use crate::codec::pack::{Packed, Unpackable, read_refs, refs_blob, split};
-use crate::codec::record::{Delta, Rows};
+use crate::codec::pack::{Packed, Unpackable, read_refs, refers, refs_blob, split};
+use crate::codec::record::{Delta, Rows, Tasks};
 use crate::codec::text::uuid_bytes;
 use crate::codec::value::{json, nested, short};
 use crate::codec::warm::Warm;
 
 use super::columns::{IdColumn, id_column, time_column};
-use super::fault::Fault;
+use super::fault::{Fault, is_corrupt};
 use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
 use super::reader::{Memo, Metas, Names, SOURCES, State, View, refs_of_writes};
 use super::slot::{Link, Shape, Slot};
+use super::steps::{self, Tail};
+use tasks::Written;
 
 /// What every commit looks into.
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -51,8 +55,6 @@ type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 const KNOWN: usize = 4096;
 /// Longest JSON text of a value that stands in the delta: a row would take more, and the time of an insert.
 const SHORT: usize = 100;
-/// Tasks with writes that are remembered for a checkpoint; for more, the table is asked.
-const TASKS: usize = 64;
 
 /// Something for the writer to do.
 #[derive(Debug)]
@@ -161,14 +163,19 @@ pub(super) struct Writer {
     known: Map<(i64, CheckpointId), Arc<Known>>,
     /// The greatest id of a namespace, or one that is greater: what comes after it is not stored.
     newest: Map<i64, [u8; 16]>,
-    /// For checkpoints that were stored here, the tasks whose writes are stored.
-    tasks: Map<i64, Vec<TaskId>>,
+    /// For checkpoints that were stored here, what tasks wrote.
+    written: Map<i64, Written>,
     data_version: i64,
     shelves: Shelves,
     warm: Arc<Warm<State>>,
     fresh: Fresh,
     /// How often rows were removed; nothing when that has to be looked up.
     epoch: Option<i64>,
+    /// The row at which the table of steps ends, if that is known.
+    stepped: Option<i64>,
+    tail: Tail,
+    /// The table of steps is not known to be damaged.
+    has_steps: Cell<bool>,
     /// Whether the current job has changed anything.
     wrote: bool,
     /// What would go is only looked at.
@@ -217,12 +224,15 @@ impl Writer {
             spaces: Map::default(),
             known: Map::default(),
             newest: Map::default(),
-            tasks: Map::default(),
+            written: Map::default(),
             data_version: 0,
             shelves: Shelves::new()?,
             warm,
             fresh: Fresh::default(),
             epoch: None,
+            stepped: None,
+            tail: Tail::default(),
+            has_steps: Cell::new(true),
             wrote: false,
             planning: false,
             begun: false,
@@ -246,10 +256,14 @@ impl Writer {
                 Ok(()) => self.begun = true,
             }
         }
-        for (answer, outcome) in self.group(group) {
+        let (jobs, answers): (Vec<Job>, Vec<Answer>) = group.into_iter().unzip();
+        let outcomes = self.group(&jobs.iter().collect::<Vec<_>>());
+        for (answer, outcome) in answers.into_iter().zip(outcomes) {
             // A caller that stopped waiting does not want to know.
             let _ = answer.send(outcome);
         }
+        // What was stored is let go of when nobody waits for it any more.
+        drop(jobs);
         Vec::new()
     }
 
@@ -268,13 +282,12 @@ impl Writer {
         self.pages.load(Ordering::Relaxed)
     }
 
-    fn group(&mut self, group: Vec<Request>) -> Vec<(Answer, Outcome)> {
-        let jobs: Vec<&Job> = group.iter().map(|(job, _)| job).collect();
-        let first = self.together(&jobs);
+    fn group(&mut self, jobs: &[&Job]) -> Vec<Outcome> {
+        let first = self.together(jobs);
         if first.is_err() {
             self.be_patient(true);
         }
-        let outcomes = match first {
+        match first {
             Ok(outcomes) => outcomes,
             // The transaction was undone. Alone, a job cannot spoil another.
             Err(_) if jobs.len() > 1 => jobs
@@ -282,17 +295,24 @@ impl Writer {
                 .map(|job| self.together(&[job]).and_then(|mut one| one.remove(0)))
                 .collect(),
             Err(error) => vec![Err(error)],
-        };
-        group
-            .into_iter()
-            .map(|(_, answer)| answer)
-            .zip(outcomes)
-            .collect()
+        }
+    }
+
+    /// Runs jobs in one transaction. One that met a damaged page cannot be committed, so they are run again when that was
+    /// in the table of steps, which they can do without.
+    fn together(&mut self, jobs: &[&Job]) -> Result<Vec<Outcome>, StorageError> {
+        let had_steps = self.has_steps.get();
+        let outcomes = self.attempt(jobs);
+        if outcomes.is_ok() || self.has_steps.get() == had_steps {
+            return outcomes;
+        }
+        self.be_patient(true);
+        self.attempt(jobs)
     }
 
     /// Runs jobs in one transaction. A job that fails before it wrote anything fails alone; otherwise everything is
     /// undone and the error is for all.
-    fn together(&mut self, jobs: &[&Job]) -> Result<Vec<Outcome>, StorageError> {
+    fn attempt(&mut self, jobs: &[&Job]) -> Result<Vec<Outcome>, StorageError> {
         let path = self.path.clone();
         let what = || jobs.first().map_or_else(String::new, |job| job.what());
         if !std::mem::take(&mut self.begun) {
@@ -310,10 +330,10 @@ impl Writer {
             }
             outcomes.push(outcome);
         }
-        let committed = self
-            .conn
-            .prepare_cached("COMMIT")
-            .and_then(|mut commit| commit.execute([]));
+        let committed = self.keep_steps().and_then(|()| {
+            let mut commit = self.conn.prepare_cached("COMMIT")?;
+            commit.execute([])
+        });
         if let Err(error) = committed {
             self.undo();
             return Err(Fault::from(error).worded(&what(), &path));
@@ -351,9 +371,33 @@ impl Writer {
         }
         if self.epoch.is_none() {
             // Without it nothing is kept at hand, and everything else works.
-            self.epoch = epoch(&self.conn).ok();
+            let found = self
+                .conn
+                .prepare_cached("SELECT removals, stepped FROM epochs")
+                .and_then(|mut read| read.query_row([], |row| Ok((row.get(0)?, row.get(1)?))))
+                .ok();
+            (self.epoch, self.stepped) = found.unzip();
         }
         Ok(())
+    }
+
+    /// Brings the table of steps up to date when there is much to put into it.
+    fn keep_steps(&mut self) -> rusqlite::Result<()> {
+        let due = self.stepped.is_some_and(|stepped| self.tail.is_due(stepped));
+        if due && self.has_steps.get() {
+            self.stepped = steps::fill(&self.conn).map_err(|error| self.without_steps(error))?;
+            self.tail = Tail::default();
+        }
+        Ok(())
+    }
+
+    /// Where a page of the table of steps is damaged, it is left as it is from now on: it must keep nobody from storing.
+    fn without_steps(&self, error: rusqlite::Error) -> rusqlite::Error {
+        if is_corrupt(&error) {
+            tracing::warn!(%error, file = %self.path.display(), "checkpoints are not found by their step at once");
+            self.has_steps.set(false);
+        }
+        error
     }
 
     fn undo(&mut self) {
@@ -365,6 +409,7 @@ impl Writer {
         }
         self.forget();
         self.fresh = Fresh::default();
+        self.tail = Tail::default();
         self.epoch = None;
     }
 
@@ -378,7 +423,7 @@ impl Writer {
         self.spaces.clear();
         self.known.clear();
         self.newest.clear();
-        self.tasks.clear();
+        self.written.clear();
     }
 
     fn job(&mut self, job: &Job) -> Result<Done, Fault> {
@@ -413,10 +458,16 @@ impl Writer {
     /// Rows may be gone, and others be given their numbers: nobody is to take what is at hand for them.
     fn removed(&mut self) -> Result<(), Fault> {
         if self.wrote {
-            let count = "INSERT INTO epochs VALUES (1, 1)
-                         ON CONFLICT (id) DO UPDATE SET removals = removals + 1 RETURNING removals";
-            let epoch = self.conn.prepare_cached(count)?.query_row([], |row| row.get(0))?;
-            self.epoch = Some(epoch);
+            // The number of the last checkpoint may be given again, to one that is not in the table of steps.
+            let count = "INSERT INTO epochs (id, removals) VALUES (1, 1)
+                         ON CONFLICT (id) DO UPDATE SET removals = removals + 1,
+                         stepped = min(stepped, (SELECT coalesce(max(seq), 0) FROM checkpoints))
+                         RETURNING removals, stepped";
+            let (epoch, stepped) = self
+                .conn
+                .prepare_cached(count)?
+                .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            (self.epoch, self.stepped) = (Some(epoch), Some(stepped));
             // What this transaction stored before is not kept at hand; it may have been removed again.
             self.fresh = Fresh::default();
         }

@@ -1,6 +1,5 @@
 //! Commits: checkpoints, the values that changed with them, and what tasks wrote.
 
-use super::values::one;
 use super::*;
 
 impl Writer {
@@ -33,16 +32,21 @@ impl Writer {
             Some(space) => space,
             None => self.make_space(thread, ns)?,
         };
-        if let Some(put) = put {
-            let seq = match self.seq(space, &put.checkpoint.id)? {
-                Some(seq) => seq,
-                None => self.put(space, thread, put)?,
-            };
-            owners.insert(put.checkpoint.id.clone(), seq);
-        }
+        // What belongs to a checkpoint that is stored goes into its row before the next one is stored behind it: a row in
+        // the middle that grows would split its page.
         for task in writes {
             if let Some(seq) = owners.get(&task.checkpoint_id) {
                 self.write(*seq, thread, task)?;
+            }
+        }
+        if let Some(put) = put {
+            let id = &put.checkpoint.id;
+            let seq = match self.seq(space, id)? {
+                Some(seq) => seq,
+                None => self.put(space, thread, put)?,
+            };
+            for task in writes.iter().filter(|task| task.checkpoint_id == *id) {
+                self.write(seq, thread, task)?;
             }
         }
         // The next commit builds on the new checkpoint: what is remembered is one for each thread that moves, not many
@@ -198,7 +202,7 @@ impl Writer {
 
     pub(super) fn forget_one(&mut self, space: i64, id: &CheckpointId) {
         if let Some(known) = self.known.remove(&(space, id.clone())) {
-            self.tasks.remove(&known.seq);
+            self.written.remove(&known.seq);
         }
     }
 
@@ -321,7 +325,8 @@ impl Writer {
         if let (Some(newest), Some(id)) = (self.newest.get_mut(&space), uuid_bytes(checkpoint.id.as_str())) {
             *newest = id.max(*newest);
         }
-        self.tasks.insert(seq, Vec::new());
+        self.written.insert(seq, Written::nothing(blob.len()));
+        self.tail.stored(space, seq);
         Ok(seq)
     }
 
@@ -365,74 +370,5 @@ impl Writer {
             delta.seen.push((self.name(node)?, entry));
         }
         Ok(delta)
-    }
-
-    fn write(&mut self, seq: i64, thread: &ThreadId, task: &TaskWrites) -> Result<(), Fault> {
-        let place = || format!("a write of task {}", task.task_id);
-        let damaged = |cause: String| {
-            let place = format!("The stored writes of task {} of thread {thread}", task.task_id);
-            Fault::corrupt(place, cause)
-        };
-        let id = id_column(task.task_id.as_str());
-        let new = match self.tasks.get_mut(&seq) {
-            Some(tasks) if !tasks.contains(&task.task_id) => {
-                if tasks.len() < TASKS {
-                    tasks.push(task.task_id.clone());
-                } else {
-                    self.tasks.remove(&seq);
-                }
-                true
-            }
-            _ => false,
-        };
-        let stored: Option<(i64, Vec<u8>)> = match new {
-            true => None,
-            false => self
-                .conn
-                .prepare_cached("SELECT id, data FROM writes WHERE checkpoint = ?1 AND task = ?2")?
-                .query_row(params![seq, id], |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()?,
-        };
-        let (row, mut rows) = match stored {
-            Some((row, blob)) => (Some(row), Rows::decode(&blob).map_err(damaged)?),
-            None => (None, Rows::default()),
-        };
-        for write in &task.writes {
-            let there = rows.0.iter().find(|(idx, ..)| *idx == write.idx);
-            match there {
-                Some(_) if write.idx >= 0 => continue,
-                Some((.., old)) => self.shelves.release(&split(old).map_err(damaged)?.0),
-                None => {}
-            }
-            let channel = self.name(&write.channel)?;
-            let packed = self.pack(one(&write.value), place, thread)?;
-            rows.add(write.idx, channel, packed.into_bytes());
-        }
-        let status = self.status(&task.task_id, &rows)?;
-        let blob = rows.encode();
-        self.wrote = true;
-        match row {
-            Some(row) => {
-                self.conn
-                    .prepare_cached("UPDATE writes SET status = ?2, data = ?3 WHERE id = ?1")?
-                    .execute(params![row, status, blob])?;
-            }
-            None => {
-                self.conn
-                    .prepare_cached("INSERT INTO writes (checkpoint, task, path, status, data) VALUES (?1, ?2, ?3, ?4, ?5)")?
-                    .execute(params![seq, id, &*task.task_path, status, blob])?;
-            }
-        }
-        Ok(())
-    }
-
-    fn status(&mut self, task: &TaskId, rows: &Rows) -> Result<i64, Fault> {
-        let channels: Vec<Name> = rows
-            .0
-            .iter()
-            .map(|(_, channel, _)| self.names.name(&self.conn, *channel))
-            .collect::<Result<_, _>>()?;
-        let status = TaskStatus::of(task, channels.iter().map(|name| &**name));
-        Ok(i64::from(status.interrupted) | i64::from(status.failed) << 1)
     }
 }

@@ -5,8 +5,6 @@
 
 use super::*;
 
-use std::cell::Cell;
-
 use crate::codec::pruning::{Looked, doomed};
 
 /// Told that so many more are done; its error ends the work.
@@ -291,9 +289,13 @@ impl Writer {
             "DELETE FROM writes WHERE checkpoint = ?1 RETURNING data",
         ))?;
         let mut checkpoint = self.conn.prepare_cached(self.dropping(
-            "SELECT length(delta) FROM checkpoints WHERE seq = ?1",
-            "DELETE FROM checkpoints WHERE seq = ?1 RETURNING length(delta)",
+            "SELECT length(delta) + coalesce(length(tasks), 0), space, step FROM checkpoints WHERE seq = ?1",
+            "DELETE FROM checkpoints WHERE seq = ?1
+             RETURNING length(delta) + coalesce(length(tasks), 0), space, step",
         ))?;
+        let mut in_steps = self
+            .conn
+            .prepare_cached("DELETE FROM steps WHERE space = ?1 AND step = ?2 AND seq = ?3")?;
         for seq in seqs {
             step(1)?;
             let mut rows = writes.query([seq])?;
@@ -307,8 +309,18 @@ impl Writer {
                     }
                 }
             }
-            let gone: Option<i64> = checkpoint.query_row([seq], |row| row.get(0)).optional()?;
-            freed += gone.map_or(0, |bytes| bytes + CHECKPOINT_BYTES);
+            let gone: Option<(i64, Sql, Sql)> = checkpoint
+                .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .optional()?;
+            let Some((bytes, space, step)) = gone else {
+                continue;
+            };
+            freed += bytes + CHECKPOINT_BYTES;
+            // Without it an entry is left that stands for no checkpoint, and nobody finds it.
+            if !self.planning && self.has_steps.get() {
+                let gone = in_steps.execute(params![space, step, seq]);
+                gone.map_err(|error| self.without_steps(error))?;
+            }
         }
         Ok(freed.unsigned_abs())
     }

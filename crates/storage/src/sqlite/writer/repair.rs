@@ -35,6 +35,11 @@ impl Writer {
                 .prepare_cached("DELETE FROM writes WHERE id = ?1")?
                 .execute([row])?;
         }
+        for seq in &findings.short_writes {
+            self.conn
+                .prepare_cached("UPDATE checkpoints SET tasks = NULL WHERE seq = ?1")?
+                .execute([seq])?;
+        }
         for (thread, gone) in &findings.unreadable {
             if self.checkpoints_of(thread)? == gone.len() as u64 {
                 self.delete(thread, &|_| Ok(()))?;
@@ -47,6 +52,9 @@ impl Writer {
         }
         if findings.words {
             self.cut_words(cutting)?;
+        }
+        if findings.steps {
+            steps::refill(&self.conn)?;
         }
         // The counts may have been what was wrong, so they are not settled but taken again.
         self.forget();

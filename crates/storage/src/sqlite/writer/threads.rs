@@ -131,12 +131,13 @@ impl Writer {
             let new = self
                 .conn
                 .prepare_cached(
-                    "INSERT INTO checkpoints (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta)
-                     SELECT ?2, id, ?3, ts, source, step, ?4, next, updated, depth, weight, ?5
+                    "INSERT INTO checkpoints (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta, tasks)
+                     SELECT ?2, id, ?3, ts, source, step, ?4, next, updated, depth, weight, ?5, tasks
                      FROM checkpoints WHERE seq = ?1",
                 )?
                 .insert(params![seq, target, parent, meta, delta.encode()])?;
             new_seqs.insert(seq, new);
+            self.tail.stored(target, new);
             self.conn
                 .prepare_cached(
                     "INSERT INTO writes (checkpoint, task, path, status, data)

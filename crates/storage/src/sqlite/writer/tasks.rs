@@ -1,0 +1,333 @@
+//! What tasks wrote: short writes go into the row of their checkpoint, the others into a row for each task.
+//!
+//! A commit pays for each page that it changes. The row of the checkpoint that a task belongs to lies on the page on
+//! which the next checkpoint is stored, so what stands there costs nothing; a row of its own changes two more pages, one
+//! of the table and one of its index.
+
+use super::values::one;
+use super::*;
+
+/// Bytes of all writes of a checkpoint that stand in its row.
+const SHORT: usize = 512;
+/// Bytes of a checkpoint's delta up to which they do: a long row would be written anew for each task.
+const ROOM: usize = 1024;
+/// Tasks with rows of their own that are remembered for a checkpoint; for more, the table is asked.
+const REMEMBERED: usize = 64;
+
+/// What is known of the writes of a checkpoint.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// Those in its row.
+    short: Tasks,
+    /// May there be any?
+    room: bool,
+    /// The tasks that have a row of their own, if that is known.
+    rows: Option<Vec<TaskId>>,
+}
+
+impl Written {
+    /// Of a checkpoint that was just stored with a delta of so many bytes.
+    pub(super) fn nothing(delta: usize) -> Self {
+        Self {
+            short: Tasks::default(),
+            room: delta <= ROOM,
+            rows: Some(Vec::new()),
+        }
+    }
+}
+
+/// Where writes of a task stand already.
+enum Place {
+    Nowhere,
+    /// In the row of the checkpoint, at this position.
+    Short(usize),
+    Row(i64),
+}
+
+impl Writer {
+    /// What is known of the writes of a checkpoint, or what its row says.
+    fn written(&mut self, seq: i64, place: impl Fn() -> String) -> Result<Written, Fault> {
+        if let Some(written) = self.written.remove(&seq) {
+            return Ok(written);
+        }
+        let (blob, delta): (Option<Vec<u8>>, i64) = self
+            .conn
+            .prepare_cached("SELECT tasks, length(delta) FROM checkpoints WHERE seq = ?1")?
+            .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let short =
+            Tasks::decode(&blob.unwrap_or_default()).map_err(|cause| Fault::corrupt(place(), cause))?;
+        Ok(Written {
+            short,
+            room: delta <= ROOM as i64,
+            rows: None,
+        })
+    }
+
+    pub(super) fn write(&mut self, seq: i64, thread: &ThreadId, task: &TaskWrites) -> Result<(), Fault> {
+        let place = || format!("a write of task {}", task.task_id);
+        let stored = || format!("The stored writes of task {} of thread {thread}", task.task_id);
+        let damaged = |cause: String| Fault::corrupt(stored(), cause);
+        let known = self.written.contains_key(&seq);
+        let mut written = self.written(seq, stored)?;
+        let (at, mut rows) = self.stored_writes(seq, &task.task_id, &written, damaged)?;
+        for write in &task.writes {
+            let there = rows.0.iter().find(|(idx, ..)| *idx == write.idx);
+            match there {
+                Some(_) if write.idx >= 0 => continue,
+                Some((.., old)) => self.shelves.release(&split(old).map_err(damaged)?.0),
+                None => {}
+            }
+            let channel = self.name(&write.channel)?;
+            let packed = self.pack(one(&write.value), place, thread)?;
+            rows.add(write.idx, channel, packed.into_bytes());
+        }
+        let status = self.status(&task.task_id, &rows)?;
+        let referring = rows.0.iter().any(|(.., data)| refers(data));
+        let data = rows.encode();
+        self.wrote = true;
+        if let Place::Row(row) = at {
+            self.conn
+                .prepare_cached("UPDATE writes SET status = ?2, data = ?3 WHERE id = ?1")?
+                .execute(params![row, status, data])?;
+        } else {
+            let (position, moves) = match at {
+                Place::Short(position) => {
+                    written.short.0[position].2 = data;
+                    (position, true)
+                }
+                _ => {
+                    let entry = (task.task_id.clone(), task.task_path.clone(), data);
+                    written.short.0.push(entry);
+                    (written.short.0.len() - 1, false)
+                }
+            };
+            // Lists look for what asks or has failed in rows only, and so does who counts references.
+            let may = written.room && status == 0 && !referring && written.short.fits(SHORT);
+            let blob = may
+                .then(|| written.short.encode())
+                .filter(|blob| blob.len() <= SHORT);
+            if blob.is_some() {
+                self.set_short(seq, blob)?;
+            } else {
+                let (id, path, data) = written.short.0.remove(position);
+                if moves {
+                    let rest = Some(written.short.encode()).filter(|blob| !blob.is_empty());
+                    self.set_short(seq, rest)?;
+                }
+                self.conn
+                    .prepare_cached("INSERT INTO writes (checkpoint, task, path, status, data) VALUES (?1, ?2, ?3, ?4, ?5)")?
+                    .execute(params![seq, id_column(id.as_str()), &*path, status, data])?;
+                match &mut written.rows {
+                    Some(tasks) if tasks.len() < REMEMBERED => tasks.push(id),
+                    rows => *rows = None,
+                }
+            }
+        }
+        if known {
+            self.written.insert(seq, written);
+        }
+        Ok(())
+    }
+
+    fn set_short(&self, seq: i64, blob: Option<Vec<u8>>) -> Result<(), Fault> {
+        self.conn
+            .prepare_cached("UPDATE checkpoints SET tasks = ?2 WHERE seq = ?1")?
+            .execute(params![seq, blob])?;
+        Ok(())
+    }
+
+    /// What is stored of a task, and where.
+    fn stored_writes(
+        &self,
+        seq: i64,
+        task: &TaskId,
+        written: &Written,
+        damaged: impl Fn(String) -> Fault,
+    ) -> Result<(Place, Rows), Fault> {
+        let of_task = |(id, ..): &(TaskId, Name, Vec<u8>)| id == task;
+        if let Some(position) = written.short.0.iter().position(of_task) {
+            let rows = Rows::decode(&written.short.0[position].2).map_err(damaged)?;
+            return Ok((Place::Short(position), rows));
+        }
+        if written.rows.as_ref().is_some_and(|tasks| !tasks.contains(task)) {
+            return Ok((Place::Nowhere, Rows::default()));
+        }
+        let stored: Option<(i64, Vec<u8>)> = self
+            .conn
+            .prepare_cached("SELECT id, data FROM writes WHERE checkpoint = ?1 AND task = ?2")?
+            .query_row(params![seq, id_column(task.as_str())], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        match stored {
+            Some((row, blob)) => Ok((Place::Row(row), Rows::decode(&blob).map_err(damaged)?)),
+            None => Ok((Place::Nowhere, Rows::default())),
+        }
+    }
+
+    fn status(&mut self, task: &TaskId, rows: &Rows) -> Result<i64, Fault> {
+        let channels: Vec<Name> = rows
+            .0
+            .iter()
+            .map(|(_, channel, _)| self.names.name(&self.conn, *channel))
+            .collect::<Result<_, _>>()?;
+        let status = TaskStatus::of(task, channels.iter().map(|name| &**name));
+        Ok(i64::from(status.interrupted) | i64::from(status.failed) << 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+    use superstep::conformance::{Draft, id};
+    use superstep::{Checkpointer, Commit, Keep, MemorySaver, Pruning, TaskWrites, Write, json, reserved};
+
+    use crate::SqliteSaver;
+
+    #[tokio::test]
+    async fn writes_stand_in_the_row_of_their_checkpoint_as_long_as_they_are_short() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("tasks.db");
+        let memory = MemorySaver::new();
+        let root = Draft::root(id(1)).set("x", 1).put();
+        let wide = Draft::root(id(2)).set("x", "0123456789".repeat(9));
+        let wide = (0..20).fold(wide, |wide, n| wide.set(&format!("k{n}"), "0123456789".repeat(9)));
+        let wide = wide.put();
+        let first = |put| Commit {
+            thread: "t".into(),
+            ns: "".into(),
+            writes: Vec::new(),
+            put: Some(put),
+        };
+        let (none, text) = (json!(null), json!("text ".repeat(5)));
+        let long: superstep::Value = (0..400).collect::<Vec<i32>>().into();
+        // Whose writes, the checkpoint they are of, and how many tasks have a row of their own then.
+        let steps = [
+            ("a", 1, 0, "x", &none, 0),
+            ("b", 1, 0, "x", &text, 0),
+            ("a", 1, 1, "y", &text, 0),
+            ("a", 1, 1, "y", &none, 0),
+            ("b", 1, 7, "y", &long, 1),
+            ("b", 1, 8, "y", &none, 1),
+            ("c", 1, -3, reserved::INTERRUPT, &text, 2),
+            ("c", 1, 0, "x", &text, 2),
+            ("a", 1, 2, "x", &json!("a part of its own ".repeat(60)), 3),
+            ("d", 1, -4, reserved::RESUME, &none, 3),
+            ("d", 1, -4, reserved::RESUME, &text, 3),
+            ("d", 1, -1, reserved::ERROR, &text, 4),
+            ("e", 1, 0, "x", &none, 4),
+            ("wide", 2, 0, "x", &none, 5),
+        ];
+        for again in [false, true] {
+            let mut saver = SqliteSaver::open(&file).expect("opens");
+            for put in [&root, &wide] {
+                saver.commit(first(put.clone())).await.expect("stores");
+                memory.commit(first(put.clone())).await.expect("stores");
+            }
+            for (n, (task, of, idx, channel, value, rows)) in steps.iter().enumerate() {
+                let commit = Commit {
+                    put: None,
+                    writes: vec![TaskWrites {
+                        checkpoint_id: id(*of),
+                        task_id: (*task).into(),
+                        task_path: format!("path {task} {again}").as_str().into(),
+                        writes: vec![Write {
+                            idx: *idx,
+                            channel: (*channel).into(),
+                            value: (*value).clone(),
+                        }],
+                    }],
+                    ..first(root.clone())
+                };
+                if n % 3 == 0 {
+                    // What is known of a checkpoint is read again.
+                    drop(saver);
+                    saver = SqliteSaver::open(&file).expect("opens");
+                }
+                saver.commit(commit.clone()).await.expect("stores");
+                memory.commit(commit).await.expect("stores");
+                let conn = Connection::open(&file).expect("opens");
+                let found: i64 = conn
+                    .query_row("SELECT count(*) FROM writes", [], |row| row.get(0))
+                    .expect("counts");
+                let wanted = if again { 5 } else { *rows };
+                assert_eq!(found, wanted, "after {n} {task}");
+                for of in [1, 2] {
+                    let found = saver
+                        .get(&"t".into(), "", Some(&id(of)))
+                        .await
+                        .expect("reads")
+                        .expect("there");
+                    let wanted = memory
+                        .get(&"t".into(), "", Some(&id(of)))
+                        .await
+                        .expect("reads")
+                        .expect("there");
+                    assert_eq!(found.pending_writes, wanted.pending_writes, "after {n} {task}");
+                }
+            }
+            assert!(saver.verify(false).await.expect("checks").is_sound());
+        }
+        let saver = SqliteSaver::open(&file).expect("opens");
+        for saver in [&saver as &dyn Checkpointer, &memory] {
+            saver.copy_thread(&"t".into(), &"u".into()).await.expect("copies");
+            saver
+                .prune(&Pruning::threads(["t".into()], Keep::Nothing))
+                .await
+                .expect("prunes");
+        }
+        let found = saver.list(&Default::default()).await.expect("reads");
+        assert_eq!(found, memory.list(&Default::default()).await.expect("reads"));
+        assert!(saver.verify(false).await.expect("checks").is_sound());
+        let lens = saver.lens(&"u".into()).await.expect("measures");
+        assert_eq!(lens.checkpoints.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn what_another_program_wrote_for_a_checkpoint_stays() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("tasks.db");
+        let programs = [(); 2].map(|()| SqliteSaver::open(&file).expect("opens"));
+        let memory = MemorySaver::new();
+        let put = Draft::root(id(1)).put();
+        for n in 0..60 {
+            let write = |idx, value: superstep::Value| Write {
+                idx,
+                channel: "x".into(),
+                value,
+            };
+            let task = TaskWrites {
+                checkpoint_id: id(1),
+                task_id: format!("task {}", n / 3).as_str().into(),
+                task_path: "".into(),
+                writes: vec![write(n % 4, n.into()), write(-4, format!("from {n}").into())],
+            };
+            let commit = Commit {
+                thread: "t".into(),
+                ns: "".into(),
+                writes: vec![task],
+                // With its first writes, and once more with later ones.
+                put: (n % 20 == 0).then(|| put.clone()),
+            };
+            let saver = &programs[usize::try_from(n % 2).expect("small")];
+            saver.commit(commit.clone()).await.expect("stores");
+            memory.commit(commit).await.expect("stores");
+        }
+        let all = Default::default();
+        let wanted = memory.list(&all).await.expect("reads");
+        for saver in &programs {
+            assert_eq!(saver.list(&all).await.expect("reads"), wanted);
+            assert!(saver.verify(false).await.expect("checks").is_sound());
+        }
+        let count = |sql| -> i64 {
+            let conn = Connection::open(&file).expect("opens");
+            conn.query_row(sql, [], |row| row.get(0)).expect("counts")
+        };
+        let rows = count("SELECT count(*) FROM writes");
+        assert!(
+            (1..20).contains(&rows),
+            "{rows} of 20 tasks have rows of their own"
+        );
+        assert!(count("SELECT length(tasks) FROM checkpoints") <= 512);
+    }
+}
