@@ -41,13 +41,89 @@ impl Postgres {
         if crate::unwanted("PostgreSQL") {
             return None;
         }
-        let Some(programs) = programs().into_iter().next() else {
+        Some(Self::start_from(&Self::installed(), settings))
+    }
+
+    fn installed() -> PathBuf {
+        programs().into_iter().next().unwrap_or_else(|| {
             panic!(
                 "PostgreSQL is not installed. Run `apt-get install postgresql` (`./dev test` does), or set \
                  SUPERSTEP_WITHOUT_SERVERS=1 to skip the tests that need it."
             )
-        };
-        Some(Self::start_from(&programs, settings))
+        })
+    }
+
+    /// Starts a server that has a disk of so many megabytes: for its log (`pg_wal`), or for
+    /// [`Postgres::database_on_disk`]. Only root can; for others there is `None`.
+    ///
+    /// # Panics
+    /// As [`Postgres::start_with`].
+    pub fn start_on_disk(megabytes: u64, log: bool) -> Option<Self> {
+        if crate::unwanted("PostgreSQL") {
+            return None;
+        }
+        let programs = Self::installed();
+        let mut said = String::new();
+        for _ in 0..TRIES {
+            let account = Account::instead_of_root(&["postgres", "nobody"]);
+            let mut place = Place::new("postgres", account, Signal::INT);
+            if !place.with_disk(megabytes << 20) {
+                return None;
+            }
+            // The smallest pieces of the log, and as few as the server can do with; none is kept to be written over.
+            let small = [
+                ("min_wal_size", "2MB"),
+                ("max_wal_size", "4MB"),
+                ("wal_recycle", "off"),
+            ];
+            let making: &[&str] = match log {
+                true => &["--wal-segsize=1", "--waldir=disk/log"],
+                false => &[],
+            };
+            match Self::try_start_at(place, &programs, if log { &small } else { &[] }, making) {
+                Ok(postgres) => return Some(postgres),
+                Err(words) => said = words,
+            }
+        }
+        panic!("no PostgreSQL server could be started on a small disk; the last one said:\n{said}");
+    }
+
+    /// The address of a new, empty database on the small disk.
+    ///
+    /// # Panics
+    /// When the server does not make it.
+    pub fn database_on_disk(&self) -> String {
+        let made = self
+            .place()
+            .command("mkdir")
+            .args(["-m", "700", "disk/tables"])
+            .status();
+        assert!(made.is_ok_and(|made| made.success()), "a folder on the disk");
+        let folder = self.place().folder.join("disk/tables");
+        self.create_from(&format!(
+            "CREATE TABLESPACE small LOCATION '{}'",
+            folder.display()
+        ));
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.create_from(&format!("CREATE DATABASE {name} TABLESPACE small"));
+        let (server, _) = self.url.rsplit_once('/').expect("the address names a database");
+        format!("{server}/{name}")
+    }
+
+    /// Somebody else fills the small disk, but for so many bytes.
+    ///
+    /// # Panics
+    /// When that cannot be written.
+    pub fn fill_disk(&self, leaving: u64) {
+        self.place().fill(leaving);
+    }
+
+    /// What filled the small disk is removed.
+    ///
+    /// # Panics
+    /// When it was not filled.
+    pub fn empty_disk(&self) {
+        self.place().empty();
     }
 
     /// Starts a server that offers TLS, and gives the file of its certificate, which is its own authority.
@@ -125,16 +201,30 @@ impl Postgres {
     }
 
     fn try_start(programs: &Path, settings: &[(&str, &str)]) -> Result<Self, String> {
-        let (port, password) = (free_port(), password());
         let account = Account::instead_of_root(&["postgres", "nobody"]);
         // SIGINT is PostgreSQL's fast shutdown: it does not wait for clients.
         let place = Place::new("postgres", account, Signal::INT);
+        Self::try_start_at(place, programs, settings, &[])
+    }
+
+    fn try_start_at(
+        place: Place,
+        programs: &Path,
+        settings: &[(&str, &str)],
+        making: &[&str],
+    ) -> Result<Self, String> {
+        let (port, password) = (free_port(), password());
         fs::write(place.folder.join("password"), &password).expect("the folder can be written");
         let made = place
             .command(programs.join("initdb"))
             .args(["--pgdata=data", "--auth=scram-sha-256", "--pwfile=password"])
             .args(["--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"])
             .arg(format!("--username={USER}"))
+            .args(making.iter().map(|option| match option.split_once("=disk") {
+                // It wants a whole path.
+                Some((name, rest)) => format!("{name}={}/disk{rest}", place.folder.display()),
+                None => (*option).to_owned(),
+            }))
             .output()
             .map_err(|error| format!("initdb: {error}"))?;
         if !made.status.success() {
@@ -208,6 +298,27 @@ impl Postgres {
             true => Ok(()),
             false => Err(String::from_utf8_lossy(&made.stderr).into_owned()),
         }
+    }
+
+    /// Has the server do something, as its superuser.
+    fn create_from(&self, sql: &str) {
+        let done = self
+            .place()
+            .command(self.programs.join("psql"))
+            .args(["--host=127.0.0.1", "--no-password", "--no-psqlrc", "--quiet"])
+            .args(["--dbname=postgres", "--command", sql])
+            .arg(format!("--port={}", self.port))
+            .arg(format!("--username={USER}"))
+            .env("PGPASSWORD", &self.password)
+            .stdin(Stdio::null())
+            .output();
+        let said = done
+            .as_ref()
+            .map(|done| String::from_utf8_lossy(&done.stderr).into_owned());
+        assert!(
+            done.as_ref().is_ok_and(|done| done.status.success()),
+            "{sql}: {said:?}"
+        );
     }
 
     /// Where it is, password included.

@@ -1,7 +1,7 @@
 //! A server process with a folder and a watchdog.
 
 use std::fs::{self, File, Permissions};
-use std::io::ErrorKind;
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -64,7 +64,12 @@ pub(crate) struct Place {
     stop: Signal,
     watchdog: Child,
     server: Option<Child>,
+    /// Holds a small disk, which is gone with it.
+    disk: Option<Child>,
 }
+
+/// Mounts a small disk that only its children see, and holds it until its input ends.
+const DISK: &str = r#"mount -t tmpfs -o "size=$1" tmpfs disk && chmod 777 disk && echo mounted && exec cat"#;
 
 impl Place {
     /// A new folder. `stop` asks the server to stop in good order.
@@ -97,14 +102,75 @@ impl Place {
             stop,
             watchdog,
             server: None,
+            disk: None,
         }
+    }
+
+    /// Makes `disk` in the folder a disk of so many bytes, for every program that is started from now on. False, with a
+    /// line that says so, when this user may not mount one.
+    pub(crate) fn with_disk(&mut self, bytes: u64) -> bool {
+        fs::create_dir(self.folder.join("disk")).expect("the folder can be written");
+        let mut command = Command::new("unshare");
+        command
+            .args(["--mount", "sh", "-c", DISK, "disk", &bytes.to_string()])
+            .current_dir(&self.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0);
+        let mut holder = command.spawn().expect("unshare is part of every Linux");
+        let mut said = String::new();
+        let words = holder.stdout.take().expect("its output is ours");
+        let read = BufReader::new(words).read_line(&mut said);
+        if read.is_err() || said.trim() != "mounted" {
+            let _ = holder.kill();
+            let _ = holder.wait();
+            println!("skipped: a small disk cannot be mounted here");
+            return false;
+        }
+        self.disk = Some(holder);
+        true
+    }
+
+    /// Where what fills the small disk is, as this process reaches it.
+    fn filling(&self) -> PathBuf {
+        let holder = self.disk.as_ref().map_or(0, Child::id);
+        PathBuf::from(format!("/proc/{holder}/root{}/disk/other", self.folder.display()))
+    }
+
+    /// Somebody else fills the small disk, but for so many bytes.
+    pub(crate) fn fill(&self, leaving: u64) {
+        let other = self.filling();
+        let disk = other.parent().expect("a folder");
+        let free = rustix::fs::statvfs(disk).expect("the disk can be asked");
+        let room = free.f_bavail * free.f_frsize;
+        let bytes = vec![0_u8; usize::try_from(room.saturating_sub(leaving)).expect("a small disk")];
+        fs::write(other, bytes).expect("there is so much room");
+    }
+
+    /// What filled the small disk is removed.
+    pub(crate) fn empty(&self) {
+        fs::remove_file(self.filling()).expect("it was filled");
     }
 
     /// A program that runs in the folder as the server's user.
     pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
-        let mut command = Command::new(program.as_ref());
-        command.current_dir(&self.folder);
-        as_account(&mut command, self.account);
+        let Some(disk) = &self.disk else {
+            let mut command = Command::new(program.as_ref());
+            command.current_dir(&self.folder);
+            as_account(&mut command, self.account);
+            return command;
+        };
+        // Only root enters where the disk is; each program takes the place of the one before it, with its number.
+        let mut command = Command::new("nsenter");
+        command
+            .arg(format!("--mount=/proc/{}/ns/mnt", disk.id()))
+            .arg(format!("--wdns={}", self.folder.display()));
+        if let Some(Account { uid, gid }) = self.account {
+            command
+                .args(["setpriv", "--clear-groups"])
+                .args([format!("--reuid={uid}"), format!("--regid={gid}")]);
+        }
+        command.arg(program.as_ref());
         command
     }
 
@@ -180,6 +246,10 @@ impl Drop for Place {
         }
         drop(self.watchdog.stdin.take());
         let _ = self.watchdog.wait();
+        if let Some(mut disk) = self.disk.take() {
+            drop(disk.stdin.take());
+            let _ = disk.wait();
+        }
     }
 }
 

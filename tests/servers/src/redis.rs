@@ -49,7 +49,49 @@ impl Redis {
         panic!("no Redis server could be started; the last one said:\n{said}");
     }
 
+    /// Starts a server that keeps its file on a disk of so many megabytes; only root can, and for others there is `None`.
+    ///
+    /// # Panics
+    /// As [`Redis::start_with`].
+    pub fn start_on_disk(megabytes: u64) -> Option<Self> {
+        if crate::unwanted("Redis") {
+            return None;
+        }
+        let mut said = String::new();
+        for _ in 0..TRIES {
+            let mut place = Place::new("redis", None, Signal::TERM);
+            if !place.with_disk(megabytes << 20) {
+                return None;
+            }
+            match Self::try_start_at(place, &[("dir", "disk"), ("auto-aof-rewrite-percentage", "0")]) {
+                Ok(redis) => return Some(redis),
+                Err(words) => said = words,
+            }
+        }
+        panic!("no Redis server could be started on a small disk; the last one said:\n{said}");
+    }
+
+    /// Somebody else fills the small disk, but for so many bytes.
+    ///
+    /// # Panics
+    /// When that cannot be written.
+    pub fn fill_disk(&self, leaving: u64) {
+        self.place().fill(leaving);
+    }
+
+    /// What filled the small disk is removed.
+    ///
+    /// # Panics
+    /// When it was not filled.
+    pub fn empty_disk(&self) {
+        self.place().empty();
+    }
+
     fn try_start(settings: &[(&str, &str)]) -> Result<Self, String> {
+        Self::try_start_at(Place::new("redis", None, Signal::TERM), settings)
+    }
+
+    fn try_start_at(place: Place, settings: &[(&str, &str)]) -> Result<Self, String> {
         let (port, password) = (free_port(), password());
         let own = [
             ("bind", "127.0.0.1"),
@@ -66,7 +108,7 @@ impl Redis {
             .flat_map(|(name, value)| [format!("--{name}"), (*value).to_owned()])
             .collect();
         let redis = Redis {
-            place: Mutex::new(Place::new("redis", None, Signal::TERM)),
+            place: Mutex::new(place),
             settings,
             port,
             url: format!("redis://:{password}@127.0.0.1:{port}/0"),

@@ -1,6 +1,7 @@
 //! Every backend, put through everything.
 
 mod damage;
+mod disks;
 mod faults;
 mod histories;
 mod kills;
