@@ -3,6 +3,7 @@
 //! What an operation is about is named by small numbers (the n-th thread, the n-th checkpoint made so far), so a
 //! history stays meaningful when it is made shorter in the search for the smallest one that fails.
 
+mod crossing;
 mod making;
 mod names;
 mod operations;
@@ -21,7 +22,7 @@ use superstep::{
 
 use making::{apply, put_of};
 use names::{RUNS, TASK_CHANNELS, channel, run_name, space, thread};
-pub use operations::{Change, Edit, Look, Made, Operation, Task, Way, histories};
+pub use operations::{Change, Edit, Look, Made, Operation, Step, Task, Way, histories};
 pub use values::{any_json, any_value};
 
 use crate::model::Model;
@@ -32,6 +33,7 @@ pub async fn run(place: &Place, history: &[Operation]) -> Result<(), String> {
     let mut run = Run {
         place,
         saver: place.open().await.map_err(said)?,
+        beside: None,
         model: Model::default(),
         made: Vec::new(),
         seen: BTreeSet::new(),
@@ -49,6 +51,8 @@ pub async fn run(place: &Place, history: &[Operation]) -> Result<(), String> {
 struct Run<'a> {
     place: &'a Place,
     saver: Arc<dyn Checkpointer>,
+    /// Another program on the same place, once there is one.
+    beside: Option<Arc<dyn Checkpointer>>,
     model: Model,
     /// Every checkpoint made so far, oldest first, stored or not.
     made: Vec<Checkpoint>,
@@ -192,6 +196,7 @@ impl Run<'_> {
     async fn step(&mut self, operation: &Operation) -> Result<(), String> {
         match operation {
             Operation::Commit(way, changes) => self.store(*way, changes).await?,
+            Operation::Cross(lines) => self.cross(lines).await?,
             Operation::Delete(n) => {
                 let thread = thread(*n);
                 self.saver.delete_thread(&thread).await.map_err(said)?;
@@ -322,10 +327,22 @@ impl Run<'_> {
     async fn reopen(&mut self) -> Result<(), String> {
         if self.place.backend.is_durable() {
             // The last handle goes before the next comes, for backends that only one may hold.
+            self.beside = None;
             self.saver = Arc::new(superstep::MemorySaver::new());
             self.saver = self.place.open().await.map_err(said)?;
         }
         Ok(())
+    }
+
+    /// Another program on the place; the same where it lets in only one.
+    async fn another(&mut self) -> Result<Arc<dyn Checkpointer>, String> {
+        if !self.place.backend.is_shared() {
+            return Ok(self.saver.clone());
+        }
+        if self.beside.is_none() {
+            self.beside = Some(self.place.open().await.map_err(said)?);
+        }
+        Ok(self.beside.clone().unwrap_or_else(|| self.saver.clone()))
     }
 
     async fn look(&self, look: &Look) -> Result<(), String> {

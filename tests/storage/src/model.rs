@@ -12,7 +12,7 @@ use superstep::{
 };
 
 /// Where a checkpoint is.
-type Address = (ThreadId, Name, CheckpointId);
+pub type Address = (ThreadId, Name, CheckpointId);
 
 /// Everything that is stored.
 #[derive(Clone, Debug, Default)]
@@ -154,19 +154,41 @@ impl Model {
 
     /// Copies what the other thread does not have yet.
     pub fn copy(&mut self, from: &ThreadId, to: &ThreadId) {
-        let rows: Vec<(Address, Row)> = self
-            .rows
-            .iter()
-            .filter(|((thread, _, _), _)| thread == from)
-            .map(|((_, ns, id), row)| ((to.clone(), ns.clone(), id.clone()), row.clone()))
-            .collect();
-        for (address, row) in rows {
-            self.rows.entry(address).or_insert(row);
+        self.add(to, &self.of(from));
+    }
+
+    /// The model of one thread.
+    pub fn of(&self, thread: &ThreadId) -> Self {
+        let own = self.rows.iter().filter(|((of, ..), _)| of == thread);
+        Self {
+            rows: own.map(|(address, row)| (address.clone(), row.clone())).collect(),
         }
+    }
+
+    /// Adds what a thread does not have yet.
+    pub fn add(&mut self, to: &ThreadId, rows: &Self) {
+        for ((_, ns, id), row) in &rows.rows {
+            let address = (to.clone(), ns.clone(), id.clone());
+            self.rows.entry(address).or_insert_with(|| row.clone());
+        }
+    }
+
+    /// Removes these.
+    pub fn remove(&mut self, doomed: &BTreeSet<Address>) {
+        self.rows.retain(|address, _| !doomed.contains(address));
     }
 
     /// Removes the past, and says what went; bytes are not known here.
     pub fn prune(&mut self, pruning: &Pruning) -> Removal {
+        let (removal, doomed) = self.plan(pruning);
+        if !pruning.dry_run {
+            self.remove(&doomed);
+        }
+        removal
+    }
+
+    /// What pruning would remove.
+    pub fn plan(&self, pruning: &Pruning) -> (Removal, BTreeSet<Address>) {
         let in_scope = |thread: &ThreadId| match &pruning.scope {
             Scope::Threads(threads, _) => threads.contains(thread),
             Scope::Runs(_) => true,
@@ -226,10 +248,7 @@ impl Model {
             bytes: None,
             branches: branches.collect(),
         };
-        if !pruning.dry_run {
-            self.rows.retain(|address, _| !doomed.contains(address));
-        }
-        removal
+        (removal, doomed)
     }
 }
 

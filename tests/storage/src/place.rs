@@ -56,6 +56,11 @@ impl Backend {
         self != Backend::Memory
     }
 
+    /// Several programs may have it open.
+    pub fn is_shared(self) -> bool {
+        self.is_durable() && self != Backend::File
+    }
+
     /// An empty place; `None` when it needs a server and servers are not wanted here.
     pub fn place(self) -> Option<Place> {
         let folder = tempfile::tempdir().expect("a temporary folder");

@@ -69,7 +69,8 @@ impl Begun {
             return Ok(None);
         }
         let mut text = Vec::new();
-        if doomed.len() < heads.len() {
+        let all = doomed.len() == heads.len();
+        if !all {
             let gone = |ns: &Name, id: &CheckpointId| doomed.contains(&(ns.clone(), id.clone()));
             let source = Source {
                 path: &self.path,
@@ -80,7 +81,8 @@ impl Begun {
             };
             source.copy(&mut text, &self.thread, &self.read()?, at)?;
         }
-        removal.threads = u64::from(text.is_empty());
+        // What has come since it began is among the heads, and not in the text yet.
+        removal.threads = u64::from(all);
         removal.bytes = Some(self.bytes.saturating_sub(text.len() as u64));
         let anew = if pruning.dry_run {
             None

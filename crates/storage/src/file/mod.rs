@@ -204,10 +204,10 @@ impl FileSaver {
             };
             let (file, pruning, at) = (begun.file, pruning.clone(), at.clone());
             let pruned = blocking(PRUNING, move || begun.prune(&pruning, &at)).await;
-            let current = self.shared.file_of(thread).map(|(_, file)| file);
             match pruned {
-                // Its file was replaced under its hands.
-                Err(StorageError::Corrupt { .. }) if current != file => {}
+                Err(StorageError::Stopped) => return Err(StorageError::Stopped),
+                // Its file was replaced or removed under its hands.
+                Err(_) if self.is_replaced(thread, file).await? => {}
                 Err(error) => return Err(error),
                 Ok(None) => return Ok(Removal::default()),
                 Ok(Some(Pruned { removal, anew: None })) => return Ok(removal),
@@ -221,6 +221,13 @@ impl FileSaver {
                 }
             }
         }
+    }
+
+    /// True when the thread has another file now, or none. The writer is asked, because it may be about to do it.
+    async fn is_replaced(&self, thread: &ThreadId, file: Option<u64>) -> Result<bool, StorageError> {
+        let thread = thread.clone();
+        let now = self.submit(move |writer| Ok(writer.file_of(&thread))).await?;
+        Ok(now != file)
     }
 
     /// What `read` finds in the threads that a query is about, newest first.
@@ -365,10 +372,14 @@ impl Checkpointer for FileSaver {
             let Some((source, target)) = begun.await? else {
                 return Ok(());
             };
-            let (there, file) = (self.shared.file_of(from).map(|(_, file)| file), source.file);
-            match blocking(COPYING, move || target.with_copy_of(&source)).await {
-                // A file was replaced under its hands.
-                Err(StorageError::Corrupt { .. }) if there != file => {}
+            let files = (source.file, target.file);
+            let copied = blocking(COPYING, move || target.with_copy_of(&source)).await;
+            // A file was replaced or removed under its hands: what was read of it may be of two different ones.
+            if self.is_replaced(from, files.0).await? {
+                continue;
+            }
+            match copied {
+                Err(_) if self.is_replaced(to, files.1).await? => {}
                 Err(error) => return Err(error),
                 Ok(anew) => {
                     if self.submit(move |writer| writer.put_in_place(anew)).await? {

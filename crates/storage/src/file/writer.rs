@@ -243,6 +243,11 @@ impl Writer {
         self.shared.threads()
     }
 
+    /// The number of the file of a thread, if it has one.
+    pub(super) fn file_of(&self, thread: &ThreadId) -> Option<u64> {
+        self.shared.file_of(thread).map(|(_, file)| file)
+    }
+
     /// The thread as it stands, for something that takes long and is done beside the writer; `None` when there is none.
     pub(super) fn begin(&mut self, thread: &ThreadId) -> Result<Option<Begun>, StorageError> {
         match self.shared.thread(thread) {

@@ -38,7 +38,15 @@ impl Writer {
     /// The namespaces of a thread, which nobody else changes until the transaction ends.
     async fn hold(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
         let sql = "SELECT id, ns FROM spaces WHERE thread = $1 ORDER BY id FOR UPDATE";
-        self.spaces_by(sql, thread).await
+        let mut held = self.spaces_by(sql, thread).await?;
+        loop {
+            // Who was waited for may have made others, which a statement does not see that began before they were there.
+            let again = self.spaces_by(sql, thread).await?;
+            if again == held {
+                return Ok(held);
+            }
+            held = again;
+        }
     }
 
     /// The same for who only looks: nobody waits for that, and it needs no right to write.

@@ -120,6 +120,34 @@ pub(super) struct Whole {
     pub(super) records: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
+/// Heads of checkpoints that were read, by namespace.
+fn heads_by_space(
+    thread: &ThreadId,
+    whole: &Whole,
+) -> Result<BTreeMap<Name, Vec<CheckpointHead>>, StorageError> {
+    let mut spaces: BTreeMap<Name, Vec<CheckpointHead>> = BTreeMap::new();
+    for (key, text) in &whole.records {
+        let Some((ns, id)) = index_parts(key) else {
+            continue;
+        };
+        let head = read_record(text)
+            .map_err(|cause| corrupt(thread, &id, cause))?
+            .head;
+        spaces.entry(ns.clone()).or_default().push(CheckpointHead {
+            ns,
+            metadata: head.metadata(),
+            id: head.id,
+            parent: head.parent,
+            ts: head.ts,
+            next: head.next,
+            updated_channels: head.updated,
+            interrupted: 0,
+            failed: 0,
+        });
+    }
+    Ok(spaces)
+}
+
 fn busy(thread: &ThreadId, what: &str) -> StorageError {
     StorageError::Backend {
         what: format!("{what} thread {thread}"),
@@ -136,6 +164,12 @@ impl Server {
             .into_iter()
             .map(bytes);
         Ok((facts.next().unwrap_or_default(), facts.next().unwrap_or_default()))
+    }
+
+    /// True when something was stored in the thread or removed since it was read.
+    async fn has_changed(&self, thread: &ThreadId, whole: &Whole) -> Result<bool, StorageError> {
+        let (epoch, changes) = self.facts(thread).await?;
+        Ok((epoch, changes) != (whole.epoch.clone(), whole.changes.clone()))
     }
 
     async fn index_of(&self, thread: &ThreadId) -> Result<Vec<Vec<u8>>, StorageError> {
@@ -344,15 +378,20 @@ impl Writer {
             let what = format!("copying thread {from} to {to}");
             match number(self.server.run(&COPY, keys, arguments, &what).await?) {
                 1 => return Ok(Removal::default()),
-                0 => return self.copy_into(from, to).await,
+                0 if self.copy_into(from, to).await? => return Ok(Removal::default()),
                 _ => {}
             }
         }
         Err(busy(from, "copying"))
     }
 
-    /// Copies what the target lacks.
-    async fn copy_into(&mut self, from: &ThreadId, to: &ThreadId) -> Result<Removal, StorageError> {
+    /// Copies what the target lacks. False when one of the two was not what it was while it was looked at: then nothing
+    /// was done.
+    async fn copy_into(&mut self, from: &ThreadId, to: &ThreadId) -> Result<bool, StorageError> {
+        let (read, (epoch, _)) = (self.server.facts(from).await?, self.server.facts(to).await?);
+        if epoch.is_empty() {
+            return Ok(false);
+        }
         let there: HashSet<Vec<u8>> = self.server.index_of(to).await?.into_iter().collect();
         let query = ListQuery {
             thread: Some(from.clone()),
@@ -387,8 +426,10 @@ impl Writer {
                 }),
             });
         }
-        self.commit_standing(commits).await?;
-        Ok(Removal::default())
+        if self.server.facts(from).await? != read {
+            return Ok(false);
+        }
+        self.commit_standing(commits, epoch).await
     }
 
     pub(super) async fn prune(
@@ -420,29 +461,14 @@ impl Writer {
         pruning: &Pruning,
         removal: &mut Removal,
     ) -> Result<(), StorageError> {
-        let (mut gone, mut lost) = (Gone::default(), None);
+        let (mut gone, mut lost) = (Gone::default(), Vec::new());
         for _ in 0..ROUNDS {
             let whole = self.server.whole(thread).await?;
-            let mut spaces: BTreeMap<Name, Vec<CheckpointHead>> = BTreeMap::new();
-            for (key, text) in &whole.records {
-                let Some((ns, id)) = index_parts(key) else {
-                    continue;
-                };
-                let head = read_record(text)
-                    .map_err(|cause| corrupt(thread, &id, cause))?
-                    .head;
-                spaces.entry(ns.clone()).or_default().push(CheckpointHead {
-                    ns,
-                    metadata: head.metadata(),
-                    id: head.id,
-                    parent: head.parent,
-                    ts: head.ts,
-                    next: head.next,
-                    updated_channels: head.updated,
-                    interrupted: 0,
-                    failed: 0,
-                });
-            }
+            let spaces = match heads_by_space(thread, &whole) {
+                // What is gone by now was no damage.
+                Err(_) if self.server.has_changed(thread, &whole).await? => continue,
+                spaces => spaces?,
+            };
             let (mut doomed, mut branches) = (HashSet::new(), Vec::new());
             for (ns, heads) in &spaces {
                 let links: Vec<Link<'_>> = heads
@@ -457,20 +483,28 @@ impl Writer {
                 );
                 doomed.extend(gone.into_iter().map(|link| index_key(ns, link.id)));
             }
-            // Of what goes first the rest does not know any more.
-            let lost = lost.get_or_insert(branches);
+            // Of what went first the rest does not know any more.
+            if gone.checkpoints == 0 {
+                lost = branches;
+            }
             let all = doomed.len() == whole.records.len();
-            if doomed.is_empty()
-                || self
+            let removed = doomed.is_empty() || {
+                let removing = self
                     .server
-                    .remove(thread, &whole, &doomed, pruning.dry_run, &mut gone)
-                    .await?
-            {
+                    .remove(thread, &whole, &doomed, pruning.dry_run, &mut gone);
+                match removing.await {
+                    Err(StorageError::Corrupt { .. }) if self.server.has_changed(thread, &whole).await? => {
+                        false
+                    }
+                    removed => removed?,
+                }
+            };
+            if removed {
                 removal.threads += u64::from(all && gone.checkpoints > 0);
                 removal.checkpoints += gone.checkpoints;
                 let bytes = u64::try_from(gone.bytes).unwrap_or(0);
                 removal.bytes = removal.bytes.map(|all| all + bytes);
-                removal.branches.append(lost);
+                removal.branches.append(&mut lost);
                 return Ok(());
             }
         }
@@ -508,6 +542,9 @@ impl Writer {
                             repair: Some("The checkpoint is removed".to_owned()),
                         });
                     }
+                }
+                if !doomed.is_empty() && self.server.has_changed(&thread, &whole).await? {
+                    continue;
                 }
                 if repair && !doomed.is_empty() {
                     self.forget(&thread);

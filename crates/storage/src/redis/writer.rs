@@ -62,8 +62,11 @@ pub(super) struct Writer {
     numbers: Range<u64>,
     /// Two parents of a batch were read before and after somebody deleted or pruned the thread.
     mixed: bool,
-    /// Checkpoints are written so that they stand by themselves, whatever their parent is.
-    standing: bool,
+    /// Checkpoints are written so that they stand by themselves, whatever their parent is, and only while the thread is
+    /// of this epoch.
+    standing: Option<Vec<u8>>,
+    /// The thread was not.
+    overtaken: bool,
 }
 
 /// The commits of one thread that are on their way, each with the job it belongs to.
@@ -82,7 +85,8 @@ impl Writer {
             known: 0,
             numbers: 0..0,
             mixed: false,
-            standing: false,
+            standing: None,
+            overtaken: false,
         }
     }
 
@@ -179,18 +183,24 @@ impl Writer {
         }
     }
 
-    /// Stores commits of one thread whose parents may differ from what is stored under their ids.
-    pub(super) async fn commit_standing(&mut self, commits: Vec<Commit>) -> Result<(), StorageError> {
+    /// Stores commits of one thread whose parents may differ from what is stored under their ids. False, and nothing is
+    /// stored, when the thread is not of this epoch any more.
+    pub(super) async fn commit_standing(
+        &mut self,
+        commits: Vec<Commit>,
+        epoch: Vec<u8>,
+    ) -> Result<bool, StorageError> {
         let mut failed = HashMap::new();
         let mut commits = commits.into_iter();
         if let Some(first) = commits.next() {
             let mut batch = Batch::new(0, first);
             batch.commits.extend(commits.map(|commit| (0, commit)));
-            self.standing = true;
+            self.standing = Some(epoch);
             self.finish(vec![batch], &mut failed).await;
-            self.standing = false;
+            self.standing = None;
         }
-        failed.remove(&0).map_or(Ok(()), Err)
+        let overtaken = std::mem::take(&mut self.overtaken);
+        failed.remove(&0).map_or(Ok(!overtaken), Err)
     }
 
     /// Sorts out what the server says about a batch.
@@ -233,6 +243,10 @@ impl Writer {
                         .entry(*job)
                         .or_insert(error.unwrap_or(StorageError::Unsupported("an answer of the server")));
                     batch.done += 1;
+                }
+                _ if self.standing.is_some() => {
+                    self.overtaken = true;
+                    batch.done = batch.commits.len();
                 }
                 _ => {
                     batch.rounds += 1;
@@ -303,7 +317,7 @@ impl Writer {
             }
         }
         let thread = self.threads.entry(batch.thread.clone()).or_default();
-        let relied_on = thread.epoch.clone();
+        let relied_on = self.standing.clone().unwrap_or_else(|| thread.epoch.clone());
         if thread.epoch.is_empty() {
             thread.epoch = new_epoch.clone().into_bytes();
         }
@@ -399,7 +413,7 @@ impl Writer {
     ) -> Result<(), StorageError> {
         let checkpoint = &put.checkpoint;
         let parent = match &checkpoint.parent {
-            Some(id) if !self.standing => self.known(thread, ns, id).await?,
+            Some(id) if self.standing.is_none() => self.known(thread, ns, id).await?,
             _ => None,
         };
         let grown = self.grown(thread, put, parent.as_deref()).await?;

@@ -107,11 +107,28 @@ pub enum Look {
     },
 }
 
+/// What is done beside other things.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Stores.
+    Commit(Change),
+    /// Removes a thread.
+    Delete(u8),
+    /// Copies a thread.
+    Copy(u8, u8),
+    /// Removes the past of a thread, but bookmarks; or only says what would go.
+    Prune(u8, Keep, Vec<u16>, bool),
+    /// Reads the newest checkpoint.
+    Get(u8, u8),
+}
+
 /// One operation.
 #[derive(Clone, Debug)]
 pub enum Operation {
     /// Stores.
     Commit(Way, Vec<Change>),
+    /// Does lines of steps at the same time.
+    Cross(Vec<Vec<Step>>),
     /// Removes a thread.
     Delete(u8),
     /// Copies a thread.
@@ -241,6 +258,27 @@ fn looks() -> impl Strategy<Value = Look> {
     ]
 }
 
+/// Two or three lines that mostly meet in one thread.
+fn crossings() -> impl Strategy<Value = Vec<Vec<Step>>> {
+    let which = || prop_oneof![6 => Just(0_u8), 2 => Just(1_u8), 1 => any::<u8>()];
+    let keep = prop::sample::select(vec![
+        Keep::Latest,
+        Keep::Branches,
+        Keep::Newest(1),
+        Keep::Newest(3),
+        Keep::Nothing,
+    ]);
+    let step = prop_oneof![
+        6 => changes().prop_map(Step::Commit),
+        1 => which().prop_map(Step::Delete),
+        2 => (which(), which()).prop_map(|(from, to)| Step::Copy(from, to)),
+        4 => (which(), keep, prop::collection::vec(0_u16..12, 0..3), prop::bool::weighted(0.2))
+            .prop_map(|(thread, keep, retain, dry_run)| Step::Prune(thread, keep, retain, dry_run)),
+        2 => (which(), 0_u8..2).prop_map(|(thread, space)| Step::Get(thread, space)),
+    ];
+    prop::collection::vec(prop::collection::vec(step, 1..4), 2..4)
+}
+
 /// A history of at most so many operations.
 pub fn histories(length: usize) -> impl Strategy<Value = Vec<Operation>> {
     let way = prop::sample::select(vec![Way::Awaited, Way::Queued, Way::Together]);
@@ -269,6 +307,7 @@ pub fn histories(length: usize) -> impl Strategy<Value = Vec<Operation>> {
         1 => any::<u8>().prop_map(Operation::Delete),
         2 => any::<(u8, u8)>().prop_map(|(from, to)| Operation::Copy(from, to)),
         2 => prune,
+        4 => crossings().prop_map(Operation::Cross),
         1 => Just(Operation::Reopen),
         6 => looks().prop_map(Operation::Look),
         1 => Just(Operation::Inspect),
