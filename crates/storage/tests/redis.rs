@@ -329,7 +329,7 @@ async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
         let refused = Draft::after(&found, id(99)).store(saver, "t", "").await;
         let error = refused.expect_err("it may not write").to_string();
         assert!(
-            error.contains("NoPerm") && error.contains("Let the user"),
+            error.contains("NOPERM") && error.contains("Let the user"),
             "{error}"
         );
     }
@@ -732,6 +732,32 @@ async fn what_cannot_be_used_is_refused() {
         .expect_err("a wrong password")
         .to_string();
     assert!(error.contains("password"), "{error}");
+    let (server_only, _) = server.url().rsplit_once('/').expect("a database");
+    for (url, cause, remedy) in [
+        (
+            wrong.clone(),
+            "Password authentication failed. Give",
+            "the user and the password",
+        ),
+        (
+            format!("{server_only}/99"),
+            "DB index is out of range. Name",
+            "from 0 to 15",
+        ),
+        (
+            format!("{server_only}/x"),
+            "Invalid database number. Write",
+            "redis://[[user:]password@]host",
+        ),
+        (
+            server.url().replace("redis:", "rediss:"),
+            "could be understood in time. Check",
+            "write redis:// with one s",
+        ),
+    ] {
+        let error = RedisSaver::open(&url).await.expect_err("refused").to_string();
+        assert!(error.contains(cause) && error.contains(remedy), "{error}");
+    }
     for query in ["ttl=soon", "ttl=0", "prefix=", "colour=red"] {
         let error = RedisSaver::open(&format!("{}?{query}", server.url()))
             .await

@@ -14,6 +14,8 @@ const SCHEMA: i64 = 2;
 const OLDEST: (u32, u32) = (6, 2);
 /// How often something is tried while the server comes back, with twice the pause each time.
 const TRIES: u32 = 7;
+/// How long somebody may take to answer whom we never spoke with.
+const OPENING: Duration = Duration::from_secs(12);
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 /// How long the server may take for one answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -124,9 +126,22 @@ impl Server {
             .set_connection_timeout(Some(Duration::from_secs(10)))
             .set_response_timeout(Some(PATIENCE));
         let client = redis::Client::open(url).map_err(|error| failed(&what, &error))?;
-        let manager = ConnectionManager::new_with_config(client, config)
-            .await
-            .map_err(|error| failed(&what, &error))?;
+        // Who opens a place that nobody answers at is told at once: the manager alone would try for a while.
+        let opening = tokio::time::timeout(OPENING, ConnectionManager::new_with_config(client, config));
+        let manager = match opening.await {
+            Ok(manager) => manager.map_err(|error| failed(&what, &error))?,
+            Err(_) => {
+                return Err(StorageError::Backend {
+                    what,
+                    cause: "nothing that the server said could be understood in time".to_owned(),
+                    remedy: match url.starts_with("rediss:") {
+                        true => "Check that the server offers TLS on this port, or write redis:// with one s",
+                        false => "Check that a Redis server listens on this port, without TLS, and look at its load",
+                    }
+                    .to_owned(),
+                });
+            }
+        };
         let server = Self {
             manager,
             keys: Keys::new(prefix),
@@ -392,6 +407,10 @@ fn failed(what: &str, error: &RedisError) -> StorageError {
         (_, Some("MISCONF")) => {
             "The server cannot write to its disk: free some space there; what was stored before is untouched"
         }
+        (_, Some("WRONGTYPE")) => {
+            "Another program has keys with our prefix: choose another prefix, as in redis://host/0?prefix=mine, or remove \
+             that program's keys"
+        }
         (_, Some("READONLY")) => "The server is a replica: connect to its master",
         _ if is_forbidden(error) => "Let the user run scripts, write, and use all keys with our prefix",
         (_, Some("LOADING")) => "The server is still reading its data: try again in a moment",
@@ -402,14 +421,34 @@ fn failed(what: &str, error: &RedisError) -> StorageError {
         (ErrorKind::InvalidClientConfig, _) => {
             "Write the URL as redis://[[user:]password@]host[:port][/database]"
         }
+        _ if error.to_string().contains("DB index is out of range") => {
+            "Name a database that the server has, from 0 to 15 unless its setting `databases` says otherwise"
+        }
         _ => "Try again; if it stays, report it with this message",
     };
     StorageError::Backend {
         what: what.to_owned(),
-        // A sentence of the server ends with a period of its own.
-        cause: error.to_string().trim_end_matches('.').to_owned(),
+        cause: cause(error),
         remedy: remedy.to_owned(),
     }
+}
+
+/// What the server, or the way to it, says: without the library's kinds of errors, and without the names of our scripts.
+fn cause(error: &RedisError) -> String {
+    let said = match (error.code(), error.detail()) {
+        (Some("ERR"), Some(detail)) => detail.to_owned(),
+        (Some(code), Some(detail)) => format!("{code}: {detail}"),
+        _ => {
+            let said = error.to_string();
+            let kind = format!(" - {:?}", error.kind());
+            said.replace(&kind, "")
+        }
+    };
+    let said = said
+        .split_once(" script: ")
+        .map_or(said.as_str(), |(said, _)| said);
+    // A sentence follows.
+    said.trim_end_matches('.').to_owned()
 }
 
 /// The bytes of an answer; none for nothing.
