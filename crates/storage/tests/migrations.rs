@@ -317,6 +317,85 @@ async fn a_postgres_database_of_the_first_schema_reads_as_it_did_and_goes_on() {
     assert!(store.get(&["a"], "k").await.expect("reads").is_some());
 }
 
+/// Counts two letters.
+#[derive(Debug)]
+struct Letters;
+
+#[async_trait::async_trait]
+impl superstep::Embedding for Letters {
+    fn name(&self) -> &str {
+        "letters"
+    }
+    fn dims(&self) -> usize {
+        2
+    }
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, superstep::StoreError> {
+        let count = |text: &String, letter: char| text.chars().filter(|c| *c == letter).count() as f32;
+        let vector = |text: &String| vec![count(text, 'a'), count(text, 'e')];
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+/// The rows are as schema 2 stored them, which did not note whose vectors they are.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_postgres_database_of_the_second_schema_keeps_its_items_and_embeds_them_anew() {
+    let Some(server) = Postgres::start() else { return };
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/postgres-2.sql");
+    let fixture = std::fs::read_to_string(fixture).expect("the fixture is there");
+    let old = session(&server, "old").await;
+    let applied = "CREATE TABLE migrations (version bigint PRIMARY KEY, name text NOT NULL,
+                       applied timestamptz NOT NULL DEFAULT now());
+                   INSERT INTO migrations (version, name) VALUES (1, '0001_checkpoints'), (2, '0002_store');";
+    for sql in [
+        include_str!("../src/postgres/migrations/0001_checkpoints.sql"),
+        include_str!("../src/postgres/migrations/0002_store.sql"),
+        applied,
+        &fixture,
+    ] {
+        old.batch_execute(sql)
+            .await
+            .expect("a database of the second schema");
+    }
+    let saver = PostgresSaver::open(&format!("{}?schema=old", server.url()))
+        .await
+        .expect("an old database opens");
+    let store = saver.store(StoreConfig {
+        index: Some(superstep::VectorIndex::new(std::sync::Arc::new(Letters)).fields(["text"])),
+        ttl: superstep::TtlConfig {
+            refresh_on_read: false,
+            ..superstep::TtlConfig::default()
+        },
+        ..StoreConfig::default()
+    });
+    let found = async |query: &str, by| {
+        let query = superstep::StoreQuery::under(&["a"]).query(query).by(by);
+        let items = store.search(query).await.expect("searches");
+        items.into_iter().map(|item| item.key).collect::<Vec<_>>()
+    };
+    let before = store
+        .get(&["a", "b"], "words")
+        .await
+        .expect("reads")
+        .expect("there");
+    assert_eq!(
+        before.value,
+        *json!({"text": "aae"}).as_object().expect("an object")
+    );
+    assert_eq!(found("bb", superstep::Ranking::Words).await, ["two"]);
+    // Nobody knows who made these vectors, so they are compared with none.
+    assert!(found("a", superstep::Ranking::Vectors).await.is_empty());
+    let progress = superstep::Progress::default();
+    assert_eq!(store.embed_anew(&progress).await.expect("embeds"), 2);
+    // A list is one text, and what was excluded stays so.
+    assert_eq!(found("aae", superstep::Ranking::Vectors).await[0], "words");
+    assert_eq!(found("a", superstep::Ranking::Vectors).await.len(), 2);
+    assert_eq!(
+        store.get(&["a", "b"], "words").await.expect("reads"),
+        Some(before)
+    );
+    assert_eq!(store.embed_anew(&progress).await.expect("looks"), 0);
+}
+
 /// `SUPERSTEP_WRITE_FIXTURE=FOLDER` writes the fixture with the code of the day.
 #[tokio::test]
 async fn a_folder_of_the_first_schema_reads_as_it_did_and_goes_on() {

@@ -77,6 +77,21 @@ pub(crate) enum StoreAction {
     Delete(RemoveArgs),
     /// Remove items whose time is over; they are not seen any more, but take space.
     Sweep(SweepArgs),
+    /// Make the vectors anew that items are found by, after another model was chosen for them.
+    Embed(EmbedArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Vectors of different models cannot be compared, so a search by meaning passes over what another one made vectors of, and
+says so. What was put not to be found stays so, and no item is taken for changed. Ctrl-C stops it; it goes on when it is
+called again.
+
+Examples:
+  superstep store embed")]
+pub(crate) struct EmbedArgs {
+    #[command(flatten)]
+    pub(crate) db: Db,
 }
 
 #[derive(Debug, Args)]

@@ -1,17 +1,19 @@
 //! `superstep store`: what graphs remember across threads.
 
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use superstep::{
-    Item, NamespaceQuery, StorageError, StoreAnswer, StoreError, StoreOp, StoreQuery, Ttl, Value, iso8601,
+    Item, NamespaceQuery, Progress, StorageError, StoreAnswer, StoreError, StoreOp, StoreQuery, Ttl, Value,
+    iso8601,
 };
 
 use crate::args::store::{
     ItemArgs, Namespace, NamespacesArgs, PutArgs, RemoveArgs, SearchArgs, StoreAction, StoreArgs,
 };
 use crate::commands::threads::confirm;
-use crate::fault::Fault;
+use crate::fault::{Fault, STOPPED};
 use crate::out;
 use crate::place::{Store, quoted};
 
@@ -38,6 +40,65 @@ pub(crate) async fn store(args: StoreArgs) -> Result<(), Fault> {
             out::note(&format!("Removed {}.", out::count(removed, "item")));
             Ok(())
         }
+        StoreAction::Embed(args) => embed(&Store::existing(&args.db).await?).await,
+    }
+}
+
+/// How often it is said how far it is.
+const TOLD: Duration = Duration::from_secs(2);
+
+async fn embed(store: &Store) -> Result<(), Fault> {
+    if store.memory.config().is_none_or(|config| config.index.is_none()) {
+        return Err(Fault::usage(
+            "Memory is searched by words here, which needs no vectors. Choose in the app's Settings, Storage and memory, \
+             what a search finds items by.",
+        ));
+    }
+    let progress = Progress::default();
+    let stop = {
+        let progress = progress.clone();
+        tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                progress.stop();
+            }
+        })
+    };
+    let last = Mutex::new((Instant::now(), 0));
+    let watch = |done: u64, _: u64| {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.0.elapsed() >= TOLD {
+            out::note(&format!("{} so far", out::count(done, "item")));
+            last.0 = Instant::now();
+        }
+        last.1 = done;
+        true
+    };
+    let outcome = progress.follow(store.memory.embed_anew(&progress), &watch).await;
+    stop.abort();
+    match outcome {
+        Ok(done) => out::note(&format!("Embedded {} anew.", out::count(done, "item"))),
+        Err(StoreError::Storage(StorageError::Stopped)) => {
+            let done = last.into_inner().unwrap_or_else(PoisonError::into_inner).1;
+            out::note(&format!(
+                "Stopped after {}. Go on with: superstep store embed{}",
+                out::count(done, "item"),
+                store.option
+            ));
+            return Err(Fault::quiet(STOPPED));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// Says that there is what a search by meaning cannot find. A damaged item elsewhere does not fail the search.
+async fn tell_outdated(store: &Store) {
+    if matches!(store.memory.outdated(None, 1).await, Ok(items) if !items.is_empty()) {
+        out::note(&format!(
+            "Some items have no vectors of the model that is chosen now, and are not found by it. Make them with: \
+             superstep store embed{}",
+            store.option
+        ));
     }
 }
 
@@ -78,7 +139,11 @@ async fn search(args: SearchArgs) -> Result<(), Fault> {
         refresh_ttl: Some(false),
         ..StoreQuery::default()
     };
+    let by_meaning = query.query.as_deref().is_some_and(|query| !query.is_empty());
     let found = store.memory.search(query).await?;
+    if by_meaning {
+        tell_outdated(&store).await;
+    }
     if args.json {
         return Ok(out::pretty(&found.iter().map(described).collect::<Vec<_>>())?);
     }

@@ -88,6 +88,33 @@ fn items_are_put_found_and_removed() {
 }
 
 #[test]
+fn items_are_embedded_anew_when_vectors_are_made_in_another_way() {
+    let user = User::new();
+    for (key, text) in [("one", "a green tea"), ("two", "black coffee")] {
+        let value = json!({ "text": text }).to_string();
+        user.expect(0, &["store", "put", "a", key, &value]);
+    }
+    let none = user.expect(2, &["store", "embed"]);
+    assert!(none.err.contains("searched by words"), "{}", none.err);
+    std::fs::write(
+        user.dir.path().join("data/settings.json"),
+        r#"{"memory": {"embedding": "ngrams", "refreshOnRead": true}}"#,
+    )
+    .unwrap();
+    let search = || user.expect(0, &["store", "search", "a", "--query", "grean tee", "--json"]);
+    let nothing = search();
+    assert_eq!(json_of(&nothing.out), json!([]));
+    assert!(nothing.err.contains("superstep store embed"), "{}", nothing.err);
+    let done = user.expect(0, &["store", "embed"]);
+    assert!(done.err.contains("Embedded 2 items anew"), "{}", done.err);
+    let found = search();
+    assert_eq!(json_of(&found.out)[0]["key"], "one");
+    assert!(!found.err.contains("store embed"), "{}", found.err);
+    let again = user.expect(0, &["store", "embed"]);
+    assert!(again.err.contains("Embedded 0 items anew"), "{}", again.err);
+}
+
+#[test]
 fn what_cannot_be_kept_is_refused_with_the_reason() {
     let user = User::new();
     let text = user.expect(2, &["store", "put", "a", "k", "\"text\""]);

@@ -9,6 +9,7 @@ use super::item::Item;
 use super::ops::StoreAnswer;
 use super::prepare::{Order, Prepared, Read, Search, Written};
 use super::rank;
+use super::renew::{Outdated, Renewed};
 use crate::value::Object;
 
 /// What is kept of an item.
@@ -32,6 +33,12 @@ pub struct Kept {
     /// The vectors that it is found by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vectors: Vec<Vec<f32>>,
+    /// Whose vectors these are; not known of what was stored before that was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<String>,
+    /// The paths that the put named; empty when nothing is to find it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Vec<String>>,
 }
 
 /// The place of an item: namespace and key.
@@ -98,6 +105,49 @@ impl Items {
         }
     }
 
+    /// Items that no search by meaning finds with this embedding and vectors of this length, although one could: at most
+    /// `limit` behind `after`, by namespace and key.
+    pub fn outdated(
+        &self,
+        embedding: &str,
+        dims: usize,
+        after: Option<&Place>,
+        limit: usize,
+    ) -> Vec<Outdated> {
+        let from = after.map_or(&[][..], |(namespace, _)| namespace);
+        let behind = |namespace: &[String], key: &str| {
+            after.is_none_or(|(last, last_key)| (namespace, key) > (last.as_slice(), last_key.as_str()))
+        };
+        self.namespaces
+            .range(from.to_vec()..)
+            .flat_map(|(namespace, items)| items.iter().map(move |(key, kept)| (namespace, key, kept)))
+            .filter(|(namespace, key, kept)| {
+                behind(namespace, key) && !kept.is_excluded() && !kept.can_be_compared(Some(embedding), dims)
+            })
+            .take(limit)
+            .map(|(namespace, key, kept)| Outdated {
+                place: (namespace.clone(), key.clone()),
+                updated_at: kept.updated_at,
+                value: kept.value.clone(),
+                said: kept.said.clone(),
+            })
+            .collect()
+    }
+
+    /// What is kept at a place once it has new vectors; nothing when its value is another one meanwhile.
+    pub fn renewed(&self, embedding: &str, renewed: Renewed) -> Option<(Place, Kept)> {
+        let (namespace, key) = &renewed.place;
+        let kept = self.get(namespace, key)?;
+        (kept.updated_at == renewed.updated_at).then(|| {
+            let kept = Kept {
+                vectors: renewed.vectors,
+                embedding: Some(embedding.to_owned()),
+                ..kept.clone()
+            };
+            (renewed.place, kept)
+        })
+    }
+
     /// What has expired at this time.
     pub fn expired(&self, now: u64) -> Vec<Place> {
         self.iter()
@@ -120,6 +170,8 @@ impl Items {
             expires_at: batch.expires(write.ttl),
             words: write.words,
             vectors: write.vectors,
+            embedding: batch.embedding.clone(),
+            said: write.said,
         });
         ((write.namespace, write.key), kept)
     }
@@ -177,7 +229,12 @@ impl Items {
             }
             Order::Vector(query) => found
                 .iter()
-                .map(|(_, _, kept)| rank::by_vectors(query, &kept.vectors))
+                .map(
+                    |(_, _, kept)| match kept.can_be_compared(batch.embedding.as_deref(), query.len()) {
+                        true => rank::by_vectors(query, &kept.vectors),
+                        false => None,
+                    },
+                )
                 .collect(),
         };
         let mut ranked: Vec<_> = found
@@ -203,6 +260,22 @@ impl Items {
 }
 
 impl Kept {
+    /// Its vectors are of this embedding and length, if it has any. What nobody noted the embedding of is compared with
+    /// nothing.
+    fn can_be_compared(&self, embedding: Option<&str>, dims: usize) -> bool {
+        embedding.is_some()
+            && self.embedding.as_deref() == embedding
+            && self.vectors.iter().all(|vector| vector.len() == dims)
+    }
+
+    /// Nothing is to find it: its put said so, or, before that was noted, left neither words nor vectors.
+    fn is_excluded(&self) -> bool {
+        match &self.said {
+            Some(paths) => paths.is_empty(),
+            None => self.embedding.is_none() && self.words.is_empty() && self.vectors.is_empty(),
+        }
+    }
+
     fn item(&self, namespace: &[String], key: &str, score: Option<f64>) -> Item {
         Item {
             namespace: namespace.to_vec(),

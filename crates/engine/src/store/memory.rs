@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use super::Store;
 use super::config::StoreConfig;
 use super::error::StoreError;
-use super::items::Items;
+use super::items::{Items, Place};
 use super::ops::{StoreAnswer, StoreOp};
+use super::renew::{Outdated, Renewed};
 
 /// Keeps items in memory.
 #[derive(Default)]
@@ -84,6 +85,33 @@ impl Store for MemoryStore {
             items.remove(namespace, key);
         }
         Ok(expired.len() as u64)
+    }
+
+    fn config(&self) -> Option<&StoreConfig> {
+        Some(&self.config)
+    }
+
+    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+        let Some(index) = &self.config.index else {
+            return Ok(Vec::new());
+        };
+        let items = self.items.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(items.outdated(index.embedding(), index.dims, after.as_ref(), limit))
+    }
+
+    async fn renew(&self, renewed: Vec<Renewed>) -> Result<u64, StoreError> {
+        let Some(index) = &self.config.index else {
+            return Ok(0);
+        };
+        let mut items = self.items.write().unwrap_or_else(PoisonError::into_inner);
+        let mut count = 0;
+        for renewed in renewed {
+            if let Some((place, kept)) = items.renewed(index.embedding(), renewed) {
+                items.insert(place, kept);
+                count += 1;
+            }
+        }
+        Ok(count)
     }
 }
 

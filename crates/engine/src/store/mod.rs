@@ -16,6 +16,7 @@ mod ops;
 mod path;
 mod prepare;
 pub mod rank;
+mod renew;
 mod sweeper;
 mod words;
 
@@ -35,9 +36,11 @@ pub use ops::{
 };
 pub use path::Path;
 pub use prepare::{Order, Prepared, Read, Search, Written};
+pub use renew::{Outdated, Renewed};
 pub use sweeper::Sweeper;
 pub use words::words;
 
+use crate::progress::Progress;
 use crate::value::Value;
 
 /// Keeps values for longer than a thread lives.
@@ -52,6 +55,31 @@ pub trait Store: Debug + Send + Sync {
 
     /// Removes what has expired and says how many items that were.
     async fn sweep(&self) -> Result<u64, StoreError>;
+
+    /// What it was opened with, for a backend whose items can be embedded anew.
+    fn config(&self) -> Option<&StoreConfig> {
+        None
+    }
+
+    /// Items that a search by meaning passes over because another embedding made their vectors, or none did: at most
+    /// `limit` behind the place `after`, in an order that is the backend's. What a put excluded is none of them.
+    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+        let _ = (after, limit);
+        Ok(Vec::new())
+    }
+
+    /// Gives items new vectors, those whose value is still the same; says how many.
+    async fn renew(&self, items: Vec<Renewed>) -> Result<u64, StoreError> {
+        let _ = items;
+        Ok(0)
+    }
+
+    /// Embeds anew what another embedding made vectors of, and what was put without one; says how many items that were.
+    /// What a put excluded stays so. It may be stopped, and goes on when it is called again; `progress` counts items, and
+    /// knows no total.
+    async fn embed_anew(&self, progress: &Progress) -> Result<u64, StoreError> {
+        renew::embed_anew(self, progress).await
+    }
 
     /// Stores `value`, which must be an object, in place of what is there.
     async fn put(&self, namespace: &[&str], key: &str, value: Value) -> Result<(), StoreError> {

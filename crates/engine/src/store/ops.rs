@@ -49,6 +49,17 @@ pub enum Index {
     Paths(Vec<String>),
 }
 
+impl Index {
+    /// What a put said, as it is kept.
+    pub(super) fn said(paths: Option<&[String]>) -> Self {
+        match paths {
+            None => Index::Default,
+            Some([]) => Index::Off,
+            Some(paths) => Index::Paths(paths.to_vec()),
+        }
+    }
+}
+
 /// How long an item lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ttl {

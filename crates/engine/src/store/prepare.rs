@@ -27,6 +27,8 @@ pub struct Prepared {
     pub writes: Vec<Written>,
     /// The answers, where the reads put theirs; those of puts are there.
     pub answers: Vec<StoreAnswer>,
+    /// Whose vectors these are, when the store has an index: those of others are not compared.
+    pub embedding: Option<String>,
     omit_expired: bool,
 }
 
@@ -90,6 +92,9 @@ pub struct Written {
     pub words: Vec<String>,
     /// The vectors that it is found by; their length is that of the index.
     pub vectors: Vec<Vec<f32>>,
+    /// The paths that the put named, for whoever embeds it anew; empty when nothing is to find it, none when the store's
+    /// own count.
+    pub said: Option<Vec<String>>,
     /// How long it lives, in milliseconds; forever when none.
     pub ttl: Option<u64>,
 }
@@ -142,6 +147,11 @@ impl StoreConfig {
                     let write = Unembedded {
                         value,
                         sources,
+                        said: match index {
+                            Index::Default => None,
+                            Index::Off => Some(Vec::new()),
+                            Index::Paths(paths) => Some(paths),
+                        },
                         ttl: self.time(ttl),
                     };
                     let id = (namespace, key);
@@ -178,7 +188,12 @@ impl StoreConfig {
         let mut written: Vec<Option<Written>> = writes.iter().map(|_| None).collect();
         let mut wanted: Vec<Vec<usize>> = vec![Vec::new(); writes.len()];
         for ((namespace, key), place) in places {
-            let Unembedded { value, sources, ttl } = &mut writes[place];
+            let Unembedded {
+                value,
+                sources,
+                said,
+                ttl,
+            } = &mut writes[place];
             let value = value.take();
             let whole = value.clone().map(Value::Object);
             let parts = whole
@@ -194,6 +209,7 @@ impl StoreConfig {
                 value,
                 words: parts.words,
                 vectors: Vec::new(),
+                said: said.take(),
                 ttl: *ttl,
             });
         }
@@ -219,6 +235,7 @@ impl StoreConfig {
             reads,
             writes,
             answers,
+            embedding: self.index.as_ref().map(|index| index.embedding().to_owned()),
             omit_expired: self.ttl.omit_expired,
         })
     }
@@ -244,7 +261,7 @@ impl StoreConfig {
         time.map(|time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
     }
 
-    fn sources(&self, index: &Index) -> Result<Sources, StoreError> {
+    pub(super) fn sources(&self, index: &Index) -> Result<Sources, StoreError> {
         let fields = match index {
             Index::Off => return Ok(Sources(Vec::new())),
             Index::Paths(paths) => paths,
@@ -287,7 +304,7 @@ impl StoreConfig {
         })
     }
 
-    async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, StoreError> {
+    pub(super) async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, StoreError> {
         let Some(index) = self.index.as_ref().filter(|_| !texts.is_empty()) else {
             return Ok(Vec::new());
         };
@@ -338,20 +355,21 @@ fn deeper(value: &Value, levels: usize) -> bool {
 struct Unembedded {
     value: Option<Object>,
     sources: Sources,
+    said: Option<Vec<String>>,
     ttl: Option<u64>,
 }
 
 /// What an item is found by.
-struct Sources(Vec<Path>);
+pub(super) struct Sources(Vec<Path>);
 
 #[derive(Default)]
-struct Parts {
-    texts: Vec<String>,
+pub(super) struct Parts {
+    pub(super) texts: Vec<String>,
     words: Vec<String>,
 }
 
 impl Sources {
-    fn read(&self, value: &Value) -> Parts {
+    pub(super) fn read(&self, value: &Value) -> Parts {
         let mut parts = Parts::default();
         for path in &self.0 {
             parts.texts.extend(path.texts(value));
@@ -376,15 +394,15 @@ fn gather(value: &Value, found: &mut Vec<String>) {
 
 /// Texts to embed, each once.
 #[derive(Default)]
-struct Texts {
-    all: Vec<String>,
+pub(super) struct Texts {
+    pub(super) all: Vec<String>,
     places: HashMap<String, usize>,
     /// Of the searches by meaning, in their order.
     queries: std::collections::VecDeque<usize>,
 }
 
 impl Texts {
-    fn place(&mut self, text: String) -> usize {
+    pub(super) fn place(&mut self, text: String) -> usize {
         if let Some(place) = self.places.get(&text) {
             return *place;
         }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use superstep::store::{Items, Kept, Place, Prepared};
+use superstep::store::{Items, Kept, Outdated, Place, Prepared, Renewed};
 use superstep::{Damage, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
 
 use super::FileOptions;
@@ -418,5 +418,35 @@ impl Store for FileStore {
             })
         });
         Ok(removed.await? as u64)
+    }
+
+    fn config(&self) -> Option<&StoreConfig> {
+        Some(&self.config)
+    }
+
+    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+        let Some(index) = &self.config.index else {
+            return Ok(Vec::new());
+        };
+        self.inner.sound()?;
+        let items = self.inner.items.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(items.outdated(index.embedding(), index.dims, after.as_ref(), limit))
+    }
+
+    async fn renew(&self, renewed: Vec<Renewed>) -> Result<u64, StoreError> {
+        let Some(index) = &self.config.index else {
+            return Ok(0);
+        };
+        let (inner, embedding) = (self.inner.clone(), index.embedding().to_owned());
+        let count = blocking("embedding items anew", move || {
+            inner.write(|items| Change {
+                put: renewed
+                    .into_iter()
+                    .filter_map(|renewed| items.renewed(&embedding, renewed))
+                    .collect(),
+                ..Change::default()
+            })
+        });
+        Ok(count.await? as u64)
     }
 }

@@ -15,6 +15,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
         include_str!("migrations/0001_checkpoints.sql"),
     ),
     ("0002_store", include_str!("migrations/0002_store.sql")),
+    ("0003_embeddings", include_str!("migrations/0003_embeddings.sql")),
 ];
 
 /// "SStp" in ASCII: the first half of the advisory lock; the second is a hash of the schema's name.

@@ -4,13 +4,15 @@
 //! Vectors are compared by the extension `vector` (pgvector) where the database has it, and here otherwise; both look
 //! at every vector of what is searched, so both find the same.
 
+mod renew;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
-use superstep::store::{Order, Prepared, Read, Search, Written, rank};
+use superstep::store::{Order, Outdated, Place, Prepared, Read, Renewed, Search, Written, rank};
 use superstep::{
     Item, NamespaceQuery, Object, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, Value,
 };
@@ -98,13 +100,15 @@ const NEAREST: &str = concat!(
                     1 - ((i.vectors[g * i.dims + 1:(g + 1) * i.dims])::vector <=> $6::real[]::vector), 'NaN'), 0)
                     END) AS score
          FROM generate_series(0, cardinality(i.vectors) / greatest(i.dims, 1) - 1) g
-     ) n WHERE cardinality(i.vectors) > 0 AND ",
+     ) n WHERE cardinality(i.vectors) > 0 AND i.dims = cardinality($6::real[])
+           AND i.embedding = $7::text AND ",
     scope!(),
     " ORDER BY n.score DESC, i.updated_at DESC, i.ns, i.key LIMIT $4 OFFSET $5"
 );
 
 const VECTORS: &str = concat!(
-    "SELECT array_to_string(i.ns, '.'), i.key, i.dims, i.vectors FROM store_items i WHERE cardinality(i.vectors) > 0 AND ",
+    "SELECT array_to_string(i.ns, '.'), i.key, i.dims, i.vectors FROM store_items i WHERE cardinality(i.vectors) > 0
+     AND i.dims = $4::int AND i.embedding = $5::text AND ",
     scope!(),
     " ORDER BY i.updated_at DESC, i.ns, i.key"
 );
@@ -216,7 +220,7 @@ impl PostgresStore {
         let now = time(batch.unseen_until());
         let ranked = match &search.order {
             Order::Vector(query) if !self.has_extension(session).await? => {
-                Some(nearest(session, &from, &to, now, query).await?)
+                Some(nearest(session, &from, &to, now, query, batch.embedding.as_deref()).await?)
             }
             _ => None,
         };
@@ -252,7 +256,10 @@ impl PostgresStore {
                 }
                 (Order::Vector(query), _) => {
                     session
-                        .query(NEAREST, &[&from, &to, &now, &page, &offset, &query])
+                        .query(
+                            NEAREST,
+                            &[&from, &to, &now, &page, &offset, &query, &batch.embedding],
+                        )
                         .await?
                 }
             };
@@ -336,6 +343,41 @@ impl Store for PostgresStore {
             .await
             .map_err(|fault| self.worded(fault, "sweeping the store"))
     }
+
+    fn config(&self) -> Option<&StoreConfig> {
+        Some(&self.config)
+    }
+
+    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+        let Some(index) = &self.config.index else {
+            return Ok(Vec::new());
+        };
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let found = self.find_outdated((index.embedding(), index.dims), after.as_ref(), limit);
+            match found.await {
+                Ok(found) => return Ok(found),
+                Err(fault) if tries < TRIES && fault.is_lost() => {}
+                Err(fault) => return Err(self.worded(fault, "looking for items to embed anew")),
+            }
+        }
+    }
+
+    async fn renew(&self, renewed: Vec<Renewed>) -> Result<u64, StoreError> {
+        let Some(index) = &self.config.index else {
+            return Ok(0);
+        };
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.give_vectors(index.embedding(), &renewed).await {
+                Ok(count) => return Ok(count),
+                Err(fault) if tries < TRIES && (fault.is_overtaken() || fault.is_lost()) => {}
+                Err(fault) => return Err(self.worded(fault, "embedding items anew")),
+            }
+        }
+    }
 }
 
 /// Places by how near they are to a vector, as the engine says it.
@@ -345,8 +387,12 @@ async fn nearest(
     to: &str,
     now: Option<i64>,
     query: &[f32],
+    embedding: Option<&str>,
 ) -> Result<Vec<(String, String, f64)>, Fault> {
-    let rows = session.query(VECTORS, &[&from, &to, &now]).await?;
+    let length = query.len() as i32;
+    let rows = session
+        .query(VECTORS, &[&from, &to, &now, &length, &embedding])
+        .await?;
     let mut ranked = Vec::with_capacity(rows.len());
     for row in &rows {
         let (dims, all): (i32, Vec<f32>) = (row.try_get(2)?, row.try_get(3)?);
@@ -421,6 +467,7 @@ async fn put(session: &mut Session, batch: &Prepared, writes: Vec<Written>) -> R
     let (mut namespaces, mut keys, mut values) = (Vec::new(), Vec::new(), Vec::new());
     let (mut ttls, mut ends) = (Vec::new(), Vec::new());
     let (mut words, mut dims, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
+    let mut said = Vec::new();
     for write in &writes {
         namespaces.push(write.namespace.join("."));
         values.push(text(write)?);
@@ -435,20 +482,27 @@ async fn put(session: &mut Session, batch: &Prepared, writes: Vec<Written>) -> R
             .collect();
         words.push(format!("{{{}}}", quoted.join(",")));
         dims.push(write.vectors.first().map_or(0, |vector| vector.len() as i32));
-        let numbers: Vec<String> = write.vectors.iter().flatten().map(f32::to_string).collect();
-        vectors.push(format!("{{{}}}", numbers.join(",")));
+        vectors.push(numbers(&write.vectors));
+        // A list of texts is JSON, always.
+        said.push(
+            write
+                .said
+                .as_ref()
+                .map(|paths| serde_json::to_string(paths).unwrap_or_default()),
+        );
     }
     session
         .execute(
-            "INSERT INTO store_items AS i (ns, key, value, created_at, updated_at, ttl, expires_at, words, dims, vectors)
+            "INSERT INTO store_items AS i (ns, key, value, created_at, updated_at, ttl, expires_at, words, dims, vectors,
+                                           embedding, said)
              SELECT string_to_array(u.ns, '.'), u.key, u.value, $9, $9, u.ttl, u.expires_at, u.words::text[], u.dims,
-                    u.vectors::real[]
+                    u.vectors::real[], $11, u.said
              FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::int[],
-                         $8::text[]) u (ns, key, value, ttl, expires_at, words, dims, vectors)
+                         $8::text[], $12::text[]) u (ns, key, value, ttl, expires_at, words, dims, vectors, said)
              ON CONFLICT (ns, key) DO UPDATE SET
                  value = excluded.value, updated_at = excluded.updated_at, ttl = excluded.ttl,
                  expires_at = excluded.expires_at, words = excluded.words, dims = excluded.dims,
-                 vectors = excluded.vectors,
+                 vectors = excluded.vectors, embedding = excluded.embedding, said = excluded.said,
                  created_at = CASE WHEN i.expires_at <= $10::bigint THEN excluded.created_at ELSE i.created_at END",
             &[
                 &namespaces,
@@ -461,10 +515,18 @@ async fn put(session: &mut Session, batch: &Prepared, writes: Vec<Written>) -> R
                 &vectors,
                 &time(Some(batch.now)),
                 &time(batch.unseen_until()),
+                &batch.embedding,
+                &said,
             ],
         )
         .await?;
     Ok(())
+}
+
+/// Vectors as the text of one array.
+fn numbers(vectors: &[Vec<f32>]) -> String {
+    let numbers: Vec<String> = vectors.iter().flatten().map(f32::to_string).collect();
+    format!("{{{}}}", numbers.join(","))
 }
 
 /// JSON that can be read back.

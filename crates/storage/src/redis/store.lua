@@ -2,8 +2,9 @@
 --
 -- KEYS: namespaces, expiry, then for each change the items of its namespace. ARGV: now in milliseconds, whether expired
 -- items are not seen ('1'), then for each change what it is, the namespace, the key and what it needs: 'put' when it
--- expires (0: never) and its text; 'touch' when it expires; 'remove' nothing; 'sweep' nothing (removed if it has expired).
--- The answer is how many items were removed.
+-- expires (0: never) and its text; 'touch' when it expires; 'remove' nothing; 'sweep' nothing (removed if it has expired);
+-- 'renew' the text that was read and the text that takes its place. The answer is how many items were removed, or had
+-- another text meanwhile.
 local namespaces, expiry = KEYS[1], KEYS[2]
 local at = 0
 local function take()
@@ -41,6 +42,13 @@ for n = 3, #KEYS do
     if created and expires ~= '0' then
       redis.call('HSET', items, key, created .. ' ' .. new_expires .. '\n' .. text)
       redis.call('ZADD', expiry, new_expires, member)
+    end
+  elseif what == 'renew' then
+    local read, new_text = take(), take()
+    if text == read then
+      redis.call('HSET', items, key, created .. ' ' .. expires .. '\n' .. new_text)
+    else
+      removed = removed + 1
     end
   elseif what == 'remove' or over or not old then
     removed = removed + redis.call('HDEL', items, key)

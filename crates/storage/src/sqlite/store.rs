@@ -9,8 +9,8 @@ use std::sync::PoisonError;
 
 use async_trait::async_trait;
 use rusqlite::types::Value as Sql;
-use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
-use superstep::store::{Order, Prepared, Read, Search};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use superstep::store::{Order, Outdated, Place, Prepared, Read, Renewed, Search};
 use superstep::{Item, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, Value};
 
 use super::SqliteSaver;
@@ -41,19 +41,13 @@ impl SqliteSaver {
 impl Store for SqliteStore {
     async fn batch(&self, ops: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
         let batch = self.config.prepare(ops).await?;
-        let embedding = self
-            .config
-            .index
-            .as_ref()
-            .map(|index| index.embed.name().to_owned());
         let (mut batch, touched) = if batch.reads.is_empty() {
             (batch, Vec::new())
         } else {
-            let embedding = embedding.clone();
             self.saver
                 .read("reading items", move |view| {
                     let mut batch = batch;
-                    let touched = answer(view.conn, &mut batch, embedding.as_deref())?;
+                    let touched = answer(view.conn, &mut batch)?;
                     Ok((batch, touched))
                 })
                 .await?
@@ -61,11 +55,7 @@ impl Store for SqliteStore {
         let answers = std::mem::take(&mut batch.answers);
         // Reading an item of a file that may only be read cannot make it live longer.
         if !batch.writes.is_empty() || !(touched.is_empty() || self.saver.is_read_only()) {
-            let changes = ItemChanges {
-                batch,
-                touched,
-                embedding,
-            };
+            let changes = ItemChanges { batch, touched };
             self.saver.submit(Job::Items(changes)).await?;
         }
         Ok(answers)
@@ -84,6 +74,82 @@ impl Store for SqliteStore {
         }
         Ok(removed)
     }
+
+    fn config(&self) -> Option<&StoreConfig> {
+        Some(&self.config)
+    }
+
+    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+        let Some(index) = &self.config.index else {
+            return Ok(Vec::new());
+        };
+        let (embedding, dims) = (index.embedding().to_owned(), index.dims);
+        let found = self.saver.read("looking for items to embed anew", move |view| {
+            outdated(view.conn, (&embedding, dims), after, limit)
+        });
+        Ok(found.await?)
+    }
+
+    async fn renew(&self, renewed: Vec<Renewed>) -> Result<u64, StoreError> {
+        let Some(index) = &self.config.index else {
+            return Ok(0);
+        };
+        let job = Job::Renew(index.embedding().to_owned(), renewed);
+        match self.saver.submit(job).await? {
+            Done::Swept(count) => Ok(count),
+            _ => Ok(0),
+        }
+    }
+}
+
+/// Vectors filed under no name are none: what a put said about how the item is found, as JSON.
+pub(super) const SAID: &str = "";
+
+/// What was excluded is not outdated; before that was noted, it is what no word finds.
+fn outdated(
+    conn: &Connection,
+    (embedding, dims): (&str, usize),
+    after: Option<Place>,
+    limit: usize,
+) -> Result<Vec<Outdated>, Fault> {
+    let sql = format!(
+        "SELECT {COLUMNS}, (SELECT CAST(s.data AS TEXT) FROM store_vectors s WHERE s.item = i.id AND s.embedding =
+             (SELECT id FROM store_embeddings WHERE name = ?1)) AS said FROM store_items i
+         WHERE (i.namespace, i.key) > (?2, ?3) AND said IS NOT '[]'
+           AND NOT EXISTS (SELECT 1 FROM store_vectors v WHERE v.item = i.id AND length(v.data) IN (0, ?4)
+                           AND v.embedding = (SELECT id FROM store_embeddings WHERE name = ?5))
+           AND (said IS NOT NULL OR EXISTS (SELECT 1 FROM store_vectors v WHERE v.item = i.id)
+                OR EXISTS (SELECT 1 FROM store_words w WHERE w.rowid = i.id))
+         ORDER BY i.namespace, i.key LIMIT ?6"
+    );
+    let (namespace, key) = after.map_or_else(Default::default, |(namespace, key)| (joined(&namespace), key));
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![
+        SAID,
+        namespace,
+        key,
+        (4 * dims) as i64,
+        embedding,
+        limit as i64
+    ])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let item = Stored::read(row)?.item;
+        let said: Option<String> = row.get(8)?;
+        let said = said.map(|said| serde_json::from_str(&said)).transpose();
+        found.push(Outdated {
+            said: said.map_err(|error| {
+                Fault::corrupt(
+                    format!("Item {:?} of namespace {:?}", item.key, item.namespace),
+                    error,
+                )
+            })?,
+            updated_at: item.updated_at,
+            value: item.value,
+            place: (item.namespace, item.key),
+        });
+    }
+    Ok(found)
 }
 
 /// Expired items removed in one transaction.
@@ -105,7 +171,7 @@ pub(super) fn bytes(vector: &[f32]) -> Vec<u8> {
 }
 
 /// Answers the reads and says which items get their full time again.
-fn answer(conn: &Connection, batch: &mut Prepared, embedding: Option<&str>) -> Result<Vec<i64>, Fault> {
+fn answer(conn: &Connection, batch: &mut Prepared) -> Result<Vec<i64>, Fault> {
     let mut touched = Vec::new();
     for (place, read) in std::mem::take(&mut batch.reads) {
         batch.answers[place] = match read {
@@ -125,7 +191,7 @@ fn answer(conn: &Connection, batch: &mut Prepared, embedding: Option<&str>) -> R
                 }
                 StoreAnswer::Item(stored.map(|stored| stored.item))
             }
-            Read::Search(search) => StoreAnswer::Items(find(conn, batch, &search, embedding, &mut touched)?),
+            Read::Search(search) => StoreAnswer::Items(find(conn, batch, &search, &mut touched)?),
             Read::Namespaces(query) => {
                 // What begins with a star begins with anything.
                 let fixed = query
@@ -164,7 +230,6 @@ fn find(
     conn: &Connection,
     batch: &Prepared,
     search: &Search,
-    embedding: Option<&str>,
     touched: &mut Vec<i64>,
 ) -> Result<Vec<Item>, Fault> {
     let mut scope = Scope::default();
@@ -186,13 +251,14 @@ fn find(
         }
         Order::Vector(vector) => {
             know_vectors(conn)?;
+            let length = 4 * vector.len();
             let vector = scope.value(Sql::Blob(bytes(vector)));
-            let name = scope.value(Sql::Text(embedding.unwrap_or_default().to_owned()));
+            let name = scope.value(Sql::Text(batch.embedding.clone().unwrap_or_default()));
             // A vector without a direction is at no distance; rounded, so that equal directions tie.
             format!(
                 "SELECT i.id, max(coalesce(round(1.0 - vec_distance_cosine(v.data, {vector}), 6), 0.0)) AS score \
                  FROM store_items i JOIN store_vectors v ON v.item = i.id AND v.embedding = (SELECT id FROM \
-                 store_embeddings WHERE name = {name}) WHERE "
+                 store_embeddings WHERE name = {name}) AND length(v.data) = {length} WHERE "
             )
         }
     };

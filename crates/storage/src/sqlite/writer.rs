@@ -24,7 +24,7 @@ use imbl::OrdMap;
 use rusqlite::hooks::Wal;
 use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
-use superstep::store::Prepared;
+use superstep::store::{Prepared, Renewed};
 use superstep::{
     Checkpoint, CheckpointId, Commit, Integrity, Name, Object, Progress, Pruning, Put, Removal, Scope,
     StorageError, StoreConfig, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
@@ -70,6 +70,8 @@ pub(super) enum Job {
     Items(ItemChanges),
     /// Removes items that expire until then.
     Sweep(u64),
+    /// Gives items new vectors, of this embedding.
+    Renew(String, Vec<Renewed>),
 }
 
 /// What a batch of the store changes.
@@ -78,8 +80,6 @@ pub(super) struct ItemChanges {
     pub(super) batch: Prepared,
     /// Rows of items that were read and get their full time again.
     pub(super) touched: Vec<i64>,
-    /// The embedding that the vectors are from.
-    pub(super) embedding: Option<String>,
 }
 
 impl Job {
@@ -103,6 +103,7 @@ impl Job {
             Job::Repair(..) => "checking and repairing what is stored".to_owned(),
             Job::Items(_) => "storing items".to_owned(),
             Job::Sweep(_) => "removing expired items".to_owned(),
+            Job::Renew(..) => "embedding items anew".to_owned(),
         }
     }
 }
@@ -450,6 +451,7 @@ impl Writer {
             }
             Job::Items(changes) => return self.items(changes).map(|()| Done::Stored),
             Job::Sweep(now) => return self.sweep(*now).map(Done::Swept),
+            Job::Renew(embedding, renewed) => return self.renew(embedding, renewed).map(Done::Swept),
         }
         self.shelves.settle(&self.conn)?;
         Ok(Done::Stored)

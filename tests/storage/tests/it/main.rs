@@ -2,6 +2,7 @@
 
 mod damage;
 mod disks;
+mod embeddings;
 mod faults;
 mod histories;
 mod kills;

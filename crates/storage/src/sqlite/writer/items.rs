@@ -2,19 +2,15 @@
 
 use rusqlite::{OptionalExtension, params};
 use superstep::Value;
-use superstep::store::{Prepared, Written};
+use superstep::store::{Prepared, Renewed, Written};
 
 use super::super::fault::Fault;
-use super::super::store::{SWEPT, joined, number};
+use super::super::store::{SAID, SWEPT, bytes, joined, number};
 use super::{ItemChanges, Writer};
 
 impl Writer {
     pub(super) fn items(&mut self, changes: &ItemChanges) -> Result<(), Fault> {
-        let ItemChanges {
-            batch,
-            touched,
-            embedding,
-        } = changes;
+        let ItemChanges { batch, touched } = changes;
         self.wrote = true;
         let now = number(batch.now);
         for id in touched {
@@ -22,10 +18,8 @@ impl Writer {
             let sql = "UPDATE store_items SET expires_at = min(?2, 9223372036854775807 - ttl) + ttl WHERE id = ?1 AND ttl IS NOT NULL";
             self.conn.prepare_cached(sql)?.execute([*id, now])?;
         }
-        let embedding = match embedding {
-            Some(name) if batch.writes.iter().any(|write| !write.vectors.is_empty()) => {
-                Some(self.embedding(name)?)
-            }
+        let embedding = match &batch.embedding {
+            Some(name) if !batch.writes.is_empty() => Some(self.embedding(name)?),
             _ => None,
         };
         batch
@@ -99,15 +93,58 @@ impl Writer {
                 .prepare_cached("INSERT INTO store_words (rowid, words) VALUES (?1, ?2)")?
                 .execute(params![id, write.words.join(" ")])?;
         }
-        if let Some(embedding) = embedding {
-            let mut insert = self
-                .conn
-                .prepare_cached("INSERT INTO store_vectors (item, embedding, data) VALUES (?1, ?2, ?3)")?;
-            for vector in &write.vectors {
-                insert.execute(params![id, embedding, super::super::store::bytes(vector)])?;
-            }
+        if let Some(said) = &write.said {
+            let said = serde_json::to_vec(said).unwrap_or_default();
+            self.vector(id, self.embedding(SAID)?, &said)?;
         }
+        match embedding {
+            Some(embedding) => self.vectors(id, embedding, &write.vectors),
+            None => Ok(()),
+        }
+    }
+
+    /// What has no vectors has an empty one, which nothing finds: it was embedded.
+    fn vectors(&self, id: i64, embedding: i64, vectors: &[Vec<f32>]) -> Result<(), Fault> {
+        if vectors.is_empty() {
+            return self.vector(id, embedding, &[]);
+        }
+        vectors
+            .iter()
+            .try_for_each(|vector| self.vector(id, embedding, &bytes(vector)))
+    }
+
+    fn vector(&self, id: i64, embedding: i64, data: &[u8]) -> Result<(), Fault> {
+        let sql = "INSERT INTO store_vectors (item, embedding, data) VALUES (?1, ?2, ?3)";
+        self.conn
+            .prepare_cached(sql)?
+            .execute(params![id, embedding, data])?;
         Ok(())
+    }
+
+    /// Gives items new vectors in place of all that they had.
+    pub(super) fn renew(&mut self, embedding: &str, renewed: &[Renewed]) -> Result<u64, Fault> {
+        let (embedding, said) = (self.embedding(embedding)?, self.embedding(SAID)?);
+        let mut count = 0;
+        for one in renewed {
+            let id: Option<i64> = self
+                .conn
+                .prepare_cached(
+                    "SELECT id FROM store_items WHERE namespace = ?1 AND key = ?2 AND updated_at = ?3",
+                )?
+                .query_row(
+                    params![joined(&one.place.0), one.place.1, number(one.updated_at)],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            let Some(id) = id else { continue };
+            self.conn
+                .prepare_cached("DELETE FROM store_vectors WHERE item = ?1 AND embedding <> ?2")?
+                .execute([id, said])?;
+            self.vectors(id, embedding, &one.vectors)?;
+            count += 1;
+        }
+        self.wrote = true;
+        Ok(count)
     }
 
     /// No query finds the item any more.
