@@ -3,195 +3,36 @@
 //! One operation is one transaction that sees one moment. Its first statements travel together with its beginning, and
 //! its last one with its end, so that reading a checkpoint takes two round trips.
 
+mod statements;
+mod states;
+mod threads;
+mod tuples;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures::future::{try_join, try_join3};
-use imbl::OrdMap;
 use superstep::{
-    ChannelValues, ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery,
-    Metadata, Name, Object, PendingWrite, Source, StorageError, TaskId, ThreadId, ThreadQuery, ThreadStatus,
-    ThreadSummary, Value, VersionsSeen, Write,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name, Object, Source,
+    StorageError, ThreadId, Value,
 };
 use tokio_postgres::Row;
 
 use crate::codec::bytes::read_rows;
-use crate::codec::record::Delta;
 use crate::salvage::passed_over;
 
 use super::fault::Fault;
 use super::names::Names;
-use super::parts::Library;
 use super::server::{Params, Server, Session};
+pub(super) use statements::CHAINS;
+use statements::{CHAIN_OF, HEAD_OF, HEADS, HEADS_BY_ID, HEADS_OF_STEP, ITEMS, PARTS, WRITES, WRITES_OF};
+pub(super) use states::Deltas;
 
 pub(super) const SOURCES: [Source; 4] = [Source::Input, Source::Loop, Source::Update, Source::Fork];
 /// Sorts after every id: no text begins with this many of the last character.
 const AFTER_ALL: &str = "\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}";
 /// Rows that are looked through at a time when something is looked for that the server cannot find.
 const PAGE: i64 = 500;
-
-/// What a head is made of, from `s` (spaces) and `c` (checkpoints).
-macro_rules! head {
-    ($sql:literal) => {
-        concat!(
-            "SELECT s.id, s.thread, s.ns, c.seq, c.id, c.parent, c.ts, c.source, c.step, m.json, c.next, c.updated,
-                    o.asked, o.failed ",
-            $sql
-        )
-    };
-}
-
-/// Metadata of `c`, and its tasks that wait or have failed.
-macro_rules! beside {
-    () => {
-        " LEFT JOIN metas m ON m.space = c.space AND m.id = c.meta
-          CROSS JOIN LATERAL (
-              SELECT count(DISTINCT w.task) FILTER (WHERE w.kind = 1) AS asked,
-                     count(DISTINCT w.task) FILTER (WHERE w.kind = 2) AS failed
-              FROM writes w
-              WHERE w.checkpoint = c.seq AND w.kind IN (1, 2) AND NOT EXISTS (
-                  SELECT 1 FROM writes f WHERE f.checkpoint = w.checkpoint AND f.task = w.task AND f.kind = 0
-              )
-          ) o "
-    };
-}
-
-const HEAD_OF: &str = concat!(
-    head!("FROM spaces s JOIN checkpoints c ON c.space = s.id AND c.id = coalesce($3::text, s.head)"),
-    beside!(),
-    "WHERE s.thread = $1 AND s.ns = $2"
-);
-
-const CHAIN_OF: &str = "
-    WITH RECURSIVE t (space, id, parent, depth) AS (
-        SELECT c.space, c.id, c.parent, c.depth
-        FROM spaces s JOIN checkpoints c ON c.space = s.id AND c.id = coalesce($3::text, s.head)
-        WHERE s.thread = $1 AND s.ns = $2
-        UNION
-        SELECT p.space, p.id, p.parent, p.depth FROM t
-        JOIN checkpoints p ON p.space = t.space AND p.id = t.parent
-        WHERE t.depth > 0
-    )
-    SELECT c.space, c.id, c.parent, c.depth, c.delta
-    FROM t JOIN checkpoints c ON c.space = t.space AND c.id = t.id";
-
-pub(super) const CHAINS: &str = "
-    WITH RECURSIVE t (space, id, parent, depth) AS (
-        SELECT c.space, c.id, c.parent, c.depth
-        FROM unnest($1::bigint[], $2::text[]) u (space, id)
-        JOIN checkpoints c ON c.space = u.space AND c.id = u.id
-        UNION
-        SELECT p.space, p.id, p.parent, p.depth FROM t
-        JOIN checkpoints p ON p.space = t.space AND p.id = t.parent
-        WHERE t.depth > 0
-    )
-    SELECT c.space, c.id, c.parent, c.depth, c.delta
-    FROM t JOIN checkpoints c ON c.space = t.space AND c.id = t.id";
-
-const WRITES_OF: &str = "
-    SELECT w.checkpoint, w.task, w.path, w.idx, w.channel::bigint, w.parts, w.data
-    FROM writes w
-    WHERE w.checkpoint = (
-        SELECT c.seq FROM spaces s JOIN checkpoints c ON c.space = s.id AND c.id = coalesce($3::text, s.head)
-        WHERE s.thread = $1 AND s.ns = $2
-    )
-    ORDER BY w.path, w.task, w.idx";
-
-const WRITES: &str = "
-    SELECT w.checkpoint, w.task, w.path, w.idx, w.channel::bigint, w.parts, w.data
-    FROM writes w
-    WHERE w.checkpoint = ANY($1)
-    ORDER BY w.path, w.task, w.idx";
-
-const ITEMS: &str = "
-    WITH RECURSIVE t (space, id, base) AS (
-        SELECT i.space, i.id, i.base
-        FROM unnest($1::bigint[], $2::bigint[]) u (space, id)
-        JOIN items i ON i.space = u.space AND i.id = u.id
-        UNION
-        SELECT i.space, i.id, i.base FROM t JOIN items i ON i.space = t.space AND i.id = t.base
-    )
-    SELECT i.id, i.base, i.len, i.parts, i.data, i.whole
-    FROM t JOIN items i ON i.space = t.space AND i.id = t.id";
-
-const PARTS: &str = "
-    WITH RECURSIVE t (space, id, base, parts) AS (
-        SELECT i.space, i.id, i.base, i.parts
-        FROM unnest($1::bigint[], $2::bigint[]) u (space, id)
-        JOIN items i ON i.space = u.space AND i.id = u.id
-        UNION
-        SELECT i.space, i.id, i.base, i.parts FROM t JOIN items i ON i.space = t.space AND i.id = t.base
-    )
-    SELECT p.id, coalesce(p.below, '{}'), p.data FROM parts p
-    WHERE p.id IN (SELECT unnest(t.parts) FROM t UNION SELECT unnest($3::bigint[]))";
-
-const HEADS: &str = concat!(
-    head!(
-        "FROM spaces s CROSS JOIN LATERAL (
-               SELECT * FROM checkpoints c WHERE c.space = s.id AND c.id < $3 ORDER BY c.id DESC LIMIT $4
-           ) c"
-    ),
-    beside!(),
-    "WHERE ($1::text IS NULL OR s.thread = $1) AND ($2::text IS NULL OR s.ns = $2)
-     ORDER BY c.id DESC, s.thread, s.ns"
-);
-
-const HEADS_OF_STEP: &str = concat!(
-    head!(
-        "FROM spaces s CROSS JOIN LATERAL (
-               SELECT * FROM checkpoints c WHERE c.space = s.id AND c.step = $5 AND c.id < $3
-               ORDER BY c.id DESC LIMIT $4
-           ) c"
-    ),
-    beside!(),
-    "WHERE ($1::text IS NULL OR s.thread = $1) AND ($2::text IS NULL OR s.ns = $2)
-     ORDER BY c.id DESC, s.thread, s.ns"
-);
-
-const HEADS_BY_ID: &str = concat!(
-    head!("FROM spaces s JOIN checkpoints c ON c.space = s.id AND c.id = $4 AND c.id < $3"),
-    beside!(),
-    "WHERE ($1::text IS NULL OR s.thread = $1) AND ($2::text IS NULL OR s.ns = $2)
-     ORDER BY s.thread, s.ns"
-);
-
-/// Which root spaces a thread query is about; what it cannot say in SQL is looked at afterwards.
-macro_rules! threads {
-    ($columns:literal, $end:literal) => {
-        concat!(
-            "SELECT s.id, s.thread, s.ns, c.seq, c.id, c.parent, c.ts, c.source, c.step, m.json, c.next, c.updated,
-                    o.asked, o.failed ",
-            $columns,
-            " FROM spaces s JOIN checkpoints c ON c.space = s.id AND c.id = s.head",
-            beside!(),
-            "WHERE s.ns = '' AND ($1::text IS NULL OR position($1 IN lower(s.thread)) > 0)
-               AND ($2::text IS NULL OR c.ts < $2)
-               AND ($3::text IS NULL OR $3 = CASE WHEN o.asked > 0 THEN 'interrupted' WHEN o.failed > 0 THEN 'error'
-                                             WHEN c.next IS NOT NULL THEN 'pending' ELSE 'idle' END) ",
-            $end
-        )
-    };
-}
-
-const THREADS: &str = threads!(
-    ", s.checkpoints,
-       (SELECT f.ts FROM checkpoints f WHERE f.space = s.id ORDER BY f.id LIMIT 1)",
-    "AND (s.head < $4 OR (s.head = $4 AND s.thread > $5)) ORDER BY s.head DESC, s.thread LIMIT $6"
-);
-const THREAD: &str = threads!(
-    ", s.checkpoints,
-       (SELECT f.ts FROM checkpoints f WHERE f.space = s.id ORDER BY f.id LIMIT 1)",
-    "AND s.thread = $4"
-);
-const COUNT: &str = concat!("SELECT count(*) FROM (", threads!("", ""), ") t");
-
-/// Versions and the rows of the values of one checkpoint.
-#[derive(Clone, Debug, Default)]
-pub(super) struct State {
-    pub(super) versions: ChannelVersions,
-    pub(super) values: OrdMap<Name, i64>,
-    pub(super) seen: VersionsSeen,
-}
 
 /// Metadata without source and step.
 pub(super) type Meta = (Object, Object);
@@ -217,179 +58,6 @@ pub(super) fn place(id: &CheckpointId, thread: &ThreadId, ns: &str) -> String {
         ns => format!(" (namespace {ns})"),
     };
     format!("Checkpoint {id} of thread {thread}{ns}")
-}
-
-/// Deltas by space and checkpoint, and the states they make.
-#[derive(Default)]
-pub(super) struct Deltas {
-    rows: HashMap<(i64, String), Link>,
-    states: HashMap<(i64, String), State>,
-}
-
-struct Link {
-    parent: Option<String>,
-    depth: i64,
-    delta: Result<Delta, String>,
-}
-
-impl Deltas {
-    pub(super) fn read(rows: &[Row]) -> Result<Self, Fault> {
-        let mut deltas = Deltas::default();
-        for row in rows {
-            let link = Link {
-                parent: row.try_get(2)?,
-                depth: row.try_get(3)?,
-                delta: Delta::decode(row.try_get(4)?),
-            };
-            deltas.rows.insert((row.try_get(0)?, row.try_get(1)?), link);
-        }
-        Ok(deltas)
-    }
-
-    /// Every name that they use.
-    pub(super) fn names(&self) -> impl Iterator<Item = i64> {
-        let deltas = self.rows.values().filter_map(|link| link.delta.as_ref().ok());
-        deltas.flat_map(|delta| {
-            let channels = delta.channels.iter().map(|(channel, ..)| *channel);
-            let seen = delta.seen.iter().flat_map(|(node, versions)| {
-                std::iter::once(*node).chain(versions.iter().flatten().map(|(channel, _)| *channel))
-            });
-            channels.chain(seen)
-        })
-    }
-
-    /// The state of a checkpoint: the nearest snapshot and the deltas after it.
-    pub(super) fn state(&mut self, names: &Names, space: i64, id: &str) -> Result<State, String> {
-        let mut chain = Vec::new();
-        let mut at = (space, id.to_owned());
-        let mut state = State::default();
-        loop {
-            if let Some(known) = self.states.get(&at) {
-                state = known.clone();
-                break;
-            }
-            let link = self
-                .rows
-                .get(&at)
-                .ok_or("a checkpoint that it builds on is missing")?;
-            let (depth, parent) = (link.depth, link.parent.clone());
-            chain.push(at);
-            match parent {
-                _ if depth == 0 => break,
-                Some(parent) if chain.len() <= self.rows.len() => at = (space, parent),
-                _ => return Err("it does not build on an earlier checkpoint".to_owned()),
-            }
-        }
-        while let Some(at) = chain.pop() {
-            if let Some(link) = self.rows.get(&at) {
-                apply(&mut state, link.delta.as_ref().map_err(String::clone)?, names)?;
-            }
-            self.states.insert(at, state.clone());
-        }
-        Ok(state)
-    }
-}
-
-fn apply(state: &mut State, delta: &Delta, names: &Names) -> Result<(), String> {
-    for (channel, version, value) in &delta.channels {
-        let channel = names.expect(*channel)?;
-        match version {
-            Some(version) => state.versions.insert(channel.clone(), *version),
-            None => state.versions.remove(&channel),
-        };
-        match value {
-            0 => state.values.remove(&channel),
-            row => state.values.insert(channel, *row),
-        };
-    }
-    for (node, versions) in &delta.seen {
-        let node = names.expect(*node)?;
-        let Some(versions) = versions else {
-            state.seen.remove(&node);
-            continue;
-        };
-        let entry = versions
-            .iter()
-            .map(|(channel, version)| Ok((names.expect(*channel)?, *version)));
-        state.seen.insert(node, entry.collect::<Result<_, String>>()?);
-    }
-    Ok(())
-}
-
-/// Rows of values, and what they have been put together to.
-#[derive(Default)]
-struct Items {
-    rows: HashMap<i64, Item>,
-    values: HashMap<i64, Value>,
-}
-
-/// The row it builds on, the length of the list with it, the parts it names, its bytes, and the length of the JSON of
-/// the whole value.
-type Item = (Option<i64>, Option<i64>, Vec<i64>, Vec<u8>, i64);
-
-impl Items {
-    fn read(rows: &[Row]) -> Result<Self, Fault> {
-        let mut items = Items::default();
-        for row in rows {
-            let parts: Option<Vec<i64>> = row.try_get(3)?;
-            let item = (
-                row.try_get(1)?,
-                row.try_get(2)?,
-                parts.unwrap_or_default(),
-                row.try_get(4)?,
-                row.try_get(5)?,
-            );
-            items.rows.insert(row.try_get(0)?, item);
-        }
-        Ok(items)
-    }
-
-    /// Length of the JSON of the value that ends with a row that was read.
-    fn size(&self, row: i64) -> Option<i64> {
-        self.rows.get(&row).map(|(.., size)| *size)
-    }
-
-    /// The value that ends with this row.
-    fn value(&mut self, row: i64, library: &mut Library) -> Result<Value, String> {
-        let mut chain = Vec::new();
-        let mut at = row;
-        let mut value = loop {
-            if let Some(known) = self.values.get(&at) {
-                break Some(known.clone());
-            }
-            let (base, ..) = self.rows.get(&at).ok_or("a part of it is missing")?;
-            chain.push(at);
-            match base {
-                None => break None,
-                Some(base) if chain.len() <= self.rows.len() => at = *base,
-                Some(_) => return Err("its parts build on each other".to_owned()),
-            }
-        };
-        while let Some(at) = chain.pop() {
-            let Some((_, len, parts, data, _)) = self.rows.get(&at) else {
-                continue;
-            };
-            let part = library.value(data, parts)?;
-            let whole = match (value.take(), part) {
-                (None, part) => part,
-                (Some(Value::Array(mut list)), Value::Array(more)) => {
-                    list.extend(more.iter().cloned());
-                    Value::Array(list)
-                }
-                _ => return Err("items were added to something that is not a list".to_owned()),
-            };
-            if let Some(len) = len
-                && whole
-                    .as_array()
-                    .is_none_or(|list| i64::try_from(list.len()) != Ok(*len))
-            {
-                return Err("the list has not the length it should have".to_owned());
-            }
-            self.values.insert(at, whole.clone());
-            value = Some(whole);
-        }
-        Ok(value.unwrap_or_default())
-    }
 }
 
 /// One read operation.
@@ -622,84 +290,6 @@ impl View {
         Ok(found)
     }
 
-    pub(super) async fn threads(&mut self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, Fault> {
-        let limit = query.limit.unwrap_or(usize::MAX);
-        let (search, status) = said(query);
-        let idle = query.idle_since.as_deref();
-        let (mut head, mut name) = match &query.after {
-            Some(place) => (place.head.as_str().to_owned(), place.thread.as_str().to_owned()),
-            None => (AFTER_ALL.to_owned(), String::new()),
-        };
-        let exact = query.filter.is_empty() && (search.is_some() || query.search.is_none());
-        let wanted = i64::try_from(limit).unwrap_or(i64::MAX);
-        let page = if exact || limit == usize::MAX {
-            wanted
-        } else {
-            PAGE.max(wanted)
-        };
-        let mut found = Vec::new();
-        while found.len() < limit {
-            let params: Params<'_> = &[&search, &idle, &status, &head, &name, &page];
-            let rows = self.together([(THREADS, params)]).await?.concat_rows();
-            self.learn_names(&rows).await?;
-            for row in &rows {
-                let thread: &str = row.try_get(1)?;
-                match self.summary(row) {
-                    Ok(summary) if query.matches(&summary) => found.push(summary),
-                    Ok(_) => {}
-                    // One damaged thread must not hide the others.
-                    Err(Fault::Storage(error @ StorageError::Corrupt { .. })) => {
-                        passed_over(&ThreadId::from(thread), &error);
-                    }
-                    Err(other) => return Err(other),
-                }
-            }
-            match rows.last() {
-                Some(row) if rows.len() as i64 == page => {
-                    head = row.try_get(4)?;
-                    name = row.try_get(1)?;
-                }
-                _ => break,
-            }
-        }
-        found.truncate(limit);
-        Ok(found)
-    }
-
-    pub(super) async fn thread(&mut self, thread: &ThreadId) -> Result<Option<ThreadSummary>, Fault> {
-        let any = None::<&str>;
-        let params: Params<'_> = &[&any, &any, &any, &thread.as_str()];
-        let rows = self.together([(THREAD, params)]).await?.concat_rows();
-        self.learn_names(&rows).await?;
-        rows.first().map(|row| self.summary(row)).transpose()
-    }
-
-    pub(super) async fn count_threads(&mut self, query: &ThreadQuery) -> Result<u64, Fault> {
-        let (search, status) = said(query);
-        if query.filter.is_empty() && (search.is_some() || query.search.is_none()) {
-            let params: Params<'_> = &[&search, &query.idle_since, &status];
-            let rows = self.together([(COUNT, params)]).await?.concat_rows();
-            let count = rows.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))?;
-            return Ok(count.unsigned_abs());
-        }
-        let all = ThreadQuery {
-            after: None,
-            limit: None,
-            ..query.clone()
-        };
-        Ok(self.threads(&all).await?.len() as u64)
-    }
-
-    fn summary(&mut self, row: &Row) -> Result<ThreadSummary, Fault> {
-        let found = self.head(row)?;
-        Ok(ThreadSummary {
-            thread: found.thread,
-            head: found.head,
-            checkpoints: row.try_get::<_, i64>(14)?.unsigned_abs(),
-            created: row.try_get(15)?,
-        })
-    }
-
     async fn learn_names(&mut self, rows: &[Row]) -> Result<(), Fault> {
         let mut names = HashSet::new();
         for row in rows {
@@ -784,121 +374,6 @@ impl View {
         self.metas.insert(json.to_owned(), meta.clone());
         Ok(meta)
     }
-
-    /// Puts checkpoints together; with `keys`, only these values of them.
-    async fn tuples(
-        &mut self,
-        found: Vec<Found>,
-        chains: &[Row],
-        writes: &[Row],
-        keys: Option<&[Name]>,
-    ) -> Result<Vec<CheckpointTuple>, Fault> {
-        let mut deltas = Deltas::read(chains)?;
-        let mut names: HashSet<i64> = deltas.names().collect();
-        for write in writes {
-            names.insert(write.try_get(4)?);
-        }
-        let known = self.names.clone();
-        known.learn(&mut self.session, names).await?;
-        let (mut states, mut spaces, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        let mut warm: HashMap<i64, Value> = HashMap::new();
-        for found in &found {
-            let state = deltas.state(&known, found.space, found.head.id.as_str());
-            let mut state = state.map_err(|cause| Fault::corrupt(found.place(), cause))?;
-            if let Some(keys) = keys {
-                state.values = state
-                    .values
-                    .into_iter()
-                    .filter(|(key, _)| keys.contains(key))
-                    .collect();
-            }
-            for row in state.values.values() {
-                if warm.contains_key(row) {
-                    continue;
-                }
-                match self.server.at_hand(*row).filter(|_| !self.afresh) {
-                    Some(value) => drop(warm.insert(*row, value)),
-                    None => {
-                        spaces.push(found.space);
-                        rows.push(*row);
-                    }
-                }
-            }
-            states.push(state);
-        }
-        let mut pending: HashMap<i64, Vec<&Row>> = HashMap::new();
-        let mut parts = Vec::new();
-        for write in writes {
-            parts.extend(write.try_get::<_, Option<Vec<i64>>>(5)?.unwrap_or_default());
-            pending.entry(write.try_get(0)?).or_default().push(write);
-        }
-        let (items, parts) = match rows.is_empty() && parts.is_empty() {
-            true => (Vec::new(), Vec::new()),
-            false => self.last(&spaces, &rows, &parts).await?,
-        };
-        let (mut items, mut library) = (Items::read(&items)?, Library::read(&parts)?);
-        items.values = warm;
-        let mut tuples = Vec::with_capacity(found.len());
-        for (found, state) in found.into_iter().zip(states) {
-            let place = found.place();
-            let mut channel_values = ChannelValues::new();
-            for (channel, row) in &state.values {
-                let value = items.value(*row, &mut library).map_err(|cause| {
-                    Fault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause)
-                })?;
-                if let Some(size) = items.size(*row) {
-                    self.server.have(*row, None, value.clone(), size);
-                }
-                channel_values.insert(channel.clone(), value);
-            }
-            let writes = pending.remove(&found.seq).unwrap_or_default();
-            let pending_writes = writes
-                .into_iter()
-                .map(|row| pending_write(row, &known, &mut library, &place))
-                .collect::<Result<_, _>>()?;
-            let head = found.head;
-            tuples.push(CheckpointTuple {
-                thread: found.thread,
-                ns: head.ns,
-                checkpoint: Checkpoint {
-                    id: head.id,
-                    parent: head.parent,
-                    ts: head.ts,
-                    channel_values,
-                    channel_versions: state.versions,
-                    versions_seen: state.seen,
-                    updated_channels: head.updated_channels,
-                    metadata: head.metadata,
-                    next: head.next,
-                },
-                pending_writes,
-            });
-        }
-        Ok(tuples)
-    }
-}
-
-fn pending_write(
-    row: &Row,
-    names: &Names,
-    library: &mut Library,
-    place: &str,
-) -> Result<PendingWrite, Fault> {
-    let task_id = TaskId::new(row.try_get::<_, &str>(1)?);
-    let damaged =
-        |cause: String| Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause);
-    let parts: Option<Vec<i64>> = row.try_get(5)?;
-    let value = library.value(row.try_get(6)?, &parts.unwrap_or_default());
-    let write = Write {
-        idx: row.try_get(3)?,
-        channel: names.expect(row.try_get(4)?).map_err(&damaged)?,
-        value: value.map_err(&damaged)?,
-    };
-    Ok(PendingWrite {
-        task_path: row.try_get::<_, &str>(2)?.into(),
-        write,
-        task_id,
-    })
 }
 
 /// Reads metadata without source and step.
@@ -908,15 +383,6 @@ pub(super) fn meta(json: &str) -> Result<Meta, String> {
         (Some(Value::Object(parents)), Some(Value::Object(user))) => Ok((parents.clone(), user.clone())),
         _ => Err("its metadata has an unknown shape".to_owned()),
     }
-}
-
-/// What the server can look for: text without case where ASCII says what that means, and the status.
-fn said(query: &ThreadQuery) -> (Option<String>, Option<&'static str>) {
-    let search = query.search.as_ref().filter(|search| search.is_ascii());
-    (
-        search.map(|search| search.to_ascii_lowercase()),
-        query.status.map(ThreadStatus::as_str),
-    )
 }
 
 /// Down to which id a page is complete: `None` when it is everything.
@@ -948,8 +414,4 @@ impl ConcatRows for Vec<Vec<Row>> {
     fn concat_rows(self) -> Vec<Row> {
         self.into_iter().flatten().collect()
     }
-}
-
-fn lower(place: &str) -> String {
-    place.replacen("Checkpoint", "checkpoint", 1)
 }

@@ -1,0 +1,133 @@
+//! Puts whole checkpoints together from their rows.
+
+use std::collections::{HashMap, HashSet};
+
+use superstep::{ChannelValues, Checkpoint, CheckpointTuple, Name, PendingWrite, TaskId, Value, Write};
+use tokio_postgres::Row;
+
+use super::states::{Deltas, Items};
+use super::{Found, View};
+use crate::postgres::fault::Fault;
+use crate::postgres::names::Names;
+use crate::postgres::parts::Library;
+
+impl View {
+    /// Puts checkpoints together; with `keys`, only these values of them.
+    pub(super) async fn tuples(
+        &mut self,
+        found: Vec<Found>,
+        chains: &[Row],
+        writes: &[Row],
+        keys: Option<&[Name]>,
+    ) -> Result<Vec<CheckpointTuple>, Fault> {
+        let mut deltas = Deltas::read(chains)?;
+        let mut names: HashSet<i64> = deltas.names().collect();
+        for write in writes {
+            names.insert(write.try_get(4)?);
+        }
+        let known = self.names.clone();
+        known.learn(&mut self.session, names).await?;
+        let (mut states, mut spaces, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        let mut warm: HashMap<i64, Value> = HashMap::new();
+        for found in &found {
+            let state = deltas.state(&known, found.space, found.head.id.as_str());
+            let mut state = state.map_err(|cause| Fault::corrupt(found.place(), cause))?;
+            if let Some(keys) = keys {
+                state.values = state
+                    .values
+                    .into_iter()
+                    .filter(|(key, _)| keys.contains(key))
+                    .collect();
+            }
+            for row in state.values.values() {
+                if warm.contains_key(row) {
+                    continue;
+                }
+                match self.server.at_hand(*row).filter(|_| !self.afresh) {
+                    Some(value) => drop(warm.insert(*row, value)),
+                    None => {
+                        spaces.push(found.space);
+                        rows.push(*row);
+                    }
+                }
+            }
+            states.push(state);
+        }
+        let mut pending: HashMap<i64, Vec<&Row>> = HashMap::new();
+        let mut parts = Vec::new();
+        for write in writes {
+            parts.extend(write.try_get::<_, Option<Vec<i64>>>(5)?.unwrap_or_default());
+            pending.entry(write.try_get(0)?).or_default().push(write);
+        }
+        let (items, parts) = match rows.is_empty() && parts.is_empty() {
+            true => (Vec::new(), Vec::new()),
+            false => self.last(&spaces, &rows, &parts).await?,
+        };
+        let (mut items, mut library) = (Items::read(&items)?, Library::read(&parts)?);
+        items.values = warm;
+        let mut tuples = Vec::with_capacity(found.len());
+        for (found, state) in found.into_iter().zip(states) {
+            let place = found.place();
+            let mut channel_values = ChannelValues::new();
+            for (channel, row) in &state.values {
+                let value = items.value(*row, &mut library).map_err(|cause| {
+                    Fault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause)
+                })?;
+                if let Some(size) = items.size(*row) {
+                    self.server.have(*row, None, value.clone(), size);
+                }
+                channel_values.insert(channel.clone(), value);
+            }
+            let writes = pending.remove(&found.seq).unwrap_or_default();
+            let pending_writes = writes
+                .into_iter()
+                .map(|row| pending_write(row, &known, &mut library, &place))
+                .collect::<Result<_, _>>()?;
+            let head = found.head;
+            tuples.push(CheckpointTuple {
+                thread: found.thread,
+                ns: head.ns,
+                checkpoint: Checkpoint {
+                    id: head.id,
+                    parent: head.parent,
+                    ts: head.ts,
+                    channel_values,
+                    channel_versions: state.versions,
+                    versions_seen: state.seen,
+                    updated_channels: head.updated_channels,
+                    metadata: head.metadata,
+                    next: head.next,
+                },
+                pending_writes,
+            });
+        }
+        Ok(tuples)
+    }
+}
+
+fn pending_write(
+    row: &Row,
+    names: &Names,
+    library: &mut Library,
+    place: &str,
+) -> Result<PendingWrite, Fault> {
+    let task_id = TaskId::new(row.try_get::<_, &str>(1)?);
+    let damaged =
+        |cause: String| Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause);
+    let parts: Option<Vec<i64>> = row.try_get(5)?;
+    let value = library.value(row.try_get(6)?, &parts.unwrap_or_default());
+    let write = Write {
+        idx: row.try_get(3)?,
+        channel: names.expect(row.try_get(4)?).map_err(&damaged)?,
+        value: value.map_err(&damaged)?,
+    };
+    Ok(PendingWrite {
+        task_path: row.try_get::<_, &str>(2)?.into(),
+        write,
+        task_id,
+    })
+}
+
+fn lower(place: &str) -> String {
+    place.replacen("Checkpoint", "checkpoint", 1)
+}

@@ -1,0 +1,267 @@
+//! Works out what a commit is as arguments of the script: what changed, in which rows, on top of what.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use superstep::{CheckpointId, Commit, Name, Put, StorageError, ThreadId, Value};
+
+use super::{CHANGES, Known, NUMBERS, Writer};
+use crate::codec::long::pressed;
+use crate::codec::plain::{Record, Task, readable, seen_of};
+use crate::redis::reader::{corrupt, flags_of, state_at};
+use crate::redis::server::{number, place};
+use crate::redis::state::{Grown, Held, Start, State, continued, record_text, row};
+
+impl Writer {
+    /// What the script needs for a commit.
+    pub(super) async fn arguments(&mut self, commit: &Commit) -> Result<Vec<Vec<u8>>, StorageError> {
+        let Commit {
+            thread,
+            ns,
+            writes,
+            put,
+        } = commit;
+        let words = |word: &str| word.as_bytes().to_vec();
+        let mut arguments = vec![words(ns)];
+        let known = |put: &&Put| {
+            let thread = self.threads.get(thread);
+            let key = (ns.clone(), put.checkpoint.id.clone());
+            !thread.is_some_and(|thread| thread.checkpoints.contains_key(&key))
+        };
+        match put.as_ref().filter(known) {
+            Some(put) => {
+                arguments.push(words("1"));
+                self.put(thread, ns, put, &mut arguments).await?;
+            }
+            None => arguments.push(words("0")),
+        }
+        arguments.push(words(&writes.len().to_string()));
+        for task in writes {
+            readable(task.writes.iter().map(|write| &write.value), thread)?;
+            let flags = flags_of(task.writes.iter().map(|write| &*write.channel));
+            arguments.push(words(task.checkpoint_id.as_str()));
+            arguments.push(words(task.task_id.as_str()));
+            arguments.push(words(&flags.to_string()));
+            let text =
+                serde_json::to_vec(&Task::of(task)).map_err(|error| unwritable(thread, error.to_string()))?;
+            arguments.push(pressed(text));
+        }
+        Ok(arguments)
+    }
+
+    async fn put(
+        &mut self,
+        thread: &ThreadId,
+        ns: &Name,
+        put: &Put,
+        arguments: &mut Vec<Vec<u8>>,
+    ) -> Result<(), StorageError> {
+        let checkpoint = &put.checkpoint;
+        let parent = match &checkpoint.parent {
+            Some(id) if self.standing.is_none() => self.known(thread, ns, id).await?,
+            _ => None,
+        };
+        let grown = self.grown(thread, put, parent.as_deref()).await?;
+        self.reserve(checkpoint.channel_versions.len() + 1).await?;
+        let mut next = Known {
+            state: parent
+                .as_ref()
+                .map(|parent| parent.state.clone())
+                .unwrap_or_default(),
+            grown: parent
+                .as_ref()
+                .map(|parent| parent.grown.clone())
+                .unwrap_or_default(),
+        };
+        let mut rows = Vec::new();
+        let before = parent
+            .as_ref()
+            .map(|parent| (&parent.state.versions, &parent.state.seen));
+        let numbers = &mut self.numbers;
+        let record = Record::of(put, before, |channel, version, value, from| {
+            let Some(value) = value else {
+                return Ok(Held::Empty(version));
+            };
+            let number = numbers.next().unwrap_or_default();
+            let from = from.and_then(|from| {
+                let (row, grown) = grown.get(channel)?;
+                Some((from, *row, *grown))
+            });
+            // What is stored was looked at when it came: a turn must not cost what the whole conversation does.
+            match continued(value, from) {
+                Some((list, (from, ..))) => readable([&Value::Array(list.skip(from))], thread)?,
+                None => readable([value], thread)?,
+            }
+            let (text, start) = row(number, value, from).map_err(|cause| unwritable(thread, cause))?;
+            rows.push((number, text));
+            match start.grown {
+                Some(grown) => next.grown.insert(channel.clone(), (number, grown)),
+                None => next.grown.remove(channel),
+            };
+            Ok::<_, StorageError>(Held::At(version, number))
+        })?;
+        record.head.readable(thread)?;
+        next.state.change(&record);
+        let mut text = record_text(&record).map_err(|cause| unwritable(thread, cause))?;
+        let mut continues = record.continues;
+        if continues {
+            next.state.changes += 1;
+            next.state.bytes += text.len();
+            let entries = next.state.versions.len() + next.state.seen.len();
+            // As many changes as a wide graph has, so that a record that stands by itself does not cost more than they.
+            if next.state.changes >= CHANGES.max(entries / 8) {
+                text = standing(record, &next.state).map_err(|cause| unwritable(thread, cause))?;
+                continues = false;
+            }
+        }
+        if !continues {
+            (next.state.changes, next.state.bytes) = (0, 0);
+        }
+        let base = continues.then_some(checkpoint.parent.as_ref()).flatten();
+        let words = |word: &str| word.as_bytes().to_vec();
+        arguments.extend([
+            words(checkpoint.id.as_str()),
+            words(if base.is_some() { "1" } else { "0" }),
+            words(base.map_or("", |base| base.as_str())),
+            text,
+            place(&checkpoint.id, thread),
+            words(&checkpoint.ts),
+            words(&rows.len().to_string()),
+        ]);
+        arguments.extend(
+            rows.into_iter()
+                .flat_map(|(number, text)| [number.to_string().into_bytes(), text]),
+        );
+        self.remember(thread, ns, &checkpoint.id, Arc::new(next));
+        Ok(())
+    }
+
+    /// A stored checkpoint, from memory or from the server.
+    async fn known(
+        &mut self,
+        thread: &ThreadId,
+        ns: &Name,
+        id: &CheckpointId,
+    ) -> Result<Option<Arc<Known>>, StorageError> {
+        let key = (ns.clone(), id.clone());
+        let at_hand = self
+            .threads
+            .get(thread)
+            .and_then(|thread| thread.checkpoints.get(&key));
+        if let Some(known) = at_hand {
+            return Ok(Some(known.clone()));
+        }
+        let read = self.server.fetch_one(thread, ns, Some(id)).await?;
+        let Some(key) = read.there.first() else {
+            return Ok(None);
+        };
+        let (.., state) = state_at(thread, key, &read)?;
+        let known = Arc::new(Known {
+            state,
+            grown: OrdMap::new(),
+        });
+        let epoch = self.threads.get(thread).map(|thread| &thread.epoch);
+        if epoch.is_some_and(|epoch| !epoch.is_empty() && *epoch != read.epoch) {
+            // Somebody has deleted or pruned the thread: what is known of it is no more.
+            self.mixed = true;
+            self.forget(thread);
+        }
+        self.threads.entry(thread.clone()).or_default().epoch = read.epoch;
+        self.remember(thread, ns, id, known.clone());
+        Ok(Some(known))
+    }
+
+    fn remember(&mut self, thread: &ThreadId, ns: &Name, id: &CheckpointId, known: Arc<Known>) {
+        let entry = self.threads.entry(thread.clone()).or_default();
+        if entry
+            .checkpoints
+            .insert((ns.clone(), id.clone()), known)
+            .is_none()
+        {
+            self.known += 1;
+        }
+    }
+
+    /// How the lists that grow have grown so far.
+    async fn grown(
+        &self,
+        thread: &ThreadId,
+        put: &Put,
+        parent: Option<&Known>,
+    ) -> Result<HashMap<Name, (u64, Grown)>, StorageError> {
+        let Some(parent) = parent else {
+            return Ok(HashMap::new());
+        };
+        let (mut found, mut unknown) = (HashMap::new(), HashMap::new());
+        let growing = put.changes.iter().filter(|change| change.appended_from.is_some());
+        for channel in growing.map(|change| &change.channel) {
+            let Some(row) = parent.state.rows.get(channel) else {
+                continue;
+            };
+            match parent.grown.get(channel).filter(|(known, _)| known == row) {
+                Some(known) => {
+                    found.insert(channel.clone(), *known);
+                }
+                None => {
+                    unknown.insert(*row, channel.clone());
+                }
+            }
+        }
+        if !unknown.is_empty() {
+            for (row, text) in self.server.rows(thread, unknown.keys().copied(), "first").await? {
+                let (start, _) =
+                    Start::read(&text).map_err(|cause| corrupt(thread, &put.checkpoint.id, cause))?;
+                if let (Some(channel), Some(grown)) = (unknown.get(&row), start.grown) {
+                    found.insert(channel.clone(), (row, grown));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes sure that there are so many numbers for rows.
+    async fn reserve(&mut self, count: usize) -> Result<(), StorageError> {
+        if self.numbers.end - self.numbers.start >= count as u64 {
+            return Ok(());
+        }
+        let count = NUMBERS.max(count as u64);
+        let mut ask = redis::cmd("INCRBY");
+        ask.arg(self.server.keys.of_all("numbers")).arg(count);
+        let last = number(self.server.call(ask, "reserving numbers").await?) as u64;
+        self.numbers = last + 1 - count..last + 1;
+        Ok(())
+    }
+}
+
+/// All that a state holds.
+fn everything(state: &State) -> BTreeMap<Name, Option<Held>> {
+    let held = |(channel, version): (&Name, &u64)| {
+        let held = match state.rows.get(channel) {
+            Some(row) => Held::At(*version, *row),
+            None => Held::Empty(*version),
+        };
+        (channel.clone(), Some(held))
+    };
+    state.versions.iter().map(held).collect()
+}
+
+/// The record of a checkpoint that stands by itself.
+pub(in crate::redis) fn standing(mut record: Record<Held>, state: &State) -> Result<Vec<u8>, String> {
+    record.continues = false;
+    record.channels = everything(state);
+    let seen = state
+        .seen
+        .iter()
+        .map(|(node, seen)| (node.clone(), Some(seen_of(seen))));
+    record.seen = seen.collect();
+    record_text(&record)
+}
+
+fn unwritable(thread: &ThreadId, cause: String) -> StorageError {
+    StorageError::Backend {
+        what: format!("storing a checkpoint of thread {thread}"),
+        cause,
+        remedy: "Write a value that JSON can express".to_owned(),
+    }
+}
