@@ -577,6 +577,10 @@ async fn long_parts_are_stored_once_and_go_with_their_last_use() {
     let usage = saver.usage().await.expect("measures");
     assert_eq!((usage.shared, usage.threads.len()), (0, 0));
     assert!(saver.verify(false).await.expect("checks").is_sound());
+    for table in ["parts", "items", "writes", "metas", "checkpoints", "spaces"] {
+        let empty = format!("DO $$ BEGIN ASSERT NOT EXISTS (SELECT 1 FROM {table}), 'rows are left'; END $$");
+        sql(&at_schema(server.url(), "superstep"), &empty).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -189,6 +189,10 @@ async fn pruning_leaves_nothing_behind_and_says_what_goes() {
     assert!(done.bytes > Some(20_000), "{done:?}");
     let after = saver.usage().await.expect("measures").bytes;
     assert!(after * 3 < before, "{before} bytes before, {after} after");
+    for (what, left) in [("heads", 3), ("writes", 0), ("open", 0)] {
+        let key = format!("superstep:{what}:t");
+        assert_eq!(command::<u64>(&server, &["HLEN", &key]).await, left, "{what}");
+    }
     for kept in [&made[10], &made[298], &made[299]] {
         let tuple = saver
             .get(&"t".into(), "", Some(&kept.id))
@@ -201,6 +205,15 @@ async fn pruning_leaves_nothing_behind_and_says_what_goes() {
     let next = Draft::after(&made[299], id(500)).append("log", vec![json!("more")]);
     let next = next.store(&saver, "t", "").await.expect("goes on");
     assert_eq!(newest(&saver, "t").await, Some(next));
+    // The newest goes: the thread stands elsewhere in the list, and only there.
+    let pruning = Pruning::threads(["t".into()], Keep::Nothing).retain([made[10].id.clone()]);
+    saver.prune(&pruning).await.expect("prunes");
+    assert_eq!(newest(&saver, "t").await.as_ref(), Some(&made[10]));
+    assert_eq!(
+        command::<u64>(&server, &["ZCARD", "superstep:places"]).await,
+        1,
+        "one place"
+    );
     saver
         .prune(&Pruning::threads(["t".into()], Keep::Nothing))
         .await

@@ -69,7 +69,8 @@ fn a_full_disk() {
         std::fs::create_dir(&disk).expect("a folder");
         // A small disk that only the other process sees, and that is gone with it.
         let mut command = Command::new("unshare");
-        let script = "mount -t tmpfs -o size=3m tmpfs \"$0\" && head -c 1000000 /dev/zero > \"$0/other\" && exec \"$@\"";
+        let script = "mount -t tmpfs -o size=3m tmpfs \"$0\" && head -c 1000000 /dev/zero > \"$0/other\" && \
+                      head -c 200000 /dev/zero > \"$0/more\" && exec \"$@\"";
         command
             .args(["--mount", "sh", "-c", script])
             .arg(&disk)
@@ -85,13 +86,23 @@ fn a_full_disk() {
         };
         probe.ask("store small 10").expect("there is room");
         let mut last = 0;
-        let error = loop {
+        let mut fill = |probe: &mut Probe| loop {
             match probe.ask("store big 30000") {
                 Ok(n) => last = n,
-                Err(error) => break error,
+                Err(error) => return (last, error),
             }
             assert!(last < 1000, "{backend:?}: the disk never filled");
         };
+        let inside = |probe: &Probe, name| format!("/proc/{}/root{}", probe.id(), disk.join(name).display());
+        // What was begun when there was no room is not in the way of what comes when there is some.
+        let (last, _) = fill(&mut probe);
+        std::fs::remove_file(inside(&probe, "more")).expect("somebody makes room");
+        assert_eq!(
+            probe.ask("store big 30000"),
+            Ok(last + 1),
+            "{backend:?}: it goes on"
+        );
+        let (last, error) = fill(&mut probe);
         clear(backend, &error);
         assert!(
             error.contains("space") || error.contains("full"),
@@ -113,8 +124,7 @@ fn a_full_disk() {
         if let Err(error) = &removed {
             clear(backend, error);
         }
-        let inside = format!("/proc/{}/root{}", probe.id(), disk.join("other").display());
-        std::fs::remove_file(inside).expect("somebody makes room");
+        std::fs::remove_file(inside(&probe, "other")).expect("somebody makes room");
         if removed.is_err() {
             assert_eq!(
                 probe.ask("store big 30000"),

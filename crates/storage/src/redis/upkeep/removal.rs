@@ -239,3 +239,42 @@ impl Server {
         Ok(Some(number(bytes)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str) -> Vec<u8> {
+        name.as_bytes().to_vec()
+    }
+
+    #[test]
+    fn what_builds_on_something_goes_before_it() {
+        let bases = [("b", "a"), ("c", "b"), ("d", "b"), ("f", "e")];
+        let bases: HashMap<_, _> = bases.map(|(key_of, base)| (key(key_of), key(base))).into();
+        let doomed: HashSet<_> = ["a", "b", "c", "d", "e", "f", "g"].map(key).into();
+        let order = children_first(&doomed, &bases);
+        assert_eq!(order.iter().collect::<HashSet<_>>(), doomed.iter().collect());
+        let place = |of: &Vec<u8>| order.iter().position(|key| key == of);
+        for (child, base) in &bases {
+            assert!(place(child) < place(base), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_goes_with_the_last_checkpoint_that_needs_it() {
+        let round = |name: &str| Round {
+            checkpoints: vec![key(name)],
+            ..Round::default()
+        };
+        let mut rounds = vec![round("new"), round("middle"), round("old")];
+        let named = [("new", vec![3]), ("middle", vec![2, 5]), ("old", vec![1, 4])];
+        let named = named.map(|(name, rows)| (key(name), rows)).into();
+        // 5 continues 3, which only the newest names, and 2 continues 1.
+        let bases = HashMap::from([(5, 3), (3, 0), (2, 1), (1, 0)]);
+        share_rows(&mut rounds, HashSet::from([1, 2, 3, 4, 5, 9]), &named, &bases);
+        let mut rows: Vec<Vec<u64>> = rounds.into_iter().map(|round| round.rows).collect();
+        rows.iter_mut().for_each(|rows| rows.sort_unstable());
+        assert_eq!(rows, [vec![], vec![2, 3, 5], vec![1, 4], vec![9]]);
+    }
+}
