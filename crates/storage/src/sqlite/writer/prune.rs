@@ -201,7 +201,7 @@ impl Writer {
     }
 
     /// The whole state of a checkpoint as one delta.
-    fn whole(&mut self, seq: i64, place: &str) -> Result<Delta, Fault> {
+    pub(super) fn whole(&mut self, seq: i64, place: &str) -> Result<Delta, Fault> {
         let mut view = self.view();
         let state = view.state(seq, place)?;
         let mut delta = Delta::default();

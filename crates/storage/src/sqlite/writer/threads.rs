@@ -87,19 +87,35 @@ impl Writer {
             .collect::<Result<_, _>>()?;
         // Parents have smaller numbers than their children, so they are copied first.
         let mut new_seqs: BTreeMap<i64, i64> = BTreeMap::new();
+        let mut stood = HashSet::new();
         for seq in seqs {
-            let (id, parent, meta, blob): (IdColumn, Sql, i64, Vec<u8>) = self
-                .conn
-                .prepare_cached("SELECT id, parent, meta, delta FROM checkpoints WHERE seq = ?1")?
-                .query_row([seq], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-                })?;
+            let (id, parent, meta, blob, mut depth, mut weight): (IdColumn, Sql, i64, Vec<u8>, i64, i64) =
+                self.conn
+                    .prepare_cached(
+                        "SELECT id, parent, meta, delta, depth, weight FROM checkpoints WHERE seq = ?1",
+                    )?
+                    .query_row([seq], |row| {
+                        Ok((
+                            row.get(0)?,
+                            row.get(1)?,
+                            row.get(2)?,
+                            row.get(3)?,
+                            row.get(4)?,
+                            row.get(5)?,
+                        ))
+                    })?;
             if let Some(there) = self.seq(target, &CheckpointId::new(id.0.as_str()))? {
                 new_seqs.insert(seq, there);
+                stood.insert(seq);
                 continue;
             }
             let place = || format!("Checkpoint {} of thread {from}", id.0);
             let mut delta = Delta::decode(&blob).map_err(|cause| Fault::corrupt(place(), cause))?;
+            // What stood there before may differ under the same id: nothing is built on it.
+            if depth > 0 && matches!(parent, Sql::Integer(parent) if stood.contains(&parent)) {
+                delta = self.whole(seq, &place())?;
+                (depth, weight) = (0, 0);
+            }
             for (.., item) in &mut delta.channels {
                 if *item != 0 {
                     *item = self.copy_item(*item, copied).map_err(|fault| match fault {
@@ -132,10 +148,10 @@ impl Writer {
                 .conn
                 .prepare_cached(
                     "INSERT INTO checkpoints (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta, tasks)
-                     SELECT ?2, id, ?3, ts, source, step, ?4, next, updated, depth, weight, ?5, tasks
+                     SELECT ?2, id, ?3, ts, source, step, ?4, next, updated, ?6, ?7, ?5, tasks
                      FROM checkpoints WHERE seq = ?1",
                 )?
-                .insert(params![seq, target, parent, meta, delta.encode()])?;
+                .insert(params![seq, target, parent, meta, delta.encode(), depth, weight])?;
             new_seqs.insert(seq, new);
             self.tail.stored(target, new);
             self.conn
