@@ -51,6 +51,8 @@ macro_rules! for_each_command {
             "store.get" => store_get(ItemRef) -> ItemView,
             "store.put" => store_put(PutItem) -> ItemView,
             "store.delete" => store_delete(ItemRef) -> Empty,
+            "store.outdated" => store_outdated(Empty) -> OutdatedItems,
+            "store.embed" => store_embed(EmbedAnew) -> EmbeddedAnew,
             "trust.show" => trust_show(GraphRef) -> TrustView,
             "trust.list" => trust_list(Empty) -> TrustList,
             "trust.grant" => trust_grant(GrantTrust) -> TrustProject,

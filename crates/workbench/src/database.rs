@@ -388,6 +388,7 @@ impl Workbench {
                 .current
                 .write()
                 .unwrap_or_else(PoisonError::into_inner) = current;
+            self.renewal.stop();
             // Graphs know the database that they were built for.
             self.graphs.clear();
             drop(idle);

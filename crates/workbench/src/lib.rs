@@ -29,6 +29,7 @@ mod memory;
 mod models;
 mod problem;
 mod python;
+mod renewal;
 mod retention;
 mod runs;
 mod secrets;
@@ -102,6 +103,7 @@ pub struct Workbench {
     database: database::Database,
     runs: runs::Runs,
     works: works::Works,
+    renewal: renewal::Renewal,
     cleaning: retention::Cleaning,
     deadlines: deadlines::Deadlines,
 }
@@ -199,6 +201,7 @@ impl Workbench {
                 database,
                 runs: runs::Runs::default(),
                 works: works::Works::default(),
+                renewal: renewal::Renewal::default(),
                 cleaning: retention::Cleaning::default(),
                 deadlines: deadlines::Deadlines::default(),
                 examples_dir: options.examples_dir,
@@ -235,6 +238,7 @@ impl Workbench {
     pub async fn shutdown(self: &Arc<Self>) {
         self.cleaning.stop();
         self.deadlines.stop();
+        self.renewal.stop();
         self.autosave_all().await;
         self.runs.stop_all(Duration::from_secs(5)).await;
         self.hub.close();
@@ -278,6 +282,7 @@ impl Workbench {
             let other_store = reopened.is_some();
             if let Some(reopened) = reopened {
                 this.database.take(reopened);
+                this.renewal.stop();
             }
             // Graphs know the interpreter and the store that they were built for.
             if other_python || other_store {

@@ -111,3 +111,31 @@ pub struct PutItem {
     #[ts(optional)]
     pub replaces: Option<String>,
 }
+
+/// Answer of `store.outdated`: what a search by likeness passes over, as other vectors than the chosen ones were made of
+/// it, or none.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct OutdatedItems {
+    /// How many items; they are not counted to the end.
+    pub items: u32,
+    /// There are more.
+    pub more: bool,
+    /// The work that embeds them anew now, for its progress and for `work.cancel`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub work: Option<String>,
+}
+
+/// `store.embed`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct EmbedAnew {
+    /// A name of the caller's, for progress and for `work.cancel`.
+    pub work: String,
+}
+
+/// Answer of `store.embed`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct EmbeddedAnew {
+    /// Items that have new vectors.
+    pub items: u64,
+}

@@ -1,12 +1,13 @@
 //! Long-term memory by hand: found, read, changed, removed, and never over somebody else's change.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use superstep::{StoreOp, Ttl};
 use superstep_acceptance::App;
+use superstep_workbench::wire::AppEvent;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
@@ -208,12 +209,57 @@ async fn many_expired_items_are_never_seen_while_they_are_removed_beside_the_wor
     }
 }
 
+/// What a model server was asked, and for how long it answers.
+struct Server {
+    /// Texts that it was asked for.
+    asked: AtomicUsize,
+    /// Texts that it still answers.
+    answers: AtomicUsize,
+    /// Whether it says no from then on, or nothing.
+    refuses: AtomicBool,
+    /// How often that was said; who waits from before waits no more.
+    turn: AtomicUsize,
+}
+
+impl Server {
+    fn answers(&self, texts: usize, refuses: bool) {
+        self.refuses.store(refuses, Ordering::SeqCst);
+        self.turn.fetch_add(1, Ordering::SeqCst);
+        self.answers.store(texts, Ordering::SeqCst);
+    }
+
+    /// Its status once it answers.
+    async fn answer(&self, texts: usize) -> &'static str {
+        self.asked.fetch_add(texts, Ordering::SeqCst);
+        let turn = self.turn.load(Ordering::SeqCst);
+        loop {
+            if self.turn.load(Ordering::SeqCst) != turn {
+                return "400 Bad Request";
+            }
+            let enough = |left: usize| left.checked_sub(texts);
+            let answered = self
+                .answers
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, enough);
+            match answered {
+                Ok(_) => return "200 OK",
+                Err(_) if self.refuses.load(Ordering::SeqCst) => return "400 Bad Request",
+                Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
+    }
+}
+
 /// A model server that makes embeddings as OpenAI's protocol has them: a dimension for each meaning that it knows.
-async fn meanings() -> (String, Arc<AtomicUsize>) {
+async fn meanings() -> (String, Arc<Server>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/v1/", listener.local_addr().unwrap());
-    let asked = Arc::new(AtomicUsize::new(0));
-    let texts = asked.clone();
+    let server = Arc::new(Server {
+        asked: AtomicUsize::new(0),
+        answers: AtomicUsize::new(usize::MAX),
+        refuses: AtomicBool::new(false),
+        turn: AtomicUsize::new(0),
+    });
+    let this = server.clone();
     tokio::spawn(async move {
         while let Ok((socket, _)) = listener.accept().await {
             let mut socket = BufReader::new(socket);
@@ -228,7 +274,7 @@ async fn meanings() -> (String, Arc<AtomicUsize>) {
             socket.read_exact(&mut body).await.unwrap();
             let body: Value = serde_json::from_slice(&body).unwrap();
             let inputs: Vec<String> = serde_json::from_value(body["input"].clone()).unwrap();
-            texts.fetch_add(inputs.len(), Ordering::SeqCst);
+            let status = this.answer(inputs.len()).await;
             let vector = |text: &str| {
                 let means =
                     |words: &[&str]| f64::from(u8::from(words.iter().any(|word| text.contains(word))));
@@ -247,13 +293,17 @@ async fn meanings() -> (String, Arc<AtomicUsize>) {
                 .collect();
             let usage = json!({"prompt_tokens": 1, "total_tokens": 1});
             let body = json!({"object": "list", "model": "m", "data": data, "usage": usage}).to_string();
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
-            let answer = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
-            socket.write_all(answer.as_bytes()).await.unwrap();
+            let head = "Content-Type: application/json\r\nConnection: close\r\n";
+            let answer = format!(
+                "HTTP/1.1 {status}\r\n{head}Content-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            // Who asked may be gone.
+            socket.write_all(answer.as_bytes()).await.ok();
             socket.shutdown().await.ok();
         }
     });
-    (address, asked)
+    (address, server)
 }
 
 async fn remembers(app: &mut App, graph: &str, who: &str, likes: &str) -> Value {
@@ -274,7 +324,7 @@ async fn found(app: &App, query: &str, by: Value) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_that_is_chosen_in_the_settings_finds_by_meaning_what_is_put_from_then_on() {
     let dir = tempfile::tempdir().unwrap();
-    let (address, asked) = meanings().await;
+    let (address, server) = meanings().await;
     let mut app = App::open(dir.path()).await;
     let graph = app.draft("Memory", records()).await;
     remembers(&mut app, &graph, "ada", "green tea").await;
@@ -299,7 +349,7 @@ async fn a_model_that_is_chosen_in_the_settings_finds_by_meaning_what_is_put_fro
         json!({"embedding": "office::embed", "dims": 3, "refreshOnRead": true})
     );
     assert_eq!(
-        asked.load(Ordering::SeqCst),
+        server.asked.load(Ordering::SeqCst),
         1,
         "it is asked how long its vectors are"
     );
@@ -316,13 +366,13 @@ async fn a_model_that_is_chosen_in_the_settings_finds_by_meaning_what_is_put_fro
     );
 
     // Other settings leave it alone, and the next start knows it without asking.
-    let told = asked.load(Ordering::SeqCst);
+    let told = server.asked.load(Ordering::SeqCst);
     let mut other = app.ok("app.info", json!({})).await["settings"].clone();
     other["theme"] = "dark".into();
     app.ok("settings.set", other).await;
     app.close().await;
     let app = App::open(dir.path()).await;
-    assert_eq!(asked.load(Ordering::SeqCst), told);
+    assert_eq!(server.asked.load(Ordering::SeqCst), told);
     assert_eq!(found(&app, "a hot beverage", Value::Null).await[0], "ben/likes");
 
     // A server that is gone is told to whoever searches, with what to do; words still find.
@@ -376,4 +426,113 @@ async fn memory_keeps_items_as_long_as_the_settings_say_on_every_database_of_thi
             chosen["memory"]
         );
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_of_another_embedding_are_counted_and_embedded_anew_until_that_is_stopped_or_fails() {
+    // Each has a text of its own: texts that are the same are embedded once.
+    const MANY: usize = 1_050;
+    let dir = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", dir.path().join("threads.db").display());
+    let storage = superstep_storage::open(&url).await.unwrap();
+    let put = |n: usize| {
+        StoreOp::put(
+            &["people", &n.to_string()],
+            "likes",
+            superstep::json!({"drink": format!("tea {n}")}),
+        )
+    };
+    let puts = (0..MANY).map(|n| put(n).unwrap()).collect();
+    storage.store.batch(puts).await.unwrap();
+    drop(storage);
+
+    let (address, server) = meanings().await;
+    let mut app = App::open(dir.path()).await;
+    let outdated = async |app: &App| {
+        let outdated = app.ok("store.outdated", json!({})).await;
+        (
+            outdated["items"].as_u64().unwrap(),
+            outdated["more"] == true,
+            outdated["work"].clone(),
+        )
+    };
+    let embed = |app: &App, work: &str| {
+        let (workbench, request) = (app.workbench.clone(), json!({"work": work}));
+        tokio::spawn(async move { workbench.call("store.embed", request).await })
+    };
+    // By words there are no vectors that could be of another kind.
+    assert_eq!(outdated(&app).await, (0, false, Value::Null));
+    assert!(
+        app.refused("store.embed", json!({"work": "w0"}))
+            .await
+            .message
+            .contains("by words")
+    );
+
+    let choice = |embedding: &str| json!({"memory": {"embedding": embedding}});
+    app.ok("settings.set", choice("ngrams")).await;
+    assert!(found(&app, "teaa", Value::Null).await.is_empty());
+    assert_eq!(outdated(&app).await, (1_000, true, Value::Null), "and more");
+    assert_eq!(app.ok("store.embed", json!({"work": "w1"})).await["items"], MANY);
+    assert_eq!(outdated(&app).await, (0, false, Value::Null));
+    assert!(!found(&app, "teaa", Value::Null).await.is_empty());
+
+    // A model that answers no more is not waited for; a second work is not begun beside the first.
+    let office =
+        json!({"name": "office", "provider": "openai", "baseUrl": address, "key": {"type": "usual"}});
+    app.ok("connections.save", office).await;
+    app.ok("settings.set", choice("office::embed")).await;
+    let reached = async |app: &App, left: u64, work: &str| {
+        let reached = async {
+            while outdated(app).await != (left, false, json!(work)) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), reached)
+            .await
+            .expect("it gets so far");
+    };
+    server.answers(64, false);
+    let embedding = embed(&app, "w2");
+    reached(&app, 986, "w2").await;
+    assert_eq!(
+        app.refused("store.embed", json!({"work": "w3"})).await.code,
+        "busy"
+    );
+    app.ok("work.cancel", json!({"work": "w2"})).await;
+    assert_eq!(embedding.await.unwrap().unwrap_err().code, "stopped");
+    assert_eq!(
+        outdated(&app).await,
+        (986, false, Value::Null),
+        "what was done stays"
+    );
+
+    // Nor does one that fails lose what it did.
+    server.answers(64, true);
+    let failed = app.refused("store.embed", json!({"work": "w4"})).await;
+    assert_eq!(failed.code, "embedding");
+    assert!(
+        failed.message.contains("office") && failed.message.contains("stay"),
+        "{failed:?}"
+    );
+    assert!(failed.remedy.unwrap().contains("Settings"));
+    assert_eq!(outdated(&app).await, (922, false, Value::Null));
+    let told = app.until(|event| match event {
+        AppEvent::Work { work, done, total } if work == "w4" => Some((*done, *total)),
+        _ => None,
+    });
+    assert_eq!(told.await, (0, 986), "it is told of how much it is how far");
+
+    // Who chooses another embedding wants no more vectors of this one.
+    server.answers(64, false);
+    let embedding = embed(&app, "w5");
+    reached(&app, 858, "w5").await;
+    app.ok("settings.set", choice("ngrams")).await;
+    assert_eq!(embedding.await.unwrap().unwrap_err().code, "stopped");
+    assert_eq!(outdated(&app).await, (3 * 64, false, Value::Null));
+    assert_eq!(
+        app.ok("store.embed", json!({"work": "w6"})).await["items"],
+        3 * 64
+    );
+    assert_eq!(outdated(&app).await, (0, false, Value::Null));
 }
