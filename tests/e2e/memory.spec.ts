@@ -52,7 +52,20 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await app.id("memory-ttl").fill("30");
   await app.id("memory-ttl").press("Enter");
   await expect(app.id("memory-apply")).toBeDisabled();
+  const outdated = app.id("memory-outdated");
+  await expect(outdated).toContainText("not found by likeness");
+  // At the press of a button it gets them, and is found.
+  await outdated.getByRole("button").press("Enter");
+  await expect(outdated).toHaveCount(0);
   await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("graphs remember");
+  await page.keyboard.press("Enter");
+  await app.id("memory-search").fill("marzipann");
+  await expect(item.first()).toContainText("prefers marzipan");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await expect(app.id("memory")).toHaveCount(0);
   await app.id("run").click();
   await app.id("run-start").click();
   await app.status("done");

@@ -24,6 +24,8 @@ import { useSession } from "../../state/session";
 import { showSettings } from "../../state/settings";
 import { useAnswer } from "../storage/useAnswer";
 import { ItemForm } from "./ItemForm";
+import { readOutdated } from "./outdated";
+import { OutdatedLine } from "./OutdatedLine";
 import { idOf, lineOf, placeText } from "./places";
 import "./memory.css";
 
@@ -150,7 +152,14 @@ function Memory({ onClose }: { onClose(): void }) {
           >
             <Settings2 size={14} aria-hidden />
           </IconButton>
-          <IconButton size="small" label={t("memory.refresh")} onClick={read}>
+          <IconButton
+            size="small"
+            label={t("memory.refresh")}
+            onClick={() => {
+              read();
+              void readOutdated();
+            }}
+          >
             <RefreshCw size={14} aria-hidden />
           </IconButton>
           <Button
@@ -161,6 +170,7 @@ function Memory({ onClose }: { onClose(): void }) {
             {t("memory.new")}
           </Button>
         </div>
+        <OutdatedLine onDone={read} />
         {spaces.value?.more && <p className="storage-hint">{t("memory.moreNamespaces")}</p>}
         {items.problem ? (
           <ProblemNote problem={items.problem} onRetry={read} />

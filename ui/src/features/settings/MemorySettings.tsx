@@ -14,6 +14,8 @@ import { memoryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { showToast } from "../../state/toasts";
+import { OutdatedLine } from "../memory/OutdatedLine";
+import { useRenewal } from "../memory/outdated";
 import { isComplete, memoryOf, NGRAMS, sameMemory, shapeOf, type Shape, UNITS } from "./memory";
 
 const WAYS = ["words", "spelling", "model"] as const satisfies readonly Shape["way"][];
@@ -41,6 +43,7 @@ function MemoryForm({ kept }: { kept: Memory | undefined }) {
     setProblem(null);
     try {
       takeSettings(await rpc("settings.set", { ...settings, memory: wanted }));
+      useRenewal.setState({ outdated: null, problem: null });
       showToast({ tone: "done", text: t("memory.settings.applied") });
     } catch (thrown) {
       setProblem(asProblem(thrown));
@@ -73,7 +76,9 @@ function MemoryForm({ kept }: { kept: Memory | undefined }) {
           {t("memory.settings.uses", { model: kept.embedding, n: kept.dims })}
         </p>
       )}
-      {wanted.embedding !== kept?.embedding && (
+      {wanted.embedding === kept?.embedding ? (
+        <OutdatedLine />
+      ) : (
         <p className="settings-note" role="status" data-testid={memoryIds.wayChanges}>
           {t(wanted.embedding === undefined ? "memory.settings.toWords" : "memory.settings.toVectors")}
         </p>

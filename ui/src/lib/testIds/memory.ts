@@ -19,4 +19,5 @@ export const memoryIds = {
   unit: "memory-unit",
   refresh: "memory-refresh",
   apply: "memory-apply",
+  outdated: "memory-outdated",
 } as const;

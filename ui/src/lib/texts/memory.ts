@@ -41,7 +41,19 @@ export const memory = {
   "memory.by.vectors": "Likeness",
   "memory.by.words": "Words",
   "memory.nothingLike":
-    "Nothing here was put since memory is searched by vectors. Search by words, or put items again.",
+    "Nothing here has vectors of the kind that memory is searched by now. Search by words.",
+  "memory.outdated.one": "1 item is not found by likeness: it has no vectors of this kind yet.",
+  "memory.outdated.many": "{n} items are not found by likeness: they have no vectors of this kind yet.",
+  "memory.outdated.more":
+    "More than {n} items are not found by likeness: they have no vectors of this kind yet.",
+  "memory.outdated.sent": "To embed them, their texts are sent to {model}.",
+  "memory.outdated.start": "Embed anew",
+  "memory.outdated.going": "Embedding items anew…",
+  "memory.outdated.soFar": "{n} so far",
+  "memory.outdated.left": "{n} left",
+  "memory.outdated.leftMore": "more than {n} left",
+  "memory.outdated.doneOne": "1 item was embedded anew",
+  "memory.outdated.done": "{n} items were embedded anew",
   "memory.settings.command": "How long-term memory is searched and kept",
   "memory.settings.open": "How memory is searched…",
   "memory.settings.text": "What graphs keep across threads, in the database that is in use.",
@@ -60,7 +72,7 @@ export const memory = {
     "A connection or provider with a model that makes embeddings. It is asked for a vector before it is taken.",
   "memory.settings.uses": "In use: {model}, with vectors of {n} numbers.",
   "memory.settings.toVectors":
-    "Items that are there already have no vectors of this kind. By words they are found as before; a search that compares vectors finds them once they are put again.",
+    "Items that are there already have no vectors of this kind. By words they are found as before; a search that compares vectors finds them once they are embedded anew, which is offered here afterwards.",
   "memory.settings.toWords":
     "All items are found by their words. Vectors that are there stay, and count again when the same choice is made later.",
   "memory.settings.ttl": "Forget items after",

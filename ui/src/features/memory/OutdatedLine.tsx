@@ -1,0 +1,78 @@
+/** A line about items that a search by likeness cannot find, with the way to have them found; nothing when there are none. */
+import { useEffect, useRef } from "react";
+import { Button } from "../../components/Button";
+import { Spinner } from "../../components/Spinner";
+import { count } from "../../debugger/format";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { memoryIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { stopWork, useWork } from "../../state/work";
+import { NGRAMS } from "../settings/memory";
+import { embedAnew, readOutdated, useRenewal } from "./outdated";
+import "./memory.css";
+
+/** Work of another window is looked at so often. */
+const LOOK_EVERY = 1000;
+
+export function OutdatedLine({ onDone }: { onDone?: () => void }) {
+  const embedding = useSession((session) => session.appInfo?.settings.memory?.embedding);
+  const { outdated, work, problem } = useRenewal();
+  const going = work ?? outdated?.work ?? null;
+  const elsewhere = work === null && going !== null;
+  useEffect(() => void readOutdated(), [embedding]);
+  useEffect(() => {
+    if (!elsewhere) return;
+    const timer = setTimeout(() => void readOutdated(), LOOK_EVERY);
+    return () => clearTimeout(timer);
+  }, [elsewhere, outdated]);
+  const before = useRef(going);
+  useEffect(() => {
+    if (before.current !== null && going === null) onDone?.();
+    before.current = going;
+  }, [going, onDone]);
+
+  if (embedding === undefined || outdated === null || (outdated.items === 0 && going === null)) return null;
+  return (
+    <>
+      <div className="memory-outdated" data-testid={memoryIds.outdated}>
+        {going === null ? (
+          <p role="status">
+            {said(outdated.items, outdated.more)}
+            {embedding !== NGRAMS && ` ${t("memory.outdated.sent", { model: embedding })}`}
+          </p>
+        ) : (
+          <>
+            <Spinner />
+            <p role="status">{t("memory.outdated.going")}</p>
+            <Far work={going} left={outdated.items} more={outdated.more} />
+          </>
+        )}
+        {/* One button, so that the keyboard stays where it is. */}
+        <Button size="small" onClick={() => (going === null ? void embedAnew() : stopWork(going))}>
+          {t(going === null ? "memory.outdated.start" : "storage.stop")}
+        </Button>
+      </div>
+      {problem && going === null && <ProblemNote problem={problem} />}
+    </>
+  );
+}
+
+/** How far it is: of this window's work what is done, of another's what is left. */
+function Far({ work, left, more }: { work: string; left: number; more: boolean }) {
+  const progress = useWork(({ going }) => going.get(work));
+  const text =
+    progress === undefined
+      ? t(more ? "memory.outdated.leftMore" : "memory.outdated.left", { n: count(left) })
+      : progress.total > 0
+        ? t("storage.of", { done: count(progress.done), total: count(progress.total) })
+        : progress.done > 0
+          ? t("memory.outdated.soFar", { n: count(progress.done) })
+          : "";
+  return <span className="tabular">{text}</span>;
+}
+
+function said(items: number, more: boolean): string {
+  if (more) return t("memory.outdated.more", { n: count(items) });
+  return items === 1 ? t("memory.outdated.one") : t("memory.outdated.many", { n: count(items) });
+}

@@ -1,0 +1,49 @@
+/** Items that have no vectors of the kind that memory is searched by now: how many, and embedding them anew. */
+import { create } from "zustand";
+import { asProblem, type ShownProblem } from "../../debugger/runStore";
+import type { OutdatedItems } from "../../ipc/bindings/OutdatedItems";
+import { rpc } from "../../ipc/client";
+import { tn } from "../../lib/texts";
+import { showToast } from "../../state/toasts";
+import { withWork } from "../../state/work";
+
+interface Renewal {
+  /** Nothing until it was read, and when it cannot be: what is wrong with the database is said where items are read. */
+  readonly outdated: OutdatedItems | null;
+  /** The work of this window. It goes on when the dialog that began it is closed. */
+  readonly work: string | null;
+  readonly problem: ShownProblem | null;
+}
+
+const NOTHING: Renewal = { outdated: null, work: null, problem: null };
+
+export const useRenewal = create<Renewal>(() => NOTHING);
+
+let asked = 0;
+
+export async function readOutdated(): Promise<void> {
+  const turn = (asked += 1);
+  const outdated = await rpc("store.outdated", {}).catch(() => null);
+  // An answer that was overtaken may be of another embedding.
+  if (turn === asked) useRenewal.setState({ outdated });
+}
+
+export async function embedAnew(): Promise<void> {
+  if (useRenewal.getState().work !== null) return;
+  useRenewal.setState({ problem: null });
+  try {
+    const { items } = await withWork(
+      (work) => rpc("store.embed", { work }),
+      (work) => useRenewal.setState({ work }),
+    );
+    showToast({ tone: "done", text: tn("memory.outdated.doneOne", "memory.outdated.done", items) });
+  } catch (thrown) {
+    const problem = asProblem(thrown);
+    // Whoever stopped it knows, and what another window began is shown as such.
+    if (problem.code !== "stopped" && problem.code !== "busy") useRenewal.setState({ problem });
+  } finally {
+    // What is left is known before the work is over, so that no old number is shown in between.
+    await readOutdated();
+    useRenewal.setState({ work: null });
+  }
+}
