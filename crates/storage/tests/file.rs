@@ -627,3 +627,21 @@ async fn items_survive_torn_lines_and_their_journal_stays_small() {
     assert!(store.get(&["notes"], "after").await.expect("reads").is_some());
     assert!(newest(&saver, "t").await.expect("readable").is_some());
 }
+
+/// Who starts a program shares its locks with it for a moment.
+#[test]
+fn a_folder_that_is_let_go_of_soon_is_waited_for() {
+    let folders = Folders::new();
+    let path = folders.path();
+    drop(FileSaver::open(&path).expect("the folder is made"));
+    let held = std::fs::File::open(path.join("lock")).expect("it has a lock");
+    held.lock().expect("nobody has it");
+    let refused = FileSaver::open(&path).expect_err("somebody has it").to_string();
+    assert!(refused.contains("one user at a time"), "{refused}");
+    let letting_go = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        drop(held);
+    });
+    FileSaver::open(&path).expect("it is free soon");
+    letting_go.join().expect("ends");
+}

@@ -73,7 +73,9 @@ impl Postgres {
             // The smallest pieces of the log, and as few as the server can do with; none is kept to be written over.
             let small = [
                 ("min_wal_size", "2MB"),
-                ("max_wal_size", "4MB"),
+                // Room that comes back when the log is cut would keep the disk from ever being full.
+                ("max_wal_size", "1GB"),
+                ("checkpoint_timeout", "1d"),
                 ("wal_recycle", "off"),
             ];
             let making: &[&str] = match log {

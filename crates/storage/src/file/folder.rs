@@ -1,9 +1,10 @@
 //! The folder: who may use it, what it is called on disk, and what its errors mean.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use superstep::{StorageError, ThreadId};
 
@@ -11,6 +12,8 @@ use superstep::{StorageError, ThreadId};
 const SCHEMA: i64 = 2;
 const ABOUT: &str = "superstep.json";
 const LOCK: &str = "lock";
+/// A lock that somebody holds is waited for so long.
+const LOCK_WAIT: Duration = Duration::from_millis(500);
 /// File names are cut here; most systems stop at 255 bytes.
 const LONGEST: usize = 180;
 /// Ending of a file that is being written and then takes another's place.
@@ -234,12 +237,24 @@ fn lock(path: &Path) -> io::Result<File> {
         .create(true)
         .truncate(false)
         .open(path.join(LOCK))?;
-    file.try_lock()?;
+    wait_for_lock(&file)?;
     file.set_len(0)?;
     file.rewind()?;
     // For a person who wonders; the lock itself is the system's.
     writeln!(file, "process {}", std::process::id())?;
     Ok(file)
+}
+
+/// Whoever starts a program shares what is locked with it until that program has begun, so a folder that was just closed
+/// may look as if somebody had it. Nobody who works with it lets go so soon.
+fn wait_for_lock(file: &File) -> io::Result<()> {
+    let until = Instant::now() + LOCK_WAIT;
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOCK_WAIT / 50),
+            done => return Ok(done?),
+        }
+    }
 }
 
 fn in_use(path: &Path) -> StorageError {
