@@ -19,7 +19,13 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   const value = app.id("memory-value").locator(".cm-content");
   await value.click();
   await page.keyboard.press("Control+a");
+  await page.keyboard.type('{"text": "prefers nougat"');
+  await app.id("memory-save").click();
+  // What is typed while it is saved and read again stays.
+  await value.click();
+  await page.keyboard.press("Control+a");
   await page.keyboard.type('{"text": "prefers marzipan"');
+  await expect(app.id("memory-save")).toBeEnabled();
   await app.id("memory-save").click();
   await expect(app.id("memory-save")).toBeDisabled();
   await app.id("memory-search").fill("marzipan");
@@ -68,6 +74,8 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await expect(app.id("memory")).toHaveCount(0);
   await app.id("run").click();
   await app.id("run-start").click();
+  // The run before was done as well.
+  await expect(app.id("timeline")).toContainText("12 checkpoints");
   await app.status("done");
   await page.keyboard.press("Control+k");
   await page.keyboard.type("graphs remember");

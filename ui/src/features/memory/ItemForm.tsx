@@ -31,14 +31,23 @@ interface Props {
   onPutBack(): void;
 }
 
-export function ItemForm({ item, ...rest }: Props) {
+export function ItemForm({ item, onSaved, ...rest }: Props) {
   const read = useAnswer(item === null ? null : `${item.updatedAt}`, (signal) =>
     rpc("store.get", { namespace: item?.namespace ?? [], key: item?.key ?? "" }, signal),
   );
-  if (item === null) return <Form {...rest} item={null} />;
-  if (read.problem) return <ProblemNote problem={read.problem} onRetry={read.again} />;
-  if (!read.value) return <Spinner label={t("storage.loading")} />;
-  return <Form {...rest} key={read.value.updatedAt} item={read.value} onReload={read.again} />;
+  const [saved, setSaved] = useState<{ item: ItemView; form: string } | null>(null);
+  if (item === null) return <Form {...rest} onSaved={onSaved} item={null} />;
+  // What was saved here stays in its form, with what is typed while it is read again.
+  const own = saved !== null && (!read.value || saved.item.updatedAt >= read.value.updatedAt) ? saved : null;
+  const shown = own?.item ?? read.value;
+  if (read.problem && !own) return <ProblemNote problem={read.problem} onRetry={read.again} />;
+  if (!shown) return <Spinner label={t("storage.loading")} />;
+  const form = own?.form ?? shown.updatedAt;
+  const keep = (next: ItemView) => {
+    setSaved({ item: next, form });
+    onSaved(next);
+  };
+  return <Form {...rest} onSaved={keep} key={form} item={shown} onReload={read.again} />;
 }
 
 const isObject = (value: Json): boolean =>
@@ -83,6 +92,7 @@ function Form({
       });
       showToast({ tone: "done", text: t("memory.saved", { key: saved.key }) });
       onSaved(saved);
+      setBusy(false);
     } catch (thrown) {
       setProblem(asProblem(thrown));
       setBusy(false);
