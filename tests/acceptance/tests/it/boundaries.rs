@@ -138,17 +138,58 @@ fn typescript(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-#[test]
-fn only_the_door_of_the_interface_names_tauri() {
+/// The files of a part of the interface, each with what it imports, tests apart.
+fn imports(part: &str) -> Vec<(String, Vec<String>)> {
     let source = repository().join("ui/src");
     let mut files = Vec::new();
-    typescript(&source, &mut files);
-    assert!(files.len() > 20, "the interface was not found");
-    for file in files.iter().filter(|file| !file.starts_with(source.join("ipc"))) {
+    typescript(&source.join(part), &mut files);
+    let of_file = |file: &std::path::PathBuf| {
         let text = fs::read_to_string(file).unwrap();
-        let imports = text
-            .lines()
-            .any(|line| line.contains("@tauri-apps/") && line.contains("from \""));
-        assert!(!imports, "{} imports @tauri-apps", file.display());
+        let named = text
+            .split("from \"")
+            .skip(1)
+            .filter_map(|rest| rest.split_once('"'));
+        let name = file.strip_prefix(&source).unwrap().to_string_lossy().into_owned();
+        (name, named.map(|(from, _)| from.to_owned()).collect())
+    };
+    let files = files.iter().map(of_file);
+    files.filter(|(name, _)| !name.contains(".test.")).collect()
+}
+
+#[test]
+fn only_the_door_of_the_interface_names_tauri() {
+    let files = imports("");
+    assert!(files.len() > 20, "the interface was not found");
+    for (file, named) in files.iter().filter(|(file, _)| !file.starts_with("ipc/")) {
+        let tauri = named.iter().any(|from| from.starts_with("@tauri-apps/"));
+        assert!(!tauri, "{file} imports @tauri-apps");
+    }
+}
+
+#[test]
+fn features_know_each_other_by_their_index() {
+    let files = imports("features");
+    assert!(files.len() > 20, "the features were not found");
+    for (file, named) in files {
+        let inside = named.iter().filter_map(|from| from.strip_prefix("../"));
+        let deep = inside.filter(|from| !from.starts_with("../") && from.contains('/'));
+        assert_eq!(
+            deep.collect::<Vec<_>>(),
+            [""; 0],
+            "{file} reaches into another feature"
+        );
+    }
+}
+
+#[test]
+fn what_the_document_and_the_window_index_compute_needs_no_react() {
+    let files = imports("document").into_iter().chain(imports("canvas"));
+    let pure = files.filter(|(file, _)| {
+        file == "canvas/window.ts" || file.starts_with("document/") && file != "document/store.ts"
+    });
+    let pure: Vec<_> = pure.collect();
+    assert!(pure.len() > 5, "the document was not found");
+    for (file, named) in pure {
+        assert!(!named.iter().any(|from| from == "react"), "{file} imports React");
     }
 }

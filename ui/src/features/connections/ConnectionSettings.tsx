@@ -14,7 +14,7 @@ import { rpc } from "../../ipc/client";
 import { safetyIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
-import { useAnswer } from "../storage/useAnswer";
+import { useAnswer } from "../../debugger/useAnswer";
 import { ConnectionForm } from "./ConnectionForm";
 import "./connections.css";
 

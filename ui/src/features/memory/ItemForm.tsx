@@ -16,7 +16,7 @@ import { rpc } from "../../ipc/client";
 import { memoryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
-import { useAnswer } from "../storage/useAnswer";
+import { useAnswer } from "../../debugger/useAnswer";
 import { placeOf, placeText } from "./places";
 
 interface Props {

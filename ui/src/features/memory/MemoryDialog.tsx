@@ -22,7 +22,7 @@ import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { showSettings } from "../../state/settings";
-import { useAnswer } from "../storage/useAnswer";
+import { useAnswer } from "../../debugger/useAnswer";
 import { ItemForm } from "./ItemForm";
 import { readOutdated } from "./outdated";
 import { OutdatedLine } from "./OutdatedLine";

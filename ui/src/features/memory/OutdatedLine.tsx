@@ -8,7 +8,7 @@ import { memoryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { stopWork, useWork } from "../../state/work";
-import { NGRAMS } from "../settings/memory";
+import { NGRAMS } from "./settings";
 import { embedAnew, readOutdated, useRenewal } from "./outdated";
 import "./memory.css";
 

@@ -7,7 +7,7 @@ import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { useAnswer } from "../storage/useAnswer";
+import { useAnswer } from "../../debugger/useAnswer";
 
 export function PythonSettings() {
   const chosen = useSession((session) => session.appInfo?.settings.python ?? "");

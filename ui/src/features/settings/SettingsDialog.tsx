@@ -17,7 +17,7 @@ import { showSettings, useSettingsAsked, type SettingsTab } from "../../state/se
 import { showStorage } from "../../state/storage";
 import { ConnectionSettings } from "../connections";
 import { TrustSettings } from "../trust";
-import { MemorySettings } from "./MemorySettings";
+import { MemorySettings } from "../memory";
 import { PythonSettings } from "./PythonSettings";
 import "./settings.css";
 

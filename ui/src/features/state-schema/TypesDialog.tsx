@@ -14,7 +14,7 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
-import { useAnswer } from "../storage/useAnswer";
+import { useAnswer } from "../../debugger/useAnswer";
 
 const LANGUAGES: readonly ProgramLanguage[] = ["python", "javascript"];
 

@@ -15,7 +15,7 @@ import { rpc } from "../../ipc/client";
 import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { showToast } from "../../state/toasts";
-import { useAnswer } from "./useAnswer";
+import { useAnswer } from "../../debugger/useAnswer";
 
 const KINDS: readonly StorageKind[] = ["sqlite", "file", "postgres", "redis", "memory"];
 const EXAMPLES: Record<StorageKind, string> = {

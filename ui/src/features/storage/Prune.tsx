@@ -15,7 +15,7 @@ import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
 import { stopWork, withWork } from "../../state/work";
-import { useAnswer } from "./useAnswer";
+import { useAnswer } from "../../debugger/useAnswer";
 import { Working } from "./Working";
 
 const KINDS = ["latest", "branches", "newest", "nothing"] as const;

@@ -15,7 +15,7 @@ import { t, tn } from "../../lib/texts";
 import { useStorageAsked } from "../../state/storage";
 import { areaOf } from "./growth";
 import { byOwner } from "./keys";
-import { useAnswer } from "./useAnswer";
+import { useAnswer } from "../../debugger/useAnswer";
 
 const ROW = 34;
 

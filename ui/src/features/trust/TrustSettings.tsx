@@ -11,7 +11,7 @@ import { rpc } from "../../ipc/client";
 import { safetyIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
-import { useAnswer } from "../storage/useAnswer";
+import { useAnswer } from "../../debugger/useAnswer";
 import { keyOf } from "./groups";
 import { ICONS, nameOf } from "./WantList";
 

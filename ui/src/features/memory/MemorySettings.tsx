@@ -14,9 +14,9 @@ import { memoryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { showToast } from "../../state/toasts";
-import { OutdatedLine } from "../memory/OutdatedLine";
-import { useRenewal } from "../memory/outdated";
-import { isComplete, memoryOf, NGRAMS, sameMemory, shapeOf, type Shape, UNITS } from "./memory";
+import { OutdatedLine } from "./OutdatedLine";
+import { useRenewal } from "./outdated";
+import { isComplete, memoryOf, NGRAMS, sameMemory, shapeOf, type Shape, UNITS } from "./settings";
 
 const WAYS = ["words", "spelling", "model"] as const satisfies readonly Shape["way"][];
 

@@ -1,6 +1,6 @@
 /** The answer of a command that reads, with what goes wrong; asked again when `key` changes or `again` is called. */
 import { useCallback, useEffect, useState } from "react";
-import { asProblem, type ShownProblem } from "../../debugger/runStore";
+import { asProblem, type ShownProblem } from "./runStore";
 
 export interface Answer<T> {
   readonly value: T | null;

@@ -1,7 +1,7 @@
 /** What the form of long-term memory makes of its settings, and back. */
 import { describe, expect, it } from "vitest";
 import type { MemorySettings } from "../../ipc/bindings/MemorySettings";
-import { isComplete, memoryOf, sameMemory, shapeOf } from "./memory";
+import { isComplete, memoryOf, sameMemory, shapeOf } from "./settings";
 
 describe("settings of long-term memory", () => {
   it("come back as they were", () => {
