@@ -212,6 +212,12 @@ pub enum Payload {
     Debug(Value),
 }
 
+/// A namespace as the list of its segments.
+pub(crate) fn segments(ns: &[String]) -> Value {
+    let segments = ns.iter().map(|segment| Value::from(segment.as_str()));
+    segments.collect::<List>().into()
+}
+
 /// An event with its place in the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamEvent {
@@ -232,15 +238,11 @@ impl StreamEvent {
     pub fn data(&self) -> Value {
         self.payload.to_json()
     }
-    fn ns_json(&self) -> Value {
-        let segments = self.ns.iter().map(|s| Value::from(s.as_str()));
-        segments.collect::<List>().into()
-    }
     /// The item that LangGraph yields: the payload, with the mode before it when several were asked for as a list,
     /// and the namespace before that when nested graphs were.
     pub fn to_item(&self, listed: bool, subgraphs: bool) -> Value {
         let mode = listed.then(|| Value::from(self.mode().as_str()));
-        let ns = subgraphs.then(|| self.ns_json());
+        let ns = subgraphs.then(|| segments(&self.ns));
         if mode.is_none() && ns.is_none() {
             return self.data();
         }
@@ -251,7 +253,7 @@ impl StreamEvent {
     pub fn to_json_v2(&self) -> Value {
         let mut item: Object = [
             ("type", Value::from(self.mode().as_str())),
-            ("ns", self.ns_json()),
+            ("ns", segments(&self.ns)),
         ]
         .into_iter()
         .collect();
@@ -268,7 +270,7 @@ impl StreamEvent {
     pub fn to_json(&self) -> Value {
         [
             ("event", Value::from(self.mode().as_str())),
-            ("ns", self.ns_json()),
+            ("ns", segments(&self.ns)),
             ("data", self.data()),
         ]
         .into_iter()

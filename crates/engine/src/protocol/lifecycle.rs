@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::error::RunError;
-use crate::stream::{TaskEnd, TaskStart};
+use crate::stream::{TaskEnd, TaskStart, segments};
 use crate::task::failure_of;
-use crate::value::{List, Object, Value};
+use crate::value::{Object, Value};
 
 /// How a nested graph stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,14 +67,9 @@ impl Lifecycle {
 
     /// `{"event", "namespace"}` and what else is known.
     pub fn to_json(&self) -> Value {
-        let namespace: List = self
-            .ns
-            .iter()
-            .map(|segment| Value::from(segment.as_str()))
-            .collect();
         let mut shown = Object::new();
         shown.insert("event", self.status.as_str());
-        shown.insert("namespace", namespace);
+        shown.insert("namespace", segments(&self.ns));
         for (name, text) in [
             ("graph_name", &self.graph_name),
             ("trigger_call_id", &self.trigger_call_id),

@@ -44,7 +44,7 @@ pub use run::{
     Projection, Projections, SubgraphRunStream, Subgraphs, Told, Values,
 };
 
-use crate::stream::{Interrupt, Payload, StreamMode};
+use crate::stream::{Interrupt, Payload, StreamMode, segments};
 use crate::value::{List, Object, Value};
 
 /// One thing that happened, as the protocol tells it.
@@ -84,13 +84,8 @@ impl ProtocolEvent {
     /// `{"type": "event", "method", "params": {"namespace", "timestamp", "data"}, "seq"}`; `values` have `interrupts`
     /// beside the data.
     pub fn to_json(&self) -> Value {
-        let namespace: List = self
-            .ns
-            .iter()
-            .map(|segment| Value::from(segment.as_str()))
-            .collect();
         let mut params = Object::new();
-        params.insert("namespace", namespace);
+        params.insert("namespace", segments(&self.ns));
         params.insert("timestamp", self.timestamp_ms);
         match &self.data {
             EventData::Payload(Payload::Values(values, interrupts)) => {

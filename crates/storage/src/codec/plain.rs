@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use superstep::{
-    ChannelVersions, Checkpoint, CheckpointId, List, Metadata, Name, Object, Put, Source, StorageError,
-    TaskId, TaskWrites, ThreadId, Value, VersionsSeen, Write,
+    ChannelVersions, Checkpoint, CheckpointHead, CheckpointId, List, Metadata, Name, Object, Put, Source,
+    StorageError, TaskId, TaskWrites, ThreadId, Value, VersionsSeen, Write,
 };
 
 use super::difference::differences;
@@ -64,6 +64,21 @@ impl Head {
             facts.flat_map(|facts| facts.iter().map(|(_, value)| value)),
             thread,
         )
+    }
+
+    /// As lists show it, in its namespace, with so many tasks that ask and that have failed.
+    pub(crate) fn shown(self, ns: Name, interrupted: u32, failed: u32) -> CheckpointHead {
+        CheckpointHead {
+            ns,
+            metadata: self.metadata(),
+            id: self.id,
+            parent: self.parent,
+            ts: self.ts,
+            next: self.next,
+            updated_channels: self.updated,
+            interrupted,
+            failed,
+        }
     }
 
     /// A checkpoint without state.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use superstep::{CheckpointHead, StorageError, ThreadId, ThreadSummary};
+use superstep::{StorageError, ThreadId, ThreadSummary};
 
 use super::folder::Folder;
 use super::line::{lines, put_line, read_line};
@@ -53,22 +53,11 @@ impl Root {
     }
 
     fn summary(self, thread: ThreadId) -> ThreadSummary {
-        let metadata = self.head.metadata();
         ThreadSummary {
             thread,
             created: self.created,
             checkpoints: self.checkpoints,
-            head: CheckpointHead {
-                ns: "".into(),
-                id: self.head.id,
-                parent: self.head.parent,
-                ts: self.head.ts,
-                metadata,
-                next: self.head.next,
-                updated_channels: self.head.updated,
-                interrupted: self.interrupted,
-                failed: self.failed,
-            },
+            head: self.head.shown("".into(), self.interrupted, self.failed),
         }
     }
 }

@@ -426,17 +426,7 @@ fn head_of(ns: Name, record: &[u8], open: &[u8]) -> Result<CheckpointHead, Strin
             failed += u32::from(is_open && flags & 4 > 0);
         }
     }
-    Ok(CheckpointHead {
-        ns,
-        metadata: head.metadata(),
-        id: head.id,
-        parent: head.parent,
-        ts: head.ts,
-        next: head.next,
-        updated_channels: head.updated,
-        interrupted,
-        failed,
-    })
+    Ok(head.shown(ns, interrupted, failed))
 }
 
 /// What the scripts keep of a task's writes: 1 finished, 2 asked, 4 failed.

@@ -44,17 +44,8 @@ fn heads_by_space(
         let head = read_record(text)
             .map_err(|cause| corrupt(thread, &id, cause))?
             .head;
-        spaces.entry(ns.clone()).or_default().push(CheckpointHead {
-            ns,
-            metadata: head.metadata(),
-            id: head.id,
-            parent: head.parent,
-            ts: head.ts,
-            next: head.next,
-            updated_channels: head.updated,
-            interrupted: 0,
-            failed: 0,
-        });
+        let heads = spaces.entry(ns.clone()).or_default();
+        heads.push(head.shown(ns, 0, 0));
     }
     Ok(spaces)
 }

@@ -32,31 +32,33 @@ pub(super) const HEAD_OF: &str = concat!(
     "WHERE s.thread = $1 AND s.ns = $2"
 );
 
-pub(super) const CHAIN_OF: &str = "
-    WITH RECURSIVE t (space, id, parent, depth) AS (
-        SELECT c.space, c.id, c.parent, c.depth
-        FROM spaces s JOIN checkpoints c ON c.space = s.id AND c.id = coalesce($3::text, s.head)
-        WHERE s.thread = $1 AND s.ns = $2
-        UNION
-        SELECT p.space, p.id, p.parent, p.depth FROM t
-        JOIN checkpoints p ON p.space = t.space AND p.id = t.parent
-        WHERE t.depth > 0
-    )
-    SELECT c.space, c.id, c.parent, c.depth, c.delta
-    FROM t JOIN checkpoints c ON c.space = t.space AND c.id = t.id";
+/// Checkpoints and those that they build on, down to a whole state.
+macro_rules! chain {
+    ($sql:literal) => {
+        concat!(
+            "WITH RECURSIVE t (space, id, parent, depth) AS (
+                 SELECT c.space, c.id, c.parent, c.depth ",
+            $sql,
+            " UNION
+                 SELECT p.space, p.id, p.parent, p.depth FROM t
+                 JOIN checkpoints p ON p.space = t.space AND p.id = t.parent
+                 WHERE t.depth > 0
+             )
+             SELECT c.space, c.id, c.parent, c.depth, c.delta
+             FROM t JOIN checkpoints c ON c.space = t.space AND c.id = t.id"
+        )
+    };
+}
 
-pub(in crate::postgres) const CHAINS: &str = "
-    WITH RECURSIVE t (space, id, parent, depth) AS (
-        SELECT c.space, c.id, c.parent, c.depth
-        FROM unnest($1::bigint[], $2::text[]) u (space, id)
-        JOIN checkpoints c ON c.space = u.space AND c.id = u.id
-        UNION
-        SELECT p.space, p.id, p.parent, p.depth FROM t
-        JOIN checkpoints p ON p.space = t.space AND p.id = t.parent
-        WHERE t.depth > 0
-    )
-    SELECT c.space, c.id, c.parent, c.depth, c.delta
-    FROM t JOIN checkpoints c ON c.space = t.space AND c.id = t.id";
+pub(super) const CHAIN_OF: &str = chain!(
+    "FROM spaces s JOIN checkpoints c ON c.space = s.id AND c.id = coalesce($3::text, s.head)
+     WHERE s.thread = $1 AND s.ns = $2"
+);
+
+pub(in crate::postgres) const CHAINS: &str = chain!(
+    "FROM unnest($1::bigint[], $2::text[]) u (space, id)
+     JOIN checkpoints c ON c.space = u.space AND c.id = u.id"
+);
 
 pub(super) const WRITES_OF: &str = "
     SELECT w.checkpoint, w.task, w.path, w.idx, w.channel::bigint, w.parts, w.data
