@@ -83,7 +83,7 @@ pub use limits::Limits;
 pub use memory::MemorySaver;
 pub use messages::{REMOVE_ALL, add_messages, coerce as coerce_message};
 pub use metrics::{Meter, RunMetrics};
-pub use names::NameMap;
+pub use names::{Entries, NameMap};
 pub use nest::Persistence;
 pub use node::{
     BoxFuture, Command, CommandGraph, Failure, Interrupted, Node, NodeError, NodeOutput, Packet,

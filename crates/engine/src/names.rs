@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::slice;
 use std::sync::{Arc, OnceLock};
 
 use imbl::OrdMap;
@@ -119,6 +120,17 @@ impl<V: Clone> NameMap<V> {
         self.len() == 0
     }
 
+    /// The names in order, with their values.
+    pub fn iter(&self) -> Entries<'_, V> {
+        Entries(match &self.late {
+            // What a node has seen, mostly: nothing need be made for it.
+            Some(late) if late.before.late.is_none() && late.before.whole.is_empty() => {
+                Either::Few(late.changes.iter())
+            }
+            _ => Either::Whole((**self).iter()),
+        })
+    }
+
     fn make(&self) -> OrdMap<Name, V> {
         // Of the changes of a name only the newest counts. One name is mostly one text in memory; where it is not, the
         // older change is made first.
@@ -216,9 +228,27 @@ impl<V: Clone> FromIterator<(Name, V)> for NameMap<V> {
 
 impl<'a, V: Clone> IntoIterator for &'a NameMap<V> {
     type Item = (&'a Name, &'a V);
-    type IntoIter = <&'a OrdMap<Name, V> as IntoIterator>::IntoIter;
+    type IntoIter = Entries<'a, V>;
     fn into_iter(self) -> Self::IntoIter {
-        (&**self).into_iter()
+        self.iter()
+    }
+}
+
+/// The entries of a [`NameMap`].
+pub struct Entries<'a, V>(Either<'a, V>);
+
+enum Either<'a, V> {
+    Few(slice::Iter<'a, (Name, Option<V>)>),
+    Whole(<&'a OrdMap<Name, V> as IntoIterator>::IntoIter),
+}
+
+impl<'a, V> Iterator for Entries<'a, V> {
+    type Item = (&'a Name, &'a V);
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Either::Few(changes) => changes.find_map(|(name, value)| Some((name, value.as_ref()?))),
+            Either::Whole(entries) => entries.next(),
+        }
     }
 }
 
@@ -245,11 +275,17 @@ mod tests {
                 changes.sort();
                 changes.dedup_by(|a, b| a.0 == b.0);
                 apply(&mut whole, &changes);
+                let alone: OrdMap<Name, usize> = changes
+                    .iter()
+                    .filter_map(|(name, value)| Some((name.clone(), (*value)?)))
+                    .collect();
+                assert!(NameMap::of(changes.clone()).iter().eq(&alone), "step {step}");
                 late = late.with(changes);
                 if reads > 0 && step % reads == 0 {
                     assert_eq!(*late, whole, "step {step}");
                 }
                 assert_eq!(late.len(), whole.len(), "step {step}");
+                assert!(reads == 0 || late.iter().eq(&whole), "step {step}");
                 for key in 0..50 {
                     let key = format!("k{key}");
                     assert_eq!(late.get(&key), whole.get(&*key), "step {step}, {key}");

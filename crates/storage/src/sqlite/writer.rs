@@ -430,7 +430,7 @@ impl Writer {
     fn job(&mut self, job: &Job) -> Result<Done, Fault> {
         match job {
             Job::Commits(commits) => {
-                let stored = commits.iter().try_for_each(|commit| self.commit(commit));
+                let stored = self.commits(commits);
                 self.shelves.let_go();
                 stored?;
             }

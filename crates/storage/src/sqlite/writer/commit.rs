@@ -3,13 +3,31 @@
 use super::*;
 
 impl Writer {
-    pub(super) fn commit(&mut self, commit: &Commit) -> Result<(), Fault> {
-        let Commit {
-            thread,
-            ns,
-            writes,
-            put,
-        } = commit;
+    /// Of one caller, in order.
+    pub(super) fn commits(&mut self, commits: &[Commit]) -> Result<(), Fault> {
+        let writes = commits.iter().map(|commit| commit.writes.iter().collect());
+        let mut writes: Vec<Vec<&TaskWrites>> = writes.collect();
+        for (n, commit) in commits.iter().enumerate() {
+            let mut own = std::mem::take(&mut writes[n]);
+            // What tasks of a checkpoint write right after it was stored goes into its row at once.
+            if let Some(put) = &commit.put {
+                for (later, writes) in commits.iter().zip(&mut writes).skip(n + 1) {
+                    if later.thread != commit.thread || later.ns != commit.ns {
+                        break;
+                    }
+                    own.extend(writes.extract_if(.., |task| task.checkpoint_id == put.checkpoint.id));
+                    if later.put.is_some() {
+                        break;
+                    }
+                }
+            }
+            self.commit(commit, &own)?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, commit: &Commit, writes: &[&TaskWrites]) -> Result<(), Fault> {
+        let Commit { thread, ns, put, .. } = commit;
         if writes.is_empty() && put.is_none() {
             return Ok(());
         }
@@ -26,7 +44,7 @@ impl Writer {
                 None => None,
             };
             let seq = seq.ok_or_else(|| StorageError::orphan(thread, task))?;
-            owners.insert(task.checkpoint_id.clone(), seq);
+            owners.insert(&task.checkpoint_id, seq);
         }
         let space = match space {
             Some(space) => space,
@@ -41,11 +59,13 @@ impl Writer {
         }
         if let Some(put) = put {
             let id = &put.checkpoint.id;
-            let seq = match self.seq(space, id)? {
-                Some(seq) => seq,
-                None => self.put(space, thread, put)?,
+            let own = writes.iter().filter(|task| task.checkpoint_id == *id);
+            let own: Vec<&TaskWrites> = own.copied().collect();
+            let (seq, done) = match self.seq(space, id)? {
+                Some(seq) => (seq, 0),
+                None => self.put(space, thread, put, &own)?,
             };
-            for task in writes.iter().filter(|task| task.checkpoint_id == *id) {
+            for task in &own[done..] {
                 self.write(seq, thread, task)?;
             }
         }
@@ -206,7 +226,14 @@ impl Writer {
         }
     }
 
-    fn put(&mut self, space: i64, thread: &ThreadId, put: &Put) -> Result<i64, Fault> {
+    /// Stores a checkpoint with what its tasks wrote; gives its row, and how many of the tasks are done with.
+    fn put(
+        &mut self,
+        space: i64,
+        thread: &ThreadId,
+        put: &Put,
+        tasks: &[&TaskWrites],
+    ) -> Result<(i64, usize), Fault> {
         let checkpoint = &put.checkpoint;
         let parent = match &checkpoint.parent {
             Some(id) => self.known(space, thread, id)?,
@@ -288,9 +315,11 @@ impl Writer {
             .iter()
             .position(|source| *source == metadata.source)
             .unwrap_or(0) as i64;
+        let mut early = self.write_early(thread, blob.len(), tasks)?;
         let seq = self.insert(
-            "INSERT INTO checkpoints (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            "INSERT INTO checkpoints
+                (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta, tasks)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             &[
                 &space,
                 &id_column(checkpoint.id.as_str()),
@@ -304,8 +333,12 @@ impl Writer {
                 &depth,
                 &weight,
                 &blob,
+                &early.blob,
             ],
         )?;
+        if let Some(long) = early.long {
+            self.own_row(seq, &mut early.written, long)?;
+        }
         let known = Known {
             seq,
             depth,
@@ -320,14 +353,23 @@ impl Writer {
             },
             texts,
         };
+        // A reader has the last of a thread at hand, and not all that a transaction went through.
+        if parent.is_some_and(|parent| {
+            self.fresh
+                .states
+                .last()
+                .is_some_and(|(last, _)| *last == parent.seq)
+        }) {
+            self.fresh.states.pop();
+        }
         self.fresh.states.push((seq, known.state.clone()));
         self.remember(space, &checkpoint.id, Arc::new(known));
         if let (Some(newest), Some(id)) = (self.newest.get_mut(&space), uuid_bytes(checkpoint.id.as_str())) {
             *newest = id.max(*newest);
         }
-        self.written.insert(seq, Written::nothing(blob.len()));
+        self.written.insert(seq, early.written);
         self.tail.stored(space, seq);
-        Ok(seq)
+        Ok((seq, early.tasks))
     }
 
     pub(super) fn insert(&mut self, sql: &str, values: &[&dyn ToSql]) -> Result<i64, Fault> {

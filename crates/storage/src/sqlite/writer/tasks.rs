@@ -34,10 +34,79 @@ impl Written {
             rows: Some(Vec::new()),
         }
     }
+
+    /// Where short writes of a task stand, and what they are.
+    fn find(&self, task: &TaskId) -> Option<(Place, &[u8])> {
+        let position = self.short.0.iter().position(|(id, ..)| id == task)?;
+        Some((Place::Short(position), &self.short.0[position].2))
+    }
+
+    /// Has writes of a task stand in the row of the checkpoint, if they may: gives what the row has then.
+    fn take_in(&mut self, task: &TaskWrites, joined: Joined, at: Place) -> Result<Vec<u8>, Long> {
+        let Joined { status, refers, data } = joined;
+        let (position, moves) = match at {
+            Place::Short(position) => {
+                self.short.0[position].2 = data;
+                (position, true)
+            }
+            _ => {
+                let entry = (task.task_id.clone(), task.task_path.clone(), data);
+                self.short.0.push(entry);
+                (self.short.0.len() - 1, false)
+            }
+        };
+        // Lists look for what asks or has failed in rows only, and so does who counts references.
+        let may = self.room && status == 0 && !refers && self.short.fits(SHORT);
+        let blob = may
+            .then(|| self.short.encode())
+            .filter(|blob| blob.len() <= SHORT);
+        blob.ok_or_else(|| {
+            let (task, path, data) = self.short.0.remove(position);
+            let rest = || Some(self.short.encode()).filter(|blob| !blob.is_empty());
+            Long {
+                task,
+                path,
+                status,
+                data,
+                rest: moves.then(rest),
+            }
+        })
+    }
+}
+
+/// What a checkpoint is stored with.
+pub(super) struct Early {
+    pub(super) written: Written,
+    /// What stands in its row.
+    pub(super) blob: Option<Vec<u8>>,
+    /// What is too long for that.
+    pub(super) long: Option<Long>,
+    /// Tasks that are in one or the other.
+    pub(super) tasks: usize,
+}
+
+/// All that a task wrote.
+struct Joined {
+    status: i64,
+    /// Some of it refers to shared parts.
+    refers: bool,
+    data: Vec<u8>,
+}
+
+/// What a task wrote, to be stored in a row of its own.
+pub(super) struct Long {
+    task: TaskId,
+    path: Name,
+    status: i64,
+    data: Vec<u8>,
+    /// It stood in the row of the checkpoint, which has this now.
+    rest: Option<Option<Vec<u8>>>,
 }
 
 /// Where writes of a task stand already.
+#[derive(Default)]
 enum Place {
+    #[default]
     Nowhere,
     /// In the row of the checkpoint, at this position.
     Short(usize),
@@ -64,67 +133,108 @@ impl Writer {
     }
 
     pub(super) fn write(&mut self, seq: i64, thread: &ThreadId, task: &TaskWrites) -> Result<(), Fault> {
-        let place = || format!("a write of task {}", task.task_id);
         let stored = || format!("The stored writes of task {} of thread {thread}", task.task_id);
         let damaged = |cause: String| Fault::corrupt(stored(), cause);
         let known = self.written.contains_key(&seq);
         let mut written = self.written(seq, stored)?;
-        let (at, mut rows) = self.stored_writes(seq, &task.task_id, &written, damaged)?;
+        let (at, rows) = self.stored_writes(seq, &task.task_id, &written, damaged)?;
+        let joined = self.join(thread, task, rows)?;
+        self.wrote = true;
+        match at {
+            Place::Row(row) => drop(
+                self.conn
+                    .prepare_cached("UPDATE writes SET status = ?2, data = ?3 WHERE id = ?1")?
+                    .execute(params![row, joined.status, joined.data])?,
+            ),
+            Place::Short(_) | Place::Nowhere => match written.take_in(task, joined, at) {
+                Ok(blob) => self.set_short(seq, Some(blob))?,
+                Err(long) => self.own_row(seq, &mut written, long)?,
+            },
+        }
+        if known {
+            self.written.insert(seq, written);
+        }
+        Ok(())
+    }
+
+    /// What is to stand in the row of a checkpoint that is about to be stored. Where a task needs a row of its own, those
+    /// after it wait until there is a checkpoint.
+    pub(super) fn write_early(
+        &mut self,
+        thread: &ThreadId,
+        delta: usize,
+        tasks: &[&TaskWrites],
+    ) -> Result<Early, Fault> {
+        let mut early = Early {
+            written: Written::nothing(delta),
+            blob: None,
+            long: None,
+            tasks: 0,
+        };
+        for task in tasks {
+            let written = &mut early.written;
+            let (at, rows) = match written.find(&task.task_id) {
+                Some((at, rows)) => (
+                    at,
+                    Rows::decode(rows).map_err(|cause| Fault::corrupt("a task".to_owned(), cause))?,
+                ),
+                None => (Place::Nowhere, Rows::default()),
+            };
+            let joined = self.join(thread, task, rows)?;
+            early.tasks += 1;
+            match written.take_in(task, joined, at) {
+                Ok(blob) => early.blob = Some(blob),
+                Err(mut long) => {
+                    if let Some(rest) = long.rest.take() {
+                        early.blob = rest;
+                    }
+                    early.long = Some(long);
+                    break;
+                }
+            }
+        }
+        Ok(early)
+    }
+
+    /// What is stored of a task, and what it wrote now.
+    fn join(&mut self, thread: &ThreadId, task: &TaskWrites, mut rows: Rows) -> Result<Joined, Fault> {
+        let place = || format!("a write of task {}", task.task_id);
+        let stored = || format!("The stored writes of task {} of thread {thread}", task.task_id);
         for write in &task.writes {
             let there = rows.0.iter().find(|(idx, ..)| *idx == write.idx);
             match there {
                 Some(_) if write.idx >= 0 => continue,
-                Some((.., old)) => self.shelves.release(&split(old).map_err(damaged)?.0),
+                Some((.., old)) => {
+                    let old = split(old).map_err(|cause| Fault::corrupt(stored(), cause))?;
+                    self.shelves.release(&old.0);
+                }
                 None => {}
             }
             let channel = self.name(&write.channel)?;
             let packed = self.pack(one(&write.value), place, thread)?;
             rows.add(write.idx, channel, packed.into_bytes());
         }
-        let status = self.status(&task.task_id, &rows)?;
-        let referring = rows.0.iter().any(|(.., data)| refers(data));
-        let data = rows.encode();
-        self.wrote = true;
-        if let Place::Row(row) = at {
-            self.conn
-                .prepare_cached("UPDATE writes SET status = ?2, data = ?3 WHERE id = ?1")?
-                .execute(params![row, status, data])?;
-        } else {
-            let (position, moves) = match at {
-                Place::Short(position) => {
-                    written.short.0[position].2 = data;
-                    (position, true)
-                }
-                _ => {
-                    let entry = (task.task_id.clone(), task.task_path.clone(), data);
-                    written.short.0.push(entry);
-                    (written.short.0.len() - 1, false)
-                }
-            };
-            // Lists look for what asks or has failed in rows only, and so does who counts references.
-            let may = written.room && status == 0 && !referring && written.short.fits(SHORT);
-            let blob = may
-                .then(|| written.short.encode())
-                .filter(|blob| blob.len() <= SHORT);
-            if blob.is_some() {
-                self.set_short(seq, blob)?;
-            } else {
-                let (id, path, data) = written.short.0.remove(position);
-                if moves {
-                    let rest = Some(written.short.encode()).filter(|blob| !blob.is_empty());
-                    self.set_short(seq, rest)?;
-                }
-                self.conn
-                    .prepare_cached("INSERT INTO writes (checkpoint, task, path, status, data) VALUES (?1, ?2, ?3, ?4, ?5)")?
-                    .execute(params![seq, id_column(id.as_str()), &*path, status, data])?;
-                match &mut written.rows {
-                    Some(tasks) if tasks.len() < REMEMBERED => tasks.push(id),
-                    rows => *rows = None,
-                }
-            }
+        Ok(Joined {
+            status: self.status(&task.task_id, &rows)?,
+            refers: rows.0.iter().any(|(.., data)| refers(data)),
+            data: rows.encode(),
+        })
+    }
+
+    /// Stores what a task wrote in a row of its own.
+    pub(super) fn own_row(&mut self, seq: i64, written: &mut Written, long: Long) -> Result<(), Fault> {
+        if let Some(rest) = long.rest {
+            self.set_short(seq, rest)?;
         }
-        if known {
-            self.written.insert(seq, written);
+        let id = id_column(long.task.as_str());
+        self.conn
+            .prepare_cached(
+                "INSERT INTO writes (checkpoint, task, path, status, data) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![seq, id, &*long.path, long.status, long.data])?;
+        match &mut written.rows {
+            Some(tasks) if tasks.len() < REMEMBERED => tasks.push(long.task),
+            rows => *rows = None,
         }
         Ok(())
     }
@@ -144,10 +254,8 @@ impl Writer {
         written: &Written,
         damaged: impl Fn(String) -> Fault,
     ) -> Result<(Place, Rows), Fault> {
-        let of_task = |(id, ..): &(TaskId, Name, Vec<u8>)| id == task;
-        if let Some(position) = written.short.0.iter().position(of_task) {
-            let rows = Rows::decode(&written.short.0[position].2).map_err(damaged)?;
-            return Ok((Place::Short(position), rows));
+        if let Some((place, rows)) = written.find(task) {
+            return Ok((place, Rows::decode(rows).map_err(damaged)?));
         }
         if written.rows.as_ref().is_some_and(|tasks| !tasks.contains(task)) {
             return Ok((Place::Nowhere, Rows::default()));
@@ -281,6 +389,104 @@ mod tests {
         assert!(saver.verify(false).await.expect("checks").is_sound());
         let lens = saver.lens(&"u".into()).await.expect("measures");
         assert_eq!(lens.checkpoints.len(), 2);
+    }
+
+    /// What stands in the rows: what tasks wrote beside their checkpoints, and in rows of their own.
+    fn stored(file: &std::path::Path) -> Vec<String> {
+        let conn = Connection::open(file).expect("opens");
+        let mut read = conn
+            .prepare(
+                "SELECT c.step || ' ' || hex(c.tasks) FROM checkpoints c UNION ALL
+                 SELECT w.checkpoint || ' ' || hex(w.task) || w.path || w.status || hex(w.data) FROM writes w",
+            )
+            .expect("reads");
+        let rows = read
+            .query_map([], |row| row.get::<_, Option<String>>(0))
+            .expect("reads");
+        let mut rows: Vec<String> = rows.map(|row| row.expect("reads").unwrap_or_default()).collect();
+        rows.sort();
+        rows
+    }
+
+    #[tokio::test]
+    async fn what_is_stored_together_stands_as_what_is_stored_one_by_one() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let values = [
+            json!(null),
+            json!("text ".repeat(12)),
+            json!("a text of some length ".repeat(30)),
+            json!("a part of its own ".repeat(900)),
+        ];
+        let mut in_rows = 0;
+        for seed in 0..40_u64 {
+            let files = ["one", "all"].map(|name| folder.path().join(format!("{name} {seed}.db")));
+            let [one, all] = [0, 1].map(|n| SqliteSaver::open(&files[n]).expect("opens"));
+            let memory = MemorySaver::new();
+            let mut state = seed + 1;
+            let mut below = |limit: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 33) % limit
+            };
+            let mut last = Draft::root(id(1)).put();
+            let mut commits = vec![Commit {
+                thread: "t".into(),
+                ns: "".into(),
+                writes: Vec::new(),
+                put: Some(last.clone()),
+            }];
+            for n in 2..40 {
+                let writes = (0..below(4)).map(|_| {
+                    let (idx, channel) = match below(9) {
+                        0 => (-3, reserved::INTERRUPT),
+                        1 => (-1, reserved::ERROR),
+                        idx => (idx as i32, "x"),
+                    };
+                    TaskWrites {
+                        checkpoint_id: last.checkpoint.id.clone(),
+                        task_id: format!("task {}", below(3)).as_str().into(),
+                        task_path: "path".into(),
+                        writes: vec![Write {
+                            idx,
+                            channel: channel.into(),
+                            value: values[(below(40) as usize).saturating_sub(30).min(3)].clone(),
+                        }],
+                    }
+                });
+                let writes = writes.collect();
+                let put = (below(3) > 0).then(|| Draft::after(&last.checkpoint, id(n)).set("x", n).put());
+                last = put.clone().unwrap_or(last);
+                commits.push(Commit {
+                    thread: "t".into(),
+                    ns: "".into(),
+                    writes,
+                    put,
+                });
+            }
+            for commit in &commits {
+                one.commit(commit.clone()).await.expect("stores");
+                memory.commit(commit.clone()).await.expect("stores");
+            }
+            let half = commits.split_off(below(40) as usize);
+            for commits in [commits, half] {
+                all.commit_all(commits).await.expect("stores");
+            }
+            let wanted = memory.list(&Default::default()).await.expect("reads");
+            for saver in [&one, &all] {
+                assert_eq!(
+                    saver.list(&Default::default()).await.expect("reads"),
+                    wanted,
+                    "seed {seed}"
+                );
+                assert!(
+                    saver.verify(false).await.expect("checks").is_sound(),
+                    "seed {seed}"
+                );
+            }
+            let rows = stored(&files[0]);
+            assert_eq!(stored(&files[1]), rows, "seed {seed}");
+            in_rows += rows.len() - wanted.len();
+        }
+        assert!(in_rows > 100, "{in_rows} tasks had rows of their own");
     }
 
     #[tokio::test]
