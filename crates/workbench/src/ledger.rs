@@ -2,13 +2,17 @@
 //! and which file a draft became. One small SQLite file of its own, so that a backend for checkpoints needs to know
 //! nothing of windows.
 
+mod runs;
+
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::wire::{Problem, RunStatus};
+use crate::wire::Problem;
+
+pub(crate) use runs::{RunRow, TaskRow};
 
 /// One entry per schema version; never change one that was released.
 const MIGRATIONS: &[&str] = &[
@@ -95,30 +99,6 @@ pub(crate) struct ThreadRow {
     pub(crate) created_at: String,
 }
 
-/// A run, as the log has it.
-#[derive(Clone, Debug)]
-pub(crate) struct RunRow {
-    pub(crate) run_id: String,
-    pub(crate) thread_id: String,
-    pub(crate) instance: String,
-    pub(crate) status: RunStatus,
-    pub(crate) started_at: String,
-    pub(crate) ended_at: Option<String>,
-    pub(crate) problem: Option<Problem>,
-}
-
-/// A task that ended.
-#[derive(Clone, Debug)]
-pub(crate) struct TaskRow {
-    pub(crate) checkpoint_id: String,
-    pub(crate) task_id: String,
-    pub(crate) node: String,
-    pub(crate) millis: u32,
-    /// It wrote its result; false when it failed or asked.
-    pub(crate) finished: bool,
-    pub(crate) targets: Vec<String>,
-}
-
 fn problem(error: &rusqlite::Error) -> Problem {
     let full = matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DiskFull));
     let (code, remedy) = if full {
@@ -135,38 +115,6 @@ fn problem(error: &rusqlite::Error) -> Problem {
 /// Several ids as one parameter.
 fn list(ids: &[&str]) -> String {
     serde_json::Value::from(ids).to_string()
-}
-
-/// When a checkpoint was made, in milliseconds, as our ids say; 0 for one that another program named.
-fn made_at(checkpoint_id: &str) -> i64 {
-    let id = uuid::Uuid::parse_str(checkpoint_id).ok();
-    let made = id.filter(|id| id.get_version_num() == 7);
-    let millis = made.map(|id| id.as_u128() >> 80);
-    millis
-        .and_then(|millis| i64::try_from(millis).ok())
-        .unwrap_or_default()
-}
-
-fn status_text(status: RunStatus) -> &'static str {
-    match status {
-        RunStatus::Running => "running",
-        RunStatus::Done => "done",
-        RunStatus::Asking => "asking",
-        RunStatus::Paused => "paused",
-        RunStatus::Failed => "failed",
-        RunStatus::Stopped => "stopped",
-    }
-}
-
-fn status_of(text: &str) -> RunStatus {
-    match text {
-        "running" => RunStatus::Running,
-        "done" => RunStatus::Done,
-        "asking" => RunStatus::Asking,
-        "paused" => RunStatus::Paused,
-        "failed" => RunStatus::Failed,
-        _ => RunStatus::Stopped,
-    }
 }
 
 /// Checkpoints that were bookmarked in the app of a data folder, by thread: for hosts that remove checkpoints without it.
@@ -346,145 +294,6 @@ impl Ledger {
         })
     }
 
-    /// Forgets what happened before a checkpoint: nothing older is left of the thread.
-    pub(crate) fn forget_before(&self, thread_id: &str, checkpoint_id: &str) -> Result<(), Problem> {
-        let made_at = made_at(checkpoint_id);
-        self.with(|c| {
-            let transaction = c.transaction()?;
-            transaction.execute(
-                "DELETE FROM attempts WHERE thread_id = ?1 AND task_id IN
-                 (SELECT task_id FROM tasks WHERE thread_id = ?1 AND checkpoint_id < ?2)",
-                [thread_id, checkpoint_id],
-            )?;
-            for table in ["tasks", "bookmarks"] {
-                transaction.execute(
-                    &format!("DELETE FROM {table} WHERE thread_id = ?1 AND checkpoint_id < ?2"),
-                    [thread_id, checkpoint_id],
-                )?;
-            }
-            // A checkpoint's tasks begin after it was made.
-            transaction.execute(
-                "DELETE FROM exchanges WHERE thread_id = ?1 AND json_extract(body, '$.at') < ?2",
-                params![thread_id, made_at],
-            )?;
-            transaction.commit()
-        })
-    }
-
-    pub(crate) fn run_began(&self, run: &RunRow) -> Result<(), Problem> {
-        self.with(|c| {
-            c.prepare_cached("INSERT INTO runs (run_id, thread_id, instance, status, started_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
-                .execute(params![run.run_id, run.thread_id, run.instance, status_text(run.status), run.started_at])?;
-            Ok(())
-        })
-    }
-
-    pub(crate) fn run_ended(&self, run: &RunRow) -> Result<(), Problem> {
-        let problem = run
-            .problem
-            .as_ref()
-            .and_then(|problem| serde_json::to_string(problem).ok());
-        self.with(|c| {
-            c.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3, problem = ?4 WHERE run_id = ?1")?
-                .execute(params![
-                    run.run_id,
-                    status_text(run.status),
-                    run.ended_at,
-                    problem
-                ])?;
-            Ok(())
-        })
-    }
-
-    /// The last run of each of these threads.
-    pub(crate) fn last_runs(&self, thread_ids: &[&str]) -> Result<HashMap<String, RunRow>, Problem> {
-        self.with(|c| {
-            let mut statement = c.prepare_cached(
-                // With max() SQLite gives the other columns of the row that has it.
-                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, max(started_at || run_id)
-                 FROM runs WHERE thread_id IN (SELECT value FROM json_each(?1)) GROUP BY thread_id",
-            )?;
-            let rows = statement.query_map([list(thread_ids)], |row| {
-                let (status, problem): (String, Option<String>) = (row.get(3)?, row.get(6)?);
-                Ok(RunRow {
-                    run_id: row.get(0)?,
-                    thread_id: row.get(1)?,
-                    instance: row.get(2)?,
-                    status: status_of(&status),
-                    started_at: row.get(4)?,
-                    ended_at: row.get(5)?,
-                    problem: problem.and_then(|text| serde_json::from_str(&text).ok()),
-                })
-            })?;
-            rows.map(|row| row.map(|row| (row.thread_id.clone(), row))).collect()
-        })
-    }
-
-    /// Adds tasks that ended; the last attempt at a task counts.
-    pub(crate) fn tasks_ended(&self, thread_id: &str, tasks: &[TaskRow]) -> Result<(), Problem> {
-        self.with(|c| {
-            let transaction = c.transaction()?;
-            {
-                let mut statement = transaction.prepare_cached(
-                    "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                )?;
-                for task in tasks {
-                    let targets = task.targets.join("\n");
-                    statement.execute(params![
-                        thread_id,
-                        task.checkpoint_id,
-                        task.task_id,
-                        task.node,
-                        task.millis,
-                        task.finished,
-                        targets
-                    ])?;
-                }
-            }
-            transaction.commit()
-        })
-    }
-
-    /// Tasks of a thread that ended, by checkpoint, from the first to the last of these checkpoints.
-    pub(crate) fn tasks(
-        &self,
-        thread_id: &str,
-        first: &str,
-        last: &str,
-    ) -> Result<HashMap<String, Vec<TaskRow>>, Problem> {
-        self.with(|c| {
-            let mut statement = c.prepare_cached(
-                "SELECT checkpoint_id, task_id, node, millis, finished, targets FROM tasks
-                 WHERE thread_id = ?1 AND checkpoint_id BETWEEN ?2 AND ?3",
-            )?;
-            let rows = statement.query_map(params![thread_id, first, last], |row| {
-                let targets: String = row.get(5)?;
-                Ok(TaskRow {
-                    checkpoint_id: row.get(0)?,
-                    task_id: row.get(1)?,
-                    node: row.get(2)?,
-                    millis: row.get(3)?,
-                    finished: row.get(4)?,
-                    targets: targets
-                        .split('\n')
-                        .filter(|t| !t.is_empty())
-                        .map(str::to_owned)
-                        .collect(),
-                })
-            })?;
-            let mut by_checkpoint: HashMap<String, Vec<TaskRow>> = HashMap::new();
-            for row in rows {
-                let row = row?;
-                by_checkpoint
-                    .entry(row.checkpoint_id.clone())
-                    .or_default()
-                    .push(row);
-            }
-            Ok(by_checkpoint)
-        })
-    }
-
     /// A draft became a file: threads that ran the draft belong to the file now.
     pub(crate) fn moved(&self, draft: &str, path: &str) -> Result<(), Problem> {
         self.with(|c| {
@@ -604,6 +413,7 @@ impl From<rusqlite::Error> for Opening {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::RunStatus;
 
     #[test]
     fn a_newer_ledger_is_refused_and_untouched() {

@@ -8,15 +8,17 @@
 //! The text of a value with references is JSON too: a reference to part 7 is the string `"\u00007"`, and a string
 //! that begins with U+0000 itself gets another one in front.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::fmt;
+mod unpack;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use superstep::{Key, List, Object, Value};
+use std::collections::HashMap;
+
+use superstep::{Object, Value};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bytes::{Cursor, Decoded, put_number, put_row};
+use super::value::put_text;
+
+pub(crate) use unpack::{Parts, Unpacker, parse};
 
 /// Bytes of JSON from which a part is stored by itself: a part costs about fifty bytes and a row.
 pub(crate) const SHARED_FROM: usize = 512;
@@ -26,8 +28,6 @@ const COMPRESSED_FROM: usize = 512;
 pub(crate) const DEEPEST: usize = 120;
 /// zstd's fastest ordinary level: what repeats in a value is found at any level, and the writer should not wait.
 const LEVEL: i32 = 1;
-/// No block of zstd grows more than this, so damage cannot ask for more memory.
-const MOST_GROWTH: usize = 50_000;
 
 const COMPRESSED: u8 = 1;
 const REFERRING: u8 = 2;
@@ -193,14 +193,14 @@ impl Packer {
             Value::String(text) if text.starts_with('\0') => {
                 self.escapes += 1;
                 let before = self.text.len();
-                self.json(&**text);
+                put_text(&mut self.text, text);
                 let size = (self.text.len() - before) as u64;
                 // Inside the opening quote.
                 self.text.splice(before + 1..before + 1, *b"\\u0000");
                 size
             }
             Value::String(text) => {
-                self.json(&**text);
+                put_text(&mut self.text, text);
                 (self.text.len() - start) as u64
             }
             Value::Array(list) => self.items(list.iter(), depth, shelf)?,
@@ -251,7 +251,7 @@ impl Packer {
                 self.text.push(b',');
             }
             let before = self.text.len();
-            self.json(&**key);
+            put_text(&mut self.text, key);
             size += (self.text.len() - before) as u64;
             self.text.push(b':');
             size += self.node(value, depth, shelf)?;
@@ -260,10 +260,10 @@ impl Packer {
         Ok(size)
     }
 
-    fn json(&mut self, value: &(impl serde::Serialize + ?Sized)) {
-        // Writing text and numbers into memory cannot fail.
+    fn json(&mut self, value: &Value) {
+        // Writing numbers into memory cannot fail.
         let written = serde_json::to_writer(&mut self.text, value);
-        debug_assert!(written.is_ok(), "text and numbers are JSON");
+        debug_assert!(written.is_ok(), "numbers are JSON");
     }
 
     fn refer(&mut self, part: i64) {
@@ -374,139 +374,6 @@ pub(crate) fn split(bytes: &[u8]) -> Decoded<(Vec<i64>, &[u8])> {
     let len = cursor.count()?;
     let refs = read_refs(Some(cursor.bytes(len)?))?;
     Ok((refs, cursor.0))
-}
-
-/// Turns what is stored back into values.
-pub(crate) struct Unpacker(zstd::bulk::Decompressor<'static>);
-
-impl fmt::Debug for Unpacker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Unpacker")
-    }
-}
-
-impl Unpacker {
-    pub(crate) fn new() -> std::io::Result<Self> {
-        Ok(Self(zstd::bulk::Decompressor::new()?))
-    }
-
-    /// The text, and whether it is a referring one.
-    pub(crate) fn text<'a>(&mut self, data: &'a [u8]) -> Decoded<(Cow<'a, [u8]>, bool)> {
-        let (&flag, rest) = match data.split_first() {
-            // JSON text does not begin with such a byte.
-            Some((flag @ 1..=3, rest)) => (flag, rest),
-            _ => return Ok((Cow::Borrowed(data), false)),
-        };
-        let referring = flag & REFERRING != 0;
-        if flag & COMPRESSED == 0 {
-            return Ok((Cow::Borrowed(rest), referring));
-        }
-        let mut cursor = Cursor(rest);
-        let len = usize::try_from(cursor.number()?).unwrap_or(usize::MAX);
-        if len / MOST_GROWTH > cursor.0.len() {
-            return Err("it says that it is longer than it can be".to_owned());
-        }
-        Ok((Cow::Owned(self.frame(cursor.0, len)?), referring))
-    }
-
-    /// The text of a frame that says it is so long.
-    pub(crate) fn frame(&mut self, frame: &[u8], len: usize) -> Decoded<Vec<u8>> {
-        let text = self
-            .0
-            .decompress(frame, len)
-            .map_err(|e| format!("it cannot be decompressed: {e}"))?;
-        if text.len() != len {
-            return Err("it is shorter than it says".to_owned());
-        }
-        Ok(text)
-    }
-
-    /// The value of what is stored, whose references are in `parts`.
-    pub(crate) fn value<P: Parts>(&mut self, data: &[u8], parts: &P) -> Decoded<Value> {
-        let (text, referring) = self.text(data)?;
-        parse(&text, referring, parts)
-    }
-}
-
-/// Parts that are already known.
-pub(crate) trait Parts {
-    /// The value of a part.
-    fn part(&self, part: i64) -> Option<Value>;
-}
-
-impl<S: std::hash::BuildHasher> Parts for HashMap<i64, Value, S> {
-    fn part(&self, part: i64) -> Option<Value> {
-        self.get(&part).cloned()
-    }
-}
-
-/// The value of a text.
-pub(crate) fn parse<P: Parts>(text: &[u8], referring: bool, parts: &P) -> Decoded<Value> {
-    if !referring {
-        return super::value::parse(text);
-    }
-    let wrong = |e: serde_json::Error| format!("it is not JSON: {e}");
-    let mut json = serde_json::Deserializer::from_slice(text);
-    let value = Referring(parts).deserialize(&mut json).map_err(wrong)?;
-    json.end().map_err(wrong)?;
-    Ok(value)
-}
-
-/// Reads a value whose strings may be references.
-struct Referring<'p, P>(&'p P);
-
-impl<'de, P: Parts> DeserializeSeed<'de> for Referring<'_, P> {
-    type Value = Value;
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
-        json.deserialize_any(self)
-    }
-}
-
-impl<'de, P: Parts> Visitor<'de> for Referring<'_, P> {
-    type Value = Value;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-    fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
-        Ok(b.into())
-    }
-    fn visit_i64<E>(self, n: i64) -> Result<Value, E> {
-        Ok(n.into())
-    }
-    fn visit_u64<E>(self, n: u64) -> Result<Value, E> {
-        Ok(n.into())
-    }
-    fn visit_f64<E>(self, n: f64) -> Result<Value, E> {
-        Ok(n.into())
-    }
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
-        match text.strip_prefix('\0') {
-            None => Ok(text.into()),
-            Some(literal) if literal.starts_with('\0') => Ok(literal.into()),
-            Some(part) => part
-                .parse()
-                .ok()
-                .and_then(|part| self.0.part(part))
-                .ok_or_else(|| E::custom(format!("it refers to part {part}, which is not among its parts"))),
-        }
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let mut items = List::new();
-        while let Some(item) = seq.next_element_seed(Referring(self.0))? {
-            items.push(item);
-        }
-        Ok(items.into())
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut object = Object::new();
-        while let Some(Key(key)) = map.next_key()? {
-            object.insert(key, map.next_value_seed(Referring(self.0))?);
-        }
-        Ok(object.into())
-    }
 }
 
 #[cfg(test)]

@@ -32,9 +32,53 @@ pub(crate) fn short(value: &Value, most: usize) -> Option<Vec<u8>> {
             Ok(())
         }
     }
+    if value.as_str().is_some_and(|text| text.len() > most) {
+        return None;
+    }
     let mut short = Short(Vec::new(), most);
     serde_json::to_writer(&mut short, value).ok()?;
     Some(short.0)
+}
+
+/// Writes a text as JSON. Nearly all of a long one needs no escapes, and is copied many bytes at a time.
+pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mut rest = text.as_bytes();
+    out.push(b'"');
+    loop {
+        let (plain, escaped) = rest.split_at(plain(rest));
+        out.extend_from_slice(plain);
+        let Some((byte, after)) = escaped.split_first() else {
+            break;
+        };
+        rest = after;
+        let short = match byte {
+            b'"' | b'\\' => *byte,
+            8 => b'b',
+            b'\t' => b't',
+            b'\n' => b'n',
+            12 => b'f',
+            b'\r' => b'r',
+            _ => {
+                out.extend_from_slice(b"\\u00");
+                out.extend([byte >> 4, byte & 15].map(|digit| HEX[usize::from(digit)]));
+                continue;
+            }
+        };
+        out.extend_from_slice(&[b'\\', short]);
+    }
+    out.push(b'"');
+}
+
+/// How many bytes at the beginning need no escape.
+fn plain(bytes: &[u8]) -> usize {
+    let is_escaped = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
+    let (blocks, _) = bytes.as_chunks::<32>();
+    // Without a way out of the block, so that it is looked at as a whole.
+    let whole = |block: &&[u8; 32]| !block.iter().fold(false, |any, byte| any | is_escaped(byte));
+    let from = 32 * blocks.iter().take_while(whole).count();
+    let tail = &bytes[from..];
+    from + tail.iter().position(is_escaped).unwrap_or(tail.len())
 }
 
 /// The refusal of a value that could not be read back.
@@ -73,4 +117,30 @@ pub(crate) fn too_deep(json: &[u8]) -> bool {
 /// The value of JSON text.
 pub(crate) fn parse(json: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(json).map_err(|e| format!("it is not JSON: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::put_text;
+
+    #[test]
+    fn a_text_is_what_serde_makes_of_it() {
+        let escaped = (0..0x82).filter_map(char::from_u32);
+        let pieces: Vec<String> = escaped
+            .map(String::from)
+            .chain((0..70).map(|n| "plain é€𝄞 ".repeat(n)))
+            .collect();
+        let mut state = 1_u64;
+        for round in 0..4000 {
+            let text: String = (0..round % 7)
+                .map(|_| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    &*pieces[(state >> 33) as usize % pieces.len()]
+                })
+                .collect();
+            let mut out = Vec::new();
+            put_text(&mut out, &text);
+            assert_eq!(out, serde_json::to_vec(&text).expect("text is JSON"), "{text:?}");
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! never waits for it. `docs/storage.md` describes the tables and what survives which accident.
 
 mod columns;
+mod connections;
 mod fault;
 mod lens;
 mod parts;
@@ -19,36 +20,26 @@ mod writer;
 
 use std::fmt;
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use crate::codec::pack::Unpacker;
-use crate::codec::warm::Warm;
 use async_trait::async_trait;
-use rusqlite::Connection;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
-    ThreadSummary, Usage,
+    Name, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
 };
 
+use connections::Connections;
 use fault::Fault;
-use parts::unpacker;
-use queue::Queue;
-use reader::{Memo, Metas, Names, State, View};
-use writer::{Done, Job, Outcome, Writer, epoch};
+use reader::View;
+use writer::{Done, Job, Outcome};
 
 pub use store::SqliteStore;
 
 /// Heads that are read where they are asked for.
 const FEW: usize = 16;
-/// Idle reading connections that are kept.
-const IDLE_READERS: usize = 4;
-/// Steps of SQLite's machine after which a check asks whether it is to go on: some milliseconds.
-const ASK_EVERY: std::ffi::c_int = 100_000;
 
 /// What an acknowledged commit survives. Both survive the death of the process and never damage the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,33 +75,13 @@ impl Default for SqliteOptions {
 /// Keeps checkpoints in a SQLite file.
 #[derive(Clone)]
 pub struct SqliteSaver {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    path: PathBuf,
-    options: SqliteOptions,
-    readers: Mutex<Vec<Reader>>,
-    warm: Arc<Warm<State>>,
-    /// Gone when the file may only be read.
-    queue: Option<Arc<Queue>>,
-    /// How the words of items are cut when their index has to be made again.
-    cutting: Mutex<StoreConfig>,
-    /// The thread that does what waits in the queue.
-    thread: Option<JoinHandle<()>>,
-}
-
-struct Reader {
-    conn: Connection,
-    metas: Metas,
-    names: Names,
-    unpacker: Unpacker,
+    connections: Arc<Connections>,
 }
 
 impl fmt::Debug for SqliteSaver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SqliteSaver")
-            .field("path", &self.inner.path)
+            .field("path", &self.connections.path)
             .finish_non_exhaustive()
     }
 }
@@ -124,26 +95,26 @@ impl SqliteSaver {
     /// Opens or creates the file with options. One that may not be written is read, and refuses commits.
     pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StorageError> {
         let path = path.as_ref().to_path_buf();
-        let inner = match schema::open(&path, options)? {
-            Some(conn) => Inner::new(conn, path, options)?,
-            None => Inner::reading(path, options),
+        let connections = match schema::open(&path, options)? {
+            Some(conn) => Connections::new(conn, path, options)?,
+            None => Connections::reading(path, options),
         };
         Ok(Self {
-            inner: Arc::new(inner),
+            connections: Arc::new(connections),
         })
     }
 
     /// The file.
     pub fn path(&self) -> &Path {
-        &self.inner.path
+        &self.connections.path
     }
 
     /// Queues a job at once; the future only waits for its outcome. So the order of the calls is the order of the
     /// commits, even when the futures are awaited later and in another order.
     fn submit(&self, job: Job) -> impl Future<Output = Outcome> + Send + 'static {
-        let Inner {
+        let Connections {
             queue, path, options, ..
-        } = &*self.inner;
+        } = &*self.connections;
         // A commit that waits for the disk would keep the tasks of its caller's thread waiting too.
         let here = options.synchronous == Synchronous::Normal && job.is_short();
         let submitted = match queue {
@@ -160,7 +131,7 @@ impl SqliteSaver {
 
     /// True when the file may only be read.
     pub(crate) fn is_read_only(&self) -> bool {
-        self.inner.queue.is_none()
+        self.connections.queue.is_none()
     }
 
     /// Answers at once what is at hand, and the rest on a thread that may wait for the disk.
@@ -169,8 +140,8 @@ impl SqliteSaver {
         what: &'static str,
         operation: impl Fn(&mut View<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StorageError> {
-        match self.inner.glance(&operation) {
-            Some(found) => found.map_err(|fault| fault.worded(what, &self.inner.path)),
+        match self.connections.glance(&operation) {
+            Some(found) => found.map_err(|fault| fault.worded(what, &self.connections.path)),
             None => self.read(what, operation).await,
         }
     }
@@ -180,17 +151,18 @@ impl SqliteSaver {
         what: &'static str,
         operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StorageError> {
-        self.apart(what, move |inner| inner.read(operation)).await
+        self.apart(what, move |connections| connections.read(operation))
+            .await
     }
 
     /// Works on a thread that may wait for the disk.
     async fn apart<T: Send + 'static>(
         &self,
         what: &'static str,
-        work: impl FnOnce(&Inner) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Connections) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StorageError> {
-        let inner = self.inner.clone();
-        let work = move || work(&inner).map_err(|fault| fault.worded(what, &inner.path));
+        let connections = self.connections.clone();
+        let work = move || work(&connections).map_err(|fault| fault.worded(what, &connections.path));
         if tokio::runtime::Handle::try_current().is_err() {
             // Another executor: it has no pool of blocking threads that we know of.
             return work();
@@ -202,185 +174,6 @@ impl SqliteSaver {
                 remedy: "Try again".to_owned(),
             })
         })
-    }
-}
-
-impl Inner {
-    fn new(conn: Connection, path: PathBuf, options: SqliteOptions) -> Result<Self, StorageError> {
-        let warm = Arc::new(Warm::new(options.cache_bytes));
-        let writer = Writer::new(conn, path.clone(), options.busy_timeout, warm.clone())?;
-        let queue = Arc::new(Queue::new(writer));
-        let (served, file) = (queue.clone(), path.clone());
-        let thread = std::thread::Builder::new()
-            .name("superstep-sqlite".to_owned())
-            .spawn(move || served.serve(|| schema::open_folder(&file)))
-            .map_err(|error| StorageError::Backend {
-                what: format!("starting the writer of {}", path.display()),
-                cause: error.to_string(),
-                remedy: "Close other programs and try again".to_owned(),
-            })?;
-        Ok(Self {
-            path,
-            options,
-            readers: Mutex::default(),
-            warm,
-            queue: Some(queue),
-            cutting: Mutex::default(),
-            thread: Some(thread),
-        })
-    }
-
-    /// A file that may only be read.
-    fn reading(path: PathBuf, options: SqliteOptions) -> Self {
-        Self {
-            path,
-            options,
-            readers: Mutex::default(),
-            warm: Arc::new(Warm::new(options.cache_bytes)),
-            queue: None,
-            cutting: Mutex::default(),
-            thread: None,
-        }
-    }
-
-    fn connect(&self) -> Result<Connection, Fault> {
-        match self.queue {
-            Some(_) => schema::open_reader(&self.path, self.options),
-            None => schema::open_only_reader(&self.path, self.options),
-        }
-    }
-
-    fn read<T>(&self, operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
-        let reader = match self.idle() {
-            Some(reader) => reader,
-            None => Reader::open(self)?,
-        };
-        self.read_with(reader, operation)
-    }
-
-    /// Reads everything, over a connection of its own.
-    fn check(&self, progress: &Progress) -> Result<Integrity, Fault> {
-        let mut reader = Reader::open(self)?;
-        ask(&mut reader.conn, progress)?;
-        let found = self.look(&mut reader, |view| view.check(progress))?;
-        Ok(found.into_integrity())
-    }
-
-    fn plan(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, Fault> {
-        let mut conn = self.connect()?;
-        ask(&mut conn, progress)?;
-        Writer::plan(conn, self.path.clone(), self.warm.clone(), pruning, progress)
-    }
-
-    /// What takes no longer than handing it to another thread; nothing when it might.
-    fn glance<T>(
-        &self,
-        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
-    ) -> Option<Result<T, Fault>> {
-        let read = self.read_with(self.idle()?, |view| {
-            view.hurry = true;
-            operation(view)
-        });
-        (!matches!(read, Err(Fault::Cold))).then_some(read)
-    }
-
-    fn idle(&self) -> Option<Reader> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    /// One transaction: every statement of the operation sees the same moment.
-    fn look<T>(
-        &self,
-        reader: &mut Reader,
-        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let moment = Moment::begin(&reader.conn)?;
-        let epoch = epoch(moment.0).ok();
-        reader.metas.at(epoch);
-        operation(&mut View {
-            conn: moment.0,
-            metas: &mut reader.metas,
-            names: &mut reader.names,
-            unpacker: &mut reader.unpacker,
-            memo: Memo::default(),
-            warm: epoch.map(|epoch| (&*self.warm, epoch)),
-            hurry: false,
-        })
-    }
-
-    fn read_with<T>(
-        &self,
-        mut reader: Reader,
-        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let result = self.look(&mut reader, operation);
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        // A connection that met an error is not used again. One to a file that may only be read may not see what others
-        // write to it.
-        let lasts = self.queue.is_some();
-        if lasts && readers.len() < IDLE_READERS && !matches!(result, Err(Fault::Sql(_))) {
-            readers.push(reader);
-        }
-        result
-    }
-}
-
-impl Reader {
-    fn open(of: &Inner) -> Result<Self, Fault> {
-        Ok(Self {
-            conn: of.connect()?,
-            metas: Metas::default(),
-            names: Names::default(),
-            unpacker: unpacker()?,
-        })
-    }
-}
-
-/// A transaction that reads, with statements that are prepared once.
-struct Moment<'c>(&'c Connection);
-
-impl<'c> Moment<'c> {
-    fn begin(conn: &'c Connection) -> rusqlite::Result<Self> {
-        conn.prepare_cached("BEGIN")?.execute([])?;
-        Ok(Self(conn))
-    }
-}
-
-impl Drop for Moment<'_> {
-    fn drop(&mut self) {
-        let ended = self
-            .0
-            .prepare_cached("ROLLBACK")
-            .and_then(|mut end| end.execute([]));
-        if let Err(error) = ended
-            && !self.0.is_autocommit()
-        {
-            tracing::error!(%error, "a transaction that reads could not be ended");
-        }
-    }
-}
-
-/// SQLite asks in the middle of each statement whether to go on.
-fn ask(conn: &mut Connection, progress: &Progress) -> Result<(), Fault> {
-    let progress = progress.clone();
-    Ok(conn.progress_handler(ASK_EVERY, Some(move || progress.is_stopped()))?)
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        // Readers first, so that the writer is the last to close and folds the log back into the file.
-        self.readers
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
-        if let Some(queue) = &self.queue {
-            queue.close();
-        }
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!(file = %self.path.display(), "the writer ended in a panic");
-        }
     }
 }
 
@@ -481,7 +274,7 @@ impl Checkpointer for SqliteSaver {
         let progress = progress.clone();
         if repair {
             let cutting = self
-                .inner
+                .connections
                 .cutting
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -491,8 +284,10 @@ impl Checkpointer for SqliteSaver {
                 _ => Ok(Integrity::default()),
             };
         }
-        self.apart("checking what is stored", move |inner| inner.check(&progress))
-            .await
+        self.apart("checking what is stored", move |connections| {
+            connections.check(&progress)
+        })
+        .await
     }
 
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
@@ -506,7 +301,7 @@ impl Checkpointer for SqliteSaver {
     async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
         if pruning.dry_run {
             let (pruning, progress) = (pruning.clone(), progress.clone());
-            let plan = move |inner: &Inner| inner.plan(&pruning, &progress);
+            let plan = move |connections: &Connections| connections.plan(&pruning, &progress);
             return self.apart("looking what would go", plan).await;
         }
         match self.submit(Job::Prune(pruning.clone(), progress.clone())).await? {
@@ -520,6 +315,7 @@ impl Checkpointer for SqliteSaver {
 mod tests {
     use std::time::Instant;
 
+    use rusqlite::Connection;
     use superstep::conformance::{Draft, id};
     use superstep::json;
 
@@ -528,16 +324,16 @@ mod tests {
     /// A saver whose file may not grow beyond so many pages: what SQLite then says is what it says on a full disk.
     fn small(path: &Path, pages: i64) -> SqliteSaver {
         let saver = SqliteSaver::open(path).expect("a new database");
-        let options = saver.inner.options;
+        let options = saver.connections.options;
         drop(saver);
         let conn = schema::open(path, options)
             .expect("opens")
             .expect("may be written");
         conn.pragma_update(None, "max_page_count", pages)
             .expect("can be limited");
-        let inner = Inner::new(conn, path.to_path_buf(), options).expect("there is memory");
+        let connections = Connections::new(conn, path.to_path_buf(), options).expect("there is memory");
         SqliteSaver {
-            inner: Arc::new(inner),
+            connections: Arc::new(connections),
         }
     }
 

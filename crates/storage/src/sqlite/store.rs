@@ -29,7 +29,11 @@ impl SqliteSaver {
     /// The store in the same file.
     pub fn store(&self, config: StoreConfig) -> SqliteStore {
         // A repair cuts words as this store does.
-        *self.inner.cutting.lock().unwrap_or_else(PoisonError::into_inner) = config.clone();
+        *self
+            .connections
+            .cutting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = config.clone();
         SqliteStore {
             saver: self.clone(),
             config,

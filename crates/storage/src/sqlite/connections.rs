@@ -1,0 +1,225 @@
+//! The connections to a file: one that writes, and those that read and are kept for the next reader.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+use superstep::{Integrity, Progress, Pruning, Removal, StorageError, StoreConfig};
+
+use super::fault::Fault;
+use super::parts::unpacker;
+use super::queue::Queue;
+use super::reader::{Memo, Metas, Names, State, View};
+use super::writer::{Writer, epoch};
+use super::{SqliteOptions, schema};
+use crate::codec::pack::Unpacker;
+use crate::codec::warm::Warm;
+
+/// Idle reading connections that are kept.
+const IDLE_READERS: usize = 4;
+/// Steps of SQLite's machine after which a check asks whether it is to go on: some milliseconds.
+const ASK_EVERY: std::ffi::c_int = 100_000;
+
+/// The connections to a file.
+pub(super) struct Connections {
+    pub(super) path: PathBuf,
+    pub(super) options: SqliteOptions,
+    readers: Mutex<Vec<Reader>>,
+    warm: Arc<Warm<State>>,
+    /// Gone when the file may only be read.
+    pub(super) queue: Option<Arc<Queue>>,
+    /// How the words of items are cut when their index has to be made again.
+    pub(super) cutting: Mutex<StoreConfig>,
+    /// The thread that does what waits in the queue.
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Reader {
+    conn: Connection,
+    metas: Metas,
+    names: Names,
+    unpacker: Unpacker,
+}
+
+impl Connections {
+    pub(super) fn new(conn: Connection, path: PathBuf, options: SqliteOptions) -> Result<Self, StorageError> {
+        let warm = Arc::new(Warm::new(options.cache_bytes));
+        let writer = Writer::new(conn, path.clone(), options.busy_timeout, warm.clone())?;
+        let queue = Arc::new(Queue::new(writer));
+        let (served, file) = (queue.clone(), path.clone());
+        let thread = std::thread::Builder::new()
+            .name("superstep-sqlite".to_owned())
+            .spawn(move || served.serve(|| schema::open_folder(&file)))
+            .map_err(|error| StorageError::Backend {
+                what: format!("starting the writer of {}", path.display()),
+                cause: error.to_string(),
+                remedy: "Close other programs and try again".to_owned(),
+            })?;
+        Ok(Self {
+            path,
+            options,
+            readers: Mutex::default(),
+            warm,
+            queue: Some(queue),
+            cutting: Mutex::default(),
+            thread: Some(thread),
+        })
+    }
+
+    /// A file that may only be read.
+    pub(super) fn reading(path: PathBuf, options: SqliteOptions) -> Self {
+        Self {
+            path,
+            options,
+            readers: Mutex::default(),
+            warm: Arc::new(Warm::new(options.cache_bytes)),
+            queue: None,
+            cutting: Mutex::default(),
+            thread: None,
+        }
+    }
+
+    fn connect(&self) -> Result<Connection, Fault> {
+        match self.queue {
+            Some(_) => schema::open_reader(&self.path, self.options),
+            None => schema::open_only_reader(&self.path, self.options),
+        }
+    }
+
+    pub(super) fn read<T>(
+        &self,
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let reader = match self.idle() {
+            Some(reader) => reader,
+            None => Reader::open(self)?,
+        };
+        self.read_with(reader, operation)
+    }
+
+    /// Reads everything, over a connection of its own.
+    pub(super) fn check(&self, progress: &Progress) -> Result<Integrity, Fault> {
+        let mut reader = Reader::open(self)?;
+        ask(&mut reader.conn, progress)?;
+        let found = self.look(&mut reader, |view| view.check(progress))?;
+        Ok(found.into_integrity())
+    }
+
+    pub(super) fn plan(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, Fault> {
+        let mut conn = self.connect()?;
+        ask(&mut conn, progress)?;
+        Writer::plan(conn, self.path.clone(), self.warm.clone(), pruning, progress)
+    }
+
+    /// What takes no longer than handing it to another thread; nothing when it might.
+    pub(super) fn glance<T>(
+        &self,
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
+    ) -> Option<Result<T, Fault>> {
+        let read = self.read_with(self.idle()?, |view| {
+            view.hurry = true;
+            operation(view)
+        });
+        (!matches!(read, Err(Fault::Cold))).then_some(read)
+    }
+
+    fn idle(&self) -> Option<Reader> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// One transaction: every statement of the operation sees the same moment.
+    fn look<T>(
+        &self,
+        reader: &mut Reader,
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let moment = Moment::begin(&reader.conn)?;
+        let epoch = epoch(moment.0).ok();
+        reader.metas.at(epoch);
+        operation(&mut View {
+            conn: moment.0,
+            metas: &mut reader.metas,
+            names: &mut reader.names,
+            unpacker: &mut reader.unpacker,
+            memo: Memo::default(),
+            warm: epoch.map(|epoch| (&*self.warm, epoch)),
+            hurry: false,
+        })
+    }
+
+    fn read_with<T>(
+        &self,
+        mut reader: Reader,
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let result = self.look(&mut reader, operation);
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        // A connection that met an error is not used again. One to a file that may only be read may not see what others
+        // write to it.
+        let lasts = self.queue.is_some();
+        if lasts && readers.len() < IDLE_READERS && !matches!(result, Err(Fault::Sql(_))) {
+            readers.push(reader);
+        }
+        result
+    }
+}
+
+impl Reader {
+    fn open(of: &Connections) -> Result<Self, Fault> {
+        Ok(Self {
+            conn: of.connect()?,
+            metas: Metas::default(),
+            names: Names::default(),
+            unpacker: unpacker()?,
+        })
+    }
+}
+
+/// A transaction that reads, with statements that are prepared once.
+struct Moment<'c>(&'c Connection);
+
+impl<'c> Moment<'c> {
+    fn begin(conn: &'c Connection) -> rusqlite::Result<Self> {
+        conn.prepare_cached("BEGIN")?.execute([])?;
+        Ok(Self(conn))
+    }
+}
+
+impl Drop for Moment<'_> {
+    fn drop(&mut self) {
+        let ended = self
+            .0
+            .prepare_cached("ROLLBACK")
+            .and_then(|mut end| end.execute([]));
+        if let Err(error) = ended
+            && !self.0.is_autocommit()
+        {
+            tracing::error!(%error, "a transaction that reads could not be ended");
+        }
+    }
+}
+
+/// SQLite asks in the middle of each statement whether to go on.
+fn ask(conn: &mut Connection, progress: &Progress) -> Result<(), Fault> {
+    let progress = progress.clone();
+    Ok(conn.progress_handler(ASK_EVERY, Some(move || progress.is_stopped()))?)
+}
+
+impl Drop for Connections {
+    fn drop(&mut self) {
+        // Readers first, so that the writer is the last to close and folds the log back into the file.
+        self.readers
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        if let Some(queue) = &self.queue {
+            queue.close();
+        }
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!(file = %self.path.display(), "the writer ended in a panic");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! States: which rows hold the values of a checkpoint.
+
+use rusqlite::OptionalExtension;
+use superstep::ChannelVersions;
+
+use super::{State, View};
+use crate::codec::record::Delta;
+use crate::sqlite::fault::Fault;
+use crate::sqlite::slot::{Shape, Slot};
+
+impl View<'_> {
+    /// The state of a checkpoint: the nearest snapshot and the deltas after it.
+    pub(in crate::sqlite) fn state(&mut self, seq: i64, place: &str) -> Result<State, Fault> {
+        let mut chain = Vec::new();
+        let mut state = State::default();
+        let mut at = seq;
+        loop {
+            let warm = || self.warm.and_then(|(warm, epoch)| warm.state(epoch, at));
+            if let Some(known) = self.memo.states.get(&at).cloned().or_else(warm) {
+                state = known;
+                break;
+            }
+            let row: Option<(Option<i64>, i64, Vec<u8>)> = self
+                .conn
+                .prepare_cached(
+                    "SELECT CASE typeof(parent) WHEN 'integer' THEN parent END, depth, delta
+                     FROM checkpoints WHERE seq = ?1",
+                )?
+                .query_row([at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .optional()?;
+            let Some((parent, depth, blob)) = row else {
+                return Err(Fault::corrupt(place, "a checkpoint that it builds on is missing"));
+            };
+            chain.push((
+                at,
+                Delta::decode(&blob).map_err(|cause| Fault::corrupt(place, cause))?,
+            ));
+            match parent {
+                _ if depth == 0 => break,
+                // Rows only ever build on earlier ones; anything else would be a cycle.
+                Some(parent) if parent < at => at = parent,
+                _ => {
+                    return Err(Fault::corrupt(
+                        place,
+                        "it does not build on an earlier checkpoint",
+                    ));
+                }
+            }
+        }
+        for (at, delta) in chain.into_iter().rev() {
+            self.apply(&mut state, delta)?;
+            if self.memo.keep {
+                self.memo.states.insert(at, state.clone());
+            } else if at == seq
+                && let Some((warm, epoch)) = self.warm
+            {
+                warm.keep_state(epoch, seq, state.clone());
+            }
+        }
+        Ok(state)
+    }
+
+    fn apply(&mut self, state: &mut State, delta: Delta) -> Result<(), Fault> {
+        for (row, version, value) in delta.channels {
+            let channel = self.names.name(self.conn, row)?;
+            match version {
+                Some(version) => state.versions.insert(channel.clone(), version),
+                None => state.versions.remove(&channel),
+            };
+            match (value, delta.texts.get(&row)) {
+                (0, None) => state.values.remove(&channel),
+                (0, Some(text)) => state.values.insert(channel, Slot::Text(text.clone())),
+                (item, _) => state.values.insert(channel, Slot::Row(item, Shape::Unread)),
+            };
+        }
+        for (node, versions) in delta.seen {
+            let node = self.names.name(self.conn, node)?;
+            let Some(versions) = versions else {
+                state.seen.remove(&node);
+                continue;
+            };
+            let mut entry = ChannelVersions::new();
+            for (channel, version) in versions {
+                entry.insert(self.names.name(self.conn, channel)?, version);
+            }
+            state.seen.insert(node, entry);
+        }
+        Ok(())
+    }
+}
