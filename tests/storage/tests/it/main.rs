@@ -1,5 +1,6 @@
 //! Every backend, put through everything.
 
+mod between;
 mod continuing;
 mod damage;
 mod disks;

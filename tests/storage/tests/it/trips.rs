@@ -1,10 +1,10 @@
 //! How often a commit waits for the server: what is known of a thread is not asked for again, and a statement is prepared
 //! once. Counted on the wire, because a round trip takes as long as the server is far away.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use futures::future::join_all;
+use futures::future::{BoxFuture, join_all};
 use superstep::conformance::{Draft, id};
 use superstep::{Checkpoint, Checkpointer, Commit, TaskId, TaskWrites, Write, json};
 use superstep_storage_tests::{Backend, open};
@@ -13,16 +13,50 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::network::host_of;
 
+/// What is done first.
+type Meanwhile = BoxFuture<'static, ()>;
+
 /// What was seen on the wires to a server.
-#[derive(Debug, Default)]
-struct Seen {
+#[derive(Default)]
+pub(crate) struct Seen {
     /// How often somebody sent something after an answer, or at first: what comes before the next answer is one trip.
     trips: AtomicU64,
     /// How often a script was called.
     scripts: AtomicU64,
+    /// What is done before the last of so many trips.
+    meanwhile: Mutex<Option<(u64, Meanwhile)>>,
 }
 
 impl Seen {
+    /// Has something done before the last of so many trips, counted from now on.
+    pub(crate) fn before(&self, trips: u64, meanwhile: Meanwhile) {
+        *self.meanwhile.lock().expect("nobody panics with it") = Some((trips, meanwhile));
+    }
+
+    /// False when there were not so many.
+    pub(crate) fn was_done(&self) -> bool {
+        let waiting = self.meanwhile.lock().expect("nobody panics with it").take();
+        waiting.is_none()
+    }
+
+    async fn trip(&self) {
+        self.trips.fetch_add(1, Ordering::SeqCst);
+        let due = {
+            let mut meanwhile = self.meanwhile.lock().expect("nobody panics with it");
+            meanwhile
+                .as_mut()
+                .is_some_and(|(left, _)| {
+                    *left -= 1;
+                    *left == 0
+                })
+                .then(|| meanwhile.take())
+                .flatten()
+        };
+        if let Some((_, meanwhile)) = due {
+            meanwhile.await;
+        }
+    }
+
     fn now(&self) -> (u64, u64) {
         (
             self.trips.load(Ordering::SeqCst),
@@ -32,7 +66,7 @@ impl Seen {
 }
 
 /// A wire to the server on which is counted; gives the address of its near end.
-async fn wire(server: String, seen: Arc<Seen>) -> String {
+pub(crate) async fn wire(server: String, seen: Arc<Seen>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("bound").to_string();
     tokio::spawn(async move {
@@ -47,7 +81,7 @@ async fn wire(server: String, seen: Arc<Seen>) -> String {
                     let sent = tokio::select! {
                         Ok(count @ 1..) = near.read(&mut up) => {
                             if !asked {
-                                seen.trips.fetch_add(1, Ordering::SeqCst);
+                                seen.trip().await;
                             }
                             asked = true;
                             before.extend_from_slice(&up[..count]);
