@@ -52,6 +52,29 @@ struct Known {
     damaged: bool,
 }
 
+/// Where a thread stood when its file was about to be read.
+#[derive(Clone, Debug)]
+struct Moment {
+    path: PathBuf,
+    file: u64,
+    left: u64,
+}
+
+impl Known {
+    fn now(&self) -> Moment {
+        Moment {
+            path: self.path.clone(),
+            file: self.file,
+            left: self.left,
+        }
+    }
+
+    /// False when what was read then may be old by now.
+    fn is_still(&self, moment: &Moment) -> bool {
+        self.file == moment.file && self.left == moment.left
+    }
+}
+
 impl State {
     fn known(&mut self, thread: &ThreadId, path: impl FnOnce() -> PathBuf) -> &mut Known {
         let files = &mut self.files;
@@ -158,24 +181,29 @@ impl Shared {
 
     /// The thread in memory, brought there if need be; also whether the writer is to take it over. Waits for the disk.
     pub(super) fn bring(&self, thread: &ThreadId) -> Result<Option<(Arc<Loaded>, bool)>, StorageError> {
-        let (path, file, left) = {
+        let moment = {
             let state = self.state();
             match (state.loaded.get(thread), state.threads.get(thread)) {
                 (Some(loaded), _) => return Ok(Some((loaded.clone(), false))),
-                (None, Some(known)) => (known.path.clone(), known.file, known.left),
+                (None, Some(known)) => known.now(),
                 (None, None) => return Ok(None),
             }
         };
-        let journal = Journal::load(thread, &path)?;
+        let journal = Journal::load(thread, &moment.path)?;
+        Ok(Some(self.keep(thread, &moment, journal)))
+    }
+
+    /// Keeps what was read of a thread, unless it may be old by now.
+    fn keep(&self, thread: &ThreadId, moment: &Moment, journal: Journal) -> (Arc<Loaded>, bool) {
         let mut state = self.state();
         if let Some(loaded) = state.loaded.get(thread) {
             // Somebody else was quicker, and may have added to it.
-            return Ok(Some((loaded.clone(), false)));
+            return (loaded.clone(), false);
         }
         let loaded = journal.loaded.clone();
         self.touch(&loaded);
-        let same = |known: &Known| known.file == file && known.left == left;
-        let current = state.threads.get(thread).is_some_and(same);
+        let known = state.threads.get(thread);
+        let current = known.is_some_and(|known| known.is_still(moment));
         let held: u64 = state.brought.values().map(|journal| journal.weight).sum();
         // The writer makes room, and may be busy for long. What is not kept is read again by who asks next.
         let room = held == 0 || (state.brought.len() < THREADS && held + journal.weight <= BYTES);
@@ -184,7 +212,7 @@ impl Shared {
             state.loaded.insert(thread.clone(), loaded.clone());
             state.brought.insert(thread.clone(), journal);
         }
-        Ok(Some((loaded, keep)))
+        (loaded, keep)
     }
 
     /// What a reader brought into memory of a thread, for the writer.
@@ -194,7 +222,7 @@ impl Shared {
 
     /// Brings the summary of a thread up to date. Waits for the disk where it is not in memory and was never looked at.
     pub(super) fn summarize(&self, thread: &ThreadId) -> Result<(), StorageError> {
-        let (in_memory, before) = {
+        let (in_memory, moment) = {
             let state = self.state();
             let Some(known) = state.threads.get(thread) else {
                 return Ok(());
@@ -208,14 +236,19 @@ impl Shared {
             if current {
                 return Ok(());
             }
-            (loaded.cloned(), (known.path.clone(), known.file, known.left))
+            (loaded.cloned(), known.now())
         };
-        let (path, file, left) = before;
         let loaded = match in_memory {
             Some(loaded) => loaded,
             // A list of many threads does not push those out of memory that are worked with.
-            None => Journal::load(thread, &path)?.loaded,
+            None => Journal::load(thread, &moment.path)?.loaded,
         };
+        self.note(thread, &moment, &loaded);
+        Ok(())
+    }
+
+    /// Notes what a thread stands at, unless that may be old by now.
+    fn note(&self, thread: &ThreadId, moment: &Moment, loaded: &Loaded) {
         // Before the summary: where somebody writes meanwhile, it is made anew next time.
         let bytes = loaded.bytes();
         let all = ThreadQuery::default();
@@ -223,8 +256,7 @@ impl Shared {
         let summary = summaries.and_then(Result::ok).and_then(|mut found| found.pop());
         let sound = loaded.sound(thread);
         if let Some(known) = self.state().threads.get_mut(thread)
-            && known.file == file
-            && known.left == left
+            && known.is_still(moment)
         {
             known.summary = Some((bytes, summary));
             known.damaged = sound.is_err();
@@ -232,7 +264,6 @@ impl Shared {
         if let Err(error) = sound {
             passed_over(thread, &error);
         }
-        Ok(())
     }
 
     /// One thread that cannot be read does not hide the others.
@@ -323,4 +354,68 @@ impl State {
 /// The bytes of a file, none where there is none.
 pub(super) fn size_of(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |file| file.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::conformance::{Draft, id};
+
+    use super::*;
+    use crate::FileSaver;
+
+    /// What happens, how, and whether what was read is kept all the same.
+    type Happening<'a> = (&'static str, &'a dyn Fn(&Shared), bool);
+
+    /// What happens to a thread between the look at where it stands and the end of reading its file.
+    #[tokio::test]
+    async fn what_may_be_old_when_it_was_read_is_not_kept() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let thread = ThreadId::from("t");
+        let saver = FileSaver::open(folder.path()).expect("opens");
+        Draft::root(id(1)).store(&saver, "t", "").await.expect("stores");
+        let (path, _) = saver.shared.file_of(&thread).expect("has a file");
+        drop(saver);
+        let read = || Journal::load(&thread, &path).expect("reads");
+        let nothing = |_: &Shared| {};
+        let meanwhile: [Happening<'_>; 6] = [
+            ("nothing", &nothing, true),
+            ("another file", &|shared| shared.replaced(&thread), false),
+            (
+                "it was used and let go of",
+                &|shared| shared.forget(&thread),
+                false,
+            ),
+            ("it was deleted", &|shared| shared.gone(&thread), false),
+            (
+                "it was deleted and made anew",
+                &|shared| {
+                    shared.gone(&thread);
+                    shared.found(thread.clone(), path.clone(), None);
+                },
+                false,
+            ),
+            ("the writer has it", &|shared| shared.publish(&read()), false),
+        ];
+        for (what, happens, kept) in meanwhile {
+            let shared = Shared::default();
+            shared.found(thread.clone(), path.clone(), None);
+            let moment = shared.state().threads[&thread].now();
+            happens(&shared);
+            let (loaded, keep) = shared.keep(&thread, &moment, read());
+            assert_eq!((keep, loaded.checkpoints()), (kept, 1), "{what}");
+            assert_eq!(shared.take_over(&thread).is_some(), kept, "{what}");
+
+            let shared = Shared::default();
+            shared.found(thread.clone(), path.clone(), None);
+            let moment = shared.state().threads[&thread].now();
+            happens(&shared);
+            shared.note(&thread, &moment, &read().loaded);
+            let noted = shared
+                .state()
+                .threads
+                .get(&thread)
+                .is_some_and(|known| known.summary.is_some());
+            assert_eq!(noted, kept || what == "the writer has it", "{what}");
+        }
+    }
 }
