@@ -125,16 +125,18 @@ function GraphName() {
           data-testid={shellIds.graphNameInput}
         />
       ) : (
-        <Tooltip label={path ?? t("shell.draft")}>
-          <button
-            type="button"
-            className="title-name"
-            onClick={() => setEditing(true)}
-            data-testid={shellIds.graphName}
-          >
-            {name || t("shell.unnamed")}
-          </button>
-        </Tooltip>
+        <h1 className="contents">
+          <Tooltip label={path ?? t("shell.draft")}>
+            <button
+              type="button"
+              className="title-name"
+              onClick={() => setEditing(true)}
+              data-testid={shellIds.graphName}
+            >
+              {name || t("shell.unnamed")}
+            </button>
+          </Tooltip>
+        </h1>
       )}
       <span
         className="title-state"

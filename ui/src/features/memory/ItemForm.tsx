@@ -143,7 +143,7 @@ function Form({
           </Field>
         </>
       ) : (
-        <header className="memory-head selectable">
+        <div className="memory-head selectable">
           <strong>{item.key}</strong>
           <span>{placeText(item.namespace)}</span>
           <span title={fullTime(item.updatedAt)}>
@@ -155,7 +155,7 @@ function Form({
           {item.expiresAt !== undefined && (
             <span>{t("memory.expires", { when: fullTime(item.expiresAt) })}</span>
           )}
-        </header>
+        </div>
       )}
       <JsonEditor
         key={editor}

@@ -74,7 +74,7 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
             className="palette-group"
             aria-label={group.title || t("forms.palette.results")}
           >
-            {group.title !== "" && <h3 className="palette-heading">{group.title}</h3>}
+            {group.title !== "" && <h2 className="palette-heading">{group.title}</h2>}
             {group.kinds.map((kind) => (
               <PaletteRow key={kind.kind} kind={kind} onPick={onPick} />
             ))}
@@ -82,9 +82,9 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
         ))}
         {patterns.length > 0 && (
           <section className="palette-group" aria-label={t("forms.palette.patterns")}>
-            <h3 className="palette-heading" title={t("forms.palette.patternsHelp")}>
+            <h2 className="palette-heading" title={t("forms.palette.patternsHelp")}>
               {t("forms.palette.patterns")}
-            </h3>
+            </h2>
             {patterns.map((example) => (
               <button
                 key={example.id}

@@ -58,6 +58,9 @@ export function ValueEditor({ view, pointer, value, onDone, onCancel }: Props) {
   ];
   return (
     <div
+      role="treeitem"
+      aria-level={2}
+      aria-selected
       className="border-y border-line-strong bg-surface-2 px-3 py-2"
       onKeyDown={onKeyDown}
       onClick={(event) => event.stopPropagation()}

@@ -199,16 +199,16 @@ export function ThreadsPanel() {
           </Button>
         </div>
       )}
+      {problem && <ProblemNote problem={problem} onRetry={() => void loadThreads()} />}
       <div
         ref={scroller}
         className="min-h-0 flex-1 overflow-y-auto py-1"
-        role="listbox"
+        role={order.length > 0 ? "grid" : undefined}
         aria-label={t("debug.threads")}
         aria-activedescendant={selected === null ? undefined : `thread-${selected}`}
         tabIndex={order.length > 0 ? 0 : -1}
         onKeyDown={onKeyDown}
       >
-        {problem && <ProblemNote problem={problem} onRetry={() => void loadThreads()} />}
         {!problem && state === "ready" && order.length === 0 && !filtered && (
           <EmptyState
             compact
@@ -335,7 +335,7 @@ const ThreadRow = memo(function ThreadRow({
   return (
     <div
       id={`thread-${threadId}`}
-      role="option"
+      role="row"
       aria-selected={selected}
       data-testid={debugIds.thread}
       data-thread={threadId}
@@ -344,57 +344,59 @@ const ThreadRow = memo(function ThreadRow({
       onClick={() => onChoose(threadId)}
       onDoubleClick={() => onRename(threadId)}
     >
-      <StatusMark status={status} />
-      <div className="min-w-0 flex-1">
-        {renaming ? (
-          <Rename thread={thread} onDone={() => onRename(null)} />
-        ) : (
-          <>
-            <div className="truncate text-sm leading-5" title={thread.title}>
-              {thread.title === "" ? t("debug.threads.untitled") : thread.title}
-            </div>
-            <div className="tabular flex items-center gap-1.5 text-2xs text-text-2">
-              <span className="truncate">
-                {t("debug.stepN", { n: Math.max(0, thread.step) })}
-                {thread.next.length > 0 && status !== "done" && ` · ${nodeList(thread.next)}`}
-              </span>
-              {thread.questions > 0 && (
-                <span
-                  className="inline-flex shrink-0 items-center gap-0.5 text-asking"
-                  title={tn("debug.questionsOne", "debug.questions", thread.questions)}
-                >
-                  <MessageCircleQuestionMark size={11} aria-hidden />
-                  {thread.questions}
+      <div role="gridcell" className="contents">
+        <StatusMark status={status} />
+        <div className="min-w-0 flex-1">
+          {renaming ? (
+            <Rename thread={thread} onDone={() => onRename(null)} />
+          ) : (
+            <>
+              <div className="truncate text-sm leading-5" title={thread.title}>
+                {thread.title === "" ? t("debug.threads.untitled") : thread.title}
+              </div>
+              <div className="tabular flex items-center gap-1.5 text-2xs text-text-2">
+                <span className="truncate">
+                  {t("debug.stepN", { n: Math.max(0, thread.step) })}
+                  {thread.next.length > 0 && status !== "done" && ` · ${nodeList(thread.next)}`}
                 </span>
-              )}
-            </div>
+                {thread.questions > 0 && (
+                  <span
+                    className="inline-flex shrink-0 items-center gap-0.5 text-asking"
+                    title={tn("debug.questionsOne", "debug.questions", thread.questions)}
+                  >
+                    <MessageCircleQuestionMark size={11} aria-hidden />
+                    {thread.questions}
+                  </span>
+                )}
+              </div>
+            </>
+          )}
+        </div>
+        {!renaming && (
+          <>
+            <span
+              className="tabular shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden group-has-[[data-popup-open]]:hidden"
+              title={fullTime(thread.updatedAt)}
+            >
+              {since(thread.updatedAt, now)}
+            </span>
+            <span
+              className="hidden group-focus-within:inline-flex group-hover:inline-flex has-[[data-popup-open]]:inline-flex"
+              onClick={(event) => event.stopPropagation()}
+            >
+              <Menu
+                align="end"
+                trigger={
+                  <IconButton size="small" label={t("debug.more")} tabIndex={-1}>
+                    <Ellipsis size={15} aria-hidden />
+                  </IconButton>
+                }
+                entries={entries}
+              />
+            </span>
           </>
         )}
       </div>
-      {!renaming && (
-        <>
-          <span
-            className="tabular shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden group-has-[[data-popup-open]]:hidden"
-            title={fullTime(thread.updatedAt)}
-          >
-            {since(thread.updatedAt, now)}
-          </span>
-          <span
-            className="hidden group-focus-within:inline-flex group-hover:inline-flex has-[[data-popup-open]]:inline-flex"
-            onClick={(event) => event.stopPropagation()}
-          >
-            <Menu
-              align="end"
-              trigger={
-                <IconButton size="small" label={t("debug.more")} tabIndex={-1}>
-                  <Ellipsis size={15} aria-hidden />
-                </IconButton>
-              }
-              entries={entries}
-            />
-          </span>
-        </>
-      )}
     </div>
   );
 });

@@ -174,7 +174,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
       <div
         ref={scroller}
         className="@container relative min-h-0 flex-1 overflow-auto focus-visible:outline-offset-[-2px]"
-        role="listbox"
+        role={list.length > 0 ? "grid" : undefined}
         aria-label={t("debug.timeline")}
         aria-activedescendant={`checkpoint-${cursor.checkpointId ?? head ?? ""}`}
         tabIndex={0}
@@ -338,7 +338,7 @@ const Row = memo(function Row({
   return (
     <div
       id={`checkpoint-${checkpoint.id}`}
-      role="option"
+      role="row"
       aria-selected={selected}
       data-testid={debugIds.checkpoint}
       data-checkpoint={checkpoint.id}
@@ -346,93 +346,100 @@ const Row = memo(function Row({
       data-source={checkpoint.source}
       className={`group flex h-full items-center gap-2 pr-1 text-sm ${selected ? "bg-accent-soft" : compared ? "bg-surface-4" : "hover:bg-surface-3"} ${onPath ? "" : "text-text-2"}`}
     >
-      <Lanes
-        row={lane}
-        width={width}
-        height={ROW}
-        source={checkpoint.source}
-        selected={selected}
-        onPath={onPath}
-        path={path}
-        tone={checkpoint.failed > 0 ? "failed" : checkpoint.questions > 0 ? "asking" : undefined}
-      />
-      <span
-        className="tabular w-9 shrink-0 text-xs text-text-2"
-        title={t("debug.stepN", { n: checkpoint.step })}
-      >
-        {checkpoint.step < 0 ? "–" : checkpoint.step}
-      </span>
-      <span
-        className="min-w-24 flex-1 truncate"
-        title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}
-      >
-        {what}
-        {checkpoint.bookmark !== undefined && (
-          <span className="ml-2 inline-flex items-center gap-0.5 align-middle text-2xs text-accent-text">
-            <Bookmark size={11} aria-hidden />
-            {checkpoint.bookmark}
-          </span>
-        )}
-        {lane.children > 1 && (
-          <span className="ml-2 text-2xs text-text-3">{t("debug.timeline.forks", { n: lane.children })}</span>
-        )}
-      </span>
-      <span className="flex w-9 shrink-0 gap-1">
-        {checkpoint.failed > 0 && (
-          <span className="text-failed" title={tn("debug.failedOne", "debug.failedMany", checkpoint.failed)}>
-            <CircleX size={14} aria-hidden />
-          </span>
-        )}
-        {checkpoint.questions > 0 && (
-          <span
-            className="text-asking"
-            title={tn("debug.questionsOne", "debug.questions", checkpoint.questions)}
-          >
-            <MessageCircleQuestionMark size={14} aria-hidden />
-          </span>
-        )}
-      </span>
-      <span
-        className="hidden min-w-0 flex-[1.2] truncate text-xs text-text-2 @lg:block"
-        title={t("debug.changedKeys", { keys: checkpoint.updated.join(", ") })}
-      >
-        {checkpoint.updated.join(", ")}
-      </span>
-      <span className="w-[22%] min-w-16 shrink-0 truncate text-xs text-text-2 @lg:text-right">
-        {checkpoint.next.length > 0 ? `→ ${nodeList(checkpoint.next)}` : t("debug.end")}
-      </span>
-      {compared && (
-        <span className="shrink-0 text-2xs font-medium text-accent-text">{t("debug.compared")}</span>
-      )}
-      {isHead ? (
-        <NowMark threadId={threadId} />
-      ) : (
-        <span
-          className="tabular hidden w-16 shrink-0 text-right text-2xs text-text-3 @xs:block"
-          title={fullTime(checkpoint.at)}
-        >
-          {when(checkpoint.at, now)}
-        </span>
-      )}
-      <span
-        className="shrink-0 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
-        onClick={(event) => event.stopPropagation()}
-      >
-        <Menu
-          align="end"
-          trigger={
-            <IconButton
-              size="small"
-              label={t("debug.more")}
-              tabIndex={selected ? 0 : -1}
-              data-testid={debugIds.checkpointMenu}
-            >
-              <Ellipsis size={15} aria-hidden />
-            </IconButton>
-          }
-          entries={entries}
+      <div role="gridcell" className="contents">
+        <Lanes
+          row={lane}
+          width={width}
+          height={ROW}
+          source={checkpoint.source}
+          selected={selected}
+          onPath={onPath}
+          path={path}
+          tone={checkpoint.failed > 0 ? "failed" : checkpoint.questions > 0 ? "asking" : undefined}
         />
-      </span>
+        <span
+          className="tabular w-9 shrink-0 text-xs text-text-2"
+          title={t("debug.stepN", { n: checkpoint.step })}
+        >
+          {checkpoint.step < 0 ? "–" : checkpoint.step}
+        </span>
+        <span
+          className="min-w-24 flex-1 truncate"
+          title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}
+        >
+          {what}
+          {checkpoint.bookmark !== undefined && (
+            <span className="ml-2 inline-flex items-center gap-0.5 align-middle text-2xs text-accent-text">
+              <Bookmark size={11} aria-hidden />
+              {checkpoint.bookmark}
+            </span>
+          )}
+          {lane.children > 1 && (
+            <span className="ml-2 text-2xs text-text-3">
+              {t("debug.timeline.forks", { n: lane.children })}
+            </span>
+          )}
+        </span>
+        <span className="flex w-9 shrink-0 gap-1">
+          {checkpoint.failed > 0 && (
+            <span
+              className="text-failed"
+              title={tn("debug.failedOne", "debug.failedMany", checkpoint.failed)}
+            >
+              <CircleX size={14} aria-hidden />
+            </span>
+          )}
+          {checkpoint.questions > 0 && (
+            <span
+              className="text-asking"
+              title={tn("debug.questionsOne", "debug.questions", checkpoint.questions)}
+            >
+              <MessageCircleQuestionMark size={14} aria-hidden />
+            </span>
+          )}
+        </span>
+        <span
+          className="hidden min-w-0 flex-[1.2] truncate text-xs text-text-2 @lg:block"
+          title={t("debug.changedKeys", { keys: checkpoint.updated.join(", ") })}
+        >
+          {checkpoint.updated.join(", ")}
+        </span>
+        <span className="w-[22%] min-w-16 shrink-0 truncate text-xs text-text-2 @lg:text-right">
+          {checkpoint.next.length > 0 ? `→ ${nodeList(checkpoint.next)}` : t("debug.end")}
+        </span>
+        {compared && (
+          <span className="shrink-0 text-2xs font-medium text-accent-text">{t("debug.compared")}</span>
+        )}
+        {isHead ? (
+          <NowMark threadId={threadId} />
+        ) : (
+          <span
+            className="tabular hidden w-16 shrink-0 text-right text-2xs text-text-3 @xs:block"
+            title={fullTime(checkpoint.at)}
+          >
+            {when(checkpoint.at, now)}
+          </span>
+        )}
+        <span
+          className="shrink-0 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
+          onClick={(event) => event.stopPropagation()}
+        >
+          <Menu
+            align="end"
+            trigger={
+              <IconButton
+                size="small"
+                label={t("debug.more")}
+                tabIndex={selected ? 0 : -1}
+                data-testid={debugIds.checkpointMenu}
+              >
+                <Ellipsis size={15} aria-hidden />
+              </IconButton>
+            }
+            entries={entries}
+          />
+        </span>
+      </div>
     </div>
   );
 });

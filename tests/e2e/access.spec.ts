@@ -1,0 +1,66 @@
+/** Each view as assistive technology finds it: names, roles, headings and contrast, light and dark. */
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, test, type Superstep } from "./superstep";
+
+/** How large something is to be touched is left out: the canvas has every size. */
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+
+async function looksRight(app: Superstep, view: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await app.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await app.page.waitForTimeout(200);
+    const { violations } = await new AxeBuilder({ page: app.page }).withTags(RULES).analyze();
+    const found = violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, any, all, none }) => {
+        const why = [...any, ...all, ...none].map(({ message }) => message).join("; ");
+        return `${id}: ${html.slice(0, 200)} ${why}`;
+      }),
+    );
+    expect.soft(found, `${view}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+test("a graph is made and run", async ({ app }) => {
+  await app.open();
+  await expect(app.id("start-screen")).toBeVisible();
+  await looksRight(app, "start");
+  await app.openExample("refund-desk");
+  await app.node("propose").click();
+  await looksRight(app, "design");
+  await app.id("use-debug").click();
+  await looksRight(app, "run");
+  await app.id("run").click();
+  await app.status("asking");
+  await looksRight(app, "asking");
+  await app.checkpoint(1, "loop").click();
+  await expect(app.id("past")).toBeVisible();
+  await app.key("days").hover();
+  await app.key("days").locator('[data-testid="state-edit"]').click();
+  await looksRight(app, "editing the past");
+  await app.id("use-approve").click();
+  await expect(app.id("question")).toHaveCount(1);
+  await looksRight(app, "inbox");
+});
+
+test("dialogs", async ({ app, page }) => {
+  await app.openExample("memory-chat");
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+  await page.keyboard.press("Control+k");
+  await looksRight(app, "commands");
+  await page.keyboard.type("graphs remember");
+  await page.keyboard.press("Enter");
+  await app.id("memory-item").first().click();
+  await looksRight(app, "memory");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("Storage");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("tab", { name: "Database" })).toBeVisible();
+  await looksRight(app, "storage");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+,");
+  await expect(app.id("memory-settings").or(page.getByRole("tab", { name: "Connections" })).first()).toBeVisible();
+  await looksRight(app, "settings");
+});
