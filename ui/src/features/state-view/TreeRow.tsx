@@ -8,7 +8,7 @@ import { Conversation } from "../../debugger/Conversation";
 import { CopyButton } from "../../debugger/CopyButton";
 import { readablePath } from "../../debugger/diff";
 import { type KeyEdit, useEdits } from "../../debugger/edits";
-import { bytes, count, preview } from "../../debugger/format";
+import { bytes, count, nodeList, preview } from "../../debugger/format";
 import { pathTo } from "../../debugger/lanes";
 import { Pre } from "../../debugger/Pre";
 import { useRuns } from "../../debugger/runStore";
@@ -181,9 +181,9 @@ const KeyRow = memo(function KeyRow({
         {!edit && view.writers.length > 0 && (
           <span
             className="min-w-0 truncate text-2xs text-text-2"
-            title={t("debug.writers", { nodes: view.writers.join(", ") })}
+            title={t("debug.writers", { nodes: nodeList(view.writers) })}
           >
-            {t("debug.by", { nodes: view.writers.join(", ") })}
+            {t("debug.by", { nodes: nodeList(view.writers) })}
           </span>
         )}
         {absent && !removed && <span className="text-2xs text-text-3">{t("debug.state.notSet")}</span>}

@@ -104,9 +104,7 @@ pub(super) struct Long {
 }
 
 /// Where writes of a task stand already.
-#[derive(Default)]
 enum Place {
-    #[default]
     Nowhere,
     /// In the row of the checkpoint, at this position.
     Short(usize),
