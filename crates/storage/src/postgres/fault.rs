@@ -11,7 +11,8 @@ use tokio_postgres::error::SqlState;
 pub(super) enum Fault {
     Sql(Error),
     Storage(StorageError),
-    /// The connection was made anew while something was planned: nothing was done, and what was known is not known now.
+    /// The connection was made anew while something was planned, or others removed what it builds on: nothing was done,
+    /// and what was known is not known now.
     Stale,
 }
 
@@ -78,8 +79,10 @@ impl Fault {
             Fault::Sql(error) => worded(&error, what, place),
             Fault::Stale => StorageError::Backend {
                 what: format!("{what} ({place})"),
-                cause: "the connection was cut again and again".to_owned(),
-                remedy: "Check the network and the server; what was acknowledged is stored".to_owned(),
+                cause: "the connection was cut, or others removed what it builds on, again and again"
+                    .to_owned(),
+                remedy: "Check the network and the server, and try again; what was acknowledged is stored"
+                    .to_owned(),
             },
         }
     }

@@ -27,6 +27,8 @@ use crate::postgres::reader::{CHAINS, Deltas, SOURCES, meta};
 /// States of stored checkpoints kept at hand, and places of namespaces: one for each thread that moves.
 const KNOWN: usize = 4096;
 
+const SPACE: &str = "SELECT id, epoch FROM spaces WHERE thread = $1 AND ns = $2";
+
 /// A stored checkpoint as the next commit needs it.
 #[derive(Debug)]
 pub(super) struct Known {
@@ -91,6 +93,9 @@ impl Writer {
                 match self.commit(commit, &batch, &mut own, careful).await {
                     Ok(()) => {}
                     Err(Fault::Storage(error)) => {
+                        if !self.is_known(commit, &[&batch, &own]).await? {
+                            return Err(Fault::Stale);
+                        }
                         outcome = Err(error);
                         break;
                     }
@@ -115,6 +120,27 @@ impl Writer {
             self.session().await?.query(&sql, &params).await?;
         }
         Ok(outcomes)
+    }
+
+    /// Is a namespace as it is known here? What was looked at in several statements was not, where somebody removed some
+    /// of it between them.
+    async fn is_known(&mut self, commit: &Commit, planned: &[&Batch]) -> Result<bool, Fault> {
+        let key = (commit.thread.clone(), commit.ns.clone());
+        let known = self.spaces.get(&key).map(|space| (space.id, space.epoch));
+        let is_stored = |(space, _): &(i64, i64)| {
+            let mut spaces = planned.iter().flat_map(|batch| &batch.spaces);
+            !spaces.any(|(id, ..)| id == space)
+        };
+        let rows = self
+            .session()
+            .await?
+            .query(SPACE, &[&commit.thread.as_str(), &&*commit.ns])
+            .await?;
+        let now = match rows.first() {
+            Some(row) => Some((row.try_get(0)?, row.try_get(1)?)),
+            None => None,
+        };
+        Ok(now == known.filter(is_stored))
     }
 
     fn forget_planned(&mut self, own: &Batch) {
@@ -219,10 +245,7 @@ impl Writer {
         let rows = self
             .session()
             .await?
-            .query(
-                "SELECT id, epoch FROM spaces WHERE thread = $1 AND ns = $2",
-                &[&thread.as_str(), &&**ns],
-            )
+            .query(SPACE, &[&thread.as_str(), &&**ns])
             .await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let space = Space {
