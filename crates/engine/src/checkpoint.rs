@@ -50,6 +50,25 @@ pub mod reserved {
     pub const TASKS: &str = "__pregel_tasks";
     /// `as_node` value that clones a checkpoint.
     pub const COPY: &str = "__copy__";
+    /// Pending write: what a task with an effect was given and the key that it sent.
+    pub const EFFECT: &str = "__effect__";
+    /// Pending write: the questions of a task wait no longer, and who withdrew them.
+    pub const WITHDRAWN: &str = "__withdrawn__";
+    /// Pending write: a task whose questions were withdrawn has asked again. It takes the place of [`WITHDRAWN`].
+    pub const ASKED_AGAIN: &str = "__asked_again__";
+
+    /// Returns true for channels of pending writes that say something about their task and are no output of it.
+    pub fn is_control(channel: &str) -> bool {
+        matches!(
+            channel,
+            ERROR | ERROR_SOURCE | INTERRUPT | RESUME | EFFECT | WITHDRAWN | ASKED_AGAIN
+        )
+    }
+
+    /// Returns true for channels of pending writes that LangGraph does not know.
+    pub fn is_own(channel: &str) -> bool {
+        matches!(channel, EFFECT | WITHDRAWN | ASKED_AGAIN)
+    }
 }
 
 /// How a checkpoint came to be.
@@ -157,7 +176,8 @@ pub struct Put {
 /// One write of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Write {
-    /// Position among the task's writes; fixed and negative for control channels: error -1, interrupt -3, resume -4.
+    /// Position among the task's writes; fixed and negative for control channels: error -1, interrupt -3, resume -4,
+    /// effect -5, withdrawn and asked again -6.
     pub idx: i32,
     /// Channel.
     pub channel: Name,
@@ -171,6 +191,8 @@ pub fn write_index(channel: &str, position: usize) -> i32 {
         reserved::ERROR => -1,
         reserved::INTERRUPT => -3,
         reserved::RESUME => -4,
+        reserved::EFFECT => -5,
+        reserved::WITHDRAWN | reserved::ASKED_AGAIN => -6,
         _ => i32::try_from(position).unwrap_or(i32::MAX),
     }
 }
@@ -193,7 +215,7 @@ pub struct TaskWrites {
 pub struct TaskStatus {
     /// It has a write of its own.
     pub finished: bool,
-    /// It asked a question and has not finished.
+    /// It asked a question that waits: it has not finished, and nobody withdrew the question.
     pub interrupted: bool,
     /// It failed and has not finished.
     pub failed: bool,
@@ -202,19 +224,19 @@ pub struct TaskStatus {
 impl TaskStatus {
     /// The status of the task that wrote to these channels.
     pub fn of<'a>(task: &TaskId, channels: impl IntoIterator<Item = &'a str>) -> Self {
-        let (mut finished, mut asked, mut failed) = (false, false, false);
+        let (mut finished, mut asked, mut failed, mut withdrawn) = (false, false, false, false);
         for channel in channels {
             match channel {
                 reserved::INTERRUPT => asked = true,
                 reserved::ERROR => failed = true,
-                reserved::ERROR_SOURCE | reserved::RESUME => {}
-                _ => finished = true,
+                reserved::WITHDRAWN => withdrawn = true,
+                other => finished |= !reserved::is_control(other),
             }
         }
         let open = !finished && !task.is_null();
         Self {
             finished,
-            interrupted: asked && open,
+            interrupted: asked && open && !withdrawn,
             failed: failed && open,
         }
     }
@@ -282,6 +304,32 @@ pub struct CheckpointHead {
     pub interrupted: u32,
     /// Tasks of this checkpoint that failed and have not finished since.
     pub failed: u32,
+}
+
+/// A checkpoint of an outermost graph (namespace `""`) whose questions wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Thread.
+    pub thread: ThreadId,
+    /// Checkpoint whose tasks ask.
+    pub checkpoint: CheckpointId,
+    /// ISO-8601, UTC: when the checkpoint was made.
+    pub ts: String,
+    /// Number of its tasks that ask.
+    pub tasks: u32,
+    /// True when it is the newest checkpoint of its thread's namespace `""`; another is the end of another branch.
+    pub is_newest: bool,
+}
+
+/// Which waiting checkpoints to list, the oldest checkpoint id first, equal ids by thread.
+#[derive(Clone, Debug, Default)]
+pub struct WaitingQuery {
+    /// Only this thread.
+    pub thread: Option<ThreadId>,
+    /// Only what follows this place in the list.
+    pub after: Option<(CheckpointId, ThreadId)>,
+    /// At most so many; `Some(0)` gives none.
+    pub limit: Option<usize>,
 }
 
 /// Which checkpoints to list, newest first.
@@ -415,6 +463,60 @@ pub trait Checkpointer: Debug + Send + Sync {
             ..query.clone()
         };
         Ok(self.threads(&all).await?.len() as u64)
+    }
+    /// Checkpoints of outermost graphs whose questions wait, the oldest first. Backends keep an index for it in the
+    /// transaction of each commit; this default looks at every checkpoint.
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        let threads = match &query.thread {
+            Some(thread) => self.thread(thread).await?.into_iter().collect(),
+            None => self.threads(&ThreadQuery::default()).await?,
+        };
+        let mut found = Vec::new();
+        for summary in threads {
+            let heads = ListQuery {
+                thread: Some(summary.thread.clone()),
+                ns: Some("".into()),
+                ..ListQuery::default()
+            };
+            for head in self
+                .heads(&heads)
+                .await?
+                .into_iter()
+                .filter(|head| head.interrupted > 0)
+            {
+                found.push(Waiting {
+                    thread: summary.thread.clone(),
+                    is_newest: head.id == summary.head.id,
+                    checkpoint: head.id,
+                    ts: head.ts,
+                    tasks: head.interrupted,
+                });
+            }
+        }
+        found.sort_by(|a, b| (&a.checkpoint, &a.thread).cmp(&(&b.checkpoint, &b.thread)));
+        found.retain(|waiting| {
+            query
+                .after
+                .as_ref()
+                .is_none_or(|after| (&waiting.checkpoint, &waiting.thread) > (&after.0, &after.1))
+        });
+        found.truncate(query.limit.unwrap_or(usize::MAX));
+        Ok(found)
+    }
+    /// Number of tasks of outermost graphs whose questions wait, over all threads.
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        let all = self.waiting(&WaitingQuery::default()).await?;
+        Ok(all.iter().map(|waiting| u64::from(waiting.tasks)).sum())
+    }
+    /// Pending writes of a checkpoint, ordered by (task path, task id, idx); empty when there is no such checkpoint.
+    async fn writes(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, StorageError> {
+        let found = self.get(thread, ns, Some(id)).await?;
+        Ok(found.map(|tuple| tuple.pending_writes).unwrap_or_default())
     }
     /// Removes a thread with everything in it; a missing one is no error.
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError>;

@@ -15,6 +15,7 @@ mod context;
 mod decode;
 mod delta;
 mod draw;
+mod effect;
 mod emit;
 mod entries;
 mod entrypoint;
@@ -37,6 +38,7 @@ mod pace;
 mod persist;
 mod plan;
 mod progress;
+mod questions;
 mod request;
 mod retry;
 mod run;
@@ -71,6 +73,7 @@ pub use compiled::Graph;
 pub use context::{NodeContext, TaskInfo};
 pub use decode::DecodeError;
 pub use delta::{prune, prune_watched};
+pub use effect::{Effect, EffectPolicy};
 pub use entrypoint::Entrypoint;
 pub use error::{
     CompileError, GraphPlace, GraphProblem, RunError, StateError, TimeoutScope, UnknownInterruptReason,
@@ -91,6 +94,7 @@ pub use node::{
 };
 pub use options::NodeOptions;
 pub use progress::{Progress, Watch};
+pub use questions::{questions, withdraw};
 pub use request::{Drain, Durability, Input, Output, RunConfig, RunResult, RunStatus, StateRef};
 pub use retry::{RetryOn, RetryPolicy, is_retryable};
 pub use running::Run;

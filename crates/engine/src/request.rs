@@ -1,10 +1,12 @@
 //! What a caller asks of a graph, and what it is given back.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::effect::EffectPolicy;
 use crate::ids::{CheckpointId, Name, ThreadId};
 use crate::lifecycle::Lifecycle;
 use crate::metrics::{Meter, RunMetrics};
@@ -126,6 +128,15 @@ pub struct RunConfig {
     /// Where there is no checkpoint yet, use an input command twice as LangGraph does: once at once, and once more as
     /// the input of START.
     pub compat_double_command: bool,
+    /// What happens when the run comes to a node whose [effect](crate::NodeOptions::effect) was done already, on another
+    /// branch of the thread.
+    pub effects: EffectPolicy,
+    /// The same for single nodes, by their name in the graph they are in. Where one says [`EffectPolicy::Reuse`] and there
+    /// is nothing to use, `effects` decides.
+    pub effects_of: BTreeMap<Name, EffectPolicy>,
+    /// Answers to a checkpoint that the thread has moved past: tasks that finished there are not run again. LangGraph
+    /// runs them again.
+    pub keep_finished: bool,
     /// Measures what the run costs, when given.
     pub metrics: Option<Meter>,
     /// Inputs and outputs appear in spans up to this many bytes; 0 keeps them out.
@@ -157,6 +168,9 @@ impl Default for RunConfig {
             run_id: None,
             strict_resume: false,
             compat_double_command: false,
+            effects: EffectPolicy::default(),
+            effects_of: BTreeMap::new(),
+            keep_finished: false,
             metrics: None,
             content_limit: 1024,
         }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::checkpoint::{CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, reserved};
+use crate::checkpoint::{CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, TaskStatus, reserved};
 use crate::compiled::Graph;
 use crate::context::interrupt_id;
 use crate::delta;
@@ -170,10 +170,7 @@ pub(crate) fn interrupts_json(interrupts: &[Interrupt]) -> Value {
 
 /// A write that makes its task count as finished.
 pub(crate) fn is_output(channel: &str) -> bool {
-    !matches!(
-        channel,
-        reserved::ERROR | reserved::ERROR_SOURCE | reserved::INTERRUPT | reserved::RESUME
-    )
+    !reserved::is_control(channel)
 }
 
 /// What is stored about one task.
@@ -200,7 +197,7 @@ pub(crate) fn stored(plan: &Plan, id: &TaskId, pending: &[PendingWrite]) -> Stor
                     .collect();
             }
             reserved::RESUME => stored.answers = write.value.as_array().map_or(1, List::len),
-            reserved::ERROR_SOURCE => {}
+            control if reserved::is_control(control) => {}
             _ => stored
                 .writes
                 .push((resolve(plan, &write.channel), write.value.clone())),
@@ -308,22 +305,16 @@ fn runs_graphs(plan: &Plan, task: &Task) -> bool {
 /// What lists show of a checkpoint.
 pub(crate) fn head_of(tuple: &CheckpointTuple) -> CheckpointHead {
     let checkpoint = &tuple.checkpoint;
-    let unfinished = |channel: &str| {
-        let mut tasks: Vec<&TaskId> = tuple
-            .pending_writes
-            .iter()
-            .filter(|w| &*w.write.channel == channel)
-            .map(|w| &w.task_id)
-            .collect();
-        tasks.dedup();
-        let finished = |id: &&TaskId| {
-            tuple
-                .pending_writes
-                .iter()
-                .any(|w| w.task_id == **id && is_output(&w.write.channel))
-        };
-        tasks.iter().filter(|id| !finished(id)).count() as u32
-    };
+    let (mut interrupted, mut failed) = (0, 0);
+    // Writes are sorted by their task.
+    for of_task in tuple.pending_writes.chunk_by(|a, b| a.task_id == b.task_id) {
+        let status = TaskStatus::of(
+            &of_task[0].task_id,
+            of_task.iter().map(|write| &*write.write.channel),
+        );
+        interrupted += u32::from(status.interrupted);
+        failed += u32::from(status.failed);
+    }
     CheckpointHead {
         ns: tuple.ns.clone(),
         id: checkpoint.id.clone(),
@@ -332,8 +323,8 @@ pub(crate) fn head_of(tuple: &CheckpointTuple) -> CheckpointHead {
         metadata: checkpoint.metadata.clone(),
         next: checkpoint.next.clone(),
         updated_channels: checkpoint.updated_channels.clone(),
-        interrupted: unfinished(reserved::INTERRUPT),
-        failed: unfinished(reserved::ERROR),
+        interrupted,
+        failed,
     }
 }
 

@@ -23,6 +23,7 @@ macro_rules! for_each_command {
             "node.test" => node_test(TestNode) -> NodeTested,
             "run.start" => run_start(StartRun) -> RunView,
             "run.stop" => run_stop(StopRun) -> Empty,
+            "run.effects" => run_effects(FindEffects) -> EffectList,
             "thread.list" => thread_list(ListThreads) -> ThreadList,
             "thread.get" => thread_get(ThreadRef) -> ThreadView,
             "thread.rename" => thread_rename(RenameThread) -> ThreadView,
@@ -63,7 +64,8 @@ macro_rules! for_each_command {
             "connections.test" => connections_test(SaveConnection) -> ConnectionTested,
             "python.find" => python_find(ReadPython) -> PythonView,
             "work.cancel" => work_cancel(CancelWork) -> Empty,
-            "inbox.list" => inbox_list(Empty) -> Inbox,
+            "inbox.list" => inbox_list(ListInbox) -> Inbox,
+            "question.withdraw" => question_withdraw(WithdrawQuestion) -> Empty,
             "inbox.changes" => inbox_changes(ThreadRef) -> Changes,
         }
     };

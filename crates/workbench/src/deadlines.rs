@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::files::now_ms;
-use crate::wire::{Problem, RunAction, StartRun};
+use crate::wire::{ListInbox, Problem, RunAction, StartRun};
 
 /// Longest time without a look: another program may have asked something meanwhile.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
@@ -89,6 +89,7 @@ impl Workbench {
                 break_after: Vec::new(),
                 single_step: false,
                 step_into: false,
+                effects: Default::default(),
                 recursion_limit: None,
                 models: None,
             };
@@ -102,7 +103,7 @@ impl Workbench {
     /// The first deadline of each thread that asks and has one.
     async fn deadlines_of_threads(self: &Arc<Self>) -> Result<HashMap<String, u64>, Problem> {
         let mut found: HashMap<String, u64> = HashMap::new();
-        for question in self.inbox_list(crate::wire::Empty {}).await?.questions {
+        for question in self.inbox_list(ListInbox::default()).await?.questions {
             let Some(deadline) = ask::deadline(&question.asked.value.into()) else {
                 continue;
             };

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use superstep::{
-    Interrupt, StateRef, TaskSnapshot, ThreadQuery, ThreadStatus, ThreadSummary, Value, reserved,
+    Interrupt, InterruptId, Object, StateRef, TaskSnapshot, ThreadQuery, ThreadStatus, ThreadSummary, Value,
+    reserved,
 };
 
 use crate::Workbench;
 use crate::documents::blocking;
+use crate::files;
 use crate::ledger::ThreadRow;
 use crate::lineage::Lineage;
 use crate::threads::{no_thread, problem};
 use crate::wire::{
-    AppEvent, Asked, Changes, CheckpointRef, Choice, Compare, Empty, Inbox, InterruptView, Json, Problem,
-    Question, ThreadRef,
+    AppEvent, Asked, Changes, CheckpointRef, Choice, Compare, Empty, Inbox, InterruptView, Json, ListInbox,
+    Problem, Question, ThreadRef, WithdrawQuestion,
 };
 
 pub(crate) fn interrupt_view(interrupt: &Interrupt) -> InterruptView {
@@ -76,7 +78,7 @@ pub(crate) fn asked(value: &Value) -> Asked {
 }
 
 impl Workbench {
-    pub(crate) async fn inbox_list(self: &Arc<Self>, _: Empty) -> Result<Inbox, Problem> {
+    pub(crate) async fn inbox_list(self: &Arc<Self>, _: ListInbox) -> Result<Inbox, Problem> {
         let summaries = self.asking().await?;
         let ids: Vec<&str> = summaries.iter().map(|summary| summary.thread.as_str()).collect();
         let (mut rows, runs) = (self.ledger.threads(&ids)?, self.ledger.last_runs(&ids)?);
@@ -105,12 +107,50 @@ impl Workbench {
                     node,
                     asked: asked(&interrupt.value),
                     checkpoint_id: summary.head.id.to_string(),
+                    branch: None,
                     since: since.clone(),
                 });
             }
         }
         questions.sort_by(|a, b| (&a.since, &a.interrupt_id).cmp(&(&b.since, &b.interrupt_id)));
-        Ok(Inbox { questions })
+        Ok(Inbox {
+            waiting: u32::try_from(questions.len()).unwrap_or(u32::MAX),
+            questions,
+            next: None,
+        })
+    }
+
+    pub(crate) async fn question_withdraw(
+        self: &Arc<Self>,
+        request: WithdrawQuestion,
+    ) -> Result<Empty, Problem> {
+        let _slot = self.reserve(&request.thread_id)?;
+        let mut note: Object = [("at", Value::from(files::now()))].into_iter().collect();
+        if let Some(name) = self.preferences.settings().name {
+            note.insert("by", name.as_str());
+        }
+        if let Some(why) = &request.why {
+            note.insert("why", why.as_str());
+        }
+        let withdrawn = superstep::withdraw(
+            &*self.saver(),
+            &request.thread_id.as_str().into(),
+            &request.checkpoint_id.as_str().into(),
+            Some(&InterruptId::new(request.interrupt_id.as_str())),
+            note,
+        )
+        .await
+        .map_err(|e| problem(&e.into()))?;
+        if withdrawn == 0 {
+            return Err(Problem::new(
+                "already-answered",
+                "The question does not wait any more: it was answered or withdrawn.",
+            )
+            .remedy("Look at the inbox again."));
+        }
+        self.publish_thread(&request.thread_id).await;
+        self.publish_inbox().await;
+        Ok(Empty {})
     }
 
     /// What changed in a thread since somebody last had a hand in it, which is since its last run began: with an input,

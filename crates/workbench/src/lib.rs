@@ -13,6 +13,7 @@ mod connections;
 mod database;
 mod deadlines;
 mod documents;
+mod effects;
 mod embedding;
 mod exchanges;
 mod files;

@@ -513,6 +513,8 @@ fn stored_checkpoint(tuple: &CheckpointTuple) -> Value {
     let writes: Vec<Value> = tuple
         .pending_writes
         .iter()
+        // What the engine stores beside LangGraph's rows.
+        .filter(|pending| !superstep::reserved::is_own(&pending.write.channel))
         .map(|pending| {
             json!({
                 "task": pending.task_id.as_str(),

@@ -16,6 +16,7 @@ import type { Comparison } from "./bindings/Comparison";
 import type { ConnectionList } from "./bindings/ConnectionList";
 import type { ConnectionTested } from "./bindings/ConnectionTested";
 import type { CopyThread } from "./bindings/CopyThread";
+import type { EffectList } from "./bindings/EffectList";
 import type { EmbedAnew } from "./bindings/EmbedAnew";
 import type { EmbeddedAnew } from "./bindings/EmbeddedAnew";
 import type { Empty } from "./bindings/Empty";
@@ -23,6 +24,7 @@ import type { ExchangeList } from "./bindings/ExchangeList";
 import type { ExportThread } from "./bindings/ExportThread";
 import type { Exported } from "./bindings/Exported";
 import type { FileList } from "./bindings/FileList";
+import type { FindEffects } from "./bindings/FindEffects";
 import type { GrantTrust } from "./bindings/GrantTrust";
 import type { GraphRef } from "./bindings/GraphRef";
 import type { GraphView } from "./bindings/GraphView";
@@ -35,6 +37,7 @@ import type { ItemView } from "./bindings/ItemView";
 import type { LensView } from "./bindings/LensView";
 import type { ListCheckpoints } from "./bindings/ListCheckpoints";
 import type { ListFiles } from "./bindings/ListFiles";
+import type { ListInbox } from "./bindings/ListInbox";
 import type { ListItems } from "./bindings/ListItems";
 import type { ListNamespaces } from "./bindings/ListNamespaces";
 import type { ListThreads } from "./bindings/ListThreads";
@@ -84,6 +87,7 @@ import type { UsageView } from "./bindings/UsageView";
 import type { UseStorage } from "./bindings/UseStorage";
 import type { ValueView } from "./bindings/ValueView";
 import type { VerifyStorage } from "./bindings/VerifyStorage";
+import type { WithdrawQuestion } from "./bindings/WithdrawQuestion";
 import type { WithinView } from "./bindings/WithinView";
 
 /** Every command: its request and its response. */
@@ -105,6 +109,7 @@ export interface Commands {
   "node.test": [TestNode, NodeTested];
   "run.start": [StartRun, RunView];
   "run.stop": [StopRun, Empty];
+  "run.effects": [FindEffects, EffectList];
   "thread.list": [ListThreads, ThreadList];
   "thread.get": [ThreadRef, ThreadView];
   "thread.rename": [RenameThread, ThreadView];
@@ -145,7 +150,8 @@ export interface Commands {
   "connections.test": [SaveConnection, ConnectionTested];
   "python.find": [ReadPython, PythonView];
   "work.cancel": [CancelWork, Empty];
-  "inbox.list": [Empty, Inbox];
+  "inbox.list": [ListInbox, Inbox];
+  "question.withdraw": [WithdrawQuestion, Empty];
   "inbox.changes": [ThreadRef, Changes];
 }
 

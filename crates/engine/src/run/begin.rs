@@ -47,7 +47,8 @@ impl Loop {
             || matches!(&input, Input::Value(value) if value.is_null());
         let resuming = has_checkpoint && told.unwrap_or(goes_on);
         let travels = entry.addressed && (entry.exact || !(answers || told == Some(true)));
-        self.keep_finished = !travels && !superseded && !elsewhere;
+        let keeps = answers && self.shared.config.keep_finished;
+        self.keep_finished = !travels && (!superseded || keeps) && !elsewhere;
         self.owns_start = !superseded && !elsewhere;
         if travels {
             // Going back asks again: what was answered then does not count now, and a task that asks again says so.

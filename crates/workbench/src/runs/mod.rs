@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use superstep::{
-    Graph, Input, Name, Object, RunConfig, RunError, RunStatus as Ended, StateRef, StreamMode, Value,
+    CheckpointId, Graph, Input, Name, Object, RunConfig, RunError, RunStatus as Ended, StateRef, StreamMode,
+    Value,
 };
 use superstep_nodes::kinds::ask;
 use tokio_util::sync::CancellationToken;
@@ -240,9 +241,15 @@ impl Workbench {
                 config.checkpoint_id = Some(checkpoint_id.into());
                 Input::Resume
             }
-            RunAction::Resume { answers } => {
+            RunAction::Resume {
+                answers,
+                checkpoint_id,
+            } => {
                 answering = answers.keys().cloned().collect();
-                self.waiting_for(&built.graph, &thread_id, &answers).await?;
+                config.checkpoint_id = checkpoint_id.map(Into::into);
+                config.keep_finished = true;
+                let at = config.checkpoint_id.as_ref();
+                self.waiting_for(&built.graph, &thread_id, at, &answers).await?;
                 let answers: Object = answers
                     .into_iter()
                     .map(|(id, answer)| (id, Value::from(answer)))
@@ -325,16 +332,18 @@ impl Workbench {
         &self,
         graph: &Graph,
         thread_id: &str,
+        checkpoint: Option<&CheckpointId>,
         answers: &BTreeMap<String, Json>,
     ) -> Result<(), Problem> {
         if answers.is_empty() {
             return Err(Problem::invalid("There is no answer in the request.")
                 .remedy("Answer at least one question."));
         }
-        let state = graph
-            .get_state(&StateRef::live(thread_id))
-            .await
-            .map_err(|e| problem(&e))?;
+        let at = StateRef {
+            checkpoint_id: checkpoint.cloned(),
+            ..StateRef::live(thread_id)
+        };
+        let state = graph.get_state(&at).await.map_err(|e| problem(&e))?;
         let unknown = answers
             .keys()
             .find(|id| !state.interrupts.iter().any(|i| i.id.as_str() == id.as_str()));

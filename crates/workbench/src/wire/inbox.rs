@@ -64,17 +64,72 @@ pub struct Question {
     /// What it says.
     #[serde(flatten)]
     pub asked: Asked,
-    /// Checkpoint that waits.
+    /// Checkpoint that waits; the answer names it.
     pub checkpoint_id: String,
+    /// The branch that asks, when it is not the newest of the thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub branch: Option<QuestionBranch>,
     /// Waiting since.
     pub since: String,
 }
 
+/// A branch of a thread that is not its newest.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionBranch {
+    /// Super-step of the checkpoint that waits.
+    pub step: i64,
+    /// Super-step at which the thread's newest branch left it.
+    pub left_at: i64,
+}
+
+/// `inbox.list`
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ListInbox {
+    /// Only what follows this place: `next` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub after: Option<String>,
+    /// Waiting checkpoints of a page; absent means 100. A checkpoint may ask several questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub limit: Option<u32>,
+    /// Only this thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub thread_id: Option<String>,
+}
+
 /// Answer of `inbox.list`: waiting longest first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
 pub struct Inbox {
     /// The questions.
     pub questions: Vec<Question>,
+    /// How many wait in all.
+    pub waiting: u32,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub next: Option<String>,
+}
+
+/// `question.withdraw`: the question waits no longer and nobody answers it; the thread stays as it is.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct WithdrawQuestion {
+    /// The thread.
+    pub thread_id: String,
+    /// The checkpoint that asks.
+    pub checkpoint_id: String,
+    /// Interrupt id.
+    pub interrupt_id: String,
+    /// Why, in the words of whoever withdraws it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub why: Option<String>,
 }
 
 /// Answer of `inbox.changes`: what changed in a thread that asks since somebody last had a hand in it. Empty when nobody

@@ -28,6 +28,10 @@ pub enum RunAction {
         /// Interrupt id to answer.
         #[ts(type = "Record<string, any>")]
         answers: BTreeMap<String, Json>,
+        /// The checkpoint that asks. Absent: the newest of the thread.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        checkpoint_id: Option<String>,
     },
     /// Run again from a past checkpoint, on a new branch.
     Replay {
@@ -41,8 +45,9 @@ impl RunAction {
     pub(crate) fn checkpoint(&self) -> Option<&str> {
         match self {
             RunAction::Input { checkpoint_id, .. } => checkpoint_id.as_deref(),
+            RunAction::Resume { checkpoint_id, .. } => checkpoint_id.as_deref(),
             RunAction::Replay { checkpoint_id } => Some(checkpoint_id),
-            RunAction::Continue | RunAction::Resume { .. } => None,
+            RunAction::Continue => None,
         }
     }
 }
@@ -73,6 +78,88 @@ pub struct RunModels {
     pub recording: Option<ModelRecording>,
 }
 
+/// What happens with an effect that was done already, on another branch of the thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum EffectChoice {
+    /// The result that the node gave for the same input is used again; for another input a person is asked.
+    Reuse,
+    /// The node works again.
+    Again,
+    /// The run stops before the node.
+    Stop,
+    /// A person is asked when the node is reached.
+    Ask,
+}
+
+/// `run.effects`: what a run from a checkpoint would do again to the world outside of the graph.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct FindEffects {
+    /// The thread.
+    pub thread_id: String,
+    /// The checkpoint that the run would begin at. Absent: the newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint_id: Option<String>,
+    /// An open document. Absent: the graph that the thread ran with is loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_id: Option<String>,
+}
+
+/// How far the work of a node with an effect came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum EffectState {
+    /// It was done.
+    Done,
+    /// It failed; how far it came is not known.
+    Failed,
+    /// It began and did not end; how far it came is not known.
+    Begun,
+}
+
+/// A node that worked on the world outside of the graph after a checkpoint, on any branch.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct EffectView {
+    /// Node.
+    pub node: String,
+    /// Nodes around it, the outermost first, when it is in a nested graph.
+    pub path: Vec<String>,
+    /// `once` or `idempotent`, as the graph says. Absent: nothing is said, and its kind works outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub effect: Option<String>,
+    /// The node's kind.
+    pub kind: String,
+    /// How often it worked after the checkpoint.
+    pub times: u32,
+    /// When it did so last: ISO-8601, UTC.
+    pub last_at: String,
+    /// How far the last one came.
+    pub state: EffectState,
+    /// The checkpoint of the outermost graph at which it did so last.
+    pub checkpoint_id: String,
+    /// What it wrote then, shortened; absent when nothing was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub result: Option<super::ValueView>,
+    /// Is there a recorded result that can be used again?
+    pub reusable: bool,
+}
+
+/// Answer of `run.effects`, in the order in which they were done.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct EffectList {
+    /// One entry for each node.
+    pub effects: Vec<EffectView>,
+    /// Questions that wait on another branch, and keep waiting when a new one begins at the checkpoint.
+    pub questions_left: u32,
+}
+
 /// `run.start`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -99,6 +186,10 @@ pub struct StartRun {
     /// With `single_step`: one super-step of a nested graph, where the next task runs one.
     #[serde(default)]
     pub step_into: bool,
+    /// What happens with effects that were done already on another branch, by node; a person is asked about the others.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(as = "Option<BTreeMap<String, EffectChoice>>", optional)]
+    pub effects: BTreeMap<String, EffectChoice>,
     /// Super-steps before the run is stopped as endless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -8,4 +8,12 @@ export type Inbox = {
 /**
  * The questions.
  */
-questions: Array<Question>, };
+questions: Array<Question>, 
+/**
+ * How many wait in all.
+ */
+waiting: number, 
+/**
+ * Where the next page begins; absent on the last.
+ */
+next?: string, };

@@ -15,7 +15,11 @@ checkpointId?: string, } | { "type": "continue" } | { "type": "resume",
 /**
  * Interrupt id to answer.
  */
-answers: Record<string, any>, } | { "type": "replay", 
+answers: Record<string, any>, 
+/**
+ * The checkpoint that asks. Absent: the newest of the thread.
+ */
+checkpointId?: string, } | { "type": "replay", 
 /**
  * The checkpoint.
  */
