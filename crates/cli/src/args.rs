@@ -202,6 +202,31 @@ pub(crate) struct Running {
     /// thread kept, then what each node says]
     #[arg(long, value_name = "HOW")]
     pub(crate) models: Option<Models>,
+    /// What to do where a node would repeat what it did to the world outside on another branch of the thread [default:
+    /// nothing is begun that would]
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) effects: Option<Effects>,
+}
+
+/// What happens with effects that were done already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Effects {
+    /// What the node returned for the same input is used; for another input the run stops before it
+    Reuse,
+    /// The node works again, for the same input with the key of the first time
+    Again,
+    /// The run goes on until it comes to such a node
+    Stop,
+}
+
+impl From<Effects> for superstep::EffectPolicy {
+    fn from(effects: Effects) -> Self {
+        match effects {
+            Effects::Reuse => Self::Reuse,
+            Effects::Again => Self::Again,
+            Effects::Stop => Self::Stop,
+        }
+    }
 }
 
 /// Whether models answer from an earlier run.

@@ -29,6 +29,14 @@ pub(crate) const RUN_ID: &str = "run_id";
 pub(crate) fn problem(error: &RunError) -> Problem {
     let remedy = match error {
         RunError::Recursion { .. } => "Continue the thread, or raise the recursion limit of the graph.",
+        RunError::Effect { node, same_input, .. } => {
+            let input = if *same_input { "" } else { ", with another input" };
+            let message = format!(
+                "Stopped before `{node}`: it did its work already on another branch of this thread{input}."
+            );
+            return Problem::new(error.code(), message)
+                .remedy("Continue, and say whether it is to do it again, use its result, or be left out.");
+        }
         RunError::LoopLimit { .. } => "Continue the thread, or raise `max_visits` of the node.",
         RunError::Node { .. } => {
             "Correct the node or the state, and continue: what finished is not run again."

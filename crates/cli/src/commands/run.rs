@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use superstep::{
-    CheckpointHead, Graph, Input, Interrupt, List, Object, RunConfig, RunError, RunResult, RunStatus,
-    StateRef, StateSnapshot, StreamMode, ThreadId, Value,
+    CheckpointHead, CheckpointId, Effect, EffectState, Graph, Input, Interrupt, List, Object, RunConfig,
+    RunError, RunResult, RunStatus, StateRef, StateSnapshot, StreamMode, ThreadId, Value,
 };
 use superstep_nodes::Grants;
 use superstep_nodes::kinds::ask;
@@ -231,8 +231,18 @@ async fn drive(
         max_concurrency: args.max_concurrency.map(std::num::NonZeroUsize::get),
         cancel: cancel.clone(),
         run_id: Some(run_id.clone()),
+        effects: args.effects.map(Into::into).unwrap_or_default(),
         ..RunConfig::default()
     };
+    let graph = graph
+        .with_checkpointer(store.saver.clone())
+        .with_store(store.memory.clone());
+    if args.effects.is_none()
+        && let Some(checkpoint) = &config.checkpoint_id
+        && !matches!(&input, Input::Command(_))
+    {
+        repeats_nothing(&graph, &thread, checkpoint).await?;
+    }
     stop_on_ctrl_c(cancel.clone());
     let mut progress = Progress::default();
     if machine {
@@ -246,9 +256,6 @@ async fn drive(
     } else {
         out::note(&format!("thread {thread}"));
     }
-    let graph = graph
-        .with_checkpointer(store.saver.clone())
-        .with_store(store.memory.clone());
     let (mut input, mut config) = (input, config);
     let result = loop {
         let mut run = graph.stream(input, config.clone());
@@ -284,6 +291,48 @@ async fn drive(
         (input, config.checkpoint_id) = (Input::Resume, None);
     };
     ended(machine, &thread, &store, result)
+}
+
+/// Refuses to go on from the past where that would repeat something, until somebody said how.
+async fn repeats_nothing(graph: &Graph, thread: &ThreadId, checkpoint: &CheckpointId) -> Result<(), Fault> {
+    let done = graph.effects_after(thread, Some(checkpoint)).await?;
+    if done.is_empty() {
+        return Ok(());
+    }
+    let mut lines = String::new();
+    for done in &done {
+        let path: Vec<&str> = done.path.iter().chain([&done.node]).map(|name| &**name).collect();
+        let what = match done.effect {
+            Effect::Once => "must not be repeated",
+            Effect::Idempotent => "may be repeated, with its old key",
+            _ => "not said what it does",
+        };
+        let state = match done.state {
+            EffectState::Done => "done",
+            EffectState::Failed => "failed",
+            EffectState::Begun => "began and did not end",
+        };
+        let times = if done.times > 1 {
+            format!(" ×{}", done.times)
+        } else {
+            String::new()
+        };
+        let result = if done.result.is_some() {
+            ""
+        } else {
+            ", no result is kept"
+        };
+        lines += &format!(
+            "\n  {}{times}: {state} {}, {what}{result}",
+            path.join(" > "),
+            done.at
+        );
+    }
+    Err(Fault::usage(format!(
+        "These worked on the world outside after checkpoint {checkpoint}, and going on from there would do it again:{lines}\n\
+         Nothing was begun. Say how to go on: --effects reuse (use their results), again (let them work again), or stop (go \
+         on until one is reached)."
+    )))
 }
 
 fn now_ms() -> u64 {
@@ -362,6 +411,27 @@ fn ended(
                         "Finished work is kept. Remove the cause and go on with: {resume}"
                     )));
                     Fault::quiet(FAILED)
+                }
+                RunError::Effect {
+                    node,
+                    checkpoint,
+                    same_input,
+                    ..
+                } => {
+                    let input = if same_input { "" } else { ", with another input" };
+                    out::note(&format!(
+                        "superstep: Stopped before `{node}`, which did its work already on another branch (checkpoint \
+                         {checkpoint}){input}."
+                    ));
+                    let reuse = if same_input {
+                        "reuse (use its result) or "
+                    } else {
+                        ""
+                    };
+                    out::note(&kept(format!(
+                        "Nothing of the step was begun. Go on with {resume} --effects WHAT: {reuse}again (do it again)."
+                    )));
+                    Fault::quiet(WAITING)
                 }
                 other => other.into(),
             });

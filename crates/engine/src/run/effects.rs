@@ -225,7 +225,7 @@ impl Loop {
                 key,
                 instead,
             })
-        } else if note.is_some() {
+        } else if note.is_some() || effect == Effect::Once && self.began_before(task) {
             let error = own.iter().find(|write| &*write.write.channel == reserved::ERROR);
             let failure = error.and_then(|write| write.write.value.as_str());
             let doubt = Doubt {
@@ -345,6 +345,17 @@ impl Loop {
             && decided.uses.is_none()
             && decided.answers.is_empty();
         Ok((!plain).then_some(decided))
+    }
+
+    /// Did releases that kept no notes of effects store that the task began? They stored it as what the task called.
+    fn began_before(&self, task: &Task) -> bool {
+        if self.pending.is_empty() {
+            return false;
+        }
+        let called = format!("~__pregel_push, {},", task.path_text());
+        self.pending
+            .iter()
+            .any(|write| &*write.write.channel == reserved::RETURN && write.task_path.starts_with(&called))
     }
 
     /// What the run's policy says.

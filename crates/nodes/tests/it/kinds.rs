@@ -849,7 +849,10 @@ impl superstep_nodes::NodeKind for Effects {
                     let began = kept
                         .pending_writes
                         .iter()
-                        .any(|write| write.write.value == context.info().run_id.as_str().into());
+                        .filter(|write| &*write.write.channel == superstep::reserved::EFFECT)
+                        .any(|write| {
+                            write.write.value.get("run") == Some(&context.info().run_id.as_str().into())
+                        });
                     assert!(began, "it is stored that the work begins before it does");
                 }
                 done.fetch_add(1, Ordering::Relaxed);

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use self::reader::Reader;
 use crate::Workbench;
 use crate::documents::blocking;
+use crate::effects;
 use crate::files;
 use crate::ledger::{RunRow, ThreadRow};
 use crate::threads::{GRAPH, GRAPH_PATH, RUN_ID, problem};
@@ -137,6 +138,8 @@ fn status_of(result: &Result<superstep::RunResult, RunError>, open: bool) -> (Ru
             Ended::Breakpoint => (if open { RunStatus::Paused } else { RunStatus::Done }, None),
         },
         Err(RunError::Cancelled) => (RunStatus::Stopped, None),
+        // Nothing of the step was begun: it stands before the node.
+        Err(error @ RunError::Effect { .. }) => (RunStatus::Paused, Some(problem(error))),
         Err(error) => (RunStatus::Failed, Some(problem(error))),
     }
 }
@@ -201,7 +204,7 @@ impl Workbench {
                 self.source_by_key(&key)?
             }
         };
-        let models = match (request.models, new_thread) {
+        let models = match (request.models.clone(), new_thread) {
             (Some(models), _) => models.cleaned(),
             (None, true) => RunModels::default(),
             // It goes on as it began: from where it is continued, which may be a past checkpoint.
@@ -224,6 +227,7 @@ impl Workbench {
             (None, _) => built.source.name.clone(),
         };
         let mut config = RunConfig::on(thread_id.as_str());
+        effects::choose(&request, &mut config);
         let mut answering = Vec::new();
         let input = match request.action {
             RunAction::Input { input, checkpoint_id } => {
