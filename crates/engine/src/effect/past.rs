@@ -262,6 +262,10 @@ impl Site {
                 .iter()
                 .filter(|w| w.task_id == *task.id() || *w.task_path == **task.path_text())
                 .collect();
+            // What somebody wrote in the node's place was not done by it.
+            if own.iter().any(|w| w.task_path.starts_with(EDIT)) {
+                continue;
+            }
             let has = |channel: &str| own.iter().any(|w| &*w.write.channel == channel);
             let finished = own.iter().any(|w| is_output(&w.write.channel));
             let state = match () {
@@ -299,6 +303,9 @@ impl Site {
         Ok(visits)
     }
 }
+
+/// What the paths of tasks begin with whose writes are edits.
+const EDIT: &str = "~__interrupt__";
 
 /// What the effect of a task depends on.
 fn digest_of(spec: &NodePlan, task: &Task) -> u128 {

@@ -5,6 +5,7 @@ mod backends;
 mod boundaries;
 mod crash;
 mod documents;
+mod effects;
 mod exchanges;
 mod memory;
 mod models;
