@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod check;
+mod effects;
 mod run;
 mod secrets;
 #[cfg(unix)]
