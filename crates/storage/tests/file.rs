@@ -390,7 +390,7 @@ async fn folders_of_others_and_of_newer_releases_are_left_alone() {
             refused,
             StorageError::NewerSchema {
                 found: 7,
-                supported: 2,
+                supported: 3,
                 ..
             }
         ),

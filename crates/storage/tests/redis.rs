@@ -234,7 +234,7 @@ async fn pruning_leaves_nothing_behind_and_says_what_goes() {
         .expect("prunes");
     assert_eq!(
         keys(&server).await,
-        ["superstep:numbers", "superstep:schema"],
+        ["superstep:asked", "superstep:numbers", "superstep:schema"],
         "nothing is left"
     );
 }
@@ -799,7 +799,7 @@ async fn what_cannot_be_used_is_refused() {
             error,
             StorageError::NewerSchema {
                 found: 9,
-                supported: 2,
+                supported: 3,
                 ..
             }
         ),
