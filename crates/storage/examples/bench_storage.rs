@@ -16,10 +16,14 @@ use futures::future::join_all;
 use rusqlite::Connection;
 use superstep::conformance::{Draft, id};
 use superstep::{
-    Branch, ChannelSpec, Checkpoint, Checkpointer, Commit, Durability, END, Input, ListQuery, NodeContext,
-    NodeOutput, Put, RunConfig, START, StateGraph, Target, TaskId, TaskWrites, Value, Write, json,
+    Branch, ChannelSpec, Checkpoint, Checkpointer, Commit, Durability, END, Input, ListQuery, MemorySaver,
+    NodeContext, NodeOutput, Put, RunConfig, START, StateGraph, Target, TaskId, TaskWrites, Value,
+    WaitingQuery, Write, json,
 };
-use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
+use superstep_storage::{
+    FileOptions, FileSaver, PostgresSaver, RedisSaver, SqliteOptions, SqliteSaver, Synchronous,
+};
+use superstep_test_servers::{Postgres, Redis};
 
 const STEPS: u64 = 3_000;
 const TURNS: u64 = 1_000;
@@ -52,6 +56,9 @@ fn main() {
         }
         if runs("threads") {
             threads(folder.path()).await;
+        }
+        if runs("waiting") {
+            waiting(folder.path()).await;
         }
         if runs("crowd") {
             crowd(folder.path()).await;
@@ -610,4 +617,112 @@ async fn threads(folder: &Path) {
         "ms",
         None,
     );
+}
+
+/// Five thousand threads that ask, among as many that do not: counting, a page, all of them, and what asking costs a commit.
+async fn waiting(folder: &Path) {
+    let (postgres, redis) = (Postgres::start(), Redis::start());
+    let mut savers: Vec<(&str, Arc<dyn Checkpointer>)> = vec![
+        ("memory", Arc::new(MemorySaver::new())),
+        ("sqlite", Arc::new(normal(folder.join("waiting.db")))),
+        (
+            "file",
+            Arc::new(
+                FileSaver::open_with(
+                    folder.join("waiting"),
+                    FileOptions {
+                        synchronous: Synchronous::Normal,
+                    },
+                )
+                .unwrap(),
+            ),
+        ),
+    ];
+    if let Some(server) = &postgres {
+        savers.push((
+            "postgres",
+            Arc::new(PostgresSaver::open(server.url()).await.unwrap()),
+        ));
+    }
+    if let Some(server) = &redis {
+        savers.push(("redis", Arc::new(RedisSaver::open(server.url()).await.unwrap())));
+    }
+    for (name, saver) in savers {
+        let (mut asking, mut quiet) = (0.0, 0.0);
+        for n in 0..10_000_u64 {
+            let put = Draft::root(id(n)).set("n", n).put();
+            let checkpoint = put.checkpoint.clone();
+            let thread = format!("0190b000-0000-7000-8000-{n:012x}");
+            let (channel, idx) = if n % 2 == 0 {
+                ("__interrupt__", -3)
+            } else {
+                ("n", 0)
+            };
+            let write = TaskWrites {
+                checkpoint_id: checkpoint.id.clone(),
+                task_id: TaskId::new("0190c000-0000-8000-8000-000000000001"),
+                task_path: "~__pregel_pull, ask".into(),
+                writes: vec![Write {
+                    idx,
+                    channel: channel.into(),
+                    value: json!([{"value": "how?"}]),
+                }],
+            };
+            let first = Commit {
+                thread: thread.as_str().into(),
+                ns: "".into(),
+                writes: Vec::new(),
+                put: Some(put),
+            };
+            saver.commit(first).await.unwrap();
+            let began = Instant::now();
+            let second = Commit {
+                thread: thread.as_str().into(),
+                ns: "".into(),
+                writes: vec![write],
+                put: None,
+            };
+            saver.commit(second).await.unwrap();
+            *(if n % 2 == 0 { &mut asking } else { &mut quiet }) += began.elapsed().as_secs_f64();
+        }
+        let page = |limit| WaitingQuery {
+            limit,
+            after: Some((id(5_000), "".into())),
+            thread: None,
+        };
+        let (mut counts, mut pages, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..21 {
+            let began = Instant::now();
+            assert_eq!(saver.count_waiting().await.unwrap(), 5_000);
+            counts.push(began.elapsed().as_secs_f64());
+            let began = Instant::now();
+            assert_eq!(saver.waiting(&page(Some(100))).await.unwrap().len(), 100);
+            pages.push(began.elapsed().as_secs_f64());
+            let began = Instant::now();
+            assert_eq!(
+                saver.waiting(&WaitingQuery::default()).await.unwrap().len(),
+                5_000
+            );
+            all.push(began.elapsed().as_secs_f64());
+        }
+        for (what, mut times, limit) in [
+            ("count", counts, 1.0),
+            ("page of 100", pages, 5.0),
+            ("all 5,000", all, 50.0),
+        ] {
+            times.sort_by(f64::total_cmp);
+            let params =
+                serde_json::json!({"backend": name, "what": what, "waiting": 5_000, "threads": 10_000});
+            report(
+                "waiting",
+                params,
+                times[times.len() / 2] * 1000.0,
+                "ms",
+                Some(limit),
+            );
+        }
+        let params =
+            serde_json::json!({"backend": name, "what": "a commit that asks, beside one that does not"});
+        report("waiting", params, asking * 200.0, "µs", Some(quiet * 200.0));
+    }
 }
