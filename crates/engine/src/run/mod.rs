@@ -45,6 +45,7 @@ mod crew;
 mod deadline;
 mod handlers;
 mod keep;
+mod questions;
 mod report;
 mod tasks;
 mod work;
@@ -52,6 +53,7 @@ mod work;
 use calls::Calls;
 use deadline::Deadline;
 use keep::user_metadata;
+use questions::Questions;
 
 /// Why the loop stopped without an error.
 enum Stop {
@@ -92,6 +94,7 @@ pub(crate) struct Loop {
     stop: i64,
     updated: Option<Vec<ChannelIx>>,
     pending: Vec<PendingWrite>,
+    questions: Questions,
     /// Give finished tasks of an open step their stored writes back instead of running them again.
     keep_finished: bool,
     /// Tasks of the open step that were given their stored writes back.
@@ -244,6 +247,7 @@ impl Loop {
             stop: i64::from(config.recursion_limit),
             updated: None,
             pending: Vec::new(),
+            questions: Questions::default(),
             keep_finished: true,
             given_back: HashSet::new(),
             owns_start: true,
@@ -424,6 +428,7 @@ impl Loop {
             if let Some(before) = self.updated.replace(updated) {
                 self.live.recycle(before);
             }
+            self.close_questions();
             self.pending.clear();
             self.keep_finished = true;
             self.resuming = None;
