@@ -353,17 +353,29 @@ async fn packets_that_ask_again_are_told_apart() {
 }
 
 #[tokio::test]
-async fn an_edit_as_the_node_that_asks_answers_it() {
-    let graph = desk(&Calls::default());
-    graph.invoke(input(), RunConfig::on("1")).await.unwrap();
-    graph
-        .update_state(
-            &StateRef::live("1"),
-            edit(json!({"log": ["by hand"]}), Some("review")),
-        )
-        .await
-        .unwrap();
-    assert_eq!(waiting(&graph).await, [""; 0]);
+async fn an_edit_in_the_place_of_the_question_ends_it() {
+    let edits = [
+        edit(json!({"log": ["by hand"]}), Some("review")),
+        edit(Value::Null, Some(END)),
+        edit(json!({"x": 5}), Some("__input__")),
+    ];
+    for (edit_of_it, on_a_branch) in edits.iter().flat_map(|edit| [(edit, false), (edit, true)]) {
+        let graph = desk(&Calls::default());
+        graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+        let asked = StateRef::at("1", head_id(&graph).await);
+        if on_a_branch {
+            let start = at_step(&graph, "1", 0).await;
+            let earlier = edit(json!({"x": 2}), Some(START));
+            graph.update_state(&start, earlier).await.unwrap();
+        }
+        graph.update_state(&asked, edit_of_it.clone()).await.unwrap();
+        assert_eq!(
+            waiting(&graph).await,
+            [""; 0],
+            "{:?}, {on_a_branch}",
+            edit_of_it.as_node
+        );
+    }
 }
 
 #[tokio::test]
