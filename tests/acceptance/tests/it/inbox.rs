@@ -325,7 +325,7 @@ async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_
         json!({
             "key:n": {"type": "integer"},
             "node:js": {"kind": "code", "retry": retry, "config": {
-                "code": "if (state.n > 1) throw new Error('too much'); return {n: state.n + 1};"
+                "source": "if (state.n > 1) throw new Error('too much'); return {n: state.n + 1};"
             }},
             "edge:1": {"from": "__start__", "to": "js"},
             "edge:2": {"from": "js", "to": "__end__"}
@@ -353,7 +353,7 @@ async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_
     // What the remedy says works.
     let mut named = quick;
     named["retry_on"] = json!(["CodeError"]);
-    let ops = json!([{"id": "node:js", "from": code(json!({"attempts": 3, "initial_interval": 0.01, "jitter": false}))["node:js"], "to": code(named)["node:js"]}]);
+    let ops = json!([{"id": "node:js", "from": code(json!({"attempts": 3, "initial_interval": 0.01, "jitter": false}))["node:js"], "to": code(named.clone())["node:js"]}]);
     app.ok("graph.apply", json!({"graphId": graph, "baseRev": 1, "ops": ops}))
         .await;
     let (_, events) = app
@@ -366,9 +366,9 @@ async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_
     assert_eq!(attempts, 2, "three attempts in all");
 
     // Corrected, the task succeeds at the same checkpoint.
-    let fixed = json!({"kind": "code", "config": {"code": "return {n: 1};"}});
+    let fixed = json!({"kind": "code", "config": {"source": "return {n: 1};"}});
     let now = app.ok("graph.get", json!({"graphId": graph})).await;
-    let before = now["records"]["node:js"].clone();
+    let before = code(named)["node:js"].clone();
     let ops = json!([{"id": "node:js", "from": before, "to": fixed}]);
     app.ok(
         "graph.apply",
@@ -385,5 +385,5 @@ async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_
         (&json!("done"), None),
         "{led}"
     );
-    assert_eq!(led[0]["attempts"].as_array().map(Vec::len), Some(1), "{led}");
+    assert_eq!(led[0]["attempts"].as_array().map(Vec::len), Some(3), "{led}");
 }
