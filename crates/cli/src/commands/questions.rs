@@ -28,14 +28,9 @@ async fn asked(store: &Store, page: Vec<Waiting>) -> Result<Vec<Asked>, Fault> {
                 .strip_prefix("~__pregel_pull, ")
                 .unwrap_or_default();
             for question in questions {
-                let known = |asked: &&Asked| asked.at == at && asked.question.id == question.id;
-                if found
-                    .iter()
-                    .rev()
-                    .take_while(|asked| asked.at == at)
-                    .find(known)
-                    .is_none()
-                {
+                // What is asked in a call is asked by its caller, too.
+                let mut here = found.iter().rev().take_while(|asked| asked.at == at);
+                if !here.any(|asked| asked.question.id == question.id) {
                     found.push(Asked {
                         at: at.clone(),
                         node: node.to_owned(),
