@@ -16,6 +16,7 @@ mod loops;
 mod nested;
 mod observe;
 mod protocol;
+mod questions;
 mod schedules;
 mod state_api;
 mod store;

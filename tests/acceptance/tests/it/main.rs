@@ -7,6 +7,7 @@ mod crash;
 mod documents;
 mod effects;
 mod exchanges;
+mod inbox;
 mod memory;
 mod models;
 mod programs;
