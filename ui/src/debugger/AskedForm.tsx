@@ -191,8 +191,10 @@ export function AskedForm({
       onKeyDown={onKeyDown}
       onPointerDownCapture={() => (early.current = guarded)}
       onClickCapture={(event) => {
-        if (!early.current) return;
+        const began = early.current;
         early.current = false;
+        const answers = event.target instanceof HTMLElement && event.target.closest("[data-answer]") !== null;
+        if (!began || !answers) return;
         event.preventDefault();
         event.stopPropagation();
       }}
@@ -224,6 +226,7 @@ export function AskedForm({
                 key={index}
                 type="button"
                 disabled={off}
+                data-answer
                 {...(index === 0 && { "data-answer-first": true })}
                 className="flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left transition-opacity not-disabled:hover:border-accent not-disabled:hover:bg-accent-soft disabled:opacity-50"
                 onClick={() => take(choice)}
@@ -302,6 +305,7 @@ export function AskedForm({
               disabled={!canSend}
               busy={answering}
               onClick={() => void send(draft)}
+              data-answer
               data-testid={debugIds.answerSubmit}
             >
               {t("debug.answer.send")}

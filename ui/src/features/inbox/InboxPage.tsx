@@ -257,9 +257,14 @@ const Row = memo(function Row({
         <CircleAlert size={16} className="mt-0.5 shrink-0 text-failed" aria-hidden />
       )}
       <div className="min-w-0 flex-1">
-        <p className="truncate text-sm font-medium">
-          <InlineMarkdown text={headline(question)} />
-        </p>
+        <div className="flex items-baseline gap-2">
+          <p className="min-w-0 flex-1 truncate text-sm font-medium">
+            <InlineMarkdown text={headline(question)} />
+          </p>
+          <span className="tabular shrink-0 text-2xs text-text-3" title={fullTime(question.since)}>
+            {since(question.since, now)}
+          </span>
+        </div>
         {question.threadTitle !== question.graphName && (
           <p className="truncate text-xs text-text-2">{question.threadTitle}</p>
         )}
@@ -284,9 +289,6 @@ const Row = memo(function Row({
           </p>
         )}
       </div>
-      <span className="tabular shrink-0 text-2xs text-text-3" title={fullTime(question.since)}>
-        {since(question.since, now)}
-      </span>
     </div>
   );
 });

@@ -366,7 +366,7 @@ export const debug = {
   "debug.effect.failed": "`{node}` failed before, and how far it came is not known",
   "debug.effect.begun": "`{node}` began its work before and did not end it",
   "debug.effect.otherInput": "`{node}` did its work already, for another input",
-  "debug.effect.at": "Then",
+  "debug.effect.at": "When",
   "debug.effect.result": "Its result",
 
   "debug.inbox": "Inbox",
