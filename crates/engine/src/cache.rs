@@ -80,7 +80,7 @@ impl CachePolicy {
 }
 
 /// A hash that does not depend on the order of keys.
-fn digest(value: &Value) -> u128 {
+pub(crate) fn digest(value: &Value) -> u128 {
     fn text(hash: &mut Xxh3, tag: u8, text: &str) {
         hash.update(&[tag]);
         hash.update(&(text.len() as u64).to_le_bytes());

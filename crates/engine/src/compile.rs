@@ -8,6 +8,7 @@ use crate::blocking::Away;
 use crate::cache::CachePolicy;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::reserved::{END, START, TASKS};
+use crate::effect::Effect;
 use crate::error::{CompileError, GraphPlace, GraphProblem};
 use crate::graph::{Branch, NodeDecl, StateGraph};
 use crate::handler::ErrorHandler;
@@ -153,6 +154,7 @@ impl Compiler {
             }
             self.plan.bounded.push(self.plan.nodes.len() as NodeIx);
         }
+        self.plan.acts |= options.effect.is_some_and(Effect::is_outside);
         self.plan.add_node(name, Some(node), options.defer, input);
         if let Some(spec) = self.plan.nodes.last_mut() {
             let rules = Rules {
@@ -174,6 +176,8 @@ impl Compiler {
                 writes,
                 metadata: options.metadata,
                 max_visits: options.max_visits,
+                effect: options.effect,
+                effect_keys: options.effect_keys,
             });
         }
     }

@@ -71,6 +71,10 @@ struct Inner {
     previous: Option<Value>,
     /// Messages that are to be written, with their keys.
     pushed: Mutex<Vec<(Name, Value)>>,
+    /// Answers that were used before the node began.
+    before: usize,
+    /// The key of its effect, when that is not the task's id.
+    key: Option<Name>,
 }
 
 /// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
@@ -141,6 +145,8 @@ impl NodeContext {
             place,
             previous,
             pushed: Mutex::default(),
+            before: 0,
+            key: None,
         }))
     }
 
@@ -178,6 +184,37 @@ impl NodeContext {
         context
     }
 
+    /// Notes what was decided before the node begins: the answers that it took, and the key of the node's effect.
+    pub(crate) fn decided(mut self, answers: &[Value], key: Option<Name>) -> Self {
+        // A new context has no other owner.
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            let used = answers.len();
+            inner.key = key;
+            inner.before = used;
+            inner.questions = AtomicUsize::new(used);
+            if used > 0 {
+                let given = inner
+                    .given
+                    .get_mut()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                if given.len() < used {
+                    *given = answers.to_vec();
+                }
+                inner.used = Mutex::new(Some(answers.to_vec()));
+            }
+        }
+        self
+    }
+
+    /// The key under which the node's effect is done, for servers that do nothing twice under one key: the same when the
+    /// same is done again, in another run or on another branch. It is the id of the task that did it first.
+    pub fn effect_key(&self) -> &str {
+        match &self.0.key {
+            Some(key) => key,
+            None => self.0.head.id().as_str(),
+        }
+    }
+
     /// The context of another attempt at the same task: its questions are counted anew, answers are kept.
     pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
         Self(Arc::new(Inner {
@@ -190,7 +227,7 @@ impl NodeContext {
             resuming: if number > 1 { Some(true) } else { self.0.resuming },
             given: Mutex::new(lock(&self.0.given).clone()),
             used: Mutex::new(lock(&self.0.used).clone()),
-            questions: AtomicUsize::new(0),
+            questions: AtomicUsize::new(self.0.before),
             // Graphs of the failed attempt keep their places: this one begins anew, beside them.
             graphs: AtomicUsize::new(self.0.graphs.load(Ordering::SeqCst)),
             calls: AtomicUsize::new(0),
@@ -199,6 +236,8 @@ impl NodeContext {
             place: self.0.place,
             previous: self.0.previous.clone(),
             pushed: Mutex::default(),
+            before: self.0.before,
+            key: self.0.key.clone(),
         }))
     }
 

@@ -4,7 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::checkpoint::StorageError;
-use crate::ids::{InterruptId, Name, TaskId};
+use crate::effect::EffectState;
+use crate::ids::{CheckpointId, InterruptId, Name, TaskId};
 use crate::node::{Command, Failure};
 
 /// Why a run, a read or an edit of a thread did not succeed.
@@ -70,6 +71,24 @@ pub enum RunError {
         /// How often a run may come to it.
         limit: u32,
     },
+    /// The run came to a node whose effect was done already on another branch of the thread. Nothing of the step was begun.
+    #[error(
+        "Node `{node}` {} (checkpoint {checkpoint}), and this run would do it again{}. Nothing of the step was begun: say          what to do with `RunConfig::effects` (reuse the result, do it again, or ask), and go on with the thread.",
+         effect_was(.state),
+         if *.same_input { "" } else { " with another input" }
+    )]
+    Effect {
+        /// The node.
+        node: Name,
+        /// Its task, which did not begin.
+        task_id: TaskId,
+        /// The checkpoint of the outermost graph whose step did it.
+        checkpoint: CheckpointId,
+        /// How far it came.
+        state: EffectState,
+        /// Was it done with the input that the node would be given now?
+        same_input: bool,
+    },
     /// It took too long; the thread goes on from its last checkpoint, and finished tasks are kept.
     #[error("the {scope} took longer than {:.3}s; the thread can go on from its last checkpoint", .limit.as_secs_f64())]
     TimedOut {
@@ -124,6 +143,14 @@ pub enum UnknownInterruptReason {
     EmptyMap,
     /// One answer, but several questions.
     Ambiguous,
+}
+
+fn effect_was(state: &EffectState) -> &'static str {
+    match state {
+        EffectState::Done => "did its work already on another branch of the thread",
+        EffectState::Failed => "failed in the middle of its work on another branch of the thread",
+        EffectState::Begun => "began its work on another branch of the thread and did not end it",
+    }
 }
 
 fn unknown_interrupt(
@@ -198,6 +225,7 @@ impl RunError {
             RunError::Storage(_) => "StorageError",
             RunError::AmbiguousResume { .. } => "RuntimeError",
             RunError::UnknownInterrupt { .. } => "UnknownInterruptError",
+            RunError::Effect { .. } => "EffectError",
             RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => "ValueError",
         }
     }
@@ -214,6 +242,7 @@ impl RunError {
             RunError::ParentCommand { .. } => "no-parent-graph",
             RunError::Drained { .. } => "drained",
             RunError::Storage(_) => "storage",
+            RunError::Effect { .. } => "effect-done",
             RunError::NotPersistent { .. } => "not-persistent",
             RunError::AmbiguousResume { .. } => "ambiguous-resume",
             RunError::UnknownInterrupt { .. } => "unknown-interrupt",

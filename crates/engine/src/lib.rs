@@ -73,7 +73,7 @@ pub use compiled::Graph;
 pub use context::{NodeContext, TaskInfo};
 pub use decode::DecodeError;
 pub use delta::{prune, prune_watched};
-pub use effect::{Effect, EffectPolicy};
+pub use effect::{Effect, EffectDone, EffectPolicy, EffectState};
 pub use entrypoint::Entrypoint;
 pub use error::{
     CompileError, GraphPlace, GraphProblem, RunError, StateError, TimeoutScope, UnknownInterruptReason,

@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::compiled::Graph;
 use crate::context::NodeContext;
 use crate::delta;
+use crate::effect::Past;
 use crate::emit::Emitter;
 use crate::error::RunError;
 use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
@@ -74,6 +75,8 @@ pub(crate) struct Shared {
     pub(crate) replay: OnceLock<Arc<Replay>>,
     /// Set when the run starts at a checkpoint of a nested graph.
     pub(crate) address: OnceLock<Arc<Address>>,
+    /// What was done on other branches of the thread.
+    pub(crate) past: Arc<Past>,
     /// Of the attempt that runs this graph, when somebody watches it.
     pub(crate) pulse: Option<Arc<Pulse>>,
     /// Where the tasks of this graph say what they call; not set where no run stands behind them.
@@ -116,6 +119,7 @@ impl Shared {
             answers: Arc::default(),
             replay: OnceLock::new(),
             address: OnceLock::new(),
+            past: Arc::default(),
             pulse: None,
             calls: OnceLock::new(),
         }
@@ -349,6 +353,7 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
         answers: outer.answers.clone(),
         replay: outer.replay.clone(),
         address: outer.address.clone(),
+        past: outer.past.clone(),
         pulse: context.pulse(),
         calls: OnceLock::new(),
     };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::cache::CachePolicy;
 use crate::compiled::Graph;
 use crate::context::NodeContext;
+use crate::effect::Effect;
 use crate::handler::{ErrorBranch, ErrorHandler};
 use crate::ids::Name;
 use crate::limits::Places;
@@ -35,6 +36,8 @@ pub struct NodeOptions {
     pub(crate) destinations: Vec<Name>,
     pub(crate) metadata: Object,
     pub(crate) max_visits: Option<u32>,
+    pub(crate) effect: Option<Effect>,
+    pub(crate) effect_keys: Option<Vec<Name>>,
 }
 
 impl fmt::Debug for NodeOptions {
@@ -149,6 +152,20 @@ impl NodeOptions {
     /// [`RunError::LoopLimit`](crate::RunError::LoopLimit); the thread can go on from there, and a new run counts anew.
     pub fn max_visits(mut self, limit: u32) -> Self {
         self.max_visits = Some(limit);
+        self
+    }
+    /// What the node does to the world outside of the graph. A run that comes to a node whose effect was done already on
+    /// another branch of its thread does what [`RunConfig::effects`](crate::RunConfig::effects) says; work that is to be
+    /// done once and was broken off asks before it is done again. Needs a checkpointer. A node that declares nothing runs
+    /// again, as every node does that is pure or only reads.
+    pub fn effect(mut self, effect: Effect) -> Self {
+        self.effect = Some(effect);
+        self
+    }
+    /// The effect depends on these state keys only: where they are equal, it is the same effect. Without this all of what
+    /// the node is given has to be equal. A node that is given a packet is compared by the whole packet.
+    pub fn effect_keys<T: Into<Name>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
+        self.effect_keys = Some(keys.into_iter().map(Into::into).collect());
         self
     }
     /// Where the commands that the node returns may lead. They must exist; drawings and the

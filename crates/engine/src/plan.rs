@@ -15,6 +15,7 @@ use crate::cache::CachePolicy;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::reserved::END;
 use crate::compiled::Graph;
+use crate::effect::Effect;
 use crate::handler::{ErrorHandler, HandlerNode};
 use crate::ids::Name;
 use crate::limits::Places;
@@ -96,6 +97,10 @@ pub(crate) struct More {
     pub(crate) metadata: Object,
     /// So many super-steps of a run may have it.
     pub(crate) max_visits: Option<u32>,
+    /// What it does to the world outside, as declared.
+    pub(crate) effect: Option<Effect>,
+    /// The keys that the effect depends on; None for all that it is given.
+    pub(crate) effect_keys: Option<Vec<Name>>,
 }
 
 static NOTHING_MORE: LazyLock<More> = LazyLock::new(More::default);
@@ -145,6 +150,8 @@ pub(crate) struct Plan {
     pub(crate) has_untracked: bool,
     /// Nodes that a run may come to only so often.
     pub(crate) bounded: Vec<NodeIx>,
+    /// Does a node change the world outside?
+    pub(crate) acts: bool,
     /// Refuses updates of keys that are none; None ignores them.
     pub(crate) unknown_key: Option<SayFn>,
     /// Keys whose values are rebuilt from writes.
@@ -414,6 +421,11 @@ impl NodePlan {
 
     pub(crate) fn more(&self) -> &More {
         self.more.as_deref().unwrap_or_else(|| &NOTHING_MORE)
+    }
+
+    /// What it does to the world outside, when it may change something there.
+    pub(crate) fn outside(&self) -> Option<Effect> {
+        self.more().effect.filter(|effect| effect.is_outside())
     }
 
     pub(crate) fn say(&mut self, more: More) {

@@ -104,6 +104,7 @@ impl Graph {
             state: live.state.clone(),
             input,
             call: None,
+            instead: None,
         };
         let outcome = work.run(&context, None).await;
         let done = |writes: &Writes, asked| NodeRun {

@@ -129,6 +129,16 @@ pub(crate) fn options(
     })
 }
 
+/// What the document says of a node, for the engine.
+pub(crate) fn effect(effect: Effect) -> superstep::Effect {
+    match effect {
+        Effect::Pure => superstep::Effect::Pure,
+        Effect::Reads => superstep::Effect::Reads,
+        Effect::Idempotent => superstep::Effect::Idempotent,
+        Effect::Once => superstep::Effect::Once,
+    }
+}
+
 fn seconds(seconds: f64) -> Duration {
     // The document was checked: only absurd numbers are left, and they mean never.
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)

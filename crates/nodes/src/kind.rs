@@ -56,6 +56,15 @@ pub trait NodeKind: Send + Sync {
     fn check(&self, site: &mut Site<'_>);
     /// Makes the engine's node. Called for configs without errors only.
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic>;
+    /// What a node of these settings does to the world outside of the graph, when its record does not say.
+    fn effect(&self, config: &Map<String, Json>) -> superstep::Effect {
+        let _ = config;
+        superstep::Effect::Pure
+    }
+    /// Does [`check`](Self::check) find every state key that the node reads? Then its effect depends on these keys only.
+    fn reads_are_known(&self) -> bool {
+        false
+    }
     /// The graph that a node is inside, for kinds that draw one from their settings; `keys` are those around it.
     fn inside(&self, node: &str, config: &Map<String, Json>, keys: &Keys) -> Option<Document> {
         let _ = (node, config, keys);
@@ -101,6 +110,9 @@ pub struct Usage {
     pub reads: BTreeSet<String>,
     /// Keys it writes.
     pub writes: BTreeSet<String>,
+    /// True when it may read more than `reads` says: it uses the state as a whole.
+    #[serde(skip)]
+    pub whole: bool,
     /// Nodes that it may go to without an edge.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub leads: BTreeSet<String>,
@@ -366,6 +378,7 @@ impl Site<'_> {
                 return;
             }
         };
+        self.usage.whole |= uses.whole;
         for key in uses.keys {
             self.read(pointer, &key);
         }

@@ -15,7 +15,6 @@ pub mod kinds;
 mod leads;
 mod mcp;
 mod nested;
-mod once;
 mod program;
 pub mod provider;
 pub mod python;

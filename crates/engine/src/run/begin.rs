@@ -2,6 +2,7 @@
 
 use super::answers::is_interrupt_id;
 use super::*;
+use crate::effect::Began;
 use crate::entries::{Writer, add_command_writes};
 use crate::node::Target;
 
@@ -10,6 +11,7 @@ impl Loop {
     pub(super) async fn begin(&mut self, input: Input) -> Result<(), RunError> {
         let entry = self.enter().await?;
         let mut superseded = false;
+        let mut newest = None;
         // A checkpoint in which nothing was ever written is nothing to go on from.
         let written = |tuple: &CheckpointTuple| !tuple.checkpoint.channel_versions.is_empty();
         let has_checkpoint = entry.tuple.as_ref().is_some_and(written);
@@ -30,7 +32,8 @@ impl Loop {
                     // A branch off the past becomes the head, also when the clock was set back meanwhile.
                     self.shared.ids.follow(&head.id);
                 }
-                superseded = head.is_none_or(|head| head.id != tuple.checkpoint.id);
+                superseded = head.as_ref().is_none_or(|head| head.id != tuple.checkpoint.id);
+                newest = head.map(|head| head.id);
             }
             elsewhere = tuple.ns != self.shared.ns;
             self.load(tuple);
@@ -59,6 +62,14 @@ impl Loop {
         let edited = matches!(self.metadata.source, Source::Update | Source::Fork);
         let forks = has_checkpoint && ((travels && (!edited || superseded)) || elsewhere);
         if !self.shared.is_nested() {
+            let start = self.origin.as_ref().map(|(_, id)| id.clone());
+            let is_input = matches!(&input, Input::Value(value) if !value.is_null());
+            self.shared.past.begin(Began {
+                newest: newest.or_else(|| start.clone()),
+                start,
+                leaves: forks || is_input,
+                input: is_input,
+            });
             self.resuming = Some(resuming);
             if travels && has_checkpoint {
                 let base = self.live.base.as_ref();

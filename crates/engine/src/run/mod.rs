@@ -43,6 +43,7 @@ mod calls;
 mod counts;
 mod crew;
 mod deadline;
+mod effects;
 mod handlers;
 mod keep;
 mod report;
@@ -51,6 +52,7 @@ mod work;
 
 use calls::Calls;
 use deadline::Deadline;
+use effects::Decided;
 use keep::user_metadata;
 
 /// Why the loop stopped without an error.
@@ -106,6 +108,8 @@ pub(crate) struct Loop {
     given: HashMap<TaskId, Vec<Value>>,
     deadline: Deadline,
     tasks: Vec<Task>,
+    /// How tasks of the open step with an effect begin, by their place, where there is anything to say.
+    decided: HashMap<usize, Decided>,
     calls: Calls,
     /// Steps that were done without waiting for anything.
     on_the_spot: usize,
@@ -252,6 +256,7 @@ impl Loop {
             given: HashMap::new(),
             deadline: Deadline::default(),
             tasks: Vec::new(),
+            decided: HashMap::new(),
             calls: Calls::of(&shared),
             on_the_spot: 0,
             unmade: None,
@@ -378,8 +383,10 @@ impl Loop {
                 return Err(RunError::Cancelled);
             }
             self.deadline.check()?;
+            self.decide_effects().await?;
             self.emit_starts().await;
             self.take_all_cached().await?;
+            self.begin_effects().await?;
             let hidden = self.tasks.iter().all(|task| self.is_hidden(task));
             let span = match hidden {
                 true => Span::none(),

@@ -269,6 +269,9 @@ impl Loop {
                 return Ok(None);
             }
         };
+        if keeps && let Some(note) = self.effect_note(place) {
+            said.push((Channel::Named(reserved::EFFECT.into()), note));
+        }
         let leaves_something = done || !said.is_empty();
         if !done && leaves_something && !answered && self.given.contains_key(head.id()) {
             // It asks, or fails, before the stored answers that this run went back behind: they are used up.

@@ -19,7 +19,7 @@ impl Loop {
             .and_then(|channel| self.live.value(channel))
             .cloned();
         let (head, shared) = (task.head.clone(), self.shared.clone());
-        let context = NodeContext::new(
+        let mut context = NodeContext::new(
             head,
             place,
             shared,
@@ -27,10 +27,15 @@ impl Loop {
             self.answers_of(task),
             previous,
         );
+        let decided = self.decided.get(&place);
+        if let Some(decided) = decided {
+            context = context.decided(&decided.answers, decided.key.clone());
+        }
         let work = Work {
             state: self.live.state.clone(),
             input: task.input.clone(),
             call: self.calls.work.get(&place).cloned(),
+            instead: decided.and_then(|decided| decided.instead.clone()),
         };
         let content_limit = self.shared.config.content_limit;
         let span = if self.is_hidden(task) {
@@ -67,7 +72,7 @@ impl Loop {
     }
 
     /// Answers that were given to the task: stored ones, then one that names its question by id.
-    fn answers_of(&self, task: &Task) -> Vec<Value> {
+    pub(super) fn answers_of(&self, task: &Task) -> Vec<Value> {
         let by_id = self.shared.answers.by_id.get();
         let by_id = by_id.filter(|answers| !answers.is_empty());
         if self.given.is_empty() && by_id.is_none() {

@@ -20,7 +20,7 @@ pub(crate) use failure::{failure_of, repr};
 pub(crate) use output::{goto, write};
 pub(crate) use place::{Place, derived_task_id};
 pub(crate) use shown::{count_state_writes, result_of, result_view, return_of, targets, update_view};
-pub(crate) use work::{End, Outcome, Work, input_of};
+pub(crate) use work::{End, Instead, Outcome, Work, input_of};
 
 use place::{packet_path, task_id};
 

@@ -13,6 +13,7 @@ use crate::call::TaskFn;
 use crate::channel::packet;
 use crate::checkpoint::reserved::RETURN;
 use crate::context::NodeContext;
+use crate::effect::Effect;
 use crate::entries::add_message;
 use crate::live::{Channel, Writes};
 use crate::node::{Command, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, Target};
@@ -45,6 +46,17 @@ pub(crate) struct Work {
     pub(crate) input: Value,
     /// What a called task does; the task's node otherwise.
     pub(crate) call: Option<TaskFn>,
+    /// What happens instead of the node's work.
+    pub(crate) instead: Option<Instead>,
+}
+
+/// What happens instead of the work of a node.
+#[derive(Clone)]
+pub(crate) enum Instead {
+    /// It asks this, as its question of that number.
+    Ask(Value, usize),
+    /// It returned this.
+    Give(NodeOutput),
 }
 
 impl Work {
@@ -82,13 +94,26 @@ impl Work {
         }
         let head = context.head();
         let (plan, index) = (head.stage.plan(), head.node.unwrap_or_default());
-        let output = match stand_in.as_ref().or(plan.node(index).node.as_ref()) {
-            Some(node) => match node.run(context.clone(), self.input).await {
+        let once = plan.node(index).more().effect == Some(Effect::Once);
+        let output = match (self.instead, stand_in.as_ref().or(plan.node(index).node.as_ref())) {
+            (Some(Instead::Ask(question, index)), _) => {
+                return Err(NodeError::Interrupt(Interrupted::Question { question, index }));
+            }
+            (Some(Instead::Give(output)), _) => output,
+            (None, Some(node)) => match node.run(context.clone(), self.input).await {
+                // The answer would find a node that began already, and could not be told from a broken one.
+                Err(NodeError::Interrupt(_)) if once => {
+                    let name = &plan.node(index).name;
+                    let why = format!(
+                        "node {name}: a node with the effect `once` cannot ask in the middle of its work. Ask in a node before it"
+                    );
+                    return Err(NodeError::new("EffectError", why));
+                }
                 // What a nested graph sent up is this node's output.
                 Err(NodeError::Parent(up)) if up.arrived => NodeOutput::Command(*up.command),
                 ended => ended?,
             },
-            None => output_of_start(self.input),
+            (None, None) => output_of_start(self.input),
         };
         for (key, message) in context.take_pushed() {
             add_message(plan, &plan.node(index).name, &key, &message, writes)

@@ -6,6 +6,7 @@ mod channels;
 mod commits;
 mod compile;
 mod deltas;
+mod effects;
 mod ends;
 mod failures;
 mod handlers;

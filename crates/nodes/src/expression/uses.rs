@@ -12,6 +12,8 @@ use super::jinja::JINJA;
 pub struct Uses {
     /// Members of `state` or `input`.
     pub keys: BTreeSet<String>,
+    /// True when `state` or `input` is used as a whole, or by a name that is not known before.
+    pub whole: bool,
     /// Variables that are neither.
     pub names: BTreeSet<String>,
     /// Filters that do not exist.
@@ -129,7 +131,8 @@ impl Uses {
                 (Some("state" | "input"), Some(key)) => {
                     uses.keys.insert(key.to_owned());
                 }
-                (Some("state" | "input"), None) | (None, _) => {}
+                (Some("state" | "input"), None) => uses.whole = true,
+                (None, _) => {}
                 (Some(name), _) if JINJA.globals().any(|(global, _)| global == name) => {}
                 (Some(name), _) => {
                     uses.names.insert(name.to_owned());

@@ -223,6 +223,13 @@ impl NodeKind for Code {
         }
     }
 
+    fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
+        match crate::kind::parse::<CodeConfig>(config) {
+            Ok(config) if config.language == Language::JavaScript => superstep::Effect::Pure,
+            _ => superstep::Effect::Unknown,
+        }
+    }
+
     fn check(&self, site: &mut Site<'_>) {
         let Some(config) = site.parse::<CodeConfig>() else {
             return;

@@ -104,6 +104,17 @@ impl NodeKind for Http {
         }
     }
 
+    fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
+        match crate::kind::parse::<HttpConfig>(config) {
+            Ok(config) if config.method == HttpMethod::Get => superstep::Effect::Reads,
+            _ => superstep::Effect::Unknown,
+        }
+    }
+
+    fn reads_are_known(&self) -> bool {
+        true
+    }
+
     fn check(&self, site: &mut Site<'_>) {
         let Some(config) = site.parse::<HttpConfig>() else {
             return;
@@ -292,7 +303,7 @@ impl HttpNode {
             _ => None,
         };
         if self.keyed
-            && let Ok(key) = HeaderValue::from_str(context.info().task_id.as_str())
+            && let Ok(key) = HeaderValue::from_str(context.effect_key())
         {
             headers.insert("idempotency-key", key);
         }

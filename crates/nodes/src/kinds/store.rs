@@ -146,6 +146,19 @@ impl NodeKind for StoreKind {
         }
     }
 
+    fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
+        match crate::kind::parse::<StoreSettings>(config) {
+            Ok(config) if config.action.of_one() && config.action != Action::Get => {
+                superstep::Effect::Unknown
+            }
+            _ => superstep::Effect::Reads,
+        }
+    }
+
+    fn reads_are_known(&self) -> bool {
+        true
+    }
+
     fn check(&self, site: &mut Site<'_>) {
         let Some(config) = site.parse::<StoreSettings>() else {
             return;

@@ -19,7 +19,7 @@ use superstep::{
     BoxFuture, Graph, GraphPlace, MemoryCache, Node, NodeContext, NodeError, NodeOptions, NodeOutput, START,
     StateGraph, Value,
 };
-use superstep_document::{Diagnostic, Document, Edge, Effect, Fallback, NOTE, NodeSpec};
+use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 
 use crate::access::Access;
 use crate::conduct;
@@ -31,7 +31,6 @@ use crate::kinds::{
 };
 use crate::mcp::Hub;
 use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
-use crate::once::Once;
 use crate::provider::{Exchanges, Recordings};
 use crate::python::Pythons;
 use crate::route;
@@ -373,10 +372,6 @@ impl Registry {
             let touches = found.accesses.contains_key(&format!("node:{id}"));
             Some(built.map(|node| {
                 let mut node = node;
-                if spec.conduct.effect == Some(Effect::Once) {
-                    let name = id.into();
-                    node = Arc::new(Once { name, node });
-                }
                 if touches {
                     node = Arc::new(Redacted(node));
                 }
@@ -407,7 +402,18 @@ impl Registry {
                     let world = format!("{:?} {:?}", environment.folder, runs.files);
                     conduct::identity(&[&spec.kind, &config, &world], &own)
                 };
-                let options = conduct::options(id, &spec.conduct, identity, stand_in)?;
+                let mut options = conduct::options(id, &spec.conduct, identity, stand_in)?;
+                if let Some(entry) = self.kinds.get(spec.kind.as_str()) {
+                    let effect = spec.conduct.effect.map(conduct::effect);
+                    options = options.effect(effect.unwrap_or_else(|| entry.kind.effect(&spec.config)));
+                    let usage = found
+                        .usage
+                        .get(&format!("node:{id}"))
+                        .filter(|usage| !usage.whole);
+                    if let Some(usage) = usage.filter(|_| entry.kind.reads_are_known()) {
+                        options = options.effect_keys(usage.reads.iter().map(String::as_str));
+                    }
+                }
                 let leads = found.usage.get(&format!("node:{id}")).map(|usage| &usage.leads);
                 let known = leads
                     .into_iter()

@@ -212,6 +212,14 @@ impl NodeKind for Tools {
         }
     }
 
+    fn effect(&self, config: &serde_json::Map<String, Json>) -> superstep::Effect {
+        let inside = |tool: &ToolConfig| tool.python.is_none() && tool.http.is_none();
+        match crate::kind::parse::<ToolsConfig>(config) {
+            Ok(config) if config.mcp.is_empty() && config.tools.iter().all(inside) => superstep::Effect::Pure,
+            _ => superstep::Effect::Unknown,
+        }
+    }
+
     fn check(&self, site: &mut Site<'_>) {
         let Some(config) = site.parse::<ToolsConfig>() else {
             return;
