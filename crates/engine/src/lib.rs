@@ -94,7 +94,7 @@ pub use node::{
 };
 pub use options::NodeOptions;
 pub use progress::{Progress, Watch};
-pub use questions::{questions, withdraw};
+pub use questions::{questions, waiting_questions, withdraw};
 pub use request::{Drain, Durability, Input, Output, RunConfig, RunResult, RunStatus, StateRef};
 pub use retry::{RetryOn, RetryPolicy, is_retryable};
 pub use running::Run;

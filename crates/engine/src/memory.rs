@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Bound;
 use std::sync::{PoisonError, RwLock};
 
 use async_trait::async_trait;
@@ -12,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::checkpoint::{
     Checkpoint, CheckpointHead, CheckpointTuple, Checkpointer, Commit, ListQuery, PendingWrite, StorageError,
-    TaskStatus, TaskWrites, Write,
+    TaskStatus, TaskWrites, Waiting, WaitingQuery, Write, reserved,
 };
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::node::BoxFuture;
@@ -26,7 +27,46 @@ use crate::value::Value;
 /// Keeps checkpoints in memory.
 #[derive(Debug, Default)]
 pub struct MemorySaver {
-    threads: RwLock<BTreeMap<ThreadId, Thread>>,
+    state: RwLock<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    threads: BTreeMap<ThreadId, Thread>,
+    waiting: Asking,
+}
+
+/// Checkpoints of outermost graphs whose questions wait, with how many of their tasks ask.
+#[derive(Debug, Default)]
+struct Asking {
+    by_place: BTreeMap<(CheckpointId, ThreadId), u32>,
+    tasks: u64,
+}
+
+impl Asking {
+    /// So many tasks of a checkpoint ask now.
+    fn note(&mut self, thread: &ThreadId, id: &CheckpointId, tasks: u32) {
+        let place = (id.clone(), thread.clone());
+        let before = match tasks {
+            0 => self.by_place.remove(&place),
+            tasks => self.by_place.insert(place, tasks),
+        };
+        self.tasks = self.tasks + u64::from(tasks) - u64::from(before.unwrap_or(0));
+    }
+
+    /// What a thread has was replaced: these are the checkpoints of its outermost graph now.
+    fn renew(&mut self, thread: &ThreadId, root: Option<&Space>) {
+        self.by_place.retain(|(_, of), tasks| {
+            let other = of != thread;
+            self.tasks -= if other { 0 } else { u64::from(*tasks) };
+            other
+        });
+        for stored in root.into_iter().flat_map(|space| &space.0) {
+            if stored.asking > 0 {
+                self.note(thread, &stored.checkpoint.id, stored.asking);
+            }
+        }
+    }
 }
 
 type Thread = BTreeMap<Name, Space>;
@@ -68,6 +108,8 @@ struct Stored {
     tasks: SmallVec<[TaskRows; 1]>,
     /// Where each task is in the list, when there are more than a look can take in.
     places: Option<Box<Places>>,
+    /// How many of them ask a question that waits.
+    asking: u32,
 }
 
 type Places = HashMap<TaskId, usize, foldhash::fast::RandomState>;
@@ -83,12 +125,19 @@ struct TaskRows {
     writes: Vec<Write>,
 }
 
+impl TaskRows {
+    fn status(&self) -> TaskStatus {
+        TaskStatus::of(&self.id, self.writes.iter().map(|write| &*write.channel))
+    }
+}
+
 impl Stored {
     fn new(checkpoint: Checkpoint) -> Self {
         Self {
             checkpoint,
             tasks: SmallVec::new(),
             places: None,
+            asking: 0,
         }
     }
 
@@ -99,7 +148,26 @@ impl Stored {
         }
     }
 
+    /// True when it may change whether the task asks: one that does not goes on not asking, whatever else it writes.
+    fn may_ask(&self, task: &TaskWrites) -> bool {
+        let asks = |write: &Write| matches!(&*write.channel, reserved::INTERRUPT | reserved::ASKED_AGAIN);
+        self.asking > 0 || task.writes.iter().any(|write| write.idx < 0 && asks(write))
+    }
+
     fn add(&mut self, task: TaskWrites) {
+        if !self.may_ask(&task) {
+            self.keep(task);
+            return;
+        }
+        let place = self.place(&task.task_id);
+        let before = place.is_some_and(|place| self.tasks[place].status().interrupted);
+        let place = self.keep(task);
+        let now = self.tasks[place].status().interrupted;
+        self.asking = self.asking + u32::from(now) - u32::from(before);
+    }
+
+    /// Adds what a task wrote; gives its place.
+    fn keep(&mut self, task: TaskWrites) -> usize {
         let place = self.place(&task.task_id).unwrap_or_else(|| {
             let place = self.tasks.len();
             if let Some(places) = &mut self.places {
@@ -120,7 +188,7 @@ impl Stored {
         let rows = &mut self.tasks[place];
         if rows.writes.is_empty() && task.writes.is_sorted_by(|a, b| a.idx < b.idx) {
             rows.writes = task.writes;
-            return;
+            return place;
         }
         for write in task.writes {
             match rows.writes.binary_search_by_key(&write.idx, |row| row.idx) {
@@ -129,12 +197,13 @@ impl Stored {
                 Err(place) => rows.writes.insert(place, write),
             }
         }
+        place
     }
 
-    fn tuple(&self, thread: &ThreadId, ns: &Name) -> CheckpointTuple {
+    fn pending_writes(&self) -> Vec<PendingWrite> {
         let mut tasks: Vec<_> = self.tasks.iter().collect();
         tasks.sort_by(|a, b| (&a.path, &a.id).cmp(&(&b.path, &b.id)));
-        let pending_writes = tasks
+        tasks
             .into_iter()
             .flat_map(|rows| {
                 rows.writes.iter().map(|write| PendingWrite {
@@ -143,19 +212,22 @@ impl Stored {
                     write: write.clone(),
                 })
             })
-            .collect();
+            .collect()
+    }
+
+    fn tuple(&self, thread: &ThreadId, ns: &Name) -> CheckpointTuple {
         CheckpointTuple {
             thread: thread.clone(),
             ns: ns.clone(),
             checkpoint: self.checkpoint.clone(),
-            pending_writes,
+            pending_writes: self.pending_writes(),
         }
     }
 
     fn head(&self, ns: &Name) -> CheckpointHead {
         let (mut interrupted, mut failed) = (0, 0);
         for rows in &self.tasks {
-            let status = TaskStatus::of(&rows.id, rows.writes.iter().map(|write| &*write.channel));
+            let status = rows.status();
             interrupted += u32::from(status.interrupted);
             failed += u32::from(status.failed);
         }
@@ -180,16 +252,17 @@ impl MemorySaver {
         Self::default()
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<ThreadId, Thread>> {
-        self.threads.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<ThreadId, Thread>> {
-        self.threads.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn select<T>(&self, query: &ListQuery, make: impl Fn(&ThreadId, &Name, &Stored) -> T) -> Vec<T> {
-        let threads = self.read();
+        let state = self.read();
+        let threads = &state.threads;
         let limit = query.limit.unwrap_or(usize::MAX);
         let spaces: Vec<(&ThreadId, &Name, &Space)> = threads
             .iter()
@@ -231,7 +304,8 @@ fn summary(thread: &ThreadId, spaces: &Thread) -> Option<ThreadSummary> {
     })
 }
 
-fn apply(threads: &mut BTreeMap<ThreadId, Thread>, commit: Commit) -> Result<(), StorageError> {
+fn apply(state: &mut State, commit: Commit) -> Result<(), StorageError> {
+    let State { threads, waiting } = state;
     let Commit {
         thread,
         ns,
@@ -252,15 +326,23 @@ fn apply(threads: &mut BTreeMap<ThreadId, Thread>, commit: Commit) -> Result<(),
     if put.is_none() && writes.is_empty() {
         return Ok(());
     }
+    let counts = ns.is_empty();
     let space = match space.take() {
         Some(space) => space,
-        None => threads.entry(thread).or_default().entry(ns).or_default(),
+        None => threads.entry(thread.clone()).or_default().entry(ns).or_default(),
+    };
+    let mut add = |stored: &mut Stored, task: TaskWrites| {
+        let before = stored.asking;
+        stored.add(task);
+        if counts && stored.asking != before {
+            waiting.note(&thread, &stored.checkpoint.id, stored.asking);
+        }
     };
     // Writes are mostly those of the step that led to the checkpoint, on what is the newest one before it.
     let mut later = Vec::new();
     for task in writes {
         match space.place(&task.checkpoint_id) {
-            Ok(place) => space.0[place].add(task),
+            Ok(place) => add(&mut space.0[place], task),
             Err(_) => later.push(task),
         }
     }
@@ -269,7 +351,7 @@ fn apply(threads: &mut BTreeMap<ThreadId, Thread>, commit: Commit) -> Result<(),
     }
     for task in later {
         if let Ok(place) = space.place(&task.checkpoint_id) {
-            space.0[place].add(task);
+            add(&mut space.0[place], task);
         }
     }
     Ok(())
@@ -296,8 +378,12 @@ impl Checkpointer for MemorySaver {
         ns: &str,
         id: Option<&CheckpointId>,
     ) -> Result<Option<CheckpointTuple>, StorageError> {
-        let threads = self.read();
-        let Some((ns, space)) = threads.get(thread).and_then(|spaces| spaces.get_key_value(ns)) else {
+        let state = self.read();
+        let Some((ns, space)) = state
+            .threads
+            .get(thread)
+            .and_then(|spaces| spaces.get_key_value(ns))
+        else {
             return Ok(None);
         };
         let stored = match id {
@@ -316,8 +402,9 @@ impl Checkpointer for MemorySaver {
     }
 
     async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
-        let threads = self.read();
-        let mut found: Vec<ThreadSummary> = threads
+        let state = self.read();
+        let mut found: Vec<ThreadSummary> = state
+            .threads
             .iter()
             .filter_map(|(thread, spaces)| summary(thread, spaces))
             .filter(|thread| query.matches(thread))
@@ -328,17 +415,62 @@ impl Checkpointer for MemorySaver {
     }
 
     async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
-        let threads = self.read();
-        Ok(threads.get(thread).and_then(|spaces| summary(thread, spaces)))
+        let state = self.read();
+        Ok(state
+            .threads
+            .get(thread)
+            .and_then(|spaces| summary(thread, spaces)))
+    }
+
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        let State { threads, waiting } = &*self.read();
+        let begin = match &query.after {
+            Some(after) => Bound::Excluded(after),
+            None => Bound::Unbounded,
+        };
+        let found = waiting
+            .by_place
+            .range((begin, Bound::Unbounded))
+            .filter(|((_, thread), _)| query.thread.as_ref().is_none_or(|wanted| wanted == thread));
+        let shown = found.filter_map(|((id, thread), tasks)| {
+            let space = threads.get(thread)?.get("")?;
+            let stored = space.get(id)?;
+            Some(Waiting {
+                thread: thread.clone(),
+                checkpoint: id.clone(),
+                ts: stored.checkpoint.ts.clone(),
+                tasks: *tasks,
+                is_newest: space.newest()?.checkpoint.id == *id,
+            })
+        });
+        Ok(shown.take(query.limit.unwrap_or(usize::MAX)).collect())
+    }
+
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        Ok(self.read().waiting.tasks)
+    }
+
+    async fn writes(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, StorageError> {
+        let state = self.read();
+        let space = state.threads.get(thread).and_then(|spaces| spaces.get(ns));
+        let stored = space.and_then(|space| space.get(id));
+        Ok(stored.map(Stored::pending_writes).unwrap_or_default())
     }
 
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
-        self.write().remove(thread);
+        let mut state = self.write();
+        state.threads.remove(thread);
+        state.waiting.renew(thread, None);
         Ok(())
     }
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
-        let mut threads = self.write();
+        let State { threads, waiting } = &mut *self.write();
         if from == to {
             return Ok(());
         }
@@ -352,12 +484,16 @@ impl Checkpointer for MemorySaver {
                 space.add(stored);
             }
         }
+        waiting.renew(to, target.get(""));
         Ok(())
     }
 
     async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
         progress.at(0, 1)?;
-        let mut all = self.write();
+        let State {
+            threads: all,
+            waiting,
+        } = &mut *self.write();
         let mut removal = Removal::default();
         let named = |thread: &ThreadId| match &pruning.scope {
             Scope::Threads(threads, _) => threads.contains(thread),
@@ -382,8 +518,11 @@ impl Checkpointer for MemorySaver {
                 removal.checkpoints += doomed.len() as u64;
                 left |= doomed.len() < links.len();
                 let doomed: HashSet<CheckpointId> = doomed.into_iter().map(|link| link.id.clone()).collect();
-                if !pruning.dry_run {
+                if !pruning.dry_run && !doomed.is_empty() {
                     space.0.retain(|stored| !doomed.contains(&stored.checkpoint.id));
+                    if ns.is_empty() {
+                        waiting.renew(thread, Some(space));
+                    }
                 }
             }
             removal.threads += u64::from(!left);
@@ -396,7 +535,8 @@ impl Checkpointer for MemorySaver {
     }
 
     async fn usage(&self) -> Result<Usage, StorageError> {
-        let all = self.read();
+        let state = self.read();
+        let all = &state.threads;
         let mut usage = Usage::default();
         for (thread, spaces) in all.iter() {
             let found = lens(spaces).checkpoints;
@@ -415,12 +555,13 @@ impl Checkpointer for MemorySaver {
     }
 
     async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        Ok(self.read().get(thread).map(lens).unwrap_or_default())
+        Ok(self.read().threads.get(thread).map(lens).unwrap_or_default())
     }
 
     async fn verify_watched(&self, _: bool, progress: &Progress) -> Result<Integrity, StorageError> {
         progress.at(0, 1)?;
-        let all = self.read();
+        let state = self.read();
+        let all = &state.threads;
         let checkpoints = all.values().flat_map(|spaces| spaces.values());
         Ok(Integrity {
             threads: all.len() as u64,

@@ -73,6 +73,9 @@ pub(crate) struct Shared {
     pub(crate) answers: Arc<Answers>,
     /// Set when the run goes back in time: nested graphs then start from what they held at that time.
     pub(crate) replay: OnceLock<Arc<Replay>>,
+    /// Set when the run goes on at a checkpoint that its thread has moved past, which is this one: nested graphs that
+    /// began there go on where they were.
+    pub(crate) kept_at: OnceLock<CheckpointId>,
     /// Set when the run starts at a checkpoint of a nested graph.
     pub(crate) address: OnceLock<Arc<Address>>,
     /// What was done on other branches of the thread.
@@ -118,6 +121,7 @@ impl Shared {
             within: None,
             answers: Arc::default(),
             replay: OnceLock::new(),
+            kept_at: OnceLock::new(),
             address: OnceLock::new(),
             past: Arc::default(),
             pulse: None,
@@ -236,6 +240,7 @@ pub(crate) async fn enter(
     plan: &Plan,
     saver: &dyn Checkpointer,
     thread: &ThreadId,
+    resuming: Option<bool>,
 ) -> Result<Entry, StorageError> {
     if let Some((ns, id)) = shared.address.get().and_then(|address| address.take(&shared.ns)) {
         return Ok(Entry {
@@ -243,6 +248,14 @@ pub(crate) async fn enter(
             addressed: true,
             exact: true,
             forget_resuming: false,
+        });
+    }
+    if let (Some(kept), Some(true)) = (shared.kept_at.get(), resuming) {
+        let tuple = kept_by(shared, plan, saver, thread, kept).await?;
+        return Ok(Entry {
+            addressed: tuple.is_some(),
+            tuple,
+            ..Entry::default()
         });
     }
     let replay = shared.replay.get();
@@ -256,6 +269,37 @@ pub(crate) async fn enter(
         exact: false,
         forget_resuming: replay.is_some(),
     })
+}
+
+/// Where a nested graph was when the thread moved past the checkpoint that the run goes on at: a stateful one has stored
+/// what it did on other branches since. One that had not begun there starts from what it had before.
+async fn kept_by(
+    shared: &Shared,
+    plan: &Plan,
+    saver: &dyn Checkpointer,
+    thread: &ThreadId,
+    kept: &CheckpointId,
+) -> Result<Option<CheckpointTuple>, StorageError> {
+    let newest = ListQuery {
+        thread: Some(thread.clone()),
+        ns: Some(shared.ns.clone()),
+        limit: Some(1),
+        ..ListQuery::default()
+    };
+    let there = ListQuery {
+        filter: [("parents", Value::Object(shared.parents.clone()))]
+            .into_iter()
+            .collect(),
+        ..newest.clone()
+    };
+    if let Some(tuple) = delta::list(plan, saver, &there).await?.into_iter().next() {
+        return Ok(Some(tuple));
+    }
+    let earlier = ListQuery {
+        before: Some(kept.clone()),
+        ..newest
+    };
+    Ok(delta::list(plan, saver, &earlier).await?.into_iter().next())
 }
 
 /// Notes which tasks of a new branch continue which of the old one: `before` holds their paths and namespaces.
@@ -352,6 +396,7 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
             .or_else(|| Some(info.checkpoint_ns.as_str().into())),
         answers: outer.answers.clone(),
         replay: outer.replay.clone(),
+        kept_at: outer.kept_at.clone(),
         address: outer.address.clone(),
         past: outer.past.clone(),
         pulse: context.pulse(),

@@ -25,6 +25,8 @@ pub(crate) struct Persister {
     worker: Option<mpsc::Sender<Order>>,
     /// Task writes that wait for the checkpoint of their step.
     held: Vec<TaskWrites>,
+    /// Withdrawals of questions, which go with the next commit.
+    withdrawn: Vec<TaskWrites>,
     /// A checkpoint that is stored with the next one.
     ahead: Option<Commit>,
     /// With `Exit`: the newest checkpoint.
@@ -79,6 +81,7 @@ impl Persister {
             durability,
             worker: None,
             held: Vec::new(),
+            withdrawn: Vec::new(),
             ahead: None,
             last: None,
             deltas: Vec::new(),
@@ -117,6 +120,11 @@ impl Persister {
         Ok(())
     }
 
+    /// A question of another checkpoint, or of the one that is left, waits no more once the next commit is stored.
+    pub(crate) fn withdraw(&mut self, withdrawal: TaskWrites) {
+        self.withdrawn.push(withdrawal);
+    }
+
     /// Stores what waits for its step's checkpoint, because other tasks of the step take longer.
     pub(crate) async fn release(&mut self) -> Result<(), RunError> {
         if self.held.is_empty() || self.durability == Durability::Exit {
@@ -128,8 +136,9 @@ impl Persister {
     }
 
     fn take_held(&mut self, put: Option<Put>) -> Commit {
-        let held = std::mem::take(&mut self.held);
-        self.commit(held, put)
+        let mut writes = std::mem::take(&mut self.withdrawn);
+        writes.append(&mut self.held);
+        self.commit(writes, put)
     }
 
     /// A new checkpoint, with the writes that led to it. One that may wait is stored with the next one, in one
@@ -229,10 +238,11 @@ impl Persister {
                     task.checkpoint_id = anchor.unwrap_or_else(|| put.checkpoint.id.clone());
                 }
             }
+            deltas.append(&mut self.withdrawn);
             let commit = self.commit(deltas, Some(put));
             self.enqueue(commit).await?;
         }
-        if !self.held.is_empty() {
+        if !self.held.is_empty() || !self.withdrawn.is_empty() {
             let commit = self.take_held(None);
             self.enqueue(commit).await?;
         }

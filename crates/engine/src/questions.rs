@@ -53,6 +53,13 @@ pub(crate) fn waiting_tasks(pending: &[PendingWrite]) -> impl Iterator<Item = &[
         .filter(waits)
 }
 
+/// The questions that wait among the pending writes of a checkpoint, by the first write of the task that asks them.
+pub fn waiting_questions(pending: &[PendingWrite]) -> Vec<(&PendingWrite, Vec<Interrupt>)> {
+    waiting_tasks(pending)
+        .map(|writes| (&writes[0], questions(writes)))
+        .collect()
+}
+
 /// The write that withdraws the questions of a task.
 pub(crate) fn withdrawal(checkpoint: &CheckpointId, of: &PendingWrite, note: Value) -> TaskWrites {
     TaskWrites {

@@ -20,6 +20,7 @@ use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes, load, stored_writes};
 use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::NodeIx;
+use crate::questions::{waiting_tasks, withdrawal};
 use crate::request::{RunConfig, StateRef};
 use crate::snapshot;
 use crate::task::{self, Place, Stage, Task, applied_of};
@@ -168,6 +169,23 @@ impl<'a> Edit<'a> {
         self.base.as_ref().map_or(&[], |base| &base.pending_writes)
     }
 
+    /// What says that questions of the base wait no more: the edit is in their place.
+    fn withdrawals(&self, why: &str, of: impl Fn(&TaskId) -> bool) -> Vec<TaskWrites> {
+        let (Some(base), true) = (&self.base, self.ns.is_empty()) else {
+            return Vec::new();
+        };
+        let note: Object = [
+            ("why", Value::from(why)),
+            ("at", iso8601(self.graph.clock.now_ms()).into()),
+        ]
+        .into_iter()
+        .collect();
+        waiting_tasks(&base.pending_writes)
+            .filter(|writes| of(&writes[0].task_id))
+            .map(|writes| withdrawal(&base.checkpoint.id, &writes[0], note.clone().into()))
+            .collect()
+    }
+
     /// Applies what finished tasks of the open step wrote and drops the others.
     fn clear(&mut self, notes: &Object) -> Result<Updated, RunError> {
         let (mut live, base_id, step) = self.start();
@@ -189,7 +207,7 @@ impl<'a> Edit<'a> {
             step,
             reserved::END.into(),
             notes,
-            Vec::new(),
+            self.withdrawals("edit", |_| true),
         ))
     }
 
@@ -223,7 +241,7 @@ impl<'a> Edit<'a> {
             step,
             reserved::INPUT.into(),
             &update.metadata,
-            Vec::new(),
+            self.withdrawals("input", |_| true),
         ))
     }
 
@@ -308,6 +326,7 @@ impl<'a> Edit<'a> {
         let mut notes = Object::new();
         let mut ran: Vec<(Name, NodeIx, Name, Writes)> = Vec::with_capacity(updates.len());
         let mut filed = Vec::new();
+        let mut edited = Vec::new();
         for (position, (update, node)) in updates.into_iter().zip(nodes).enumerate() {
             let name = plan.node(node).name.clone();
             let task = match &update.task_id {
@@ -343,6 +362,7 @@ impl<'a> Edit<'a> {
                     ..Command::default()
                 }),
             };
+            edited.push(task_id.clone());
             let mut writes = Writes::new();
             task::write(&plan, &live.state.clone(), node, output, &context, &mut writes)
                 .await
@@ -377,6 +397,11 @@ impl<'a> Edit<'a> {
         if !self.files || self.base.is_none() {
             filed.clear();
         }
+        let unanswered = |task: &TaskId| {
+            edited.contains(task) && !filed.iter().any(|writes: &TaskWrites| writes.task_id == *task)
+        };
+        let withdrawn = self.withdrawals("edit", unanswered);
+        filed.extend(withdrawn);
         Ok(self.save(live, Source::Update, step, as_node, &notes, filed))
     }
 

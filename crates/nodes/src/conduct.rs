@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep::{
-    CachePolicy, Node, NodeContext, NodeOptions, RefreshOn, RetryPolicy, Timeout, Value, is_retryable,
+    CachePolicy, Failure, Node, NodeContext, NodeOptions, RefreshOn, RetryPolicy, Timeout, Value,
+    is_retryable,
 };
 use superstep_document::{Cache, Conduct, Diagnostic, Edge, Effect, Fallback, NodeTimeout, Retry};
 
@@ -161,6 +162,28 @@ fn retry(retry: &Retry) -> RetryPolicy {
             None => is_retryable(&failure.class) && !FUTILE.contains(&&*failure.class),
         }),
     }
+}
+
+/// Why a node that is tried again was not after this failure, for a person; `None` when it may be, or never is.
+pub fn not_retried(conduct: &Conduct, failure: &Failure) -> Option<String> {
+    if conduct.retry.is_empty()
+        || conduct
+            .retry
+            .iter()
+            .any(|policy| retry(policy).retry_on.wants(failure))
+    {
+        return None;
+    }
+    let (class, named) = (
+        &failure.class,
+        conduct.retry.iter().any(|policy| policy.retry_on.is_some()),
+    );
+    Some(match named {
+        true => format!("Not tried again: {class} is not named in `retry_on`."),
+        false => format!(
+            "Not tried again: {class} is not among the errors that may pass. Name it in `retry_on` to try it again."
+        ),
+    })
 }
 
 fn timeout(limits: &NodeTimeout) -> Timeout {

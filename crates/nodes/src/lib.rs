@@ -31,6 +31,7 @@ mod view;
 mod web;
 
 pub use access::{Access, Grants, UnknownAccess};
+pub use conduct::not_retried;
 pub use durable::is_own_record;
 pub use kind::{KindInfo, NodeKind, Usage};
 pub use nested::{NestedError, Stamp};

@@ -20,3 +20,6 @@ pub(crate) fn aside(text: &str) -> Object {
 pub(crate) fn passed_over(thread: &ThreadId, error: &StorageError) {
     tracing::error!(%thread, %error, "a list goes on without what cannot be read of a thread; `verify` says more");
 }
+
+/// What is stored beside a question of an older release that a new input came after.
+pub(crate) const ABANDONED: &str = r#"{"why":"a new input came after it"}"#;

@@ -66,7 +66,7 @@ macro_rules! for_each_command {
             "work.cancel" => work_cancel(CancelWork) -> Empty,
             "inbox.list" => inbox_list(ListInbox) -> Inbox,
             "question.withdraw" => question_withdraw(WithdrawQuestion) -> Empty,
-            "inbox.changes" => inbox_changes(ThreadRef) -> Changes,
+            "inbox.changes" => inbox_changes(ReadChanges) -> Changes,
         }
     };
 }

@@ -394,7 +394,7 @@ impl Workbench {
             drop(idle);
         }
         self.hub.publish(AppEvent::Storage);
-        self.publish_inbox().await;
+        self.publish_inbox(None);
         self.storage_info(Empty {}).await
     }
 }

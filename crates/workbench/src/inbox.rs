@@ -1,21 +1,16 @@
-//! Questions that wait for a person, of all threads.
+//! One question that waits for a person: what it says, what changed since, and taking it back.
 
 use std::sync::Arc;
 
-use superstep::{
-    Interrupt, InterruptId, Object, StateRef, TaskSnapshot, ThreadQuery, ThreadStatus, ThreadSummary, Value,
-    reserved,
-};
+use superstep::{Interrupt, InterruptId, Object, Value};
 
 use crate::Workbench;
-use crate::documents::blocking;
 use crate::files;
-use crate::ledger::ThreadRow;
 use crate::lineage::Lineage;
-use crate::threads::{no_thread, problem};
+use crate::threads::{RUN_ID, no_thread, problem};
 use crate::wire::{
-    AppEvent, Asked, Changes, CheckpointRef, Choice, Compare, Empty, Inbox, InterruptView, Json, ListInbox,
-    Problem, Question, ThreadRef, WithdrawQuestion,
+    Asked, Changes, CheckpointRef, Choice, Compare, Empty, InterruptView, Json, Problem, ReadChanges,
+    WithdrawQuestion,
 };
 
 pub(crate) fn interrupt_view(interrupt: &Interrupt) -> InterruptView {
@@ -77,53 +72,20 @@ pub(crate) fn asked(value: &Value) -> Asked {
     }
 }
 
-impl Workbench {
-    pub(crate) async fn inbox_list(self: &Arc<Self>, _: ListInbox) -> Result<Inbox, Problem> {
-        let summaries = self.asking().await?;
-        let ids: Vec<&str> = summaries.iter().map(|summary| summary.thread.as_str()).collect();
-        let (mut rows, runs) = (self.ledger.threads(&ids)?, self.ledger.last_runs(&ids)?);
-        let mut questions = Vec::new();
-        for summary in &summaries {
-            let id = summary.thread.as_str();
-            let answered = self.runs.answering(id);
-            if !rows.contains_key(id) {
-                rows.insert(id.to_owned(), self.adopt(summary).await?);
-            }
-            let view = self.thread_view(summary, rows.get(id), runs.get(id))?;
-            let since = runs
-                .get(id)
-                .and_then(|run| run.ended_at.clone())
-                .unwrap_or_else(|| summary.head.ts.clone());
-            for (node, interrupt) in self.waiting(summary, rows.get(id)).await? {
-                if answered.iter().any(|id| id == interrupt.id.as_str()) {
-                    continue;
-                }
-                questions.push(Question {
-                    interrupt_id: interrupt.id.to_string(),
-                    thread_id: id.to_owned(),
-                    thread_title: view.title.clone(),
-                    graph_name: view.graph_name.clone(),
-                    graph_path: view.graph_path.clone(),
-                    node,
-                    asked: asked(&interrupt.value),
-                    checkpoint_id: summary.head.id.to_string(),
-                    branch: None,
-                    since: since.clone(),
-                });
-            }
-        }
-        questions.sort_by(|a, b| (&a.since, &a.interrupt_id).cmp(&(&b.since, &b.interrupt_id)));
-        Ok(Inbox {
-            waiting: u32::try_from(questions.len()).unwrap_or(u32::MAX),
-            questions,
-            next: None,
-        })
-    }
+/// Somebody else was first.
+pub(crate) fn already_answered(message: &str) -> Problem {
+    Problem::new("already-answered", message).remedy("Look at the inbox again.")
+}
 
+impl Workbench {
     pub(crate) async fn question_withdraw(
         self: &Arc<Self>,
         request: WithdrawQuestion,
     ) -> Result<Empty, Problem> {
+        let being_answered = |answering: Vec<String>| answering.contains(&request.interrupt_id);
+        if being_answered(self.runs.answering(&request.thread_id)) {
+            return Err(already_answered("The question is being answered at this moment."));
+        }
         let _slot = self.reserve(&request.thread_id)?;
         let mut note: Object = [("at", Value::from(files::now()))].into_iter().collect();
         if let Some(name) = self.preferences.settings().name {
@@ -142,25 +104,40 @@ impl Workbench {
         .await
         .map_err(|e| problem(&e.into()))?;
         if withdrawn == 0 {
-            return Err(Problem::new(
-                "already-answered",
+            return Err(already_answered(
                 "The question does not wait any more: it was answered or withdrawn.",
-            )
-            .remedy("Look at the inbox again."));
+            ));
         }
         self.publish_thread(&request.thread_id).await;
-        self.publish_inbox().await;
+        self.publish_inbox(Some(&request.thread_id));
         Ok(Empty {})
     }
 
     /// What changed in a thread since somebody last had a hand in it, which is since its last run began: with an input,
     /// an answer, or after an edit.
-    pub(crate) async fn inbox_changes(self: &Arc<Self>, request: ThreadRef) -> Result<Changes, Problem> {
+    /// At the end of another branch it is the run that led there.
+    pub(crate) async fn inbox_changes(self: &Arc<Self>, request: ReadChanges) -> Result<Changes, Problem> {
         let id = request.thread_id.as_str();
-        let head = self.heads(id, None, Some(1)).await?.into_iter().next();
-        let head = head.ok_or_else(|| no_thread(id))?;
-        let runs = self.ledger.last_runs(&[id])?;
-        let Some(run) = runs.get(id) else {
+        let newest = self.heads(id, None, Some(1)).await?.into_iter().next();
+        let newest = newest.ok_or_else(|| no_thread(id))?;
+        let (head, of_branch) = match request.checkpoint_id.as_deref() {
+            Some(checkpoint) if checkpoint != newest.id.as_str() => {
+                let head = self.head(id, checkpoint).await?;
+                let led = head.metadata.user.get(RUN_ID).and_then(Value::as_str);
+                let led = match led {
+                    Some(run_id) => self.ledger.run(run_id)?,
+                    None => None,
+                };
+                (head, Some(led))
+            }
+            _ => (newest, None),
+        };
+        let right = of_branch.is_some().then(|| head.id.to_string());
+        let run = match of_branch {
+            Some(led) => led,
+            None => self.ledger.last_runs(&[id])?.remove(id),
+        };
+        let Some(run) = run else {
             return Ok(Changes::default());
         };
         let mut lineage = Lineage::from(self, id, [head.clone()]);
@@ -176,7 +153,7 @@ impl Workbench {
                 };
                 let compare = Compare {
                     left: side(Some(checkpoint.to_string())),
-                    right: side(None),
+                    right: side(right),
                 };
                 return Ok(Changes {
                     since: Some(run.started_at.clone()),
@@ -186,93 +163,6 @@ impl Workbench {
             at = found.parent.clone();
         }
         Ok(Changes::default())
-    }
-
-    /// The threads that wait for an answer.
-    async fn asking(&self) -> Result<Vec<ThreadSummary>, Problem> {
-        let query = ThreadQuery {
-            status: Some(ThreadStatus::Interrupted),
-            ..ThreadQuery::default()
-        };
-        self.saver().threads(&query).await.map_err(|e| problem(&e.into()))
-    }
-
-    /// The questions of a thread with the nodes that ask. Without the thread's graph the stored questions are shown as
-    /// they are: a question must not disappear because a file did.
-    async fn waiting(
-        self: &Arc<Self>,
-        summary: &ThreadSummary,
-        row: Option<&ThreadRow>,
-    ) -> Result<Vec<(String, Interrupt)>, Problem> {
-        if let Some(key) = self.graph_key(&summary.head, row) {
-            let this = self.clone();
-            if let Some(built) = blocking(move || this.build_to_read(&key)).await? {
-                match built
-                    .graph
-                    .get_state(&StateRef::live(summary.thread.as_str()))
-                    .await
-                {
-                    Ok(state) => {
-                        let of_task = |task: &TaskSnapshot| {
-                            let node = task.name.to_string();
-                            task.interrupts
-                                .iter()
-                                .map(move |i| (node.clone(), i.clone()))
-                                .collect::<Vec<_>>()
-                        };
-                        return Ok(state.tasks.iter().flat_map(of_task).collect());
-                    }
-                    Err(error) => {
-                        tracing::warn!(thread = %summary.thread, %error, "its state could not be read")
-                    }
-                }
-            }
-        }
-        let tuple = self
-            .saver()
-            .get(&summary.thread, "", None)
-            .await
-            .map_err(|e| problem(&e.into()))?;
-        let writes = tuple.map(|tuple| tuple.pending_writes).unwrap_or_default();
-        let control = |channel: &str| {
-            matches!(
-                channel,
-                reserved::ERROR | reserved::ERROR_SOURCE | reserved::INTERRUPT | reserved::RESUME
-            )
-        };
-        let mut found = Vec::new();
-        for asked in writes
-            .iter()
-            .filter(|write| &*write.write.channel == reserved::INTERRUPT)
-        {
-            let finished =
-                |w: &superstep::PendingWrite| w.task_id == asked.task_id && !control(&w.write.channel);
-            if writes.iter().any(finished) {
-                continue;
-            }
-            let node = asked.task_path.rsplit(", ").next().unwrap_or_default();
-            let interrupts = asked.write.value.as_array();
-            for interrupt in interrupts
-                .iter()
-                .flat_map(|list| list.iter())
-                .filter_map(Interrupt::from_json)
-            {
-                found.push((node.to_owned(), interrupt));
-            }
-        }
-        Ok(found)
-    }
-
-    /// Tells every interface how many questions wait.
-    pub(crate) async fn publish_inbox(&self) {
-        match self.asking().await {
-            Ok(threads) => {
-                let waiting = threads.iter().map(|thread| thread.head.interrupted).sum();
-                self.hub.publish(AppEvent::Inbox { waiting });
-                self.deadlines.changed();
-            }
-            Err(problem) => tracing::warn!(%problem, "the waiting questions could not be counted"),
-        }
     }
 }
 

@@ -42,6 +42,7 @@ mod trial;
 mod trust;
 mod upkeep;
 mod values;
+mod waiting;
 pub mod wire;
 mod within;
 mod works;
@@ -107,6 +108,7 @@ pub struct Workbench {
     renewal: renewal::Renewal,
     cleaning: retention::Cleaning,
     deadlines: deadlines::Deadlines,
+    inbox: waiting::InboxCount,
 }
 
 macro_rules! dispatch {
@@ -205,6 +207,7 @@ impl Workbench {
                 renewal: renewal::Renewal::default(),
                 cleaning: retention::Cleaning::default(),
                 deadlines: deadlines::Deadlines::default(),
+                inbox: waiting::InboxCount::default(),
                 examples_dir: options.examples_dir,
                 graphs_dir,
                 data_dir,
@@ -216,6 +219,7 @@ impl Workbench {
         let workbench = Arc::new(workbench);
         retention::clean_daily(&workbench);
         deadlines::watch(&workbench);
+        waiting::count(&workbench);
         Ok(workbench)
     }
 
@@ -239,6 +243,7 @@ impl Workbench {
     pub async fn shutdown(self: &Arc<Self>) {
         self.cleaning.stop();
         self.deadlines.stop();
+        self.inbox.stop();
         self.renewal.stop();
         self.autosave_all().await;
         self.runs.stop_all(Duration::from_secs(5)).await;

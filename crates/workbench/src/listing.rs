@@ -171,13 +171,14 @@ impl Workbench {
                 }
                 total += u64::from(wanted.sifts());
                 if threads.len() < limit {
-                    let view = match known.rows.get(id) {
+                    let mut view = match known.rows.get(id) {
                         Some(_) => view,
                         // Only what is shown is given a title.
                         None => {
                             self.thread_view(summary, Some(&self.adopt(summary).await?), known.runs.get(id))?
                         }
                     };
+                    self.name_asking(&mut view).await?;
                     threads.push(view);
                     next = Some(summary.place());
                 } else if !wanted.sifts() || !first {

@@ -122,7 +122,7 @@ impl Workbench {
             }
             // Any thread may have changed.
             self.hub.publish(AppEvent::Storage);
-            self.publish_inbox().await;
+            self.publish_inbox(None);
         }
         self.removal_view(removal.map_err(|e| storage_problem(&e))?, bookmarks)
     }
@@ -140,7 +140,7 @@ impl Workbench {
                 self.hub.publish(AppEvent::ThreadDeleted { thread_id });
             }
         }
-        self.publish_inbox().await;
+        self.publish_inbox(None);
         Ok(())
     }
 

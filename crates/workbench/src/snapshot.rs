@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use superstep::{
-    CheckpointHead, CheckpointId, Object, Source as MadeBy, StateRef, StateSnapshot, TaskSnapshot, TaskState,
-    Value,
+    CheckpointHead, CheckpointId, Failure, Object, Source as MadeBy, StateRef, StateSnapshot, TaskSnapshot,
+    TaskState, Value, waiting_questions,
 };
 use superstep_document::{Document, END, Edge, START};
 
@@ -72,33 +72,83 @@ fn change(before: Option<&Value>, now: Option<&Value>) -> ChangeKind {
     }
 }
 
-pub(crate) fn task_view(
-    task: &TaskSnapshot,
-    timings: &[TaskRow],
-    running: &HashSet<String>,
-    attempts: &HashMap<String, Vec<AttemptView>>,
-) -> TaskView {
+/// What is known of a checkpoint's tasks beside what is stored of them.
+pub(crate) struct TasksOf<'a> {
+    pub(crate) timings: &'a [TaskRow],
+    pub(crate) running: &'a HashSet<String>,
+    pub(crate) attempts: &'a HashMap<String, Vec<AttemptView>>,
+    /// Tasks whose questions wait; the others' were withdrawn.
+    pub(crate) waiting: Option<&'a HashSet<String>>,
+    /// Their step has ended.
+    pub(crate) closed: bool,
+    pub(crate) document: Option<&'a Document>,
+}
+
+/// What an error that is shown as `Class('message')` tells of the failure.
+fn failure_of(shown: &str) -> Failure {
+    let (class, message) = shown.split_once('(').unwrap_or(("Exception", shown));
+    Failure::new(class, message)
+}
+
+/// Why a task of this document was not tried again, as far as its error tells.
+pub(crate) fn not_retried(document: &Document, node: &str, error: &str) -> Option<String> {
+    let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
+    superstep_nodes::not_retried(&spec.conduct, &failure_of(error))
+}
+
+pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
     let id = task.id.to_string();
-    let status = if running.contains(&id) {
+    let row = known.timings.iter().find(|row| row.task_id == id);
+    // A result beside an error is of a node whose router failed, or of a later attempt, which succeeded.
+    let succeeded =
+        task.result.is_some() && (task.error.is_none() || row.map_or(known.closed, |row| row.finished));
+    let asks = !task.interrupts.is_empty() && known.waiting.is_none_or(|waiting| waiting.contains(&id));
+    let status = if known.running.contains(&id) {
         TaskStatus::Running
-    } else if task.result.is_some() && task.error.is_none() {
+    } else if succeeded {
         TaskStatus::Done
     } else if task.error.is_some() {
         TaskStatus::Failed
-    } else if !task.interrupts.is_empty() {
+    } else if asks {
         TaskStatus::Asking
     } else {
         TaskStatus::Waiting
     };
+    let mut attempts = known.attempts.get(&id).cloned().unwrap_or_default();
+    let mut error = task.error.clone();
+    if status == TaskStatus::Done
+        && let Some(error) = error.take()
+        && attempts.iter().all(|attempt| attempt.error != error)
+    {
+        // What failed in an earlier run of the same task is one more attempt that came before.
+        let earlier = AttemptView {
+            attempt: 1,
+            error,
+            wait_millis: None,
+        };
+        attempts.insert(0, earlier);
+        for (attempt, number) in attempts.iter_mut().zip(1..) {
+            attempt.attempt = number;
+        }
+    }
+    let not_retried = match (status, &error, known.document) {
+        (TaskStatus::Failed, Some(error), Some(document)) => not_retried(document, &task.name, error),
+        _ => None,
+    };
     TaskView {
         node: task.name.to_string(),
         status,
-        error: task.error.clone(),
-        interrupts: task.interrupts.iter().map(interrupt_view).collect(),
+        error,
+        interrupts: match status {
+            // What was withdrawn is not asked any more.
+            TaskStatus::Waiting => Vec::new(),
+            _ => task.interrupts.iter().map(interrupt_view).collect(),
+        },
         result: task.result.as_ref().map(values::view),
         targets: task.targets.iter().map(ToString::to_string).collect(),
-        millis: timings.iter().find(|row| row.task_id == id).map(|row| row.millis),
-        attempts: attempts.get(&id).cloned().unwrap_or_default(),
+        millis: row.map(|row| row.millis),
+        attempts,
+        not_retried,
         within: task.state.as_ref().and_then(|state| match state {
             TaskState::Ns(ns) => Some(ns.to_string()),
             TaskState::Snapshot(_) => None,
@@ -313,23 +363,35 @@ impl Workbench {
         } else {
             HashSet::new()
         };
-        let tasks = now
-            .tasks
+        let waiting: HashSet<String> = waiting_questions(&self.writes_at(thread_id, &head.id).await?)
             .iter()
-            .map(|task| task_view(task, of(head.id.as_str()), &running, &attempts))
+            .map(|(write, _)| write.task_id.to_string())
             .collect();
-        let idle = HashSet::new();
+        let (idle, nobody) = (HashSet::new(), HashSet::new());
+        let document = built.as_ref().map(|built| &built.source.document);
+        let known = TasksOf {
+            timings: of(head.id.as_str()),
+            running: &running,
+            attempts: &attempts,
+            waiting: Some(&waiting),
+            closed: false,
+            document,
+        };
+        let tasks = now.tasks.iter().map(|task| task_view(task, &known)).collect();
+        let led = head.metadata.source == MadeBy::Loop;
+        let before_it = TasksOf {
+            timings: head.parent.as_ref().map_or(&none, |id| of(id.as_str())),
+            running: &idle,
+            attempts: &attempts,
+            // The step that led here has ended; what an edit left behind may still wait.
+            waiting: Some(&nobody).filter(|_| led),
+            closed: led,
+            document,
+        };
         let previous_tasks = before
             .iter()
             .flat_map(|before| &before.tasks)
-            .map(|task| {
-                task_view(
-                    task,
-                    head.parent.as_ref().map_or(&none, |id| of(id.as_str())),
-                    &idle,
-                    &attempts,
-                )
-            })
+            .map(|task| task_view(task, &before_it))
             .collect();
         let way = way(&line, &head, built.as_deref(), &timings, live.then_some(&now));
         Ok(SnapshotView {

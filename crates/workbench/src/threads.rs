@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use superstep::{
     CheckpointHead, CheckpointId, ListQuery, Object, RunError, START, Source as MadeBy, StateRef,
-    StateUpdate, StorageError, ThreadId, ThreadSummary, Value,
+    StateUpdate, StorageError, ThreadId, ThreadSummary, Value, waiting_questions,
 };
 
 use crate::Workbench;
@@ -14,6 +14,7 @@ use crate::ledger::{RunRow, ThreadRow};
 use crate::models::chosen;
 use crate::runs::TITLE;
 use crate::values::first_text;
+use crate::waiting::node_of;
 use crate::wire::{
     AppEvent, CheckpointList, CheckpointView, Empty, ListCheckpoints, Problem, RenameThread, RunStatus,
     ThreadRef, ThreadView, UpdateState, Updated,
@@ -229,6 +230,27 @@ impl Workbench {
         })
     }
 
+    /// Of a thread that asks, `next` names the nodes that do; what has finished beside them does not run again.
+    pub(crate) async fn name_asking(&self, view: &mut ThreadView) -> Result<(), Problem> {
+        let Some(head) = view
+            .head
+            .as_deref()
+            .filter(|_| view.status == RunStatus::Asking && view.questions as usize != view.next.len())
+        else {
+            return Ok(());
+        };
+        let pending = self.writes_at(&view.thread_id, &head.into()).await?;
+        let asking = waiting_questions(&pending);
+        let nodes: Option<Vec<String>> = asking
+            .iter()
+            .map(|(write, _)| node_of(&write.task_path).map(str::to_owned))
+            .collect();
+        if let Some(nodes) = nodes.filter(|nodes| !nodes.is_empty()) {
+            view.next = nodes;
+        }
+        Ok(())
+    }
+
     /// A thread whose run has not stored anything yet.
     pub(crate) fn young_thread(&self, row: &ThreadRow, last: Option<&RunRow>) -> Result<ThreadView, Problem> {
         let key = self.ledger.followed(&row.graph_key)?;
@@ -314,7 +336,9 @@ impl Workbench {
                     Some(row) => row,
                     None => self.adopt(&summary).await?,
                 };
-                self.thread_view(&summary, Some(&row), runs.get(thread_id))
+                let mut view = self.thread_view(&summary, Some(&row), runs.get(thread_id))?;
+                self.name_asking(&mut view).await?;
+                Ok(view)
             }
             // What was stored once and is not there any more was deleted by another program.
             None if !self.runs.is_running(thread_id) && self.ledger.has_stored(thread_id)? => {
@@ -376,10 +400,10 @@ impl Workbench {
             .await
             .map_err(|e| problem(&e.into()))?;
         self.ledger.delete_thread(&request.thread_id)?;
+        self.publish_inbox(Some(&request.thread_id));
         self.hub.publish(AppEvent::ThreadDeleted {
             thread_id: request.thread_id,
         });
-        self.publish_inbox().await;
         Ok(Empty {})
     }
 
@@ -506,7 +530,7 @@ impl Workbench {
         self.publish_checkpoint(&request.thread_id, edited.checkpoint_id.as_str())
             .await;
         self.publish_thread(&request.thread_id).await;
-        self.publish_inbox().await;
+        self.publish_inbox(Some(&request.thread_id));
         Ok(updated)
     }
 

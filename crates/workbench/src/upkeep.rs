@@ -204,7 +204,7 @@ impl Workbench {
         self.ledger
             .thread_copied(&request.thread_id, &row, &self.database.place())?;
         self.publish_thread(&id).await;
-        self.publish_inbox().await;
+        self.publish_inbox(None);
         self.thread(&id).await
     }
 
@@ -283,7 +283,7 @@ impl Workbench {
         self.ledger.rename(&row, &self.database.place())?;
         let id = came.thread.as_str();
         self.publish_thread(id).await;
-        self.publish_inbox().await;
+        self.publish_inbox(None);
         self.thread(id).await
     }
 
@@ -360,7 +360,7 @@ impl Workbench {
             .map_err(|e| storage_problem(&e))?;
         if found.repaired {
             self.hub.publish(AppEvent::Storage);
-            self.publish_inbox().await;
+            self.publish_inbox(None);
         }
         let damage = found.damage.into_iter().map(|damage| DamageView {
             thread_id: damage.thread.map(|thread| thread.to_string()),

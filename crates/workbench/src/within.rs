@@ -6,7 +6,7 @@ use std::sync::Arc;
 use superstep::{CheckpointId, ListQuery, StateSnapshot};
 
 use crate::Workbench;
-use crate::snapshot::task_view;
+use crate::snapshot::{TasksOf, task_view};
 use crate::threads::{checkpoint_view, problem};
 use crate::values;
 use crate::wire::{AttemptView, Problem, ReadWithin, WithinStep, WithinView};
@@ -14,19 +14,27 @@ use crate::wire::{AttemptView, Problem, ReadWithin, WithinStep, WithinView};
 /// Steps that are read at once.
 const STEPS: u32 = 50;
 
-fn step(state: &StateSnapshot, attempts: &HashMap<String, Vec<AttemptView>>) -> Option<WithinStep> {
+fn step(
+    state: &StateSnapshot,
+    attempts: &HashMap<String, Vec<AttemptView>>,
+    closed: bool,
+) -> Option<WithinStep> {
     let values = state
         .values
         .as_object()
         .into_iter()
         .flat_map(|values| values.iter());
+    let known = TasksOf {
+        timings: &[],
+        running: &HashSet::new(),
+        attempts,
+        waiting: None,
+        closed,
+        document: None,
+    };
     Some(WithinStep {
         checkpoint: checkpoint_view(state.checkpoint.as_ref()?),
-        tasks: state
-            .tasks
-            .iter()
-            .map(|task| task_view(task, &[], &HashSet::new(), attempts))
-            .collect(),
+        tasks: state.tasks.iter().map(|task| task_view(task, &known)).collect(),
         state: values
             .map(|(key, value)| (key.to_string(), values::view(value)))
             .collect(),
@@ -64,7 +72,9 @@ impl Workbench {
             steps: history
                 .iter()
                 .take(limit)
-                .filter_map(|state| step(state, &attempts))
+                .enumerate()
+                // The step of the newest checkpoint alone may be open.
+                .filter_map(|(place, state)| step(state, &attempts, place > 0 || request.before.is_some()))
                 .collect(),
         })
     }

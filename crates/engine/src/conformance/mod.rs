@@ -21,6 +21,7 @@ mod puts;
 pub mod store;
 mod threads;
 mod upkeep;
+mod waiting;
 mod writes;
 
 use std::fmt;
@@ -148,6 +149,7 @@ pub fn cases() -> Vec<Case> {
     all.extend(threads::cases());
     all.extend(upkeep::cases());
     all.extend(pruning::cases());
+    all.extend(waiting::cases());
     all
 }
 

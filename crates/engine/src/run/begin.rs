@@ -50,7 +50,7 @@ impl Loop {
             || matches!(&input, Input::Value(value) if value.is_null());
         let resuming = has_checkpoint && told.unwrap_or(goes_on);
         let travels = entry.addressed && (entry.exact || !(answers || told == Some(true)));
-        let keeps = answers && self.shared.config.keep_finished;
+        let keeps = self.shared.config.keep_finished && (answers || told == Some(true));
         self.keep_finished = !travels && (!superseded || keeps) && !elsewhere;
         self.owns_start = !superseded && !elsewhere;
         if travels {
@@ -71,6 +71,9 @@ impl Loop {
                 input: is_input,
             });
             self.resuming = Some(resuming);
+            if superseded && keeps {
+                let _ = self.shared.kept_at.set(self.current.clone());
+            }
             if travels && has_checkpoint {
                 let base = self.live.base.as_ref();
                 let parent = base.and_then(|base| base.parent.clone()).filter(|_| edited);
@@ -78,6 +81,7 @@ impl Loop {
                 let _ = self.shared.replay.set(Arc::new(Replay::new(before)));
             }
         }
+        self.note_questions(forks).await?;
         match input {
             Input::Command(command) => self.begin_command(command, has_checkpoint, forks).await,
             _ if resuming => self.begin_resumed(&[], forks).await,
@@ -96,7 +100,7 @@ impl Loop {
             return Ok(entry);
         };
         if self.shared.is_nested() {
-            return Ok(nest::enter(&self.shared, &self.plan, &**saver, thread).await?);
+            return Ok(nest::enter(&self.shared, &self.plan, &**saver, thread, self.resuming).await?);
         }
         let config = &self.shared.config;
         let mut wanted = config.checkpoint_id.clone();
@@ -203,6 +207,7 @@ impl Loop {
         });
         let is_step = !open.is_empty();
         self.updated = Some(self.live.apply(&mut applied, is_step, true)?);
+        self.withdraw_waiting("input");
         self.put(Source::Input).await
     }
 

@@ -46,6 +46,7 @@ mod deadline;
 mod effects;
 mod handlers;
 mod keep;
+mod questions;
 mod report;
 mod tasks;
 mod work;
@@ -54,6 +55,7 @@ use calls::Calls;
 use deadline::Deadline;
 use effects::Decided;
 use keep::user_metadata;
+use questions::Questions;
 
 /// Why the loop stopped without an error.
 enum Stop {
@@ -94,6 +96,7 @@ pub(crate) struct Loop {
     stop: i64,
     updated: Option<Vec<ChannelIx>>,
     pending: Vec<PendingWrite>,
+    questions: Questions,
     /// Give finished tasks of an open step their stored writes back instead of running them again.
     keep_finished: bool,
     /// Tasks of the open step that were given their stored writes back.
@@ -248,6 +251,7 @@ impl Loop {
             stop: i64::from(config.recursion_limit),
             updated: None,
             pending: Vec::new(),
+            questions: Questions::default(),
             keep_finished: true,
             given_back: HashSet::new(),
             owns_start: true,
@@ -431,6 +435,7 @@ impl Loop {
             if let Some(before) = self.updated.replace(updated) {
                 self.live.recycle(before);
             }
+            self.close_questions();
             self.pending.clear();
             self.keep_finished = true;
             self.resuming = None;

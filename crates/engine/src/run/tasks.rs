@@ -212,6 +212,9 @@ impl Loop {
                     self.keep_result(place, &writes).await;
                 }
                 done = true;
+                if self.shared.config.durability != Durability::Exit {
+                    self.questions.finished(&head);
+                }
                 Ok(())
             }
             End::Interrupted(asked) => {
@@ -225,6 +228,7 @@ impl Loop {
                 if !interrupts.is_empty() {
                     let list: List = interrupts.iter().map(Interrupt::to_json).collect();
                     said.push((Channel::Named(reserved::INTERRUPT.into()), Value::Array(list)));
+                    said.extend(self.note_asked(place));
                 }
                 ended.asked = true;
                 Err(NodeError::Interrupt(Interrupted::Nested(interrupts.clone())))

@@ -15,6 +15,7 @@ mod loops;
 mod nested;
 mod observe;
 mod protocol;
+mod questions;
 mod schedules;
 mod state_api;
 mod store;

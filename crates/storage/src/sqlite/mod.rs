@@ -16,6 +16,7 @@ mod steps;
 mod store;
 mod threads;
 mod verify;
+mod waiting;
 mod writer;
 
 use std::fmt;
@@ -28,7 +29,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
+    Name, PendingWrite, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery,
+    ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 
 use connections::Connections;
@@ -258,6 +260,30 @@ impl Checkpointer for SqliteSaver {
         let query = query.clone();
         self.read("counting threads", move |view| view.count_threads(&query))
             .await
+    }
+
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        let query = query.clone();
+        let look = move |view: &mut View<'_>| view.waiting(&query);
+        self.read("listing questions that wait", look).await
+    }
+
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.glance("counting questions that wait", |view| view.count_waiting())
+            .await
+    }
+
+    async fn writes(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, StorageError> {
+        let (thread, ns, id) = (thread.clone(), ns.to_owned(), id.clone());
+        self.glance("reading what tasks wrote", move |view| {
+            view.writes(&thread, &ns, &id)
+        })
+        .await
     }
 
     async fn usage(&self) -> Result<Usage, StorageError> {

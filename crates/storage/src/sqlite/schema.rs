@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use superstep::StorageError;
 
 use super::fault::Fault;
-use super::{SqliteOptions, Synchronous};
+use super::{SqliteOptions, Synchronous, waiting};
 
 /// "SStp" in ASCII.
 const APPLICATION_ID: i64 = 0x5353_7470;
@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003_store.sql"),
     include_str!("migrations/0004_short_values.sql"),
     include_str!("migrations/0005_fewer_pages.sql"),
+    include_str!("migrations/0006_waiting.sql"),
 ];
 
 /// Opens the writing connection and brings the schema up to date; nothing when the file may only be read.
@@ -212,6 +213,7 @@ fn migrate(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
         if version == 0 {
             // Of a new file nothing can be damaged, and its disk is waited for once.
             steps_of_index(&tx)?;
+            waiting::fill(&tx)?;
         }
         tx.commit()?;
     }
@@ -226,6 +228,20 @@ fn migrate(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
             });
         if let Err(error) = moved {
             tracing::warn!(%error, file = %path.display(), "checkpoints are not found by their step at once");
+        }
+    }
+    // Where that cannot be read, a check says so.
+    if waiting::is_unfilled(conn).unwrap_or(false) {
+        let filled = conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .and_then(|tx| {
+                if waiting::is_unfilled(&tx)? {
+                    waiting::fill(&tx)?;
+                }
+                tx.commit()
+            });
+        if let Err(error) = filled {
+            tracing::warn!(%error, file = %path.display(), "not every question that waits is listed");
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ use super::fault::Fault;
 use super::reader::{Memo, Space, View, refs_of_writes};
 use super::steps;
 use super::store::{COLUMNS, Stored};
+use super::waiting;
 use crate::salvage::SET_ASIDE;
 
 /// Messages of the database's own check that are asked for.
@@ -38,6 +39,8 @@ pub(super) struct Findings {
     pub(super) indices: bool,
     /// Checkpoints are not found by their step.
     pub(super) steps: bool,
+    /// The table of questions that wait does not say what tasks wrote.
+    pub(super) waiting: bool,
     /// Counts of references or rows that belong to nothing.
     pub(super) counts: bool,
     /// Rows of items of the store that cannot be read.
@@ -96,6 +99,7 @@ impl View<'_> {
         self.memo = Memo::default();
         self.check_names(&mut findings)?;
         self.check_steps(&mut findings)?;
+        self.check_waiting(&mut findings)?;
         self.check_counts(&mut findings)?;
         self.check_items(&mut findings, &step)?;
         Ok(findings)
@@ -200,6 +204,20 @@ impl View<'_> {
         if wrong > 0 {
             findings.steps = true;
             let what = format!("{wrong} entries of the table of steps are wrong or missing");
+            findings.damage(None, what, Some("the table is made again"));
+        }
+        Ok(())
+    }
+
+    /// The table of questions that wait must say what tasks wrote.
+    fn check_waiting(&self, findings: &mut Findings) -> Result<(), Fault> {
+        if findings.pages {
+            return Ok(());
+        }
+        let wrong = waiting::wrong(self.conn)?;
+        if wrong > 0 {
+            findings.waiting = true;
+            let what = format!("{wrong} entries of the table of questions that wait are wrong or missing");
             findings.damage(None, what, Some("the table is made again"));
         }
         Ok(())

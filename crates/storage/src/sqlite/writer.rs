@@ -46,6 +46,7 @@ use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
 use super::reader::{Memo, Metas, Names, SOURCES, State, View, refs_of_writes};
 use super::slot::{Link, Shape, Slot};
 use super::steps::{self, Tail};
+use super::waiting;
 use tasks::Written;
 
 /// What every commit looks into.

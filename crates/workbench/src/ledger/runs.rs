@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use super::{Ledger, list};
 use crate::wire::{Problem, RunStatus};
@@ -63,6 +63,19 @@ fn status_of(text: &str) -> RunStatus {
     }
 }
 
+fn run_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRow> {
+    let (status, problem): (String, Option<String>) = (row.get(3)?, row.get(6)?);
+    Ok(RunRow {
+        run_id: row.get(0)?,
+        thread_id: row.get(1)?,
+        instance: row.get(2)?,
+        status: status_of(&status),
+        started_at: row.get(4)?,
+        ended_at: row.get(5)?,
+        problem: problem.and_then(|text| serde_json::from_str(&text).ok()),
+    })
+}
+
 impl Ledger {
     /// Forgets what happened before a checkpoint: nothing older is left of the thread.
     pub(crate) fn forget_before(&self, thread_id: &str, checkpoint_id: &str) -> Result<(), Problem> {
@@ -114,6 +127,18 @@ impl Ledger {
         })
     }
 
+    /// A run.
+    pub(crate) fn run(&self, run_id: &str) -> Result<Option<RunRow>, Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem
+                 FROM runs WHERE run_id = ?1",
+            )?
+            .query_row([run_id], run_row)
+            .optional()
+        })
+    }
+
     /// The last run of each of these threads.
     pub(crate) fn last_runs(&self, thread_ids: &[&str]) -> Result<HashMap<String, RunRow>, Problem> {
         self.with(|c| {
@@ -122,18 +147,7 @@ impl Ledger {
                 "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, max(started_at || run_id)
                  FROM runs WHERE thread_id IN (SELECT value FROM json_each(?1)) GROUP BY thread_id",
             )?;
-            let rows = statement.query_map([list(thread_ids)], |row| {
-                let (status, problem): (String, Option<String>) = (row.get(3)?, row.get(6)?);
-                Ok(RunRow {
-                    run_id: row.get(0)?,
-                    thread_id: row.get(1)?,
-                    instance: row.get(2)?,
-                    status: status_of(&status),
-                    started_at: row.get(4)?,
-                    ended_at: row.get(5)?,
-                    problem: problem.and_then(|text| serde_json::from_str(&text).ok()),
-                })
-            })?;
+            let rows = statement.query_map([list(thread_ids)], run_row)?;
             rows.map(|row| row.map(|row| (row.thread_id.clone(), row))).collect()
         })
     }

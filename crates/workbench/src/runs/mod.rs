@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use superstep::{
-    CheckpointId, Graph, Input, Name, Object, RunConfig, RunError, RunStatus as Ended, StateRef, StreamMode,
-    Value,
+    CheckpointId, Input, Interrupt, Name, Object, RunConfig, RunError, RunStatus as Ended, StreamMode, Value,
+    waiting_questions,
 };
 use superstep_nodes::kinds::ask;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +21,7 @@ use self::reader::Reader;
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::files;
+use crate::inbox::already_answered;
 use crate::ledger::{RunRow, ThreadRow};
 use crate::threads::{GRAPH, GRAPH_PATH, RUN_ID, problem};
 use crate::values::first_text;
@@ -45,8 +46,10 @@ struct Active {
     running: bool,
     cancel: CancellationToken,
     ended: CancellationToken,
-    /// Questions that this run answers.
+    /// Questions that this run answers, until what it did with the answers is stored.
     answering: Vec<String>,
+    /// The checkpoint that asks them.
+    asked_at: Option<String>,
     /// Tasks that work at this moment.
     tasks: HashSet<String>,
 }
@@ -78,6 +81,17 @@ impl Runs {
             .get(thread_id)
             .map(|active| active.answering.clone())
             .unwrap_or_default()
+    }
+
+    /// Questions that are being answered, by thread and checkpoint.
+    pub(crate) fn being_answered(&self) -> Vec<(String, String, Vec<String>)> {
+        let active = self.lock();
+        let answered = active.iter().filter(|(_, active)| !active.answering.is_empty());
+        answered
+            .filter_map(|(thread, active)| {
+                Some((thread.clone(), active.asked_at.clone()?, active.answering.clone()))
+            })
+            .collect()
     }
 
     pub(crate) fn running_tasks(&self, thread_id: &str) -> HashSet<String> {
@@ -181,6 +195,25 @@ impl Workbench {
     }
 
     pub(crate) async fn run_start(self: &Arc<Self>, request: StartRun) -> Result<RunView, Problem> {
+        let answered = match &request.action {
+            RunAction::Resume { .. } => request.thread_id.clone(),
+            _ => None,
+        };
+        let started = self.run_begin(request, None).await;
+        if let (Err(_), Some(thread_id)) = (&started, answered) {
+            // It may have been counted as answered meanwhile.
+            self.publish_inbox(Some(&thread_id));
+        }
+        started
+    }
+
+    /// Starts a run. With `passed` it goes on at that checkpoint without an answer, because the time of a question there
+    /// is over.
+    pub(crate) async fn run_begin(
+        self: &Arc<Self>,
+        request: StartRun,
+        passed: Option<CheckpointId>,
+    ) -> Result<RunView, Problem> {
         let new_thread = request.thread_id.is_none();
         let thread_id = request
             .thread_id
@@ -190,7 +223,14 @@ impl Workbench {
             return Err(Problem::invalid("Only an input can begin a new thread.")
                 .remedy("Name the thread to go on with."));
         }
-        let slot = self.reserve(&thread_id)?;
+        let slot = match self.reserve(&thread_id) {
+            Ok(slot) => slot,
+            Err(busy) => return Err(self.too_late(&thread_id, &request.action).await?.unwrap_or(busy)),
+        };
+        if let RunAction::Resume { answers, .. } = &request.action {
+            let answering = answers.keys().cloned().collect();
+            self.runs.with(&thread_id, |active| active.answering = answering);
+        }
         let source = match (&request.graph_id, new_thread) {
             (Some(graph_id), _) => self.document(graph_id)?.source(),
             (None, true) => {
@@ -205,7 +245,11 @@ impl Workbench {
             (Some(models), _) => models.cleaned(),
             (None, true) => RunModels::default(),
             // It goes on as it began: from where it is continued, which may be a past checkpoint.
-            (None, false) => self.models_of(&thread_id, request.action.checkpoint()).await?,
+            (None, false) => {
+                let from = request.action.checkpoint();
+                let from = from.or_else(|| passed.as_ref().map(CheckpointId::as_str));
+                self.models_of(&thread_id, from).await?
+            }
         };
         let (this, answering) = (self.clone(), models.clone());
         let built = blocking(move || {
@@ -224,7 +268,6 @@ impl Workbench {
             (None, _) => built.source.name.clone(),
         };
         let mut config = RunConfig::on(thread_id.as_str());
-        let mut answering = Vec::new();
         let input = match request.action {
             RunAction::Input { input, checkpoint_id } => {
                 if !input.is_object() {
@@ -236,7 +279,15 @@ impl Workbench {
                 built.check("the input", &input)?;
                 Input::Value(input)
             }
-            RunAction::Continue => Input::Resume,
+            RunAction::Continue => match passed {
+                Some(checkpoint) => {
+                    self.still_passes(&thread_id, &checkpoint).await?;
+                    config.checkpoint_id = Some(checkpoint);
+                    config.keep_finished = true;
+                    Input::resume(Object::new())
+                }
+                None => Input::Resume,
+            },
             RunAction::Replay { checkpoint_id } => {
                 config.checkpoint_id = Some(checkpoint_id.into());
                 Input::Resume
@@ -245,11 +296,10 @@ impl Workbench {
                 answers,
                 checkpoint_id,
             } => {
-                answering = answers.keys().cloned().collect();
                 config.checkpoint_id = checkpoint_id.map(Into::into);
                 config.keep_finished = true;
                 let at = config.checkpoint_id.as_ref();
-                self.waiting_for(&built.graph, &thread_id, at, &answers).await?;
+                self.waiting_for(&thread_id, at, &answers).await?;
                 let answers: Object = answers
                     .into_iter()
                     .map(|(id, answer)| (id, Value::from(answer)))
@@ -314,23 +364,58 @@ impl Workbench {
         };
         self.ledger.thread_began(&row, &self.database.place())?;
         self.ledger.run_began(&run)?;
-        self.runs.with(&thread_id, |active| {
-            active.running = true;
-            active.answering = answering;
-        });
+        self.runs.with(&thread_id, |active| active.running = true);
         let started = view(&run);
         self.hub.publish(AppEvent::Run { run: started.clone() });
-        self.publish_thread(&thread_id).await;
-        self.publish_inbox().await;
         let stream = built.graph.stream(input, config);
-        tokio::spawn(Reader::new(self.clone(), slot, run).read(stream));
+        tokio::spawn(Reader::new(self.clone(), slot, run, built).read(stream));
+        self.publish_inbox(Some(&thread_id));
         Ok(started)
+    }
+
+    /// Refuses to go on without an answer where one was given meanwhile, or where there is time left.
+    async fn still_passes(&self, thread_id: &str, checkpoint: &CheckpointId) -> Result<(), Problem> {
+        let pending = self.writes_at(thread_id, checkpoint).await?;
+        let now = files::now_ms();
+        let passed = |interrupt: &Interrupt| ask::deadline(&interrupt.value).is_some_and(|at| at <= now);
+        let mut waiting = waiting_questions(&pending)
+            .into_iter()
+            .flat_map(|(_, asked)| asked);
+        match waiting.any(|interrupt| passed(&interrupt)) {
+            true => Ok(()),
+            false => Err(already_answered(
+                "The question does not wait any more, or not yet for long enough.",
+            )),
+        }
+    }
+
+    /// What an answer to a thread that is busy is told, when the question is what keeps it busy.
+    async fn too_late(&self, thread_id: &str, action: &RunAction) -> Result<Option<Problem>, Problem> {
+        let RunAction::Resume {
+            answers,
+            checkpoint_id,
+        } = action
+        else {
+            return Ok(None);
+        };
+        let answering = self.runs.answering(thread_id);
+        let mut late = answers.keys().any(|id| answering.contains(id));
+        if let (false, Some(checkpoint)) = (late, checkpoint_id) {
+            let pending = self.writes_at(thread_id, &checkpoint.as_str().into()).await?;
+            let waiting: Vec<Interrupt> = waiting_questions(&pending)
+                .into_iter()
+                .flat_map(|(_, asked)| asked)
+                .collect();
+            late = answers
+                .keys()
+                .any(|id| !waiting.iter().any(|asked| asked.id.as_str() == id));
+        }
+        Ok(late.then(|| already_answered("Somebody else has just answered this question.")))
     }
 
     /// Refuses answers to questions that do not wait.
     async fn waiting_for(
         &self,
-        graph: &Graph,
         thread_id: &str,
         checkpoint: Option<&CheckpointId>,
         answers: &BTreeMap<String, Json>,
@@ -339,17 +424,30 @@ impl Workbench {
             return Err(Problem::invalid("There is no answer in the request.")
                 .remedy("Answer at least one question."));
         }
-        let at = StateRef {
-            checkpoint_id: checkpoint.cloned(),
-            ..StateRef::live(thread_id)
+        let gone = || {
+            already_answered(
+                "The question does not wait any more: it was answered or withdrawn, or the thread went on without it.",
+            )
         };
-        let state = graph.get_state(&at).await.map_err(|e| problem(&e))?;
+        let at = match checkpoint {
+            Some(checkpoint) => checkpoint.clone(),
+            None => {
+                let newest = self.heads(thread_id, None, Some(1)).await?.into_iter().next();
+                newest.ok_or_else(gone)?.id
+            }
+        };
+        let pending = self.writes_at(thread_id, &at).await?;
+        let interrupts: Vec<Interrupt> = waiting_questions(&pending)
+            .into_iter()
+            .flat_map(|(_, asked)| asked)
+            .collect();
+        self.runs
+            .with(thread_id, |active| active.asked_at = Some(at.to_string()));
         let unknown = answers
             .keys()
-            .find(|id| !state.interrupts.iter().any(|i| i.id.as_str() == id.as_str()));
+            .find(|id| !interrupts.iter().any(|i| i.id.as_str() == id.as_str()));
         let me = self.preferences.settings().name;
-        let asked = state
-            .interrupts
+        let asked = interrupts
             .iter()
             .filter(|interrupt| answers.contains_key(interrupt.id.as_str()));
         let not_asked = asked
@@ -361,11 +459,7 @@ impl Workbench {
         }
         match unknown {
             None => Ok(()),
-            Some(_) => Err(Problem::new(
-                "already-answered",
-                "The question does not wait any more: it was answered, or the thread went on without it.",
-            )
-            .remedy("Look at the inbox again.")),
+            Some(_) => Err(gone()),
         }
     }
 

@@ -13,8 +13,10 @@ use super::{Slot, status_of, view};
 use crate::Workbench;
 use crate::attempts::attempt_view;
 use crate::files;
+use crate::graphs::Built;
 use crate::inbox::interrupt_view;
 use crate::ledger::{RunRow, TaskRow};
+use crate::snapshot::not_retried;
 use crate::tokens;
 use crate::wire::{AppEvent, AttemptView, TaskStatus};
 
@@ -40,10 +42,11 @@ pub(super) struct Reader {
     attempts: HashMap<String, Vec<AttemptView>>,
     thread_sent: Instant,
     thread_due: bool,
+    built: Arc<Built>,
 }
 
 impl Reader {
-    pub(super) fn new(workbench: Arc<Workbench>, slot: Slot, run: RunRow) -> Self {
+    pub(super) fn new(workbench: Arc<Workbench>, slot: Slot, run: RunRow, built: Arc<Built>) -> Self {
         Self {
             workbench,
             slot,
@@ -56,10 +59,13 @@ impl Reader {
             attempts: HashMap::new(),
             thread_sent: Instant::now(),
             thread_due: false,
+            built,
         }
     }
 
     pub(super) async fn read(mut self, mut stream: Run) {
+        // The run works already: nothing that is told of it holds it up.
+        self.workbench.publish_thread(&self.run.thread_id).await;
         loop {
             // Quiet moments are for what can wait.
             match tokio::time::timeout(THREAD_EVERY, stream.next()).await {
@@ -136,6 +142,16 @@ impl Reader {
     async fn checkpoint(&mut self, event: CheckpointEvent) {
         self.checkpoint = event.id.to_string();
         self.kept.clear();
+        self.workbench.runs.with(&self.run.thread_id, |active| {
+            // What was answered is stored with the checkpoint after the one that asked.
+            if active
+                .asked_at
+                .as_ref()
+                .is_some_and(|asked_at| *asked_at != self.checkpoint)
+            {
+                active.answering.clear();
+            }
+        });
         for task in event.tasks.iter() {
             if task.get("result").is_some()
                 && let Some(id) = task.get("id").and_then(Value::as_str)
@@ -174,6 +190,7 @@ impl Reader {
                 at: now(),
                 status: TaskStatus::Done,
                 error: None,
+                not_retried: None,
                 interrupts: Vec::new(),
                 cached: true,
             });
@@ -223,6 +240,8 @@ impl Reader {
             step: i32::try_from(task.step).unwrap_or(i32::MAX),
             at: now(),
             status,
+            not_retried: (task.error.as_deref())
+                .and_then(|error| not_retried(&self.built.source.document, &task.name, error)),
             error: task.error,
             interrupts: task.interrupts.iter().map(interrupt_view).collect(),
             targets,
@@ -338,6 +357,7 @@ impl Reader {
             workbench.publish_checkpoint(&thread_id, head.id.as_str()).await;
         }
         workbench.hub.publish(AppEvent::Run { run });
+        workbench.publish_inbox(Some(&thread_id));
         if head.is_some() {
             workbench.publish_thread(&thread_id).await;
         } else {
@@ -345,7 +365,6 @@ impl Reader {
             let _ = workbench.ledger.delete_thread(&thread_id);
             workbench.hub.publish(AppEvent::ThreadDeleted { thread_id });
         }
-        workbench.publish_inbox().await;
     }
 }
 

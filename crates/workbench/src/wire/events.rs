@@ -47,6 +47,10 @@ pub enum AppEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         error: Option<String>,
+        /// Why it was not tried again although its node is, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none", rename = "notRetried")]
+        #[ts(optional, rename = "notRetried")]
+        not_retried: Option<String>,
         /// Questions it asks.
         interrupts: Vec<InterruptView>,
         /// Nodes its writes lead to.

@@ -132,6 +132,18 @@ pub struct WithdrawQuestion {
     pub why: Option<String>,
 }
 
+/// `inbox.changes`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadChanges {
+    /// The thread.
+    pub thread_id: String,
+    /// The checkpoint that asks. Absent: the newest of the thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint_id: Option<String>,
+}
+
 /// Answer of `inbox.changes`: what changed in a thread that asks since somebody last had a hand in it. Empty when nobody
 /// had before this run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]

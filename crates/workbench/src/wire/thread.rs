@@ -23,7 +23,7 @@ pub struct ThreadView {
     pub graph_path: Option<String>,
     /// How it stands.
     pub status: RunStatus,
-    /// Nodes that run next.
+    /// Nodes that run next; of a thread that asks, those that ask.
     pub next: Vec<String>,
     /// Unanswered questions.
     pub questions: u32,
@@ -303,6 +303,10 @@ pub struct TaskView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<AttemptView>>", optional)]
     pub attempts: Vec<AttemptView>,
+    /// Why it was not tried again although its node is, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub not_retried: Option<String>,
     /// Of a node that runs another graph: the namespace of that graph's checkpoints, for `thread.within`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

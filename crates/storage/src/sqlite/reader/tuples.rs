@@ -45,7 +45,11 @@ impl View<'_> {
         })
     }
 
-    fn pending_writes(&mut self, seq: i64, place: &str) -> Result<Vec<PendingWrite>, Fault> {
+    pub(in crate::sqlite) fn pending_writes(
+        &mut self,
+        seq: i64,
+        place: &str,
+    ) -> Result<Vec<PendingWrite>, Fault> {
         let mut found = Vec::new();
         self.short_writes(seq, place, &mut found)?;
         let conn = self.conn;

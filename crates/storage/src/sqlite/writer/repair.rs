@@ -56,6 +56,9 @@ impl Writer {
         if findings.steps {
             steps::refill(&self.conn)?;
         }
+        if findings.waiting {
+            waiting::refill(&self.conn)?;
+        }
         // The counts may have been what was wrong, so they are not settled but taken again.
         self.forget();
         self.count_again()?;
