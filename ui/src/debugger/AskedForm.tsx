@@ -203,7 +203,14 @@ export function AskedForm({
       data-guarded={guarded || undefined}
     >
       {effect && <EarlierWork effect={effect} compact={compact} />}
-      {asked.text !== "" && <QuestionText text={asked.text} compact={compact || effect !== null} />}
+      {asked.text !== "" &&
+        (effect ? (
+          <div className="selectable text-sm [overflow-wrap:anywhere]">
+            <Markdown text={asked.text} lines />
+          </div>
+        ) : (
+          <QuestionText text={asked.text} compact={compact} />
+        ))}
       <Terms who={extras.who} deadline={extras.deadline} />
       {asked.refused !== undefined && !shownProblem && (
         <Note tone="asking">

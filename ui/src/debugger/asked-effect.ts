@@ -1,6 +1,6 @@
 /**
  * A question of the run itself: a node with an effect did its work before, and a person says what happens. It is a
- * question like any other; only its heading and the earlier result are taken from its value.
+ * question like any other; only its heading, when it was and the earlier result are taken from its value.
  */
 import type { Asked } from "../ipc/bindings/Asked";
 import type { Choice } from "../ipc/bindings/Choice";
@@ -26,12 +26,16 @@ export function effectOf(asked: Pick<Asked, "value">): AskedEffect | null {
   const value: unknown = asked.value;
   if (!isObject(value) || value["kind"] !== "effect" || typeof value["node"] !== "string") return null;
   const { node, state, at, result } = value;
+  const [said] = questionIn(value).split("\n", 1);
   return {
-    heading: t(HEADINGS[String(state)] ?? "debug.effect.done", { node }),
+    heading: said || t(HEADINGS[String(state)] ?? "debug.effect.done", { node }),
     ...(typeof at === "string" && { at }),
     ...(result !== undefined && result !== null && { result }),
   };
 }
+
+const questionIn = (value: Record<string, unknown>): string =>
+  typeof value["question"] === "string" ? value["question"] : "";
 
 /** The first line of a question, for lists and titles. */
 export const headline = (asked: Pick<Asked, "value" | "text">): string =>
@@ -41,7 +45,8 @@ export const headline = (asked: Pick<Asked, "value" | "text">): string =>
 export function withEffect(asked: Asked): Asked {
   const value: unknown = asked.value;
   if (effectOf(asked) === null || !isObject(value)) return asked;
-  const text = typeof value["question"] === "string" ? value["question"] : "";
+  // Its first line is the heading.
+  const text = questionIn(value).split("\n").slice(1).join("\n").trim();
   const choices = asked.choices.length > 0 ? asked.choices : choicesIn(value["choices"]);
   return { ...asked, text, choices };
 }
