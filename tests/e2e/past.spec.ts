@@ -135,6 +135,7 @@ test("an answered question leaves at once, and the next takes no press for a mom
     await new Promise((done) => setTimeout(done, 1000));
     await route.continue();
   });
+  const answered = page.waitForResponse("**/rpc/run.start");
   // Held down: one answer. The second press comes at once, was meant for Ada, and opens nothing for Ben.
   await page.keyboard.down("1");
   await page.keyboard.down("1");
@@ -148,6 +149,7 @@ test("an answered question leaves at once, and the next takes no press for a mom
   await expect(app.id("question")).toHaveCount(2);
 
   // A refusal brings the row back, selected, with the reason.
+  await answered;
   await page.unroute("**/rpc/run.start");
   await page.route("**/rpc/run.start", (route) =>
     route.fulfill({ status: 400, json: { code: "invalid-request", message: "The door is stuck." } }),
@@ -190,7 +192,7 @@ test("a question of a branch that was left keeps waiting, is answered there, and
 
   await app.id("use-approve").click();
   await expect(app.id("question")).toHaveCount(2);
-  const old = app.id("question").filter({ hasText: "Ada" });
+  const old = app.id("question").filter({ hasText: "door for Ada" });
   await expect(old.locator('[data-testid="question-branch"]')).toContainText("another branch · step 1");
   await old.click();
   await page.getByRole("button", { name: "Show in Debug" }).click();
