@@ -219,3 +219,56 @@ test("a question of a branch that was left keeps waiting, is answered there, and
   await app.id("use-approve").click();
   await expect(page.getByText("Nothing waits for you")).toBeVisible();
 });
+
+test("what must not be repeated is not repeated by a replay, unless a person says so", async ({ app, page }) => {
+  const folder = join(app["data"], "shop");
+  mkdirSync(folder);
+  const file = join(folder, "graph.json");
+  const shop = {
+    format: "superstep/1",
+    name: "Shop",
+    state: { order: { type: "string" }, receipt: { type: "number" } },
+    nodes: { pay: { kind: "code", effect: "once", config: { source: "return { receipt: Math.random() }" } } },
+    edges: [
+      { from: "__start__", to: "pay" },
+      { from: "pay", to: "__end__" },
+    ],
+  };
+  writeFileSync(file, JSON.stringify(shop));
+  await app.open();
+  await page.keyboard.press("Control+o");
+  await app.id("file-path").fill(file);
+  await page.keyboard.press("Enter");
+  await expect(app.id("canvas")).toBeVisible();
+  await app.id("use-debug").click();
+  await app.id("run-form").getByLabel("order").fill("a lamp");
+  await app.id("run-start").click();
+  await app.status("done");
+  const receipt = async () => (await app.key("receipt").innerText()).match(/0\.\d+/)?.[0];
+  await expect(app.key("receipt")).toContainText("0.");
+  const first = await receipt();
+
+  const replay = async () => {
+    await app.checkpoint(0, "loop").first().click();
+    await expect(app.id("past")).toBeVisible();
+    await app.id("run-replay").click();
+    await expect(app.id("effect")).toContainText("A change that must not be repeated");
+  };
+  await replay();
+  await expect(app.id("effect")).toContainText(first ?? "?");
+  await expect(app.id("effects-go")).toHaveText("Replay: repeats nothing outside");
+  await app.id("effects-go").click();
+  await expect(app.id("past")).toHaveCount(0);
+  await app.status("done");
+  await expect(app.key("receipt"), "its result is used again").toContainText(first ?? "?");
+
+  await replay();
+  await app.id("effect").getByText("Ask when reached").click();
+  await app.id("effects-go").click();
+  await app.status("asking");
+  await expect(app.id("earlier-work")).toContainText("pay did its work already");
+  await expect(app.id("earlier-work")).toContainText(first ?? "?");
+  await app.id("answer-choice").filter({ hasText: "Do it again" }).click();
+  await app.status("done");
+  await expect(app.key("receipt"), "a person said so").not.toContainText(first ?? "?");
+});

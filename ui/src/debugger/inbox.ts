@@ -103,13 +103,13 @@ export async function loadInbox(): Promise<void> {
     const still = new Set(loaded.map(questionKey));
     counted.clear();
     for (const key of sent.keys()) if (still.has(key)) counted.add(key);
-    const last = loaded.at(-1)?.since ?? "";
+    // What stood after all that is still here may wait on a later page now.
+    const until = complete
+      ? before.length
+      : before.findLastIndex((question) => still.has(questionKey(question)));
     const gone = before.filter(
-      (question) =>
-        !still.has(questionKey(question)) &&
-        !answeredHere.has(questionKey(question)) &&
-        // What is further down than this page may wait there.
-        (complete || question.since < last),
+      (question, at) =>
+        at < until && !still.has(questionKey(question)) && !answeredHere.has(questionKey(question)),
     );
     show({
       next: answer.next ?? null,

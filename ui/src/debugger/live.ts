@@ -131,6 +131,18 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
         thread.text.set(event.node, text.length > TEXT_TAIL ? text.slice(-TEXT_TAIL) : text);
         break;
       }
+      case "checkpoint": {
+        // An edit or a fork: what ran before it ran on the branch that was left.
+        const { source } = event.checkpoint;
+        if (source !== "update" && source !== "fork") break;
+        const known = drafts.get(event.threadId) ?? threads.get(event.threadId);
+        if (!known || known.run?.status === "running" || known.tasks.size === 0) break;
+        const thread = draft(event.threadId);
+        thread.era += 1;
+        thread.tasks.clear();
+        thread.text.clear();
+        break;
+      }
       case "threadDeleted":
         drafts.delete(event.threadId);
         deleted.push(event.threadId);

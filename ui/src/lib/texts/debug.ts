@@ -383,7 +383,7 @@ export const debug = {
   "debug.inbox.show": "Show in Debug",
   "debug.inbox.branch": "Branch",
   "debug.inbox.branchRow": "another branch · step {step} · left at step {left}",
-  "debug.inbox.branchText": "Another branch than the newest: at step {step}, which it left at step {left}",
+  "debug.inbox.branchText": "Another branch, at step {step}; the newest left it at step {left}",
   "debug.inbox.more": "Loading more questions…",
   "debug.inbox.lost": "Answered elsewhere meanwhile",
   "debug.inbox.lostText": "“{text}” does not wait any more. Your answer was not used.",
