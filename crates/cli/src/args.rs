@@ -278,6 +278,7 @@ Examples:
   superstep resume THREAD --id QUESTION --text yes      one of several questions; `superstep state THREAD` lists them
   superstep resume THREAD --answers '{\"QUESTION1\": 1, \"QUESTION2\": 2}'
   superstep resume THREAD --text approve --as Ada       a question that is meant for Ada
+  superstep resume THREAD --checkpoint ID --text yes    a question of another branch; `superstep threads waiting` lists them
   superstep resume THREAD                               go on after a breakpoint, a failure, or a deadline that passed
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for an answer or at a breakpoint, 130 stopped by Ctrl-C.")]
@@ -300,7 +301,7 @@ pub(crate) struct ResumeArgs {
     /// Who answers, for questions that are meant for certain people [default: your name in the app's settings]
     #[arg(long = "as", value_name = "NAME", requires = "reply")]
     pub(crate) name: Option<String>,
-    /// Answer at this checkpoint instead of the newest: a new branch
+    /// Answer at this checkpoint instead of the newest: a question of another branch, or one that was answered already, anew
     #[arg(long, value_name = "ID")]
     pub(crate) checkpoint: Option<String>,
     /// Graph file, when the thread's own is not there any more

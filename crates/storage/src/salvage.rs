@@ -1,7 +1,10 @@
 //! What becomes of what cannot be read. An item of the store is set aside in a namespace of its own, with what was stored
 //! as text: whoever looks for it finds nothing, and nothing is lost. A thread does not hide the others.
 
-use superstep::{Object, StorageError, ThreadId};
+use superstep::{
+    CheckpointId, Object, PendingWrite, StorageError, TaskStatus, TaskWrites, ThreadId, Write, reserved,
+    write_index,
+};
 
 /// First label of the namespaces in which such items are; the item's own labels follow.
 pub(crate) const ASIDE: &str = "damaged";
@@ -21,5 +24,27 @@ pub(crate) fn passed_over(thread: &ThreadId, error: &StorageError) {
     tracing::error!(%thread, %error, "a list goes on without what cannot be read of a thread; `verify` says more");
 }
 
-/// What is stored beside a question of an older release that a new input came after.
+/// What withdraws the questions among the writes of a checkpoint of an older release that a new input came after.
+pub(crate) fn withdrawals(of: &CheckpointId, pending: &[PendingWrite]) -> Vec<TaskWrites> {
+    let by_task = pending.chunk_by(|a, b| a.task_id == b.task_id);
+    let asking = by_task.filter(|writes| {
+        let channels = writes.iter().map(|write| &*write.write.channel);
+        TaskStatus::of(&writes[0].task_id, channels).interrupted
+    });
+    let note = || serde_json::from_str(ABANDONED).unwrap_or_default();
+    asking
+        .map(|writes| TaskWrites {
+            checkpoint_id: of.clone(),
+            task_id: writes[0].task_id.clone(),
+            task_path: writes[0].task_path.clone(),
+            writes: vec![Write {
+                idx: write_index(reserved::WITHDRAWN, 0),
+                channel: reserved::WITHDRAWN.into(),
+                value: note(),
+            }],
+        })
+        .collect()
+}
+
+/// What is stored beside such a question.
 pub(crate) const ABANDONED: &str = r#"{"why":"a new input came after it"}"#;

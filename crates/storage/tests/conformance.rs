@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    MemorySaver, Name, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery,
-    ThreadSummary, Usage, conformance,
+    MemorySaver, Name, PendingWrite, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens,
+    ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery, conformance,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
@@ -122,6 +122,20 @@ impl Checkpointer for Reopening {
     }
     async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         self.fresh().await.0.threads(query).await
+    }
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        self.fresh().await.0.waiting(query).await
+    }
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.fresh().await.0.count_waiting().await
+    }
+    async fn writes(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, StorageError> {
+        self.fresh().await.0.writes(thread, ns, id).await
     }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         let mut guard = self.saver.lock().await;

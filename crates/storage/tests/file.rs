@@ -11,8 +11,9 @@ use async_trait::async_trait;
 use superstep::conformance::{self, Draft, id};
 use superstep::{
     Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery,
-    Progress, Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp,
-    StoreQuery, TaskId, TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Write, json,
+    PendingWrite, Progress, Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError,
+    StoreOp, StoreQuery, TaskId, TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
+    Write, json,
 };
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::{FileOptions, FileSaver, FileStore, Synchronous};
@@ -119,6 +120,21 @@ impl Checkpointer for Reopening {
     }
     async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         self.with(false, async |saver| saver.threads(query).await).await
+    }
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        self.with(false, async |saver| saver.waiting(query).await).await
+    }
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.with(false, async |saver| saver.count_waiting().await).await
+    }
+    async fn writes(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, StorageError> {
+        self.with(false, async |saver| saver.writes(thread, ns, id).await)
+            .await
     }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         self.with(true, async |saver| saver.delete_thread(thread).await)
@@ -374,7 +390,7 @@ async fn folders_of_others_and_of_newer_releases_are_left_alone() {
             refused,
             StorageError::NewerSchema {
                 found: 7,
-                supported: 2,
+                supported: 3,
                 ..
             }
         ),

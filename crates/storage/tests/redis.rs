@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use superstep::conformance::{self, Draft, id};
 use superstep::{
     Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery,
-    Progress, Pruning, Removal, StorageError, Store, StoreConfig, StoreOp, StoreQuery, TaskId, TaskWrites,
-    ThreadId, ThreadQuery, ThreadSummary, Ttl, Write, json,
+    PendingWrite, Progress, Pruning, Removal, StorageError, Store, StoreConfig, StoreOp, StoreQuery, TaskId,
+    TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Ttl, Waiting, WaitingQuery, Write, json,
 };
 use superstep_storage::{RedisSaver, RedisStore};
 use superstep_test_servers::Redis;
@@ -107,6 +107,20 @@ impl Checkpointer for Turns {
     }
     async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         self.reader().threads(query).await
+    }
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        self.reader().waiting(query).await
+    }
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.reader().count_waiting().await
+    }
+    async fn writes(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, StorageError> {
+        self.reader().writes(thread, ns, id).await
     }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         self.writer().delete_thread(thread).await
@@ -220,7 +234,7 @@ async fn pruning_leaves_nothing_behind_and_says_what_goes() {
         .expect("prunes");
     assert_eq!(
         keys(&server).await,
-        ["superstep:numbers", "superstep:schema"],
+        ["superstep:asked", "superstep:numbers", "superstep:schema"],
         "nothing is left"
     );
 }
@@ -785,7 +799,7 @@ async fn what_cannot_be_used_is_refused() {
             error,
             StorageError::NewerSchema {
                 found: 9,
-                supported: 2,
+                supported: 3,
                 ..
             }
         ),

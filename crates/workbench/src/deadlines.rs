@@ -31,16 +31,11 @@ pub(crate) struct Deadlines {
 }
 
 /// Where questions came or went since the last look.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum Changed {
+    #[default]
     Anywhere,
     In(HashSet<String>),
-}
-
-impl Default for Changed {
-    fn default() -> Self {
-        Changed::Anywhere
-    }
 }
 
 impl Deadlines {

@@ -118,18 +118,13 @@ pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
     let mut error = task.error.clone();
     if status == TaskStatus::Done
         && let Some(error) = error.take()
-        && attempts.iter().all(|attempt| attempt.error != error)
     {
-        // What failed in an earlier run of the same task is one more attempt that came before.
-        let earlier = AttemptView {
-            attempt: 1,
+        // The run before failed with it; what it tried before that is kept, as the last attempts that failed are.
+        attempts.push(AttemptView {
+            attempt: attempts.last().map_or(0, |last| last.attempt) + 1,
             error,
             wait_millis: None,
-        };
-        attempts.insert(0, earlier);
-        for (attempt, number) in attempts.iter_mut().zip(1..) {
-            attempt.attempt = number;
-        }
+        });
     }
     let not_retried = match (status, &error, known.document) {
         (TaskStatus::Failed, Some(error), Some(document)) => not_retried(document, &task.name, error),

@@ -14,6 +14,7 @@ use crate::Workbench;
 use crate::attempts::attempt_view;
 use crate::documents::blocking;
 use crate::inbox::{asked, interrupt_view};
+use crate::snapshot::not_retried;
 use crate::threads::problem;
 use crate::tokens;
 use crate::values;
@@ -115,6 +116,7 @@ impl Workbench {
             (None, None) => RunModels::default(),
         };
         let (this, node) = (self.clone(), request.node.clone());
+        let document = source.document.clone();
         let graph = blocking(move || this.build_trial(&source, &node, &answering)).await??;
         let work = self.work(request.work);
         let config = RunConfig {
@@ -173,6 +175,8 @@ impl Workbench {
         Ok(NodeTested {
             asked: task.interrupts.first().map(|asks| asked(&asks.value)),
             task: TaskView {
+                not_retried: (task.error.as_deref())
+                    .and_then(|error| not_retried(&document, &request.node, error)),
                 id: task.id.to_string(),
                 node: request.node,
                 status,

@@ -17,7 +17,7 @@ use futures::future::join_all;
 use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpoint, CheckpointId, Checkpointer, Commit, Keep, ListQuery, Name, Object, Pruning, Put, Removal,
-    Scope, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery, Value, Write, write_index,
+    Scope, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery, Value, WaitingQuery, Write, write_index,
 };
 
 use making::{apply, put_of};
@@ -218,12 +218,21 @@ impl Run<'_> {
             Operation::Look(look) => return self.look(look).await,
             Operation::Inspect => return self.inspect().await,
         }
+        self.compare_waiting().await?;
         let all = ListQuery::default();
         same(
             "heads",
             &self.saver.heads(&all).await.map_err(said)?,
             &self.model.heads(&all),
         )
+    }
+
+    async fn compare_waiting(&self) -> Result<(), String> {
+        let all = WaitingQuery::default();
+        let found = self.saver.waiting(&all).await.map_err(said)?;
+        same("questions that wait", &found, &self.model.waiting(&all))?;
+        let count = self.saver.count_waiting().await.map_err(said)?;
+        same("how many questions wait", &count, &self.model.count_waiting())
     }
 
     async fn store(&mut self, way: Way, changes: &[Change]) -> Result<(), String> {
@@ -351,6 +360,32 @@ impl Run<'_> {
                 let (thread, ns, id) = (thread(*t), space(*s), self.pick_id(*n));
                 let got = self.saver.get(&thread, &ns, id.as_ref()).await.map_err(said)?;
                 same("a checkpoint", &got, &self.model.get(&thread, &ns, id.as_ref()))
+            }
+            Look::Writes(t, s, n) => {
+                let (thread, ns, id) = (thread(*t), space(*s), self.pick_id(Some(*n)));
+                let Some(id) = id else { return Ok(()) };
+                let got = self.saver.writes(&thread, &ns, &id).await.map_err(said)?;
+                same("what tasks wrote", &got, &self.model.writes(&thread, &ns, &id))
+            }
+            Look::Waiting {
+                thread: t,
+                after,
+                page,
+            } => {
+                let after = after.and_then(|(n, t)| Some((self.pick(n)?.id.clone(), thread(t))));
+                let mut query = WaitingQuery {
+                    thread: t.map(thread),
+                    after,
+                    limit: Some(*page),
+                };
+                loop {
+                    let got = self.saver.waiting(&query).await.map_err(said)?;
+                    same(&format!("{query:?}"), &got, &self.model.waiting(&query))?;
+                    match got.into_iter().next_back() {
+                        Some(last) => query.after = Some((last.checkpoint, last.thread)),
+                        None => return Ok(()),
+                    }
+                }
             }
             Look::Values(t, s, n, keys) => {
                 let (thread, ns, id) = (thread(*t), space(*s), self.pick_id(*n));
@@ -494,9 +529,12 @@ impl Run<'_> {
             &self.saver.list(&all).await.map_err(said)?,
             &self.model.list(&all),
         )?;
+        self.compare_waiting().await?;
         for (thread, ns, id) in self.model.addresses() {
             let got = self.saver.get(thread, ns, Some(id)).await.map_err(said)?;
             same("one by one", &got, &self.model.get(thread, ns, Some(id)))?;
+            let got = self.saver.writes(thread, ns, id).await.map_err(said)?;
+            same("writes one by one", &got, &self.model.writes(thread, ns, id))?;
         }
         self.inspect().await
     }
@@ -506,6 +544,11 @@ impl Run<'_> {
         for thread in &self.seen {
             self.saver.delete_thread(thread).await.map_err(said)?;
         }
+        same(
+            "questions of nothing",
+            &self.saver.count_waiting().await.map_err(said)?,
+            &0,
+        )?;
         same(
             "heads of nothing",
             &self.saver.heads(&ListQuery::default()).await.map_err(said)?,

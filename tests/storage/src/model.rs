@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use superstep::{
     Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Commit, Keep, ListQuery, Name, PendingWrite,
-    Pruning, Removal, Scope, TaskId, TaskStatus, ThreadId, ThreadQuery, ThreadSummary,
+    Pruning, Removal, Scope, TaskId, TaskStatus, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
 };
 
 /// Where a checkpoint is.
@@ -119,6 +119,49 @@ impl Model {
     /// The same without values.
     pub fn heads(&self, query: &ListQuery) -> Vec<CheckpointHead> {
         self.list(query).into_iter().map(head).collect()
+    }
+
+    /// Root checkpoints whose questions wait, the oldest first.
+    pub fn waiting(&self, query: &WaitingQuery) -> Vec<Waiting> {
+        let root = ListQuery {
+            ns: Some("".into()),
+            ..ListQuery::default()
+        };
+        let mut found = Vec::new();
+        for tuple in self.list(&root) {
+            let (thread, id) = (tuple.thread.clone(), tuple.checkpoint.id.clone());
+            let newer = |other: &Address| other.0 == thread && other.1.is_empty() && other.2 > id;
+            let is_newest = !self.rows.keys().any(newer);
+            let head = head(tuple);
+            let after = query.after.as_ref();
+            if head.interrupted > 0
+                && query.thread.as_ref().is_none_or(|wanted| *wanted == thread)
+                && after.is_none_or(|(after, of)| (&id, &thread) > (after, of))
+            {
+                found.push(Waiting {
+                    thread,
+                    checkpoint: id,
+                    ts: head.ts,
+                    tasks: head.interrupted,
+                    is_newest,
+                });
+            }
+        }
+        found.sort_by(|a, b| (&a.checkpoint, &a.thread).cmp(&(&b.checkpoint, &b.thread)));
+        found.truncate(query.limit.unwrap_or(usize::MAX));
+        found
+    }
+
+    /// Number of tasks whose questions wait.
+    pub fn count_waiting(&self) -> u64 {
+        let all = self.waiting(&WaitingQuery::default());
+        all.iter().map(|one| u64::from(one.tasks)).sum()
+    }
+
+    /// What tasks of a checkpoint wrote.
+    pub fn writes(&self, thread: &ThreadId, ns: &Name, id: &CheckpointId) -> Vec<PendingWrite> {
+        let found = self.get(thread, ns, Some(id));
+        found.map(|tuple| tuple.pending_writes).unwrap_or_default()
     }
 
     /// Threads with a root checkpoint.

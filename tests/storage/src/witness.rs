@@ -13,8 +13,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use superstep::{
     ChannelValues, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit,
-    Integrity, ListQuery, Name, Progress, Pruning, Removal, StorageError, TaskStatus, ThreadId, ThreadLens,
-    ThreadQuery, ThreadSummary, Usage, Value,
+    Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, StorageError, TaskStatus, ThreadId,
+    ThreadLens, ThreadQuery, ThreadSummary, Usage, Value, Waiting, WaitingQuery,
 };
 
 /// One line of the journal.
@@ -289,6 +289,20 @@ impl Checkpointer for Witness {
     }
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         self.backend.count_threads(query).await
+    }
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        self.backend.waiting(query).await
+    }
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.backend.count_waiting().await
+    }
+    async fn writes(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, StorageError> {
+        self.backend.writes(thread, ns, id).await
     }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         let thread = thread.clone();

@@ -50,6 +50,7 @@ import type { OutdatedItems } from "./bindings/OutdatedItems";
 import type { PruneThreads } from "./bindings/PruneThreads";
 import type { PutItem } from "./bindings/PutItem";
 import type { PythonView } from "./bindings/PythonView";
+import type { ReadChanges } from "./bindings/ReadChanges";
 import type { ReadExchanges } from "./bindings/ReadExchanges";
 import type { ReadPython } from "./bindings/ReadPython";
 import type { ReadTypes } from "./bindings/ReadTypes";
@@ -152,7 +153,7 @@ export interface Commands {
   "work.cancel": [CancelWork, Empty];
   "inbox.list": [ListInbox, Inbox];
   "question.withdraw": [WithdrawQuestion, Empty];
-  "inbox.changes": [ThreadRef, Changes];
+  "inbox.changes": [ReadChanges, Changes];
 }
 
 export type Command = keyof Commands;

@@ -31,6 +31,7 @@ Examples:
   superstep threads --graph graphs/refund-desk
   superstep threads --json | jq -r '.[].thread_id'
   superstep threads show THREAD
+  superstep threads waiting                    the questions themselves
   superstep threads copy THREAD trial          a copy to try something on
   superstep threads copy THREAD --to postgres://me@localhost/threads
   superstep threads export THREAD -o thread.jsonl && superstep threads import thread.jsonl --as again
@@ -51,6 +52,10 @@ pub(crate) enum ThreadsAction {
     List(ListArgs),
     /// Show how a thread stands, without its values.
     Show(ShowArgs),
+    /// List the questions that wait, of every thread and branch, the oldest first.
+    Waiting(WaitingArgs),
+    /// Withdraw a question: nobody is to answer it.
+    Withdraw(WithdrawArgs),
     /// Copy a thread, also to another database.
     Copy(CopyArgs),
     /// Write a thread to a file, or to stdout.
@@ -116,6 +121,64 @@ pub(crate) struct ShowArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+A question of a branch that is not the newest of its thread is shown with its checkpoint; it is answered there.
+
+Examples:
+  superstep threads waiting
+  superstep threads waiting --thread THREAD
+  superstep threads waiting --count
+  superstep threads waiting --limit 100 --after CHECKPOINT/THREAD    the page after the one that ends there
+  superstep threads waiting --json | jq -r '.[] | [.thread_id, .question_id] | @tsv'
+  superstep resume THREAD --checkpoint CHECKPOINT --id QUESTION --text yes")]
+pub(crate) struct WaitingArgs {
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Only questions of this thread
+    #[arg(long, value_name = "THREAD")]
+    pub(crate) thread: Option<String>,
+    /// Questions of at most so many checkpoints
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<NonZeroUsize>,
+    /// Go on after this checkpoint of this thread: the next page
+    #[arg(long, value_name = "CHECKPOINT/THREAD")]
+    pub(crate) after: Option<String>,
+    /// Only say how many tasks ask
+    #[arg(long, conflicts_with_all = ["thread", "limit", "after"])]
+    pub(crate) count: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The question leaves every list; its thread stays as it is. When the thread goes on there, the question is asked again.
+
+Examples:
+  superstep threads withdraw THREAD --why 'paid already'
+  superstep threads withdraw THREAD --id QUESTION        one of several; `superstep threads waiting` lists them")]
+pub(crate) struct WithdrawArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    pub(crate) thread: String,
+    /// Which question; needed when several wait
+    #[arg(long, value_name = "QUESTION")]
+    pub(crate) id: Option<String>,
+    /// The checkpoint that asks
+    #[arg(long, value_name = "ID")]
+    pub(crate) checkpoint: Option<String>,
+    /// Why, kept with the question
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) why: Option<String>,
+    /// Who withdraws it [default: your name in the app's settings]
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) db: Db,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod export;
+pub(crate) mod questions;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod state;

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use superstep::{
     CheckpointHead, Graph, Input, Interrupt, List, Object, RunConfig, RunError, RunResult, RunStatus,
-    StateRef, StateSnapshot, StreamMode, ThreadId, Value,
+    StateRef, StateSnapshot, StreamMode, ThreadId, Value, waiting_questions,
 };
 use superstep_nodes::Grants;
 use superstep_nodes::kinds::ask;
@@ -12,6 +12,7 @@ use superstep_nodes::schema::{StateSchema, UpdateError};
 use superstep_workbench::wire::RunModels;
 use tokio_util::sync::CancellationToken;
 
+use super::questions;
 use crate::args::{ResumeArgs, RunArgs, Running};
 use crate::fault::{FAILED, Fault, STOPPED, WAITING};
 use crate::graph::GraphFile;
@@ -47,7 +48,16 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
         (None, None) => return Err(no_input(&file, known.as_ref())),
     };
     let thread = known.unwrap_or_else(|| uuid::Uuid::now_v7().to_string().into());
-    drive(&file, graph, store, thread, args.checkpoint, input, &args.running).await
+    drive(
+        &file,
+        graph,
+        store,
+        thread,
+        (args.checkpoint, false),
+        input,
+        &args.running,
+    )
+    .await
 }
 
 /// Who answers for the models: what is said now, and of the rest what the thread kept where it goes on from.
@@ -102,12 +112,33 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     let name = args
         .name
         .or_else(|| superstep_workbench::person(&crate::place::data_dir().ok()?));
-    let waiting = waiting(&graph, &store, &thread, args.checkpoint.as_deref()).await?;
+    let mut waiting = waiting(&graph, &store, &thread, args.checkpoint.as_deref()).await?;
     may_answer(&waiting, &input, name.as_deref())?;
+    let pending = store.saver.writes(&thread, "", &before.id).await?;
+    let asked = waiting_questions(&pending)
+        .into_iter()
+        .flat_map(|(_, asked)| asked);
+    let asked: Vec<Interrupt> = asked.collect();
     if args.checkpoint.is_none() {
-        waits_for(&waiting, &store, &thread, &input)?;
+        // What was withdrawn takes no answer, and going on asks it again.
+        waiting
+            .interrupts
+            .retain(|interrupt| asked.iter().any(|asked| asked.id == interrupt.id));
+        waits_for(&waiting, &store, &thread, &input).await?;
     }
-    drive(&file, graph, store, thread, args.checkpoint, input, &args.running).await
+    // A question that waits is answered where it waits, and what has finished beside it stays; another answer to one that was
+    // answered already is a new branch, on which everything of that step runs again.
+    let keeps = !asked.is_empty();
+    drive(
+        &file,
+        graph,
+        store,
+        thread,
+        (args.checkpoint, keeps),
+        input,
+        &args.running,
+    )
+    .await
 }
 
 /// How a thread stands.
@@ -156,8 +187,51 @@ fn may_answer(state: &StateSnapshot, input: &Input, name: Option<&str>) -> Resul
     }
 }
 
+/// What is said when an answer is for a question of another branch.
+async fn on_another_branch(
+    state: &StateSnapshot,
+    store: &Store,
+    thread: &ThreadId,
+    command: &superstep::Command,
+) -> Result<Option<Fault>, Fault> {
+    let here = |id: &str| {
+        state
+            .interrupts
+            .iter()
+            .any(|interrupt| interrupt.id.as_str() == id)
+    };
+    let answers = by_id(command);
+    let missing = match answers {
+        Some(answers) => answers.keys().any(|id| !here(id)),
+        None => state.interrupts.is_empty(),
+    };
+    if !missing {
+        return Ok(None);
+    }
+    let elsewhere = questions::of_thread(store, thread).await?;
+    let asked = elsewhere.iter().find(|asked| {
+        !asked.at.is_newest && answers.is_none_or(|answers| answers.contains_key(asked.question.id.as_str()))
+    });
+    Ok(asked.map(|asked| {
+        Fault::usage(format!(
+            "Question {} waits on another branch of thread {thread}. Answer it there with --checkpoint {}.",
+            asked.question.id, asked.at.checkpoint
+        ))
+    }))
+}
+
 /// Refuses an answer that no question waits for, and going on when there is nothing to go on with.
-fn waits_for(state: &StateSnapshot, store: &Store, thread: &ThreadId, input: &Input) -> Result<(), Fault> {
+async fn waits_for(
+    state: &StateSnapshot,
+    store: &Store,
+    thread: &ThreadId,
+    input: &Input,
+) -> Result<(), Fault> {
+    if let Input::Command(command) = input
+        && let Some(elsewhere) = on_another_branch(state, store, thread, command).await?
+    {
+        return Err(elsewhere);
+    }
     let ids: Vec<&str> = state
         .interrupts
         .iter()
@@ -202,7 +276,7 @@ async fn drive(
     graph: Graph,
     store: Store,
     thread: ThreadId,
-    checkpoint: Option<String>,
+    (checkpoint, keep_finished): (Option<String>, bool),
     input: Input,
     args: &Running,
 ) -> Result<(), Fault> {
@@ -231,6 +305,7 @@ async fn drive(
         max_concurrency: args.max_concurrency.map(std::num::NonZeroUsize::get),
         cancel: cancel.clone(),
         run_id: Some(run_id.clone()),
+        keep_finished,
         ..RunConfig::default()
     };
     stop_on_ctrl_c(cancel.clone());
@@ -281,12 +356,17 @@ async fn drive(
             () = cancel.cancelled() => break Err(RunError::Cancelled),
             () = passed(until) => {}
         }
-        (input, config.checkpoint_id) = (Input::Resume, None);
+        // A step of a branch that is not the newest is still open where it was answered.
+        let here = result.ok().and_then(|result| result.checkpoint_id);
+        match here.filter(|here| config.checkpoint_id.as_ref() == Some(here)) {
+            Some(_) => input = Input::resume(Object::new()),
+            None => (input, config.checkpoint_id) = (Input::Resume, None),
+        }
     };
     ended(machine, &thread, &store, result)
 }
 
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -8,7 +8,7 @@ use superstep::{CheckpointHead, Object, ThreadId, ThreadQuery, ThreadStatus, Thr
 
 use crate::args::DeleteArgs;
 use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
-use crate::commands::upkeep;
+use crate::commands::{questions, upkeep};
 use crate::fault::Fault;
 use crate::out;
 use crate::place::Store;
@@ -36,6 +36,8 @@ pub(crate) async fn threads(args: ThreadsArgs) -> Result<(), Fault> {
     match args.action.unwrap_or(ThreadsAction::List(args.list)) {
         ThreadsAction::List(args) => list(&args).await,
         ThreadsAction::Show(args) => show(&args).await,
+        ThreadsAction::Waiting(args) => questions::waiting(&args).await,
+        ThreadsAction::Withdraw(args) => questions::withdraw(&args).await,
         ThreadsAction::Copy(args) => upkeep::copy(&args).await,
         ThreadsAction::Export(args) => upkeep::export(&args).await,
         ThreadsAction::Import(args) => upkeep::import(&args).await,

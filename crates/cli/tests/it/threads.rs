@@ -955,3 +955,82 @@ fn a_whole_place_is_copied_and_what_is_new_later() {
         assert!(copied.err.contains(said), "{}", copied.err);
     }
 }
+
+#[test]
+fn questions_of_every_branch_wait_and_are_withdrawn() {
+    let user = User::new();
+    let checkpoint = asking(&user);
+    let waiting = || user.expect(0, &["threads", "waiting", "--json"]).json();
+    let first = waiting()[0].clone();
+    assert_eq!(
+        (&first["thread_id"], &first["node"], &first["newest"]),
+        (&json!("t"), &json!("review"), &json!(true))
+    );
+    assert_eq!(first["checkpoint_id"], checkpoint.as_str());
+    let question = first["question_id"].as_str().unwrap();
+    let table = user.expect(0, &["threads", "waiting"]).out;
+    assert!(table.contains(question) && table.contains("review"), "{table}");
+
+    // A fork of an earlier checkpoint leaves it.
+    let history = user.expect(0, &["history", "t", "--json"]).json();
+    let earlier = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["next"] == json!(["draft"]))
+        .unwrap();
+    let earlier = earlier["config"]["configurable"]["checkpoint_id"]
+        .as_str()
+        .unwrap();
+    user.expect(
+        0,
+        &[
+            "update",
+            "t",
+            "--values",
+            r#"{"amount": 5}"#,
+            "--checkpoint",
+            earlier,
+        ],
+    );
+    user.expect(3, &["resume", "t"]);
+    assert_eq!(user.expect(0, &["threads", "waiting", "--count"]).out, "2\n");
+    let answer = ["--answer", r#"{"decision": "approve"}"#, "--id", question];
+    let elsewhere = user.expect(2, &[&["resume", "t"], &answer[..]].concat());
+    assert!(
+        elsewhere.err.contains(&format!("--checkpoint {checkpoint}")),
+        "{}",
+        elsewhere.err
+    );
+    user.expect(
+        0,
+        &[&["resume", "t", "--checkpoint", &checkpoint], &answer[..]].concat(),
+    );
+    assert_eq!(
+        user.expect(0, &["state", "t"]).json()["amount"],
+        40,
+        "the branch that was answered is the newest"
+    );
+
+    let left = waiting();
+    assert_eq!(
+        (left.as_array().unwrap().len(), &left[0]["newest"]),
+        (1, &json!(false))
+    );
+    let withdrawn = user.expect(
+        0,
+        &["threads", "withdraw", "t", "--why", "paid already", "--as", "Ada"],
+    );
+    assert!(
+        withdrawn.err.contains(left[0]["question_id"].as_str().unwrap()),
+        "{}",
+        withdrawn.err
+    );
+    assert!(
+        user.expect(0, &["threads", "waiting"])
+            .err
+            .contains("No question waits")
+    );
+    let none = user.expect(2, &["threads", "withdraw", "t"]);
+    assert!(none.err.contains("No such question waits"), "{}", none.err);
+}

@@ -96,7 +96,7 @@ impl Loop {
         }
         if !self.questions.left.is_empty() {
             let (name, given) = (task.name.clone(), packet(task));
-            let note = self.note("asked-again");
+            let mut note = self.note("asked-again");
             let left = &mut self.questions.left;
             // Of several packets for a node the same one; when it was edited, any.
             let same = left
@@ -108,7 +108,6 @@ impl Loop {
                 });
             if let (Some(same), Some(persister)) = (same, &mut self.persister) {
                 let left = left.swap_remove(same);
-                let mut note = note;
                 note.insert("checkpoint", self.current.as_str());
                 persister.withdraw(withdrawal(&left.checkpoint, &left.asked, note.into()));
             }

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use superstep::{StorageError, ThreadId};
 
-/// Highest layout of the folder that this release knows: since the second, long lines are compressed.
-const SCHEMA: i64 = 2;
+/// Highest layout of the folder that this release knows: since the second, long lines are compressed; since the
+/// third, questions can be withdrawn.
+const SCHEMA: i64 = 3;
 const ABOUT: &str = "superstep.json";
 const LOCK: &str = "lock";
 /// A lock that somebody holds is waited for so long.
@@ -26,6 +27,8 @@ pub(crate) struct Folder {
     /// Held for as long as the folder is open; the system lets go of it when the process dies. `None` when the folder
     /// can only be read.
     lock: Option<File>,
+    /// Questions of older releases that a new input came after are withdrawn.
+    settled: bool,
 }
 
 impl Folder {
@@ -51,26 +54,49 @@ impl Folder {
                 _ => failed("opening", path, &error),
             })?),
         };
-        let folder = Self {
+        let mut folder = Self {
             path: path.to_path_buf(),
             lock,
+            settled: !known,
         };
         // No line of an older layout is rewritten. An older release, which cannot read what comes, is told.
-        let current = known && folder.schema(&about)? == SCHEMA;
+        let (mut current, mut settled) = (false, !known);
+        if known {
+            let (schema, said) = folder.schema(&about)?;
+            (current, settled) = (schema == SCHEMA, said);
+        }
+        folder.settled = settled;
         if !current && folder.is_ours() {
-            let text = format!("{{\"format\": \"superstep threads\", \"schema\": {SCHEMA}}}\n");
-            folder.replace(&about, text.as_bytes())?;
+            folder.say(settled)?;
         }
         Ok(folder)
     }
 
-    fn schema(&self, about: &Path) -> Result<i64, StorageError> {
+    fn say(&self, settled: bool) -> Result<(), StorageError> {
+        let text =
+            format!("{{\"format\": \"superstep threads\", \"schema\": {SCHEMA}, \"settled\": {settled}}}\n");
+        self.replace(&self.path.join(ABOUT), text.as_bytes())
+    }
+
+    /// Are the questions of older releases that a new input came after withdrawn? Where nothing may be written, there is
+    /// nothing to do about them.
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled || !self.is_ours()
+    }
+
+    /// Notes that they are, for the next opening.
+    pub(super) fn set_settled(&self) -> Result<(), StorageError> {
+        self.say(true)
+    }
+
+    /// The schema, and whether questions are settled.
+    fn schema(&self, about: &Path) -> Result<(i64, bool), StorageError> {
         let text = fs::read(about).map_err(|error| failed("reading", about, &error))?;
-        let schema = serde_json::from_slice::<serde_json::Value>(&text)
-            .ok()
-            .and_then(|about| about.get("schema")?.as_i64());
+        let about = serde_json::from_slice::<serde_json::Value>(&text).ok();
+        let schema = about.as_ref().and_then(|about| about.get("schema")?.as_i64());
+        let settled = about.as_ref().and_then(|about| about.get("settled")?.as_bool());
         match schema {
-            Some(found @ 1..=SCHEMA) => Ok(found),
+            Some(found @ 1..=SCHEMA) => Ok((found, settled.unwrap_or(false))),
             Some(found) if found > SCHEMA => Err(StorageError::NewerSchema {
                 place: self.path.display().to_string(),
                 found,

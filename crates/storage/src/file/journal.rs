@@ -4,7 +4,7 @@
 //! there as a whole or not at all. A checkpoint is a change of its parent, which stands before it; now and then one
 //! is written whole, so that a damaged line does not cost everything after it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures::FutureExt as _;
 use serde::{Deserialize, Serialize};
 use superstep::{
-    Checkpoint, CheckpointId, Checkpointer, Commit, Damage, ListQuery, MemorySaver, Name, Put, StorageError,
-    ThreadId,
+    Checkpoint, CheckpointId, Checkpointer, Commit, Damage, ListQuery, MemorySaver, Name, Put, Source,
+    StorageError, ThreadId, Waiting, WaitingQuery,
 };
 
-use super::anew::Source;
+use super::anew;
 use super::folder::{Folder, failed, keep_copy, sync_folder};
 use super::line::{lines, put_line, read_line, read_text, text_of};
 use crate::codec::plain::{Entry, Task, read_back, written_out};
+use crate::salvage::withdrawals;
 
 /// Layout of a journal.
 const SCHEMA: u32 = 1;
@@ -69,6 +70,44 @@ impl Loaded {
     /// How many checkpoints it has, in every namespace.
     pub(super) fn checkpoints(&self) -> u64 {
         self.checkpoints.load(Ordering::Relaxed)
+    }
+
+    /// Does a question of the outermost graph wait?
+    pub(super) fn asks(&self) -> bool {
+        let count = self.saver.count_waiting().now_or_never();
+        count.and_then(Result::ok).is_some_and(|count| count > 0)
+    }
+
+    /// The checkpoints whose questions wait.
+    pub(super) fn waiting(&self) -> Vec<Waiting> {
+        let waiting = self.saver.waiting(&WaitingQuery::default()).now_or_never();
+        waiting.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// What withdraws the questions that a new input came after.
+    pub(super) fn abandoned(&self, thread: &ThreadId) -> Option<Commit> {
+        let waiting = self.waiting();
+        if waiting.is_empty() {
+            return None;
+        }
+        let root = ListQuery {
+            ns: Some("".into()),
+            filter: [("source", Source::Input.as_str())].into_iter().collect(),
+            ..ListQuery::default()
+        };
+        let inputs = self.saver.heads(&root).now_or_never()?.ok()?;
+        let after: HashSet<CheckpointId> = inputs.into_iter().filter_map(|head| head.parent).collect();
+        let mut writes = Vec::new();
+        for asked in waiting.iter().filter(|asked| after.contains(&asked.checkpoint)) {
+            let pending = self.saver.writes(thread, "", &asked.checkpoint).now_or_never()?;
+            writes.extend(withdrawals(&asked.checkpoint, &pending.ok()?));
+        }
+        (!writes.is_empty()).then(|| Commit {
+            thread: thread.clone(),
+            ns: "".into(),
+            writes,
+            put: None,
+        })
     }
 
     /// A checkpoint of the thread.
@@ -408,7 +447,7 @@ impl Journal {
     pub(super) fn repair(&mut self, folder: &Folder) -> Result<(), StorageError> {
         let bytes = fs::read(&self.path).map_err(|error| failed("reading", &self.path, &error))?;
         let gone = |ns: &Name, id: &CheckpointId| !self.has(ns, id);
-        let source = Source {
+        let source = anew::Source {
             path: &self.path,
             thread: &self.thread,
             loaded: &self.loaded,

@@ -24,8 +24,8 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Progress, Pruning, Removal, Scope, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
-    ThreadSummary, Usage,
+    Name, PendingWrite, Progress, Pruning, Removal, Scope, StorageError, StoreConfig, ThreadId, ThreadLens,
+    ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 use tokio::sync::oneshot;
 
@@ -41,6 +41,7 @@ use writer::{Job, Writer};
 
 const READING: &str = "reading a thread";
 const LISTING: &str = "listing threads";
+const ASKED: &str = "listing questions that wait";
 const PRUNING: &str = "pruning a thread";
 const COPYING: &str = "copying a thread";
 
@@ -411,6 +412,31 @@ impl Checkpointer for FileSaver {
             removal.bytes = Some(removal.bytes.unwrap_or(0) + one.bytes.unwrap_or(0));
         }
         Ok(removal)
+    }
+
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        let query = query.clone();
+        self.beside(ASKED, move |shared| Ok(shared.waiting(&query))).await
+    }
+
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.beside(ASKED, |shared| Ok(shared.count_waiting())).await
+    }
+
+    async fn writes(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, StorageError> {
+        let Some(loaded) = self.loaded(thread).await? else {
+            return Ok(Vec::new());
+        };
+        let found = loaded.saver.writes(thread, ns, id).await?;
+        if found.is_empty() && loaded.read(thread, ns, id).is_none() {
+            loaded.sound(thread)?;
+        }
+        Ok(found)
     }
 
     async fn usage(&self) -> Result<Usage, StorageError> {

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use superstep::{StorageError, ThreadId, ThreadSummary};
+use superstep::{CheckpointId, StorageError, ThreadId, ThreadSummary};
 
 use super::folder::Folder;
 use super::line::{lines, put_line, read_line};
-use super::shared::Summary;
+use super::shared::{Asked, Summary};
 use crate::codec::plain::Head;
 
 /// A line of the list.
@@ -19,6 +19,15 @@ struct Remembered {
     bytes: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     root: Option<Root>,
+    /// Checkpoints whose questions wait. Older releases did not write it; their lines cannot be read, so the journals are.
+    asking: Vec<Asking>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Asking {
+    id: CheckpointId,
+    ts: String,
+    tasks: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -62,13 +71,16 @@ impl Root {
     }
 }
 
+/// What is known of a thread without its journal.
+pub(super) type Remembrance = (Summary, Vec<Asked>);
+
 /// The file of the list.
 pub(super) fn path_in(folder: &Path) -> PathBuf {
     folder.join("threads.jsonl")
 }
 
 /// What the list says. Without it, or with a line that cannot be read, the journals are read.
-pub(super) fn read(folder: &Folder) -> HashMap<ThreadId, Summary> {
+pub(super) fn read(folder: &Folder) -> HashMap<ThreadId, Remembrance> {
     let bytes = fs::read(path_in(folder.path())).unwrap_or_default();
     let found = lines(&bytes)
         .0
@@ -76,18 +88,29 @@ pub(super) fn read(folder: &Folder) -> HashMap<ThreadId, Summary> {
     found
         .map(|line| {
             let summary = line.root.map(|root| root.summary(line.thread.clone()));
-            (line.thread, (line.bytes, summary))
+            let asking = line.asking.into_iter().map(|one| (one.id, one.ts, one.tasks));
+            (line.thread, ((line.bytes, summary), asking.collect()))
         })
         .collect()
 }
 
 /// Writes the list.
-pub(super) fn write(folder: &Folder, threads: Vec<(ThreadId, Summary)>) -> Result<(), StorageError> {
+pub(super) fn write(folder: &Folder, threads: Vec<(ThreadId, Remembrance)>) -> Result<(), StorageError> {
     let mut text = Vec::new();
-    for (thread, (bytes, summary)) in threads {
+    for (thread, ((bytes, summary), asking)) in threads {
+        let asking = asking.into_iter().map(|(id, ts, tasks)| Asking { id, ts, tasks });
+        let asking = asking.collect();
         let root = summary.as_ref().map(Root::of);
         // A line that cannot be written is a journal that is read.
-        let _ = put_line(&mut text, &Remembered { thread, bytes, root });
+        let _ = put_line(
+            &mut text,
+            &Remembered {
+                thread,
+                bytes,
+                root,
+                asking,
+            },
+        );
     }
     folder.replace(&path_in(folder.path()), &text)
 }

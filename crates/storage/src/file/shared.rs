@@ -2,16 +2,21 @@
 //! that are in memory. Whoever asks for a thread that is not in memory reads its journal without the writer, so nobody
 //! who reads waits for what the writer does.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt as _;
-use superstep::{Checkpointer, StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage};
+use superstep::{
+    CheckpointId, Checkpointer, StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage, Waiting,
+    WaitingQuery,
+};
 
 use super::journal::{Journal, Loaded};
+use super::remembered::Remembrance;
 use crate::salvage::passed_over;
 
 /// Threads held in memory: each has an open file.
@@ -29,9 +34,19 @@ pub(super) struct Shared {
     moment: AtomicU64,
 }
 
+/// A checkpoint whose questions wait: its id, its time, and how many of its tasks ask.
+pub(super) type Asked = (CheckpointId, String, u32);
+
 #[derive(Debug, Default)]
 struct State {
     threads: BTreeMap<ThreadId, Known>,
+    /// Checkpoints whose questions wait, with their time and how many of their tasks ask. The writer keeps it with each
+    /// commit; what `unlooked` names is not in it yet.
+    waiting: BTreeMap<(CheckpointId, ThreadId), (String, u32)>,
+    /// All these tasks together.
+    tasks: u64,
+    /// Threads of which nobody knows what waits, or where they stand, before their journal is read.
+    unlooked: BTreeSet<ThreadId>,
     loaded: HashMap<ThreadId, Arc<Loaded>>,
     /// What readers brought into memory and the writer has not taken over yet. Each is among those `loaded`.
     brought: HashMap<ThreadId, Journal>,
@@ -50,6 +65,8 @@ struct Known {
     summary: Option<Summary>,
     /// The summary is of what could be read of it.
     damaged: bool,
+    /// Its checkpoints in the list of questions that wait.
+    asking: Vec<CheckpointId>,
 }
 
 /// Where a thread stood when its file was about to be read.
@@ -86,8 +103,52 @@ impl State {
                 left: 0,
                 summary: None,
                 damaged: false,
+                asking: Vec::new(),
             }
         })
+    }
+
+    /// These of a thread wait, and no others.
+    fn ask(&mut self, thread: &ThreadId, asked: impl IntoIterator<Item = Asked>) {
+        self.unlooked.remove(thread);
+        self.ask_nothing(thread);
+        let Some(known) = self.threads.get_mut(thread) else {
+            return;
+        };
+        for (id, ts, tasks) in asked {
+            known.asking.push(id.clone());
+            self.tasks += u64::from(tasks);
+            self.waiting.insert((id, thread.clone()), (ts, tasks));
+        }
+    }
+
+    fn ask_nothing(&mut self, thread: &ThreadId) {
+        let known = self.threads.get_mut(thread);
+        for id in known
+            .map(|known| std::mem::take(&mut known.asking))
+            .unwrap_or_default()
+        {
+            if let Some((_, tasks)) = self.waiting.remove(&(id, thread.clone())) {
+                self.tasks -= u64::from(tasks);
+            }
+        }
+    }
+
+    /// The same, as a thread in memory says.
+    fn ask_as(&mut self, thread: &ThreadId, loaded: &Loaded) {
+        let asked = loaded.waiting().into_iter();
+        self.ask(thread, asked.map(|one| (one.checkpoint, one.ts, one.tasks)));
+    }
+
+    /// Is it the newest checkpoint of the outermost graph of a thread?
+    fn is_newest(&self, thread: &ThreadId, id: &CheckpointId) -> bool {
+        if let Some(loaded) = self.loaded.get(thread) {
+            let summary = loaded.saver.thread(thread).now_or_never();
+            let head = summary.and_then(|found| Some(found.ok()??.head.id));
+            return head.as_ref() == Some(id);
+        }
+        let summary = self.threads.get(thread).and_then(|known| known.summary.as_ref());
+        summary.is_some_and(|(_, summary)| summary.as_ref().is_some_and(|summary| summary.head.id == *id))
     }
 }
 
@@ -134,8 +195,58 @@ impl Shared {
     }
 
     /// A file that was found when the folder was opened.
-    pub(super) fn found(&self, thread: ThreadId, path: PathBuf, summary: Option<Summary>) {
-        self.state().known(&thread, || path).summary = summary;
+    pub(super) fn found(&self, thread: ThreadId, path: PathBuf, known: Option<Remembrance>) {
+        let mut state = self.state();
+        match known {
+            Some((summary, asked)) => {
+                state.known(&thread, || path).summary = Some(summary);
+                state.ask(&thread, asked);
+            }
+            None => {
+                state.known(&thread, || path).summary = None;
+                state.unlooked.insert(thread);
+            }
+        }
+    }
+
+    /// A thread that is in memory asks something else than before.
+    pub(super) fn asks(&self, thread: &ThreadId, loaded: &Loaded) {
+        self.state().ask_as(thread, loaded);
+    }
+
+    /// Looks at the threads of which nobody knows what waits.
+    fn look(&self) {
+        let unlooked: Vec<ThreadId> = self.state().unlooked.iter().cloned().collect();
+        for thread in &unlooked {
+            if let Err(error) = self.summarize(thread) {
+                passed_over(thread, &error);
+            }
+        }
+    }
+
+    pub(super) fn waiting(&self, query: &WaitingQuery) -> Vec<Waiting> {
+        self.look();
+        let state = self.state();
+        let begin = match &query.after {
+            Some(after) => Bound::Excluded(after),
+            None => Bound::Unbounded,
+        };
+        let places = state.waiting.range((begin, Bound::Unbounded));
+        let places =
+            places.filter(|((_, thread), _)| query.thread.as_ref().is_none_or(|wanted| wanted == thread));
+        let shown = places.map(|((id, thread), (ts, tasks))| Waiting {
+            thread: thread.clone(),
+            checkpoint: id.clone(),
+            ts: ts.clone(),
+            tasks: *tasks,
+            is_newest: state.is_newest(thread, id),
+        });
+        shown.take(query.limit.unwrap_or(usize::MAX)).collect()
+    }
+
+    pub(super) fn count_waiting(&self) -> u64 {
+        self.look();
+        self.state().tasks
     }
 
     /// Lets readers see what the writer has of a thread.
@@ -146,6 +257,7 @@ impl Shared {
         state
             .loaded
             .insert(journal.thread.clone(), journal.loaded.clone());
+        state.ask_as(&journal.thread, &journal.loaded);
     }
 
     /// Another file stands in the place of the journal.
@@ -156,6 +268,7 @@ impl Shared {
         if let Some(known) = state.threads.get_mut(thread) {
             known.file = file;
             known.summary = None;
+            state.unlooked.insert(thread.clone());
         }
     }
 
@@ -168,6 +281,9 @@ impl Shared {
             known.left += 1;
             // What the thread stands at is not known where it went on since.
             known.summary.take_if(|(of, _)| Some(*of) != bytes);
+            if known.summary.is_none() {
+                state.unlooked.insert(thread.clone());
+            }
         }
     }
 
@@ -176,6 +292,8 @@ impl Shared {
         let mut state = self.state();
         state.brought.remove(thread);
         state.loaded.remove(thread);
+        state.ask_nothing(thread);
+        state.unlooked.remove(thread);
         state.threads.remove(thread);
     }
 
@@ -255,12 +373,19 @@ impl Shared {
         let summaries = loaded.saver.threads(&all).now_or_never();
         let summary = summaries.and_then(Result::ok).and_then(|mut found| found.pop());
         let sound = loaded.sound(thread);
-        if let Some(known) = self.state().threads.get_mut(thread)
+        let mut state = self.state();
+        if let Some(known) = state.threads.get_mut(thread)
             && known.is_still(moment)
         {
             known.summary = Some((bytes, summary));
             known.damaged = sound.is_err();
+            match state.loaded.get(thread).cloned() {
+                // Somebody may have added to it since.
+                Some(newer) => state.ask_as(thread, &newer),
+                None => state.ask_as(thread, loaded),
+            }
         }
+        drop(state);
         if let Err(error) = sound {
             passed_over(thread, &error);
         }
@@ -303,12 +428,23 @@ impl Shared {
     }
 
     /// What threads stand at, for the next opening.
-    pub(super) fn remembered(&self) -> Vec<(ThreadId, Summary)> {
+    pub(super) fn remembered(&self) -> Vec<(ThreadId, Remembrance)> {
         let state = self.state();
         // The next to list the threads is told of damage too.
         let sound = state.threads.iter().filter(|(_, known)| !known.damaged);
-        sound
-            .filter_map(|(thread, known)| Some((thread.clone(), known.summary.clone()?)))
+        let looked = sound.filter(|(thread, _)| !state.unlooked.contains(*thread));
+        let asked = |thread: &ThreadId, known: &Known| {
+            let asked = known.asking.iter().filter_map(|id| {
+                let (ts, tasks) = state.waiting.get(&(id.clone(), thread.clone()))?;
+                Some((id.clone(), ts.clone(), *tasks))
+            });
+            asked.collect()
+        };
+        looked
+            .filter_map(|(thread, known)| {
+                let known_of = (known.summary.clone()?, asked(thread, known));
+                Some((thread.clone(), known_of))
+            })
             .collect()
     }
 

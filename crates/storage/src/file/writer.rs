@@ -37,6 +37,28 @@ pub(super) struct Writer {
     unsynced: HashSet<ThreadId>,
 }
 
+/// Withdraws the questions that an older release left behind when a new input came: they must wait for nobody. A thread
+/// that is damaged is left as it is.
+fn settle(folder: &Folder) -> Result<(), StorageError> {
+    for (thread, path) in folder.journals()? {
+        let journal = thread
+            .map_or_else(|| Journal::named(&path), Ok)
+            .and_then(|thread| Journal::load(&thread, &path));
+        let settled = journal.and_then(|mut journal| {
+            let commit = journal.loaded.abandoned(&journal.thread);
+            let Some(commit) = commit else { return Ok(()) };
+            journal.commit(commit).and_then(|()| journal.sync())
+        });
+        match settled {
+            Err(StorageError::Corrupt { place, cause }) => {
+                tracing::warn!(file = %path.display(), place, cause, "its questions are left as they are");
+            }
+            settled => settled?,
+        }
+    }
+    folder.set_settled()
+}
+
 impl Writer {
     pub(super) fn new(
         folder: Arc<Folder>,
@@ -44,6 +66,9 @@ impl Writer {
         shared: Arc<Shared>,
     ) -> Result<Self, StorageError> {
         folder.clear()?;
+        if !folder.is_settled() {
+            settle(&folder)?;
+        }
         let mut remembered = remembered::read(&folder);
         for (thread, path) in folder.journals()? {
             let thread = match thread {
@@ -59,8 +84,10 @@ impl Writer {
             let size = fs::metadata(&path)
                 .map_err(|error| failed("reading", &path, &error))?
                 .len();
-            let summary = remembered.remove(&thread).filter(|(bytes, _)| *bytes == size);
-            shared.found(thread, path, summary);
+            let known = remembered
+                .remove(&thread)
+                .filter(|((bytes, _), _)| *bytes == size);
+            shared.found(thread, path, known);
         }
         Ok(Self {
             folder,
@@ -212,10 +239,14 @@ impl Writer {
         for commit in commits {
             let thread = commit.thread.clone();
             let journal = self.journal(&thread)?;
-            let before = journal.bytes();
+            let (before, asked) = (journal.bytes(), journal.loaded.asks());
             journal.commit(commit)?;
             if journal.bytes() == before {
                 continue;
+            }
+            if before > 0 && (asked || journal.loaded.asks()) {
+                let loaded = journal.loaded.clone();
+                self.shared.asks(&thread, &loaded);
             }
             self.unsynced.insert(thread.clone());
             if before == 0

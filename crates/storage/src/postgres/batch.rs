@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use superstep::{TaskId, TaskWrites, ThreadId};
 use tokio_postgres::types::ToSql;
 
 use super::parts::{Shelves, Stored};
@@ -66,6 +67,18 @@ pub(super) struct Batch {
     pub(super) writes: BTreeMap<(i64, String, i32), (WriteRow, Stored)>,
     /// The parts that rows name.
     parts: BTreeSet<i64>,
+    /// Tasks of outermost graphs that wrote what may change whether they ask: where they are, by checkpoint and name.
+    asking: BTreeMap<(i64, String), Asking>,
+    /// And those that wrote what finishes them.
+    answering: BTreeSet<(i64, String)>,
+}
+
+/// Where a task is that may ask.
+#[derive(Debug)]
+struct Asking {
+    space: i64,
+    id: String,
+    thread: String,
 }
 
 impl Batch {
@@ -106,6 +119,21 @@ impl Batch {
         self.writes.insert(key, (row, value));
     }
 
+    /// A task of a checkpoint of an outermost graph wrote what may change whether it asks.
+    pub(super) fn asks(&mut self, space: i64, seq: i64, of: &TaskWrites, thread: &ThreadId) {
+        let task = Asking {
+            space,
+            id: of.checkpoint_id.to_string(),
+            thread: thread.to_string(),
+        };
+        self.asking.insert((seq, of.task_id.to_string()), task);
+    }
+
+    /// A task of a checkpoint of an outermost graph wrote what finishes it.
+    pub(super) fn answers(&mut self, seq: i64, task: &TaskId) {
+        self.answering.insert((seq, task.to_string()));
+    }
+
     fn name(&mut self, parts: &[i64]) {
         self.parts.extend(parts);
     }
@@ -123,6 +151,8 @@ impl Batch {
         self.items.extend(other.items);
         self.writes.extend(other.writes);
         self.parts.extend(other.parts);
+        self.asking.extend(other.asking);
+        self.answering.extend(other.answering);
     }
 
     /// The statement that stores everything or nothing, with only the parts that are needed.
@@ -230,6 +260,10 @@ impl Batch {
                 ],
             );
         }
+        // Nobody else knows a checkpoint that is not stored yet: nothing of it waits.
+        let fresh: BTreeSet<i64> = self.checkpoints.iter().map(|row| row.seq).collect();
+        let (asking, mut answering) = (self.asking, self.answering);
+        answering.retain(|task| !fresh.contains(&task.0) && !asking.contains_key(task));
         if !self.checkpoints.is_empty() {
             parts.add(
                 "checkpoint",
@@ -281,7 +315,41 @@ impl Batch {
             );
         }
         add_parts(&mut parts, self.parts, &naming, shelves);
+        settle(&mut parts, asking, answering);
         parts.finish()
+    }
+}
+
+/// Brings the table of questions that wait up to date, after everything else.
+fn settle(parts: &mut Parts, asking: BTreeMap<(i64, String), Asking>, answering: BTreeSet<(i64, String)>) {
+    if !answering.is_empty() {
+        let (of, by): (Vec<i64>, Vec<String>) = answering.into_iter().unzip();
+        let mut checkpoints = of.clone();
+        checkpoints.dedup();
+        parts.call(
+            "answer({bigint[]}, {bigint[]}, {text[]})",
+            vec![Box::new(checkpoints), Box::new(of), Box::new(by)],
+        );
+    }
+    if !asking.is_empty() {
+        let (places, tasks): (Vec<_>, Vec<Asking>) = asking.into_iter().unzip();
+        let (of, by): (Vec<i64>, Vec<String>) = places.into_iter().unzip();
+        let (mut spaces, mut ids, mut threads) = (Vec::new(), Vec::new(), Vec::new());
+        for task in tasks {
+            spaces.push(task.space);
+            ids.push(task.id);
+            threads.push(task.thread);
+        }
+        parts.call(
+            "ask((SELECT count(*) FROM write), {bigint[]}, {text[]}, {bigint[]}, {text[]}, {text[]})",
+            vec![
+                Box::new(of),
+                Box::new(by),
+                Box::new(spaces),
+                Box::new(ids),
+                Box::new(threads),
+            ],
+        );
     }
 }
 
@@ -429,6 +497,17 @@ struct Parts {
 impl Parts {
     /// Adds a part; `{type}` stands for its next parameter.
     fn add(&mut self, name: &str, sql: &str, params: Params) {
+        let text = self.numbered(sql, params);
+        self.with.push(format!("{name} AS ({text})"));
+    }
+
+    /// Calls a function once what was added before is checked.
+    fn call(&mut self, sql: &str, params: Params) {
+        let text = self.numbered(sql, params);
+        self.checks.push(text);
+    }
+
+    fn numbered(&mut self, sql: &str, params: Params) -> String {
         let mut text = String::new();
         let mut rest = sql;
         let mut number = self.params.len();
@@ -439,8 +518,8 @@ impl Parts {
             rest = after;
         }
         text.push_str(rest);
-        self.with.push(format!("{name} AS ({text})"));
         self.params.extend(params);
+        text
     }
 
     /// Adds a part that must find so many rows.

@@ -25,8 +25,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
-    ThreadSummary, Usage,
+    Name, PendingWrite, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens,
+    ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
@@ -251,6 +251,23 @@ impl Checkpointer for PostgresSaver {
 
     async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
         self.submit(Job::Prune(pruning.clone(), progress.clone())).await
+    }
+
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        read!(self, "listing questions that wait", view => view.waiting(query))
+    }
+
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        read!(self, "counting questions that wait", view => view.count_waiting())
+    }
+
+    async fn writes(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, StorageError> {
+        read!(self, "reading what tasks wrote", view => view.writes(thread, ns, id))
     }
 
     async fn usage(&self) -> Result<Usage, StorageError> {

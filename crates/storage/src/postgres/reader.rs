@@ -7,6 +7,7 @@ mod statements;
 mod states;
 mod threads;
 mod tuples;
+mod waiting;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

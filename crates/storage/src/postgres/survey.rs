@@ -218,7 +218,14 @@ impl View {
                      (SELECT count(*) FROM spaces s LEFT JOIN (
                           SELECT space, count(*) AS count, max(id) AS head FROM checkpoints GROUP BY space
                       ) t ON t.space = s.id
-                      WHERE t.count IS DISTINCT FROM s.checkpoints OR t.head IS DISTINCT FROM s.head)";
+                      WHERE t.count IS DISTINCT FROM s.checkpoints OR t.head IS DISTINCT FROM s.head),
+                     (SELECT count(*) FROM (
+                          (SELECT id, thread, task, checkpoint, space FROM asked EXCEPT
+                           SELECT id, thread, task, checkpoint, space FROM waiting)
+                          UNION ALL
+                          (SELECT id, thread, task, checkpoint, space FROM waiting EXCEPT
+                           SELECT id, thread, task, checkpoint, space FROM asked)
+                      ) d)";
         let counts = self
             .session
             .query(&format!("{lost}{}{wrong}", counted!()), &[])
@@ -238,6 +245,11 @@ impl View {
                 3,
                 "namespaces do not know their newest checkpoint",
                 "it is looked up again",
+            ),
+            (
+                4,
+                "tasks are wrongly listed as waiting for an answer, or not listed",
+                "they are looked up again",
             ),
         ] {
             let count: i64 = row.try_get(column)?;

@@ -226,7 +226,10 @@ impl Writer {
                  DELETE FROM parts WHERE refs <= 0;
                  UPDATE spaces s SET epoch = epoch + 1, checkpoints = t.count, head = t.head
                  FROM (SELECT space, count(*) AS count, max(id) AS head FROM checkpoints GROUP BY space) t
-                 WHERE t.space = s.id AND (t.count <> s.checkpoints OR t.head <> s.head);"
+                 WHERE t.space = s.id AND (t.count <> s.checkpoints OR t.head <> s.head);
+                 DELETE FROM waiting;
+                 INSERT INTO waiting (id, thread, task, checkpoint, space)
+                 SELECT id, thread, task, checkpoint, space FROM asked ON CONFLICT DO NOTHING;"
             ))
             .await?;
         removal.bytes = Some(bytes);

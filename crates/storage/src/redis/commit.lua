@@ -1,11 +1,11 @@
 -- Stores commits of one thread, each as a whole or not at all.
 --
--- KEYS: the thread's facts, index, heads, values, writes, open tasks; then places, threads, expiry.
+-- KEYS: the thread's facts, index, heads, values, writes, open tasks; then places, threads, expiry, waiting, asking.
 -- ARGV: thread, milliseconds to live (0: for ever), a new epoch, the epoch the caller relies on ('' for none), how many
 -- commits; then what each needs. The answer is the epoch and, for each commit, 'ok', 'there' (done, but the checkpoint was
 -- stored before), 'orphan N' (not done: its N-th task belongs to a checkpoint that is not stored) or 'stale' (not done: the
 -- caller relied on something that is gone). After any but 'ok' nothing more is done.
-local facts, index, heads, values, writes, open, places, threads, expiry = unpack(KEYS)
+local facts, index, heads, values, writes, open, places, threads, expiry, waiting, asking = unpack(KEYS)
 local at = 0
 local function take()
   at = at + 1
@@ -25,8 +25,9 @@ local function stored(key)
   return redis.call('HEXISTS', heads, key) == 1
 end
 
--- 1 finished, 2 asked, 4 failed: what a task's writes say together.
-local function note(key, task, flags, line)
+-- What a task's writes say together, where it asks, has failed or withdraws what it asked.
+local function note(ns, id, task, flags, line)
+  local key = ns .. '\0' .. id
   local known = redis.call('HGET', open, key)
   if flags >= 2 or known then
     local tasks = known and cjson.decode(known) or {}
@@ -36,14 +37,21 @@ local function note(key, task, flags, line)
         before = 0
         for n = 1, line - 1 do
           local old = redis.call('HGET', writes, key .. '\0' .. n)
-          local said, of = string.match(old, '^(%d)([^\n]*)\n')
+          local said, of = string.match(old, '^(%w)([^\n]*)\n')
           if of == task then
-            before = bit.bor(before, tonumber(said))
+            before = joined(before, tonumber(said, 32))
           end
         end
       end
-      tasks[task] = bit.bor(before, flags)
+      tasks[task] = joined(before, flags)
       redis.call('HSET', open, key, cjson.encode(tasks))
+      if ns == '' and asks(before) ~= asks(tasks[task]) then
+        if asks(tasks[task]) then
+          list(waiting, asking, thread, id, task, redis.call('HGET', heads, key))
+        else
+          unlist(waiting, asking, marked(thread) .. '\0' .. id .. '\0' .. task .. '\0')
+        end
+      end
     end
   end
 end
@@ -82,6 +90,7 @@ for n = 1, count do
       epoch = new_epoch
       redis.call('HSET', facts, 'epoch', epoch)
       redis.call('HSET', threads, thread, '')
+      unlist(waiting, asking, marked(thread) .. '\0')
     end
     touched = true
     redis.call('HINCRBY', facts, 'changes', 1)
@@ -110,7 +119,7 @@ for n = 1, count do
       local key = ns .. '\0' .. task.of
       local line = redis.call('HINCRBY', writes, key, 1)
       redis.call('HSET', writes, key .. '\0' .. line, task.flags .. task.task .. '\n' .. task.text)
-      note(key, task.task, tonumber(task.flags), line)
+      note(ns, task.of, task.task, tonumber(task.flags, 32), line)
     end
   end
   if answer ~= 'ok' then

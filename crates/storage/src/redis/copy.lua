@@ -1,8 +1,8 @@
 -- Copies a thread to one that is not there. The answer is 1, or 0 when it is.
 --
--- KEYS: the six of the source, the six of the copy, then places, threads, expiry. ARGV: source, copy, a new epoch, the
+-- KEYS: the six of the source, the six of the copy, then places, threads, expiry, waiting, asking. ARGV: source, copy, a new epoch, the
 -- place of the copy ('' without a root checkpoint), the source's epoch and number of changes, milliseconds to live.
-local places, threads, expiry = KEYS[13], KEYS[14], KEYS[15]
+local places, threads, expiry, waiting, asking = KEYS[13], KEYS[14], KEYS[15], KEYS[16], KEYS[17]
 if redis.call('HEXISTS', threads, ARGV[2]) == 1 and redis.call('EXISTS', KEYS[7]) == 1 then
   return 0
 end
@@ -16,6 +16,13 @@ redis.call('HSET', KEYS[7], 'epoch', ARGV[3])
 redis.call('HSET', threads, ARGV[2], ARGV[4])
 if ARGV[4] ~= '' then
   redis.call('ZADD', places, 0, ARGV[4])
+end
+local from, to = marked(ARGV[1]) .. '\0', marked(ARGV[2])
+unlist(waiting, asking, to .. '\0')
+for _, member in ipairs(redis.call('ZRANGE', asking, '[' .. from, '(' .. from .. '\255', 'BYLEX')) do
+  local id, rest = string.match(member, '^[^%z]*%z([^%z]*)(%z.*)$')
+  redis.call('ZADD', waiting, 0, id .. '\0' .. to .. rest)
+  redis.call('ZADD', asking, 0, to .. '\0' .. id .. rest)
 end
 local ttl = tonumber(ARGV[7])
 if ttl > 0 then

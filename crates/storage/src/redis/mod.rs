@@ -21,7 +21,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage,
+    Name, PendingWrite, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery,
+    ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -184,6 +185,7 @@ impl RedisSaver {
             .home
             .read(|server| async move { server.prepare().await })
             .await?;
+        saver.fill().await?;
         Ok(saver)
     }
 
@@ -192,7 +194,27 @@ impl RedisSaver {
         let (url, options) = read_url(url)?;
         let saver = Self::connect(&url, options).await?;
         let found = saver.home.read(|server| async move { server.layout().await });
-        Ok(found.await?.map(|_| saver))
+        if found.await?.is_none() {
+            return Ok(None);
+        }
+        if let Err(error) = saver.fill().await {
+            // Whoever may not write reads everything else.
+            tracing::warn!(%error, "not every question that waits is listed");
+        }
+        Ok(Some(saver))
+    }
+
+    /// Lists the questions that an older release stored.
+    async fn fill(&self) -> Result<(), StorageError> {
+        if self
+            .home
+            .read(|server| async move { server.is_filled().await })
+            .await?
+        {
+            return Ok(());
+        }
+        let work: Other = Box::new(|writer| Box::pin(async move { writer.fill().await }));
+        self.other(work).await.map(drop)
     }
 
     async fn connect(url: &str, options: RedisOptions) -> Result<Self, StorageError> {
@@ -388,6 +410,35 @@ impl Checkpointer for RedisSaver {
         let work: Other =
             Box::new(move |writer| Box::pin(async move { writer.prune(&pruning, &progress).await }));
         self.other(work).await
+    }
+
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        let query = query.clone();
+        self.home
+            .read(|server| async move { server.waiting(&query).await })
+            .await
+    }
+
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.home
+            .read(|server| async move { server.count_waiting().await })
+            .await
+    }
+
+    async fn writes(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, StorageError> {
+        let (thread, ns, id) = (thread.clone(), ns.to_owned(), id.clone());
+        self.home
+            .read(|server| async move {
+                let found = server.writes(&thread, &ns, &id).await?;
+                server.touch(&thread).await?;
+                Ok(found)
+            })
+            .await
     }
 
     async fn usage(&self) -> Result<Usage, StorageError> {

@@ -2,12 +2,13 @@
 //! ever searched for.
 
 mod threads;
+mod waiting;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use superstep::{
     ChannelValues, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Name, PendingWrite,
-    StorageError, TaskId, TaskStatus, ThreadId, Write,
+    StorageError, TaskId, TaskStatus, ThreadId, Write, reserved,
 };
 
 use super::server::{READ, Server, VALUES, bytes, number, parts};
@@ -422,22 +423,28 @@ fn head_of(ns: Name, record: &[u8], open: &[u8]) -> Result<CheckpointHead, Strin
             .map_err(|error| format!("its open tasks cannot be read: {error}"))?;
         for (task, flags) in tasks {
             let is_open = flags & 1 == 0 && !TaskId::from(task).is_null();
-            interrupted += u32::from(is_open && flags & 2 > 0);
+            interrupted += u32::from(is_open && flags & 2 > 0 && flags & 8 == 0);
             failed += u32::from(is_open && flags & 4 > 0);
         }
     }
     Ok(head.shown(ns, interrupted, failed))
 }
 
-/// What the scripts keep of a task's writes: 1 finished, 2 asked, 4 failed.
-pub(super) fn flags_of<'a>(channels: impl IntoIterator<Item = &'a str> + Clone) -> u8 {
-    // A task that can be open, whatever its name: the name is looked at when heads are read.
-    let task = TaskId::from("any");
-    let each = |channel| {
-        let status = TaskStatus::of(&task, [channel]);
-        u8::from(status.finished) | u8::from(status.interrupted) << 1 | u8::from(status.failed) << 2
+/// What the scripts keep of a task's writes, as the digit of a number: 1 finished, 2 asked, 4 failed, 8 withdrawn, 16 asked
+/// again. The last two stand in one slot, so the later one counts.
+pub(super) fn flags_of<'a>(task: &TaskId, channels: impl IntoIterator<Item = &'a str>) -> char {
+    let add = |all, channel| {
+        let status = TaskStatus::of(task, [channel]);
+        let flags =
+            u32::from(status.finished) | u32::from(status.interrupted) << 1 | u32::from(status.failed) << 2;
+        match channel {
+            reserved::WITHDRAWN if !task.is_null() => all & !16 | 8,
+            reserved::ASKED_AGAIN if !task.is_null() => all & !8 | 16,
+            _ => all | flags,
+        }
     };
-    channels.into_iter().map(each).fold(0, |all, flags| all | flags)
+    let flags = channels.into_iter().fold(0, add);
+    char::from_digit(flags, 32).unwrap_or('0')
 }
 
 /// The pending writes that lines add up to.

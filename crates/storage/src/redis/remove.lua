@@ -6,7 +6,7 @@
 -- values to remove, checkpoints with the records to write. The answer is the number of changes of the thread
 -- and the bytes that go (less than nothing when more was written), or nothing when the thread has changed. What goes at once
 -- is for the caller to bound: the server does nothing else meanwhile.
-local facts, index, heads, values, writes, open, places, threads, expiry = unpack(KEYS)
+local facts, index, heads, values, writes, open, places, threads, expiry, waiting, asking = unpack(KEYS)
 local at = 0
 local function take()
   at = at + 1
@@ -21,6 +21,7 @@ local function everything()
   end
   redis.call('HDEL', threads, thread)
   redis.call('ZREM', expiry, thread)
+  unlist(waiting, asking, marked(thread) .. '\0')
   redis.call('UNLINK', facts, index, heads, values, writes, open)
 end
 
@@ -57,6 +58,10 @@ for _ = 1, tonumber(take()) do
   drop(writes, key)
   if not plan then
     redis.call('ZREM', index, key)
+    local id = string.match(key, '^%z(.*)$')
+    if id then
+      unlist(waiting, asking, marked(thread) .. '\0' .. id .. '\0')
+    end
   end
 end
 for _ = 1, tonumber(take()) do

@@ -8,8 +8,9 @@ use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value};
 use superstep::{CheckpointId, StorageError, ThreadId};
 
-/// Layout of the keys that this release knows: since the second, long values are compressed.
-const SCHEMA: i64 = 2;
+/// Layout of the keys that this release knows: since the second, long values are compressed; since the
+/// third, questions that wait are listed and can be withdrawn.
+const SCHEMA: i64 = 3;
 /// Oldest server that has what the scripts use (COPY, ranges by text in reverse).
 const OLDEST: (u32, u32) = (6, 2);
 /// How often something is tried while the server comes back, with twice the pause each time.
@@ -21,11 +22,16 @@ const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The scripts, each atomic.
-pub(super) static COMMIT: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("commit.lua")));
+pub(super) static COMMIT: LazyLock<Script> =
+    LazyLock::new(|| Script::new(concat!(include_str!("waiting.lua"), include_str!("commit.lua"))));
 pub(super) static READ: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("read.lua")));
 pub(super) static VALUES: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("values.lua")));
-pub(super) static REMOVE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("remove.lua")));
-pub(super) static COPY: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("copy.lua")));
+pub(super) static REMOVE: LazyLock<Script> =
+    LazyLock::new(|| Script::new(concat!(include_str!("waiting.lua"), include_str!("remove.lua"))));
+pub(super) static COPY: LazyLock<Script> =
+    LazyLock::new(|| Script::new(concat!(include_str!("waiting.lua"), include_str!("copy.lua"))));
+pub(super) static FILL: LazyLock<Script> =
+    LazyLock::new(|| Script::new(concat!(include_str!("waiting.lua"), include_str!("fill.lua"))));
 pub(super) static STORE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("store.lua")));
 pub(super) static TOUCH: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("touch.lua")));
 
@@ -62,7 +68,7 @@ impl Keys {
     /// The six keys of a thread and those that list threads.
     pub(super) fn thread_and_lists(&self, thread: &ThreadId) -> Vec<Vec<u8>> {
         let mut keys = self.thread(thread);
-        keys.extend(["places", "threads", "expiry"].map(|kind| self.of_all(kind)));
+        keys.extend(["places", "threads", "expiry", "waiting", "asking"].map(|kind| self.of_all(kind)));
         keys
     }
 }

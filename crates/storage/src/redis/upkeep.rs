@@ -10,14 +10,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use superstep::{
     CheckpointHead, CheckpointId, Commit, Damage, Integrity, Link, ListQuery, Name, Progress, Pruning, Put,
-    Removal, Scope, StorageError, TaskWrites, ThreadId,
+    Removal, Scope, Source, StorageError, TaskWrites, ThreadId,
 };
 
 use super::reader::corrupt;
-use super::server::{COPY, Server, bytes, number, parts, place};
+use super::server::{COPY, FILL, Server, bytes, number, parts, place};
 use super::state::{index_key, index_parts, read_record};
 use super::writer::Writer;
-use crate::salvage::SET_ASIDE;
+use crate::salvage::{SET_ASIDE, withdrawals};
 use removal::Gone;
 
 const ROUNDS: usize = 16;
@@ -81,6 +81,14 @@ impl Server {
             .into_iter()
             .map(bytes)
             .collect())
+    }
+
+    /// Lists the questions of a thread that wait by what its tasks say.
+    async fn list_again(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        let keys = self.keys.thread_and_lists(thread);
+        let arguments = vec![thread.as_str().as_bytes().to_vec()];
+        let what = "listing questions that wait";
+        self.run(&FILL, keys, arguments, what).await.map(drop)
     }
 
     pub(super) async fn whole(&self, thread: &ThreadId) -> Result<Whole, StorageError> {
@@ -277,6 +285,42 @@ impl Writer {
         Err(busy(thread, "pruning"))
     }
 
+    /// Lists the questions that an older release stored. It did not withdraw those that a new input came after; that is
+    /// made up for, so that they wait for nobody.
+    pub(super) async fn fill(&mut self) -> Result<Removal, StorageError> {
+        for thread in self.server.all_threads().await? {
+            let asked = self.server.asked(&thread).await?;
+            if asked.is_empty() {
+                continue;
+            }
+            let whole = self.server.whole(&thread).await?;
+            // What cannot be read is named by a check.
+            let records = whole.records.iter().filter_map(|(key, text)| {
+                let (ns, _) = index_parts(key)?;
+                ns.is_empty().then(|| read_record(text).ok()).flatten()
+            });
+            let inputs = records.filter(|record| record.head.source == Source::Input);
+            let abandoned: HashSet<CheckpointId> = inputs.filter_map(|record| record.head.parent).collect();
+            let mut writes = Vec::new();
+            for id in asked.iter().filter(|id| abandoned.contains(*id)) {
+                let pending = self.server.writes(&thread, "", id).await?;
+                writes.extend(withdrawals(id, &pending));
+            }
+            if !writes.is_empty() {
+                let commit = Commit {
+                    thread: thread.clone(),
+                    ns: "".into(),
+                    writes,
+                    put: None,
+                };
+                self.commit_one(commit).await?;
+            }
+            self.server.list_again(&thread).await?;
+        }
+        self.server.set_filled().await?;
+        Ok(Removal::default())
+    }
+
     pub(super) async fn verify(
         &mut self,
         repair: bool,
@@ -322,6 +366,27 @@ impl Writer {
                     {
                         continue;
                     }
+                    found.repaired = true;
+                }
+                // What cannot be read is named already.
+                let wrong = match self.server.is_listed_wrong(&thread).await {
+                    Err(StorageError::Corrupt { .. }) => false,
+                    wrong => wrong?,
+                };
+                if wrong && doomed.is_empty() && self.server.has_changed(&thread, &whole).await? {
+                    continue;
+                }
+                if wrong {
+                    damage.push(Damage {
+                        thread: Some(thread.clone()),
+                        what: format!(
+                            "The questions of thread {thread} that wait are not listed as they are"
+                        ),
+                        repair: Some("They are listed again".to_owned()),
+                    });
+                }
+                if repair && wrong {
+                    self.server.list_again(&thread).await?;
                     found.repaired = true;
                 }
                 found.checkpoints += whole.records.len() as u64;

@@ -183,6 +183,13 @@ impl Writer {
         }
     }
 
+    /// Stores one commit.
+    pub(super) async fn commit_one(&mut self, commit: Commit) -> Result<(), StorageError> {
+        let mut failed = HashMap::new();
+        self.finish(vec![Batch::new(0, commit)], &mut failed).await;
+        failed.remove(&0).map_or(Ok(()), Err)
+    }
+
     /// Stores commits of one thread whose parents may differ from what is stored under their ids. False, and nothing is
     /// stored, when the thread is not of this epoch any more.
     pub(super) async fn commit_standing(

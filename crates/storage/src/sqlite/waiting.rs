@@ -161,7 +161,8 @@ pub(super) fn is_unfilled(conn: &Connection) -> rusqlite::Result<bool> {
 /// that were asked before there was a table are put into it. Older releases did not withdraw those that a new input came
 /// after; that is made up for, so that they wait for nobody.
 pub(super) fn fill(conn: &Connection) -> rusqlite::Result<()> {
-    let abandoned = "SELECT w.id, w.data FROM writes w
+    let abandoned = "SELECT w.id, w.data FROM writes w JOIN checkpoints q ON q.seq = w.checkpoint
+                     JOIN spaces s ON s.id = q.space AND s.ns = ''
                      WHERE w.status > 0 AND w.status & 1 AND w.checkpoint IN
                          (SELECT c.parent FROM checkpoints c NOT INDEXED WHERE c.source = 0 AND typeof(c.parent) = 'integer')";
     let some: bool = conn.query_row(

@@ -6,6 +6,7 @@ mod boundaries;
 mod crash;
 mod documents;
 mod exchanges;
+mod inbox;
 mod memory;
 mod models;
 mod programs;

@@ -8,13 +8,16 @@ const SPACES: [&str; 3] = ["", "node:0190a000", "a:1|b%:2"];
 const CHANNELS: [&str; 5] = ["log", "x", "\u{43a}.y z", "__pregel_tasks", "branch:to:n"];
 const NODES: [&str; 3] = ["n", "m", "__start__"];
 pub(super) const RUNS: [&str; 3] = ["run 1", "run 2", "run'3"];
-pub(super) const TASK_CHANNELS: [&str; 6] = [
+pub(super) const TASK_CHANNELS: [&str; 9] = [
     "log",
     "x",
     reserved::INTERRUPT,
     reserved::ERROR,
     reserved::RESUME,
     reserved::NO_WRITES,
+    reserved::EFFECT,
+    reserved::WITHDRAWN,
+    reserved::ASKED_AGAIN,
 ];
 
 pub(super) fn thread(n: u8) -> ThreadId {

@@ -94,6 +94,17 @@ pub enum Look {
         /// At most so many.
         limit: Option<usize>,
     },
+    /// What tasks of one checkpoint wrote.
+    Writes(u8, u8, u16),
+    /// Questions that wait, page by page.
+    Waiting {
+        /// Only this thread.
+        thread: Option<u8>,
+        /// Only those after this checkpoint in the place of this thread.
+        after: Option<(u16, u8)>,
+        /// So many a page.
+        page: usize,
+    },
     /// Threads, page by page.
     Threads {
         /// Only those with this in their names.
@@ -228,6 +239,14 @@ fn looks() -> impl Strategy<Value = Look> {
     ]);
     prop_oneof![
         (any::<u8>(), 0_u8..3, which()).prop_map(|(t, s, n)| Look::Get(t, s, n)),
+        (prop_oneof![3 => 0_u8..2, 1 => any::<u8>()], 0_u8..3, 0_u16..12)
+            .prop_map(|(t, s, n)| Look::Writes(t, s, n)),
+        (
+            prop::option::weighted(0.3, any::<u8>()),
+            prop::option::weighted(0.3, (0_u16..20, any::<u8>())),
+            prop_oneof![1_usize..4, Just(100)]
+        )
+            .prop_map(|(thread, after, page)| Look::Waiting { thread, after, page }),
         (any::<u8>(), 0_u8..3, which(), keys).prop_map(|(t, s, n, keys)| Look::Values(t, s, n, keys)),
         (
             prop::option::of(any::<u8>()),

@@ -65,6 +65,10 @@ status: TaskStatus,
  */
 error?: string, 
 /**
+ * Why it was not tried again although its node is, in words.
+ */
+notRetried?: string, 
+/**
  * Questions it asks.
  */
 interrupts: Array<InterruptView>, 

@@ -45,6 +45,10 @@ millis?: number,
  */
 attempts?: Array<AttemptView>, 
 /**
+ * Why it was not tried again although its node is, in words.
+ */
+notRetried?: string, 
+/**
  * Of a node that runs another graph: the namespace of that graph's checkpoints, for `thread.within`.
  */
 within?: string, };

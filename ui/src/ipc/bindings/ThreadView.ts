@@ -27,7 +27,7 @@ graphPath?: string,
  */
 status: RunStatus, 
 /**
- * Nodes that run next.
+ * Nodes that run next; of a thread that asks, those that ask.
  */
 next: Array<string>, 
 /**

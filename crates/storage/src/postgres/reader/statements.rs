@@ -20,7 +20,8 @@ macro_rules! beside {
                      count(DISTINCT w.task) FILTER (WHERE w.kind = 2) AS failed
               FROM writes w
               WHERE w.checkpoint = c.seq AND w.kind IN (1, 2) AND NOT EXISTS (
-                  SELECT 1 FROM writes f WHERE f.checkpoint = w.checkpoint AND f.task = w.task AND f.kind = 0
+                  SELECT 1 FROM writes f WHERE f.checkpoint = w.checkpoint AND f.task = w.task
+                  AND (f.kind = 0 OR f.kind = 4 AND w.kind = 1)
               )
           ) o "
     };

@@ -79,10 +79,7 @@ impl View {
                 channel_values.insert(channel.clone(), value);
             }
             let writes = pending.remove(&found.seq).unwrap_or_default();
-            let pending_writes = writes
-                .into_iter()
-                .map(|row| pending_write(row, &known, &mut library, &place))
-                .collect::<Result<_, _>>()?;
+            let pending_writes = pending_writes(writes.into_iter(), &known, &mut library, &place)?;
             let head = found.head;
             tuples.push(CheckpointTuple {
                 thread: found.thread,
@@ -103,6 +100,17 @@ impl View {
         }
         Ok(tuples)
     }
+}
+
+/// The writes in these rows.
+pub(super) fn pending_writes<'a>(
+    rows: impl Iterator<Item = &'a Row>,
+    names: &Names,
+    library: &mut Library,
+    place: &str,
+) -> Result<Vec<PendingWrite>, Fault> {
+    rows.map(|row| pending_write(row, names, library, place))
+        .collect()
 }
 
 fn pending_write(

@@ -162,6 +162,18 @@ impl Writer {
             .await?;
         session
             .execute(
+                "INSERT INTO waiting (id, thread, task, checkpoint, space)
+                 SELECT u.id, s.thread, w.task, w.checkpoint, s.id
+                 FROM unnest($2::text[], $3::bigint[]) u (id, seq) JOIN spaces s ON s.id = $1 AND s.ns = ''
+                 JOIN writes w ON w.checkpoint = u.seq AND w.kind = 1
+                 WHERE NOT EXISTS (
+                     SELECT 1 FROM writes f WHERE f.checkpoint = w.checkpoint AND f.task = w.task AND f.kind IN (0, 4)
+                 ) ON CONFLICT DO NOTHING",
+                &[&target, &ids, &seqs],
+            )
+            .await?;
+        session
+            .execute(
                 "UPDATE parts p SET refs = p.refs + n.refs FROM (
                      SELECT t.id, count(*) AS refs FROM (
                          SELECT unnest(parts) AS id FROM items WHERE space = $1 AND id = ANY($2)

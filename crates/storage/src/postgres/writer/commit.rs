@@ -9,7 +9,7 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use superstep::{
     ChannelVersions, CheckpointId, Commit, Name, Object, Put, Removal, StorageError, TaskId, TaskStatus,
-    TaskWrites, ThreadId, Value, VersionsSeen,
+    TaskWrites, ThreadId, Value, VersionsSeen, reserved,
 };
 use tokio_postgres::types::ToSql;
 
@@ -228,6 +228,9 @@ impl Writer {
         for task in writes {
             if let Some(seq) = owners.get(&task.checkpoint_id) {
                 self.write(*seq, thread, task, earlier, batch)?;
+                if ns.is_empty() {
+                    note(space.id, *seq, thread, task, batch);
+                }
             }
         }
         Ok(())
@@ -495,15 +498,38 @@ impl Writer {
     }
 }
 
+const FINISHES: i16 = 0;
+const ASKS: i16 = 1;
+const WITHDRAWS: i16 = 4;
+const ASKED_AGAIN: i16 = 5;
+
 /// What a write says about its task, as the column `kind` keeps it.
 fn kind(task: &TaskId, channel: &str) -> i16 {
     match TaskStatus::of(task, [channel]) {
         TaskStatus {
             interrupted: true, ..
-        } => 1,
+        } => ASKS,
         TaskStatus { failed: true, .. } => 2,
-        TaskStatus { finished: true, .. } => 0,
-        _ => 3,
+        TaskStatus { finished: true, .. } => FINISHES,
+        _ => match channel {
+            reserved::WITHDRAWN => WITHDRAWS,
+            reserved::ASKED_AGAIN => ASKED_AGAIN,
+            _ => 3,
+        },
+    }
+}
+
+/// Notes what may change whether a task of an outermost graph asks.
+fn note(space: i64, seq: i64, thread: &ThreadId, task: &TaskWrites, batch: &mut Batch) {
+    let mut finishes = false;
+    for write in &task.writes {
+        match kind(&task.task_id, &write.channel) {
+            ASKS | WITHDRAWS | ASKED_AGAIN => return batch.asks(space, seq, task, thread),
+            kind => finishes |= kind == FINISHES,
+        }
+    }
+    if finishes {
+        batch.answers(seq, &task.task_id);
     }
 }
 

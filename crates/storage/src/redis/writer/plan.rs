@@ -39,7 +39,7 @@ impl Writer {
         arguments.push(words(&writes.len().to_string()));
         for task in writes {
             readable(task.writes.iter().map(|write| &write.value), thread)?;
-            let flags = flags_of(task.writes.iter().map(|write| &*write.channel));
+            let flags = flags_of(&task.task_id, task.writes.iter().map(|write| &*write.channel));
             arguments.push(words(task.checkpoint_id.as_str()));
             arguments.push(words(task.task_id.as_str()));
             arguments.push(words(&flags.to_string()));

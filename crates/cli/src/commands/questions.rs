@@ -1,0 +1,173 @@
+//! `superstep threads waiting` and `withdraw`: questions of every thread and every branch.
+
+use serde_json::{Value as Json, json};
+use superstep::{Interrupt, Object, ThreadId, Waiting, WaitingQuery, iso8601, waiting_questions};
+
+use crate::args::threads::{WaitingArgs, WithdrawArgs};
+use crate::commands::run::now_ms;
+use crate::fault::Fault;
+use crate::out;
+use crate::place::{Store, quoted};
+
+/// A question with the checkpoint that asks it.
+pub(crate) struct Asked {
+    pub(crate) at: Waiting,
+    pub(crate) node: String,
+    pub(crate) question: Interrupt,
+}
+
+/// The questions of these checkpoints.
+async fn asked(store: &Store, page: Vec<Waiting>) -> Result<Vec<Asked>, Fault> {
+    let mut found: Vec<Asked> = Vec::new();
+    for at in page {
+        let pending = store.saver.writes(&at.thread, "", &at.checkpoint).await?;
+        for (write, questions) in waiting_questions(&pending) {
+            // A node that was sent a packet is not named by its task.
+            let node = write
+                .task_path
+                .strip_prefix("~__pregel_pull, ")
+                .unwrap_or_default();
+            for question in questions {
+                // What is asked in a call is asked by its caller, too.
+                let mut here = found.iter().rev().take_while(|asked| asked.at == at);
+                if !here.any(|asked| asked.question.id == question.id) {
+                    found.push(Asked {
+                        at: at.clone(),
+                        node: node.to_owned(),
+                        question,
+                    });
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Every question that waits on a thread, on any branch.
+pub(crate) async fn of_thread(store: &Store, thread: &ThreadId) -> Result<Vec<Asked>, Fault> {
+    let query = WaitingQuery {
+        thread: Some(thread.clone()),
+        ..WaitingQuery::default()
+    };
+    asked(store, store.saver.waiting(&query).await?).await
+}
+
+/// What is asked, in a line.
+fn text(question: &Interrupt) -> String {
+    let value = &question.value;
+    let said = value.get("question").unwrap_or(value);
+    match said.as_str() {
+        Some(text) => text.to_owned(),
+        None => out::short(&Json::from(said), 60),
+    }
+}
+
+pub(crate) async fn waiting(args: &WaitingArgs) -> Result<(), Fault> {
+    let store = Store::existing(&args.db).await?;
+    if args.count {
+        return Ok(out::line(&store.saver.count_waiting().await?.to_string())?);
+    }
+    let after = match &args.after {
+        Some(place) => {
+            let (checkpoint, thread) = place.split_once('/').ok_or_else(|| {
+                Fault::usage(
+                    "--after takes CHECKPOINT/THREAD, as the last line of the page before shows them.",
+                )
+            })?;
+            Some((checkpoint.into(), thread.into()))
+        }
+        None => None,
+    };
+    let query = WaitingQuery {
+        thread: args.thread.as_deref().map(Into::into),
+        after,
+        limit: args.limit.map(Into::into),
+    };
+    let questions = asked(&store, store.saver.waiting(&query).await?).await?;
+    if args.json {
+        let described = |asked: &Asked| {
+            json!({
+                "thread_id": asked.at.thread,
+                "checkpoint_id": asked.at.checkpoint,
+                "question_id": asked.question.id,
+                "node": asked.node,
+                "value": Json::from(&asked.question.value),
+                "since": asked.at.ts,
+                "newest": asked.at.is_newest,
+            })
+        };
+        return Ok(out::pretty(&questions.iter().map(described).collect::<Vec<_>>())?);
+    }
+    if questions.is_empty() {
+        out::note("No question waits.");
+        return Ok(());
+    }
+    let row = |asked: &Asked| {
+        vec![
+            asked.at.thread.to_string(),
+            asked.question.id.to_string(),
+            asked.node.clone(),
+            asked.at.ts.clone(),
+            match asked.at.is_newest {
+                true => String::new(),
+                false => asked.at.checkpoint.to_string(),
+            },
+            text(&asked.question),
+        ]
+    };
+    let rows: Vec<Vec<String>> = questions.iter().map(row).collect();
+    Ok(out::table(
+        &["THREAD", "QUESTION", "NODE", "SINCE", "BRANCH", "TEXT"],
+        &rows,
+    )?)
+}
+
+pub(crate) async fn withdraw(args: &WithdrawArgs) -> Result<(), Fault> {
+    let store = Store::existing(&args.db).await?;
+    let thread = ThreadId::from(args.thread.as_str());
+    store.thread(&thread).await?;
+    let mut questions = of_thread(&store, &thread).await?;
+    questions.retain(|asked| {
+        args.id
+            .as_deref()
+            .is_none_or(|id| id == asked.question.id.as_str())
+            && (args.checkpoint.as_deref())
+                .is_none_or(|checkpoint| checkpoint == asked.at.checkpoint.as_str())
+    });
+    let [asked] = &questions[..] else {
+        return Err(Fault::usage(match questions.is_empty() {
+            true => format!(
+                "No such question waits on thread {thread}. `superstep threads waiting --thread {}{}` lists those that do.",
+                quoted(thread.as_str()),
+                store.option
+            ),
+            false => {
+                let ids: Vec<&str> = questions.iter().map(|asked| asked.question.id.as_str()).collect();
+                format!(
+                    "Several questions wait on thread {thread}. Say which with --id: {}.",
+                    ids.join(", ")
+                )
+            }
+        }));
+    };
+    let mut note: Object = [("at", iso8601(now_ms()))].into_iter().collect();
+    let name = args
+        .name
+        .clone()
+        .or_else(|| superstep_workbench::person(&crate::place::data_dir().ok()?));
+    if let Some(name) = &name {
+        note.insert("by", name.as_str());
+    }
+    if let Some(why) = &args.why {
+        note.insert("why", why.as_str());
+    }
+    let id = &asked.question.id;
+    let withdrawn = superstep::withdraw(&*store.saver, &thread, &asked.at.checkpoint, Some(id), note).await?;
+    if withdrawn == 0 {
+        return Err(Fault::usage(format!(
+            "Question {id} does not wait any more: somebody has just answered it."
+        )));
+    }
+    out::note(&format!("Withdrew {id}: {}", text(&asked.question)));
+    Ok(())
+}

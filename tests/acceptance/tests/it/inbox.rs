@@ -1,0 +1,389 @@
+//! The inbox over branches, pages and people: what waits, for how long, and who was first.
+
+use serde_json::{Value, json};
+use superstep_acceptance::App;
+use superstep_workbench::wire::AppEvent;
+
+/// draft → review, which asks, beside check → send
+fn desk() -> Value {
+    json!({
+        "key:log": {"type": "array", "reducer": "append"},
+        "key:amount": {"type": "integer"},
+        "key:verdict": {"type": "string"},
+        "node:draft": {"kind": "assign", "config": {"set": {"log": "'drafted'"}}},
+        "node:review": {"kind": "ask", "config": {"question": "Pay {{ state.amount }}?", "into": "verdict"}},
+        "node:check": {"kind": "assign", "config": {"set": {"log": "'checked'"}}},
+        "node:send": {"kind": "assign", "config": {"set": {"log": "'sent'"}}},
+        "edge:1": {"from": "__start__", "to": "draft"},
+        "edge:2": {"from": "draft", "to": "review"},
+        "edge:3": {"from": "draft", "to": "check"},
+        "edge:4": {"from": ["review", "check"], "to": "send"},
+        "edge:5": {"from": "send", "to": "__end__"}
+    })
+}
+
+async fn begin(app: &mut App, graph: &str, amount: i64) -> String {
+    let input = json!({"graphId": graph, "action": {"type": "input", "input": {"amount": amount}}});
+    let (run, _) = app.run(input).await;
+    assert_eq!(run["status"], "asking", "{run}");
+    run["threadId"].as_str().unwrap().to_owned()
+}
+
+async fn waiting(app: &App) -> Vec<Value> {
+    let inbox = app.ok("inbox.list", json!({})).await;
+    let questions = inbox["questions"].as_array().unwrap().clone();
+    assert_eq!(
+        inbox["waiting"],
+        questions.len(),
+        "each task of these graphs asks one question"
+    );
+    questions
+}
+
+fn answer(question: &Value, verdict: &str) -> Value {
+    let id = question["interruptId"].as_str().unwrap();
+    json!({
+        "threadId": question["threadId"],
+        "action": {"type": "resume", "answers": {id: verdict}, "checkpointId": question["checkpointId"]}
+    })
+}
+
+/// The checkpoint of a super-step of the first branch.
+async fn at_step(app: &App, thread: &str, step: i64) -> String {
+    let list = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
+    let checkpoints = list["checkpoints"].as_array().unwrap();
+    let found = checkpoints
+        .iter()
+        .rev()
+        .find(|checkpoint| checkpoint["step"] == step);
+    found.unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fork_leaves_the_question_and_its_branch_can_be_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Desk", desk()).await;
+    let thread = begin(&mut app, &graph, 40).await;
+    let first = waiting(&app).await.remove(0);
+    assert!(
+        first.get("branch").is_none(),
+        "the newest branch is nothing to speak of: {first}"
+    );
+    assert_eq!(
+        app.ok("thread.get", json!({"threadId": thread})).await["next"],
+        json!(["review"]),
+        "what has finished beside the question does not ask"
+    );
+
+    let start = at_step(&app, &thread, 0).await;
+    let edit =
+        json!({"threadId": thread, "checkpointId": start, "values": {"amount": 7}, "asNode": "__start__"});
+    app.ok("thread.update", edit).await;
+    let left = waiting(&app).await;
+    assert_eq!(
+        left.len(),
+        1,
+        "an edit of an earlier checkpoint withdraws nothing"
+    );
+    assert_eq!(left[0]["branch"], json!({"step": 1, "leftAt": 0}));
+    let (run, _) = app
+        .run(json!({"threadId": thread, "action": {"type": "continue"}}))
+        .await;
+    assert_eq!(run["status"], "asking");
+    let both = waiting(&app).await;
+    let texts: Vec<&str> = both
+        .iter()
+        .map(|question| question["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["Pay 40?", "Pay 7?"]);
+    assert!(both[1].get("branch").is_none());
+    let changes = app
+        .ok(
+            "inbox.changes",
+            json!({"threadId": thread, "checkpointId": first["checkpointId"]}),
+        )
+        .await;
+    assert!(changes.is_object(), "{changes}");
+
+    let (run, _) = app.run(answer(&first, "yes")).await;
+    assert_eq!(run["status"], "done", "{run}");
+    let state = app.state(&thread, None).await;
+    assert_eq!((&state["amount"], &state["verdict"]), (&json!(40), &json!("yes")));
+    assert_eq!(
+        state["log"],
+        json!(["drafted", "checked", "sent"]),
+        "what had finished there is not run again"
+    );
+    let rest = waiting(&app).await;
+    assert_eq!(rest.len(), 1);
+    assert_eq!(rest[0]["branch"], json!({"step": 2, "leftAt": 0}));
+    let late = app.refused("run.start", answer(&first, "no")).await;
+    assert_eq!(late.code, "already-answered");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn asking_again_on_an_edited_branch_is_one_row() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Desk", desk()).await;
+    let thread = begin(&mut app, &graph, 40).await;
+    let edit = json!({"threadId": thread, "values": {"amount": 9}, "asNode": "draft"});
+    app.ok("thread.update", edit).await;
+    let (run, _) = app
+        .run(json!({"threadId": thread, "action": {"type": "continue"}}))
+        .await;
+    assert_eq!(run["status"], "asking");
+    let rows = waiting(&app).await;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0]["text"], "Pay 9?");
+    // A new input abandons it.
+    let again = json!({"threadId": thread, "action": {"type": "input", "input": {"amount": 1}}});
+    assert_eq!(app.run(again).await.0["status"], "asking");
+    let rows = waiting(&app).await;
+    assert_eq!((rows.len(), &rows[0]["text"]), (1, &json!("Pay 1?")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_withdrawn_question_waits_no_more_and_its_thread_is_paused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Desk", desk()).await;
+    let thread = begin(&mut app, &graph, 40).await;
+    let question = waiting(&app).await.remove(0);
+    let withdraw = json!({
+        "threadId": thread, "checkpointId": question["checkpointId"],
+        "interruptId": question["interruptId"], "why": "paid already"
+    });
+    app.ok("question.withdraw", withdraw.clone()).await;
+    assert!(waiting(&app).await.is_empty());
+    let view = app.ok("thread.get", json!({"threadId": thread})).await;
+    assert_eq!(
+        (&view["status"], &view["questions"]),
+        (&json!("paused"), &json!(0))
+    );
+    let listed = app.ok("thread.list", json!({"status": "asking"})).await;
+    assert_eq!(
+        listed["threads"],
+        json!([]),
+        "the last run asked, the thread does not"
+    );
+    let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+    let review = snapshot["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|task| task["node"] == "review");
+    assert_eq!(review.unwrap()["status"], "waiting");
+    assert_eq!(
+        app.refused("question.withdraw", withdraw).await.code,
+        "already-answered"
+    );
+    assert_eq!(
+        app.refused("run.start", answer(&question, "yes")).await.code,
+        "already-answered",
+        "a withdrawn question takes no answer"
+    );
+    // Going on asks again.
+    let (run, _) = app
+        .run(json!({"threadId": thread, "action": {"type": "continue"}}))
+        .await;
+    assert_eq!(run["status"], "asking");
+    let again = waiting(&app).await.remove(0);
+    assert_eq!(app.run(answer(&again, "yes")).await.0["status"], "done");
+    assert!(waiting(&app).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn questions_come_in_pages() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Desk", desk()).await;
+    let mut threads = Vec::new();
+    for amount in 0..5 {
+        threads.push(begin(&mut app, &graph, amount).await);
+    }
+    let mut seen = Vec::new();
+    let mut after = Value::Null;
+    loop {
+        let page = app.ok("inbox.list", json!({"limit": 2, "after": after})).await;
+        assert_eq!(page["waiting"], 5);
+        let questions = page["questions"].as_array().unwrap();
+        assert!(questions.len() <= 2);
+        seen.extend(
+            questions
+                .iter()
+                .map(|question| question["text"].as_str().unwrap().to_owned()),
+        );
+        after = page["next"].clone();
+        if after.is_null() {
+            break;
+        }
+    }
+    assert_eq!(
+        seen,
+        ["Pay 0?", "Pay 1?", "Pay 2?", "Pay 3?", "Pay 4?"],
+        "the oldest first, each once"
+    );
+    let of_thread = app.ok("inbox.list", json!({"threadId": threads[3]})).await;
+    assert_eq!(of_thread["questions"][0]["text"], "Pay 3?");
+    assert_eq!(of_thread["questions"].as_array().unwrap().len(), 1);
+    assert!(
+        app.refused("inbox.list", json!({"after": "nowhere"}))
+            .await
+            .remedy
+            .is_some()
+    );
+    let question = &of_thread["questions"][0];
+    let withdraw = json!({
+        "threadId": threads[3], "checkpointId": question["checkpointId"],
+        "interruptId": question["interruptId"]
+    });
+    app.ok("question.withdraw", withdraw).await;
+    // Every interface hears how many are left.
+    app.until(|event| match event {
+        AppEvent::Inbox { waiting: 4 } => Some(()),
+        _ => None,
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_answers_the_second_hears_that_it_is_too_late() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(dir.path()).await;
+    let mut records = desk();
+    // What comes after the answer takes its time.
+    records["node:send"] = json!({"kind": "delay", "config": {"seconds": "1"}});
+    let graph = app.draft("Desk", records).await;
+    let mut app = app;
+    begin(&mut app, &graph, 40).await;
+    let question = waiting(&app).await.remove(0);
+    let (first, second) = (answer(&question, "yes"), answer(&question, "no"));
+    let (first, second) = tokio::join!(
+        app.workbench.call("run.start", first),
+        app.workbench.call("run.start", second)
+    );
+    let lost = [&first, &second]
+        .into_iter()
+        .filter_map(|answer| answer.as_ref().err())
+        .next()
+        .cloned();
+    assert!(first.is_ok() != second.is_ok(), "one of them is taken");
+    assert_eq!(lost.unwrap().code, "already-answered");
+    assert!(waiting(&app).await.is_empty(), "it leaves the list at once");
+    let late = app.refused("run.start", answer(&question, "no")).await;
+    assert_eq!(late.code, "already-answered", "also while the thread works on");
+    let withdraw = json!({
+        "threadId": question["threadId"], "checkpointId": question["checkpointId"],
+        "interruptId": question["interruptId"]
+    });
+    let late = app.refused("question.withdraw", withdraw).await;
+    assert!(
+        ["already-answered", "busy"].contains(&late.code.as_str()),
+        "{late}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_deadline_of_an_old_branch_passes_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let mut records = desk();
+    records["node:review"] = json!({"kind": "ask", "config": {
+        "question": "Pay {{ state.amount }}?", "into": "verdict", "wait_s": 2, "otherwise": "nobody"
+    }});
+    let graph = app.draft("Desk", records).await;
+    let thread = begin(&mut app, &graph, 40).await;
+    let start = at_step(&app, &thread, 0).await;
+    let edit =
+        json!({"threadId": thread, "checkpointId": start, "values": {"amount": 7}, "asNode": "__start__"});
+    app.ok("thread.update", edit).await;
+    app.until(|event| match event {
+        AppEvent::Run { run } if run.thread_id == thread && run.ended_at.is_some() => Some(()),
+        _ => None,
+    })
+    .await;
+    let state = app.state(&thread, None).await;
+    assert_eq!(
+        (&state["amount"], &state["verdict"], &state["log"]),
+        (
+            &json!(40),
+            &json!("nobody"),
+            &json!(["drafted", "checked", "sent"])
+        ),
+        "the branch that asked went on"
+    );
+    assert!(waiting(&app).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_again_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let code = |retry: Value| {
+        json!({
+            "key:n": {"type": "integer"},
+            "node:js": {"kind": "code", "retry": retry, "config": {
+                "source": "if (state.n > 1) throw new Error('too much'); return {n: state.n + 1};"
+            }},
+            "edge:1": {"from": "__start__", "to": "js"},
+            "edge:2": {"from": "js", "to": "__end__"}
+        })
+    };
+    let quick = json!({"attempts": 3, "initial_interval": 0.01, "jitter": false});
+    let graph = app.draft("Code", code(quick.clone())).await;
+    let (run, events) = app
+        .run(json!({"graphId": graph, "action": {"type": "input", "input": {"n": 5}}}))
+        .await;
+    assert_eq!(run["status"], "failed", "{run}");
+    let thread = run["threadId"].as_str().unwrap().to_owned();
+    let said = events.iter().find_map(|event| match event {
+        AppEvent::TaskEnded { not_retried, .. } => not_retried.clone(),
+        _ => None,
+    });
+    let why = "Not tried again: CodeError is not among the errors that may pass. Name it in `retry_on` to try it again.";
+    assert_eq!(said.as_deref(), Some(why));
+    let tasks = app.ok("thread.snapshot", json!({"threadId": thread})).await["tasks"].clone();
+    assert_eq!(
+        (&tasks[0]["status"], &tasks[0]["notRetried"]),
+        (&json!("failed"), &json!(why))
+    );
+
+    // What the remedy says works.
+    let mut named = quick;
+    named["retry_on"] = json!(["CodeError"]);
+    let ops = json!([{"id": "node:js", "from": code(json!({"attempts": 3, "initial_interval": 0.01, "jitter": false}))["node:js"], "to": code(named.clone())["node:js"]}]);
+    app.ok("graph.apply", json!({"graphId": graph, "baseRev": 1, "ops": ops}))
+        .await;
+    let (_, events) = app
+        .run(json!({"graphId": graph, "threadId": thread, "action": {"type": "continue"}}))
+        .await;
+    let attempts = events
+        .iter()
+        .filter(|event| matches!(event, AppEvent::TaskAttempt { .. }))
+        .count();
+    assert_eq!(attempts, 2, "three attempts in all");
+
+    // Corrected, the task succeeds at the same checkpoint.
+    let fixed = json!({"kind": "code", "config": {"source": "return {n: 1};"}});
+    let now = app.ok("graph.get", json!({"graphId": graph})).await;
+    let before = code(named)["node:js"].clone();
+    let ops = json!([{"id": "node:js", "from": before, "to": fixed}]);
+    app.ok(
+        "graph.apply",
+        json!({"graphId": graph, "baseRev": now["rev"], "ops": ops}),
+    )
+    .await;
+    let (run, _) = app
+        .run(json!({"graphId": graph, "threadId": thread, "action": {"type": "continue"}}))
+        .await;
+    assert_eq!(run["status"], "done", "{run}");
+    let led = app.ok("thread.snapshot", json!({"threadId": thread})).await["previousTasks"].clone();
+    assert_eq!(
+        (&led[0]["status"], led[0].get("error")),
+        (&json!("done"), None),
+        "{led}"
+    );
+    assert_eq!(led[0]["attempts"].as_array().map(Vec::len), Some(3), "{led}");
+}
