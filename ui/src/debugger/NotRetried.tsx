@@ -1,5 +1,6 @@
 /** Why a task that failed was not tried again although its node has attempts, and the way to that setting. */
 import { Button } from "../components/Button";
+import { InlineMarkdown } from "../components/Markdown";
 import { debugIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
@@ -22,10 +23,12 @@ export function NotRetried({
     session.focusField(`node:${node}`, "/retry");
   };
   return (
-    <div className="mt-1 flex flex-wrap items-center gap-2 text-xs" data-testid={debugIds.notRetried}>
-      <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">{reason}</p>
+    <div className="mt-1 flex flex-col items-start gap-1 text-xs" data-testid={debugIds.notRetried}>
+      <p className="[overflow-wrap:anywhere]">
+        <InlineMarkdown text={reason} />
+      </p>
       {!nested && (
-        <Button size="small" variant="ghost" onClick={open}>
+        <Button size="small" onClick={open}>
           {t("debug.tasks.retry")}
         </Button>
       )}
