@@ -7,30 +7,34 @@ import { type AnswerHandle, AskedForm } from "./AskedForm";
 import { ChangedSince } from "./ChangedSince";
 import type { OwnChoice } from "./choices";
 import { isObject, sameJson } from "./diff";
+import { questionKey, useInbox } from "./inbox";
 import { leadsTo } from "./leads-to";
 import { useRuns } from "./runStore";
+import { useGuard } from "./useGuard";
 
 interface Props {
   question: Question;
   /** Less room: no context unless opened. */
   compact?: boolean;
-  onAnswered?(): void;
+  /** It was not the person who brought it here: the first moments it takes no press. */
+  byItself?: boolean;
   ref?: Ref<AnswerHandle>;
 }
 
-export function AnswerForm({ question, compact = false, onAnswered, ref }: Props) {
+export function AnswerForm({ question, compact = false, byItself = false, ref }: Props) {
   const { interruptId, threadId } = question;
-  const answering = useRuns((store) => store.answering.has(interruptId));
+  const key = questionKey(question);
+  const refusal = useInbox((inbox) => inbox.refusals.get(key));
   const ours = useRuns((store) => store.threads.has(threadId));
+  const guarded = useGuard(byItself);
   const version = useDocumentVersion();
   const send = useCallback(
     async (value: unknown) => {
-      if (useRuns.getState().answering.has(interruptId)) return null;
-      const refused = await answer(threadId, { [interruptId]: value });
-      if (!refused) onAnswered?.();
-      return refused;
+      await answer(question, value);
+      // A refusal comes with the question, which may be shown anew by then.
+      return null;
     },
-    [interruptId, threadId, onAnswered],
+    [question],
   );
   const leads = useCallback(
     (choices: readonly OwnChoice[]) => {
@@ -44,7 +48,10 @@ export function AnswerForm({ question, compact = false, onAnswered, ref }: Props
       ref={ref}
       asked={question}
       id={interruptId}
-      answering={answering}
+      draftKey={key}
+      guarded={guarded}
+      refusal={refusal}
+      answering={false}
       onAnswer={send}
       leads={leads}
       compact={compact}

@@ -3,7 +3,7 @@
  * number keys and where each leads, a form from the answer's schema and the same as JSON. A refusal is shown with what was
  * answered still in the form.
  */
-import { CircleAlert, Clock, CornerDownLeft, MoveRight, Users } from "lucide-react";
+import { CircleAlert, Clock, CornerDownLeft, MoveRight, TriangleAlert, Users } from "lucide-react";
 import {
   type KeyboardEvent,
   type ReactNode,
@@ -27,9 +27,11 @@ import { debugIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showSettings } from "../state/settings";
+import { type AskedEffect, effectOf, withEffect } from "./asked-effect";
 import { choicesOf, type OwnChoice } from "./choices";
 import { isObject } from "./diff";
 import { fullTime, nodeList, preview } from "./format";
+import { json, Pre } from "./Pre";
 import type { ShownProblem } from "./runStore";
 import { useNow } from "./useNow";
 
@@ -43,6 +45,12 @@ interface Props {
   asked: Asked;
   /** The question's id, for whoever looks for it. */
   id?: string;
+  /** What was typed is kept under this name, for when the form is shown again. */
+  draftKey?: string;
+  /** It appeared a moment ago, in the place of another: presses do not count yet. */
+  guarded?: boolean;
+  /** Why the last answer was not taken. */
+  refusal?: ShownProblem | undefined;
   /** An answer is on its way. */
   answering: boolean;
   /** Gives an answer; says why it was refused. */
@@ -56,9 +64,31 @@ interface Props {
   ref?: Ref<AnswerHandle>;
 }
 
+interface Draft {
+  readonly value: unknown;
+  readonly tab: string;
+}
+
+/** What was typed into forms that are not shown now; the oldest go first. */
+const drafts = new Map<string, Draft>();
+const MAX_DRAFTS = 200;
+
+function keepDraft(key: string | undefined, draft: Draft): void {
+  if (key === undefined) return;
+  drafts.delete(key);
+  drafts.set(key, draft);
+  for (const oldest of drafts.keys()) {
+    if (drafts.size <= MAX_DRAFTS) break;
+    drafts.delete(oldest);
+  }
+}
+
 export function AskedForm({
-  asked,
+  asked: given,
   id,
+  draftKey,
+  guarded = false,
+  refusal,
   answering,
   onAnswer,
   leads: leadsOf,
@@ -66,19 +96,28 @@ export function AskedForm({
   children,
   ref,
 }: Props) {
+  const asked = useMemo(() => withEffect(given), [given]);
+  const effect = useMemo(() => effectOf(asked), [asked]);
   const schema = isObject(asked.schema) ? asked.schema : undefined;
   const choices = useMemo(() => choicesOf(asked), [asked]);
   // Where the choices say everything, the form is one step away instead of in the way.
   const choicesSuffice = choices.length > 0;
-  const [open, setOpen] = useState(!choicesSuffice);
-  const [tab, setTab] = useState(schema && !isAnything(schema) ? "form" : "json");
+  const [kept] = useState(() => (draftKey === undefined ? undefined : drafts.get(draftKey)));
+  const [open, setOpen] = useState(!choicesSuffice || kept !== undefined);
+  const [tab, setTab] = useState(kept?.tab ?? (schema && !isAnything(schema) ? "form" : "json"));
   const extras = useMemo(() => extrasOf(asked), [asked]);
   const [draft, setDraft] = useState<unknown>(() => {
+    if (kept) return kept.value;
     if (extras.edited !== undefined) return extras.edited;
     return schema ? blankValue(schema) : undefined;
   });
   const [valid, setValid] = useState(true);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
+  const shownProblem = problem ?? refusal;
+  const type = (value: unknown) => {
+    setDraft(value);
+    keepDraft(draftKey, { value, tab });
+  };
   const box = useRef<HTMLDivElement>(null);
   const form = useRef<HTMLDivElement>(null);
   const paths = useMemo(() => leadsOf?.(choices) ?? [], [leadsOf, choices]);
@@ -94,7 +133,8 @@ export function AskedForm({
     () => (open ? whatIsMissing(schema, draft, valid) : null),
     [schema, open, draft, valid],
   );
-  const canSend = missing === null && !answering;
+  const off = answering || guarded;
+  const canSend = missing === null && !off;
   const take = useCallback(
     (choice: OwnChoice) => {
       if (!("form" in choice)) {
@@ -120,15 +160,24 @@ export function AskedForm({
           ?.focus(),
       choose: (n) => {
         const choice = choices[n - 1];
-        if (!choice || answering) return false;
-        take(choice);
+        if (!choice) return false;
+        if (!off) take(choice);
         return true;
       },
     }),
-    [choices, answering, take],
+    [choices, off, take],
   );
 
+  /** A press that began while the form was guarded ends as nothing. */
+  const early = useRef(false);
   const onKeyDown = (event: KeyboardEvent) => {
+    const button = event.target instanceof HTMLElement && event.target.closest("button") !== null;
+    // A key that is held down was pressed for something else.
+    if (event.repeat && (event.key === "Enter" || event.key === " ") && button) {
+      event.preventDefault();
+      return;
+    }
+    if (event.repeat) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && open) {
       event.preventDefault();
       if (canSend) void send(draft);
@@ -140,19 +189,37 @@ export function AskedForm({
       ref={box}
       className={`flex flex-col ${compact ? "gap-2.5" : "gap-4"}`}
       onKeyDown={onKeyDown}
+      onPointerDownCapture={() => (early.current = guarded)}
+      onClickCapture={(event) => {
+        const began = early.current;
+        early.current = false;
+        const answers = event.target instanceof HTMLElement && event.target.closest("[data-answer]") !== null;
+        if (!began || !answers) return;
+        event.preventDefault();
+        event.stopPropagation();
+      }}
       data-testid={debugIds.answerForm}
       data-question={id}
+      data-guarded={guarded || undefined}
     >
-      <QuestionText text={asked.text} compact={compact} />
+      {effect && <EarlierWork effect={effect} compact={compact} />}
+      {asked.text !== "" &&
+        (effect ? (
+          <div className="selectable text-sm [overflow-wrap:anywhere]">
+            <Markdown text={asked.text} lines />
+          </div>
+        ) : (
+          <QuestionText text={asked.text} compact={compact} />
+        ))}
       <Terms who={extras.who} deadline={extras.deadline} />
-      {asked.refused !== undefined && !problem && (
+      {asked.refused !== undefined && !shownProblem && (
         <Note tone="asking">
           {t("debug.answer.refused")} {asked.refused}
         </Note>
       )}
-      {problem && (
+      {shownProblem && (
         <Note tone="failed">
-          {problem.message} {problem.remedy}
+          {shownProblem.message} {shownProblem.remedy}
         </Note>
       )}
       {context.length > 0 && <Context entries={context} compact={compact} />}
@@ -165,9 +232,10 @@ export function AskedForm({
               <button
                 key={index}
                 type="button"
-                disabled={answering}
+                disabled={off}
+                data-answer
                 {...(index === 0 && { "data-answer-first": true })}
-                className="flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left hover:border-accent hover:bg-accent-soft disabled:opacity-60"
+                className="flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left transition-opacity not-disabled:hover:border-accent not-disabled:hover:bg-accent-soft disabled:opacity-50"
                 onClick={() => take(choice)}
                 data-testid={debugIds.answerChoice}
                 data-choice={index + 1}
@@ -218,7 +286,7 @@ export function AskedForm({
             <SchemaForm
               schema={schema}
               value={draft}
-              onChange={setDraft}
+              onChange={type}
               blank
               jsonSwitch={false}
               onValidity={setValid}
@@ -226,7 +294,7 @@ export function AskedForm({
           ) : (
             <JsonEditor
               value={draft}
-              onChange={setDraft}
+              onChange={type}
               onValidity={setValid}
               {...(schema && { schema })}
               minLines={3}
@@ -244,6 +312,7 @@ export function AskedForm({
               disabled={!canSend}
               busy={answering}
               onClick={() => void send(draft)}
+              data-answer
               data-testid={debugIds.answerSubmit}
             >
               {t("debug.answer.send")}
@@ -265,6 +334,38 @@ export function AskedForm({
         <p className="flex items-center gap-2 text-xs text-text-2" role="status">
           <Spinner /> {t("debug.answer.sending")}
         </p>
+      )}
+    </div>
+  );
+}
+
+/** What the node did before: the heading of the question, when it was, and what came of it. */
+function EarlierWork({ effect, compact }: { effect: AskedEffect; compact: boolean }) {
+  return (
+    <div className="flex flex-col gap-2" data-testid={debugIds.earlierWork}>
+      <p className={`flex gap-2 font-semibold ${compact ? "text-sm" : "text-lg"}`}>
+        <TriangleAlert size={compact ? 16 : 20} className="mt-0.5 shrink-0 text-asking" aria-hidden />
+        <span className="min-w-0 [overflow-wrap:anywhere]">
+          <InlineMarkdown text={effect.heading} />
+        </span>
+      </p>
+      {(effect.at !== undefined || effect.result !== undefined) && (
+        <dl className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-1 text-xs">
+          {effect.at !== undefined && (
+            <>
+              <dt className="text-text-2">{t("debug.effect.at")}</dt>
+              <dd className="tabular">{fullTime(effect.at)}</dd>
+            </>
+          )}
+          {effect.result !== undefined && (
+            <>
+              <dt className="text-text-2">{t("debug.effect.result")}</dt>
+              <dd className="min-w-0">
+                <Pre>{json(effect.result)}</Pre>
+              </dd>
+            </>
+          )}
+        </dl>
       )}
     </div>
   );

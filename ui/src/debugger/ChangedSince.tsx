@@ -18,7 +18,9 @@ export function ChangedSince({ question: { threadId, checkpointId } }: { questio
   const now = useNow(60_000);
   useEffect(() => {
     const abort = new AbortController();
-    rpc("inbox.changes", { threadId }, abort.signal).then(
+    // The end of another branch has changes of its own.
+    const at = { threadId, checkpointId };
+    rpc("inbox.changes", at, abort.signal).then(
       (found) => {
         if (!abort.signal.aborted) setChanges(found);
       },

@@ -2,8 +2,8 @@
  * The input of a run: a form made from the state schema, or JSON; the document's sample inputs; and whether it begins a
  * thread or is the next turn of the selected one. What was typed stays until something else is run.
  */
-import { BookOpen, Play, StepForward } from "lucide-react";
-import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
+import { BookOpen, CircleAlert, Play, StepForward } from "lucide-react";
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
 import { Menu } from "../components/Menu";
@@ -40,6 +40,9 @@ export function RunForm() {
   const { drafts, target, setDraft, setTarget } = useRunInput();
   const controls = useControls();
   const [valid, setValid] = useState(true);
+  const asked = useSyncExternalStore(runForm.subscribe, runForm.asked);
+  const [seen, setSeen] = useState(asked);
+  const fields = useRef<HTMLDivElement>(null);
   const [busy, setBusy] = useState(false);
 
   const [all, setAll] = useState(false);
@@ -86,6 +89,12 @@ export function RunForm() {
   const reason = controls.blocked
     ? t("debug.off.errors")
     : (off ?? (!valid ? t("debug.input.invalid") : empty ? t("debug.input.empty") : null));
+  // Something was to run with nothing in the form: what is missing is said here, and the first field takes the focus.
+  const missing = asked !== seen && isEmptyInput(value) ? missingText(conversation, first) : null;
+  useEffect(() => {
+    if (asked !== seen)
+      fields.current?.querySelector<HTMLElement>("textarea, input:not([type=hidden]), .cm-content")?.focus();
+  }, [asked, seen]);
   const start = async (step?: Step) => {
     if (blocked) return;
     setBusy(true);
@@ -126,11 +135,23 @@ export function RunForm() {
 
   return (
     <div className="flex min-h-0 flex-1 flex-col" onKeyDown={onKeyDown} data-testid={debugIds.runForm}>
-      <div className="min-h-0 flex-1 overflow-y-auto px-3 py-3">
+      {missing !== null && (
+        <p
+          key={asked}
+          className="flex gap-2 bg-asking-soft px-3 py-2 text-xs"
+          role="alert"
+          data-testid={debugIds.inputMissing}
+        >
+          <CircleAlert size={14} className="mt-px shrink-0 text-asking" aria-hidden />
+          <span className="min-w-0 [overflow-wrap:anywhere]">{missing}</span>
+        </p>
+      )}
+      <div ref={fields} className="min-h-0 flex-1 overflow-y-auto px-3 py-3">
         <SchemaForm
           schema={schema}
           value={value}
           onChange={(next: unknown) => {
+            setSeen(asked);
             if (isObject(next)) setDraft(graph, prune(next));
             setValid(isObject(next) || next === undefined);
           }}
@@ -214,6 +235,16 @@ export function RunForm() {
       </div>
     </div>
   );
+}
+
+/** What is missing of an input, in words. */
+function missingText(conversation: boolean, keys: readonly string[]): string {
+  if (conversation) return t("debug.input.missingMessage");
+  const named = keys.slice(0, 4);
+  const last = named.pop() ?? "";
+  return t("debug.input.missing", {
+    keys: named.length > 0 ? t("debug.input.missingOr", { keys: named.join(", "), last }) : last,
+  });
 }
 
 /** A key that the form has cleared is not part of the input. */

@@ -13,8 +13,10 @@ import { continueThread, isPast } from "./actions";
 import { CopyButton } from "./CopyButton";
 import { useEdits } from "./edits";
 import { readableError } from "./format";
+import { NotRetried } from "./NotRetried";
 import { Pre } from "./Pre";
 import { useLive, useRuns, useStatus } from "./runStore";
+import { notRetried } from "./settled";
 
 export function RunProblem() {
   const cursor = useSession((session) => session.cursor);
@@ -24,14 +26,17 @@ export function RunProblem() {
   const shown = useRuns((store) => store.shown);
   const pending = useEdits((edits) => edits.pending !== null);
   const failures = useMemo(() => {
-    const found = new Map<string, { node: string; error: string }>();
+    const found = new Map<string, { node: string; error: string; notRetried: string | undefined }>();
     if (shown && shown.place.threadId === cursor.threadId) {
       for (const task of shown.view.tasks) {
-        if (task.status === "failed") found.set(task.id, { node: task.node, error: task.error ?? "" });
+        if (task.status === "failed")
+          found.set(task.id, { node: task.node, error: task.error ?? "", notRetried: notRetried(task) });
       }
     }
     for (const task of live?.tasks.values() ?? []) {
-      if (task.status === "failed") found.set(task.id, { node: task.node, error: task.error ?? "" });
+      if (task.status !== "failed") continue;
+      const reason = notRetried(task) ?? found.get(task.id)?.notRetried;
+      found.set(task.id, { node: task.node, error: task.error ?? "", notRetried: reason });
     }
     return [...found.values()];
   }, [shown, live, cursor.threadId]);
@@ -58,6 +63,7 @@ export function RunProblem() {
       <Pre height="short" className="mt-1">
         {message}
       </Pre>
+      {first && <NotRetried node={first.node} reason={first.notRetried} />}
       {failures.length > 1 && (
         <p className="mt-1 text-xs text-text-2">
           {t("debug.failure.others", {

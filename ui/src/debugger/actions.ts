@@ -2,27 +2,31 @@
  * What a person can do to a run: start, continue, step, stop, replay, answer, edit. Each sends pending edits of the
  * document first, says at once what it does, and shows a refusal where everybody looks for it.
  */
+import type { Question } from "../ipc/bindings/Question";
 import type { RunAction } from "../ipc/bindings/RunAction";
 import type { RunModels } from "../ipc/bindings/RunModels";
+import type { StartRun } from "../ipc/bindings/StartRun";
 import type { Updated } from "../ipc/bindings/Updated";
 import { rpc } from "../ipc/client";
 import { doc, flush, useDocumentState } from "../document/store";
-import { t } from "../lib/texts";
+import { t, tn } from "../lib/texts";
+import { KEYMAP } from "../state/keymap";
 import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
 import { notAllowed, trusted } from "../state/trust";
 import { currentBreaks } from "./breakpoints";
+import { shortcutKeys } from "../components/Kbd";
 import { isObject } from "./diff";
 import { controlsFor, type Controls, type Situation } from "./controls";
 import { useEdits } from "./edits";
+import { type Going, settleEffects } from "./effects";
+import { type InboxStore, isSent, leave, refuse, settled, taken, useInbox } from "./inbox";
 import { inputFor, isEmptyInput, rememberInput, samplesOf, useRunInput } from "./run-input";
 import { chosenModels, useRunModels } from "./run-models";
 import {
   asProblem,
   loadCheckpoints,
-  loadInbox,
   noteRun,
-  setAnswering,
   type ShownProblem,
   snapshots,
   statusOf,
@@ -44,6 +48,11 @@ export function isPast(cursor: Session["cursor"], store = useRuns.getState()): b
   return newest !== cursor.checkpointId;
 }
 
+/** A question waits at the checkpoint under the cursor. */
+export const asksAt = (cursor: Session["cursor"], inbox: InboxStore = useInbox.getState()): boolean =>
+  cursor.checkpointId !== null &&
+  inbox.ofThread.some((question) => question.checkpointId === cursor.checkpointId);
+
 export function situation(session: Session = useSession.getState(), store = useRuns.getState()): Situation {
   const { cursor } = session;
   const pending = useEdits.getState().pending;
@@ -58,6 +67,7 @@ export function situation(session: Session = useSession.getState(), store = useR
     threadId: cursor.threadId,
     status: statusOf(store, cursor.threadId),
     past: isPast(cursor, store),
+    asksHere: asksAt(cursor),
     next: here ? shown.view.next : undefined,
     pendingEdits: pending !== null && pending.threadId === cursor.threadId,
   };
@@ -90,10 +100,16 @@ export const runForm = {
   },
   open: () => setForm(true),
   close: () => setForm(false),
+  /** How often something was to run with nothing in the form; the form says what is missing after each. */
+  asked: () => emptyRuns,
 };
+let emptyRuns = 0;
 function setForm(open: boolean): void {
   if (formOpen === open) return;
   formOpen = open;
+  tellForm();
+}
+function tellForm(): void {
   for (const listener of formListeners) listener();
 }
 
@@ -101,6 +117,8 @@ interface Start {
   readonly action: RunAction;
   readonly threadId?: string;
   readonly step?: Step | undefined;
+  /** It goes on from a place that the thread may have gone on from before: what would work again is asked about. */
+  readonly from?: { readonly checkpointId?: string | undefined; readonly going: Going } | undefined;
 }
 
 /** One super-step and no more: of the graph on the canvas, or of the one that its next task runs. */
@@ -109,7 +127,7 @@ export type Step = "over" | "into";
 let starting = false;
 
 /** Answers whether the run was started. */
-async function start({ action, threadId, step }: Start): Promise<boolean> {
+async function start({ action, threadId, step, from }: Start): Promise<boolean> {
   // A second press before the first has been answered would start a second thread.
   if (starting) return false;
   starting = true;
@@ -125,11 +143,17 @@ async function start({ action, threadId, step }: Start): Promise<boolean> {
       });
       return false;
     }
+    const settled =
+      from && threadId !== undefined
+        ? await settle(threadId, from.checkpointId, from.going, session.graphId)
+        : {};
+    if (settled === null) return false;
     const run = await trusted(() =>
       rpc("run.start", {
         ...(session.graphId !== null && { graphId: session.graphId }),
         ...(threadId !== undefined && { threadId }),
         action,
+        ...settled,
         ...currentBreaks(),
         singleStep: step !== undefined,
         stepInto: step === "into",
@@ -148,6 +172,37 @@ async function start({ action, threadId, step }: Start): Promise<boolean> {
   } finally {
     starting = false;
   }
+}
+
+/** What is to happen with what would work again, for `run.start`; `null` when the person does not go on. */
+async function settle(
+  threadId: string,
+  checkpointId: string | undefined,
+  going: Going,
+  graphId: string | null,
+): Promise<Pick<StartRun, "effects"> | null> {
+  const known = useRuns.getState().checkpoints.get(threadId)?.list ?? [];
+  const step = (
+    checkpointId === undefined ? known[0] : known.find((checkpoint) => checkpoint.id === checkpointId)
+  )?.step;
+  const found = await settleEffects(
+    {
+      threadId,
+      ...(checkpointId !== undefined && { checkpointId }),
+      ...(graphId !== null && { graphId }),
+    },
+    going,
+    step,
+  );
+  if (found === null) return null;
+  tellLeft(found.questionsLeft);
+  return found.effects ? { effects: found.effects } : {};
+}
+
+/** Says that questions of the branch that was left keep waiting. */
+function tellLeft(questions: number): void {
+  if (questions > 0)
+    showToast({ tone: "info", text: tn("debug.effects.leftOne", "debug.effects.left", questions) });
 }
 
 function models(threadId: string | null): { models?: RunModels } {
@@ -177,8 +232,11 @@ export async function runInput(options: { step?: Step; target?: "new" | "thread"
   const { cursor } = useSession.getState();
   const conversation =
     cursor.threadId !== null && doc.names("key").some((name) => isMessages(doc.get(`key:${name}`)));
-  if (conversation || (isEmptyInput(input) && doc.names("key").length > 0)) {
+  const empty = isEmptyInput(input) && doc.names("key").length > 0;
+  if (conversation || empty) {
     showRunForm();
+    emptyRuns += 1;
+    tellForm();
     return false;
   }
   return startWithInput(input, options);
@@ -201,15 +259,28 @@ export async function startWithInput(
     },
     ...(onThread && cursor.threadId !== null && { threadId: cursor.threadId }),
     step,
+    from:
+      onThread && past && cursor.checkpointId !== null
+        ? { checkpointId: cursor.checkpointId, going: "run" }
+        : undefined,
   });
   if (begun) rememberInput(graphKey(), input);
   return begun;
 }
 
-/** What the primary button, F5 and the palette do. */
+/** What the primary button does. In the past it runs nothing. */
 export async function primary(options: { step?: Step } = {}): Promise<void> {
   const controls = currentControls();
   if (controls.primaryOff !== null) return;
+  const { cursor, setCursor } = useSession.getState();
+  if (controls.primary === "now") {
+    setCursor({ checkpointId: null });
+    return;
+  }
+  if (controls.primary === "answer") {
+    focusAnswer();
+    return;
+  }
   if (controls.blocked) {
     await flush();
     if (errorCount() > 0) {
@@ -217,32 +288,43 @@ export async function primary(options: { step?: Step } = {}): Promise<void> {
       return;
     }
   }
-  const { cursor } = useSession.getState();
-  switch (controls.primary) {
-    case "run":
-      await runInput(options);
-      break;
-    case "continue":
-      if (cursor.threadId !== null)
-        await start({ action: { type: "continue" }, threadId: cursor.threadId, ...options });
-      break;
-    case "replay":
-      if (cursor.threadId !== null && cursor.checkpointId !== null) {
-        await replay(cursor.threadId, cursor.checkpointId, options);
-      }
-      break;
-    case "answer":
-      focusAnswer();
-      break;
-  }
+  if (controls.primary === "run") await runInput(options);
+  else if (cursor.threadId !== null) await continueThread(cursor.threadId, options);
+}
+
+/** What F5, its like and the palette do: the same, but in the past they only say what there is to do. */
+export async function go(): Promise<void> {
+  if (currentControls().past) tellPast();
+  else await primary();
 }
 
 export async function step(how: Step = "over"): Promise<void> {
-  if (currentControls().stepOff === null) await primary({ step: how });
+  const controls = currentControls();
+  if (controls.past) tellPast();
+  else if (controls.stepOff === null) await primary({ step: how });
+}
+
+const keyFor = (command: string): string => shortcutKeys(KEYMAP[command]?.keys[0] ?? "").join("+");
+
+/** Nothing runs from the past by a key that means "go on" elsewhere. */
+function tellPast(): void {
+  showToast({
+    tone: "info",
+    text: t("debug.past.keys"),
+    detail: t("debug.past.keysText", { replay: keyFor("run.replay"), now: keyFor("debug.backToNow") }),
+  });
 }
 
 export async function continueThread(threadId: string, options: { step?: Step } = {}): Promise<void> {
-  await start({ action: { type: "continue" }, threadId, ...options });
+  const head = useRuns.getState().checkpoints.get(threadId)?.list[0];
+  // After an edit or a fork the thread goes a way that it may have gone before.
+  const again = head === undefined || head.source === "update" || head.source === "fork";
+  await start({
+    action: { type: "continue" },
+    threadId,
+    ...options,
+    from: again ? { checkpointId: head?.id, going: "continue" } : undefined,
+  });
 }
 
 export async function replay(
@@ -250,7 +332,21 @@ export async function replay(
   checkpointId: string,
   options: { step?: Step } = {},
 ): Promise<void> {
-  await start({ action: { type: "replay", checkpointId }, threadId, ...options });
+  await start({
+    action: { type: "replay", checkpointId },
+    threadId,
+    ...options,
+    from: { checkpointId, going: "replay" },
+  });
+}
+
+/** Replays from the checkpoint under the cursor; says why when that can not be. */
+export async function replayHere(): Promise<void> {
+  const { replayOff } = currentControls();
+  const { cursor } = useSession.getState();
+  if (replayOff !== null) showToast({ tone: "info", text: replayOff });
+  else if (cursor.threadId !== null && cursor.checkpointId !== null)
+    await replay(cursor.threadId, cursor.checkpointId);
 }
 
 const stopping = new Set<string>();
@@ -272,45 +368,87 @@ export const FOCUS_ANSWER = "superstep:focus-answer";
 export function focusAnswer(): void {
   const session = useSession.getState();
   session.setUse("debug");
-  session.setCursor({ checkpointId: null });
+  if (!asksAt(session.cursor)) session.setCursor({ checkpointId: null });
   session.showTab("right", "state", "debug");
   // The form stands in that tab: it is there one turn later.
   setTimeout(() => window.dispatchEvent(new Event(FOCUS_ANSWER)), 0);
 }
 
 /**
- * Answers questions by id and lets the thread go on. Answers null when it was taken, or why not: the form that asked
- * shows it. A thread of the open graph runs with the document as it is; any other with the graph it ran with.
+ * Answers a question at its checkpoint and lets the thread go on from there. The question leaves the inbox at once, and
+ * comes back with the reason when the answer is not taken. A thread of the open graph runs with the document as it is;
+ * any other with the graph it ran with.
  */
-export async function answer(
-  threadId: string,
-  answers: Record<string, unknown>,
-): Promise<ShownProblem | null> {
-  const ids = Object.keys(answers);
-  setAnswering(ids, true);
+export async function answer(question: Question, value: unknown): Promise<void> {
+  if (isSent(question)) return;
+  const { threadId, checkpointId, interruptId } = question;
   try {
     const session = useSession.getState();
     const ofOpenGraph = session.graphId !== null && useRuns.getState().threads.has(threadId);
+    const graphId = ofOpenGraph ? session.graphId : null;
+    // Another branch has gone on from here: what it did would be done again.
+    const effects =
+      question.branch === undefined ? {} : await settle(threadId, checkpointId, "answer", graphId);
+    if (effects === null || isSent(question)) return;
+    leave(question);
     if (ofOpenGraph) await flush();
     const run = await trusted(() =>
       rpc("run.start", {
-        ...(ofOpenGraph && session.graphId !== null && { graphId: session.graphId }),
+        ...(graphId !== null && { graphId }),
         threadId,
-        action: { type: "resume", answers },
+        action: { type: "resume", answers: { [interruptId]: value }, checkpointId },
         ...(ofOpenGraph ? currentBreaks() : { breakBefore: [], breakAfter: [] }),
         singleStep: false,
         stepInto: false,
+        ...effects,
         ...models(threadId),
       }),
     );
     noteRun(run);
-    return null;
-  } catch (problem) {
-    setAnswering(ids, false);
-    const shown = asProblem(problem);
-    // Somebody else may have been faster; the list then says so.
-    void loadInbox();
-    return shown;
+    taken(question, run);
+    const { cursor, setCursor } = useSession.getState();
+    if (cursor.threadId === threadId && cursor.checkpointId === checkpointId)
+      setCursor({ checkpointId: null });
+  } catch (thrown) {
+    const problem = asProblem(thrown);
+    if (problem.code === "already-answered" || (problem.code === "busy" && !(await stillWaits(question)))) {
+      settled(question);
+      const [text = ""] = question.text.split("\n", 1);
+      showToast({
+        tone: "warning",
+        text: t("debug.inbox.lost"),
+        detail: t("debug.inbox.lostText", { text }),
+      });
+    } else refuse(question, problem);
+  }
+}
+
+async function stillWaits({ threadId, checkpointId, interruptId }: Question): Promise<boolean> {
+  try {
+    const { questions } = await rpc("inbox.list", { threadId });
+    return questions.some((each) => each.interruptId === interruptId && each.checkpointId === checkpointId);
+  } catch {
+    return true;
+  }
+}
+
+/** Takes a question back: nobody is asked any more, and the thread stays where it is. */
+export async function withdraw(question: Question, why: string): Promise<void> {
+  const { threadId, checkpointId, interruptId } = question;
+  leave(question);
+  try {
+    await rpc("question.withdraw", {
+      threadId,
+      checkpointId,
+      interruptId,
+      ...(why.trim() !== "" && { why: why.trim() }),
+    });
+    settled(question);
+  } catch (thrown) {
+    const problem = asProblem(thrown);
+    if (problem.code === "already-answered") settled(question);
+    else refuse(question, null);
+    showProblem(thrown);
   }
 }
 
@@ -327,9 +465,25 @@ export async function applyEdits(request: {
     snapshots.reset(pending.threadId);
     useSession.getState().setCursor({ threadId: pending.threadId, checkpointId: null });
     await loadCheckpoints(pending.threadId, true);
+    void tellLeftAt(pending.threadId, updated.checkpointId);
     return updated;
   } catch (problem) {
     return asProblem(problem);
+  }
+}
+
+/** After an edit: says when questions of the branch that was left keep waiting. */
+async function tellLeftAt(threadId: string, checkpointId: string | undefined): Promise<void> {
+  const { graphId } = useSession.getState();
+  try {
+    const { questionsLeft } = await rpc("run.effects", {
+      threadId,
+      ...(checkpointId !== undefined && { checkpointId }),
+      ...(graphId !== null && { graphId }),
+    });
+    tellLeft(questionsLeft);
+  } catch {
+    // The edit is made; that nothing is said of other branches harms nobody.
   }
 }
 

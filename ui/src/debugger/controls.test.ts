@@ -7,6 +7,7 @@ const at = (more: Partial<Situation>): Situation => ({
   threadId: "t",
   status: "done",
   past: false,
+  asksHere: false,
   next: [],
   pendingEdits: false,
   ...more,
@@ -20,8 +21,9 @@ describe("what the run buttons do", () => {
     ["a failed thread", at({ status: "failed", next: ["a"] }), "continue"],
     ["a stopped thread", at({ status: "stopped", next: ["a"] }), "continue"],
     ["a thread that asks", at({ status: "asking", next: ["a"] }), "answer"],
-    ["the past of a finished thread", at({ past: true, next: ["a"] }), "replay"],
-    ["the past of a thread that asks", at({ past: true, status: "asking", next: ["a"] }), "replay"],
+    ["the past of a finished thread", at({ past: true, next: ["a"] }), "now"],
+    ["the past of a thread that asks", at({ past: true, status: "asking", next: ["a"] }), "now"],
+    ["the end of another branch that asks", at({ past: true, asksHere: true, next: ["a"] }), "answer"],
   ])("%s", (_name, situation, primary) => {
     const controls = controlsFor(situation);
     expect(controls.primary).toBe(primary);
@@ -43,9 +45,19 @@ describe("what the run buttons do", () => {
     expect(controlsFor(at({ status: "asking" })).stepOff).not.toBeNull();
   });
 
-  it("does not replay what leads nowhere", () => {
-    expect(controlsFor(at({ past: true, next: [] })).primaryOff).not.toBeNull();
-    expect(controlsFor(at({ past: true, next: undefined })).primaryOff).toBeNull();
+  it("replays from the past only, and not what leads nowhere", () => {
+    expect(controlsFor(at({ past: true, next: ["a"] })).replayOff).toBeNull();
+    expect(controlsFor(at({ past: true, next: undefined })).replayOff).toBeNull();
+    expect(controlsFor(at({ past: true, next: [] })).replayOff).not.toBeNull();
+    expect(controlsFor(at({ next: ["a"] })).replayOff).not.toBeNull();
+    expect(controlsFor(at({ past: true, next: ["a"], status: "running" })).replayOff).not.toBeNull();
+    expect(controlsFor(at({ past: true, next: ["a"], pendingEdits: true })).replayOff).not.toBeNull();
+  });
+
+  it("leads back to now whatever the thread does, and does not step there", () => {
+    const controls = controlsFor(at({ past: true, status: "running", pendingEdits: true }));
+    expect(controls).toMatchObject({ primary: "now", primaryOff: null, past: true });
+    expect(controls.stepOff).not.toBeNull();
   });
 
   it("asks to apply or discard edits before the thread goes on, but not before a new run", () => {

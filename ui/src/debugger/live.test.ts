@@ -62,6 +62,26 @@ describe("folding the event stream", () => {
     expect(isRunning(threads.get("t"))).toBe(true);
   });
 
+  it("forgets what ran on the branch that an edit has left", () => {
+    const checkpoint = (source: string): AppEvent => ({
+      type: "checkpoint",
+      threadId: "t",
+      checkpoint: { id: "c", at: "", source, step: 1, next: ["plan"], updated: [], questions: 0, failed: 0 },
+    });
+    const ran = foldEvents(EMPTY, [
+      run("running"),
+      started("a", "plan", 3),
+      ended("a", "plan", 3),
+      run("done"),
+    ]);
+    expect(foldEvents(ran, [checkpoint("loop")]).get("t")?.tasks.size).toBe(1);
+    const edited = foldEvents(ran, [checkpoint("update")]).get("t");
+    expect(edited?.tasks.size).toBe(0);
+    expect(edited?.era, "a snapshot of before the edit is of another branch").toBe(
+      (ran.get("t")?.era ?? 0) + 1,
+    );
+  });
+
   it("keeps the identity of everything when nothing concerns a thread", () => {
     const threads = foldEvents(EMPTY, [run("running")]);
     expect(foldEvents(threads, [{ type: "inbox", waiting: 2 }])).toBe(threads);

@@ -7,6 +7,7 @@ import type { AppEvent } from "../ipc/bindings/AppEvent";
 import type { InterruptView } from "../ipc/bindings/InterruptView";
 import type { RunView } from "../ipc/bindings/RunView";
 import type { TaskStatus } from "../ipc/bindings/TaskStatus";
+import { notRetried } from "./settled";
 
 export interface LiveTask {
   readonly id: string;
@@ -19,6 +20,8 @@ export interface LiveTask {
   readonly interrupts: readonly InterruptView[];
   readonly targets: readonly string[];
   readonly cached: boolean;
+  /** Why it was not tried again, from hosts that say so. */
+  readonly notRetried?: string;
 }
 
 export interface LiveThread {
@@ -112,6 +115,7 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
           interrupts: event.interrupts,
           targets: event.targets,
           cached: event.cached,
+          ...(notRetried(event) !== undefined && { notRetried: notRetried(event) as string }),
         });
         break;
       }
@@ -125,6 +129,18 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
         const head = begins ? `${before === "" ? "" : "\n"}${piece.name} ` : "";
         const text = before + head + piece.text;
         thread.text.set(event.node, text.length > TEXT_TAIL ? text.slice(-TEXT_TAIL) : text);
+        break;
+      }
+      case "checkpoint": {
+        // An edit or a fork: what ran before it ran on the branch that was left.
+        const { source } = event.checkpoint;
+        if (source !== "update" && source !== "fork") break;
+        const known = drafts.get(event.threadId) ?? threads.get(event.threadId);
+        if (!known || known.run?.status === "running" || known.tasks.size === 0) break;
+        const thread = draft(event.threadId);
+        thread.era += 1;
+        thread.tasks.clear();
+        thread.text.clear();
         break;
       }
       case "threadDeleted":

@@ -226,4 +226,23 @@ describe("identities", () => {
     expect(moved.changedNodes).toEqual(["b"]);
     expect(moved.overlay.nodes.get("a")).toBe(first.nodes.get("a"));
   });
+
+  it("counts a task once that the open step has finished: visits of now include it", () => {
+    const overlay = computeOverlay({
+      snapshot: snapshot({
+        next: ["b", "ask"],
+        tasks: [task("tb", "b", { status: "done", targets: ["c"] }), task("tq", "ask", { status: "asking" })],
+        visits: [
+          { node: "a", runs: 1 },
+          { node: "b", runs: 1 },
+        ],
+        taken: [{ from: "b", to: "c", times: 1 }],
+      }),
+      now: true,
+      breakpoints: [],
+    });
+    expect(overlay.nodes.get("b")).toMatchObject({ state: "done", runs: 1 });
+    expect(overlay.edges.get(edgeKey("b", "c"))?.times).toBe(1);
+    expect(overlay.nodes.get("ask")?.state).toBe("asking");
+  });
 });

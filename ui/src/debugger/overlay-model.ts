@@ -87,6 +87,8 @@ interface Task {
   millis?: number;
   error?: string;
   targets: readonly string[];
+  /** Counted among the snapshot's visits and taken edges: those of "now" include what the open step has finished. */
+  counted?: boolean;
 }
 
 export function computeOverlay(moment: Moment): Overlay {
@@ -135,6 +137,7 @@ export function computeOverlay(moment: Moment): Overlay {
       ...(task.millis !== undefined && { millis: task.millis }),
       ...(task.error !== undefined && { error: task.error }),
       targets: task.targets,
+      counted: task.status === "done",
     });
   }
   for (const task of live?.tasks.values() ?? []) {
@@ -148,6 +151,7 @@ export function computeOverlay(moment: Moment): Overlay {
         task.endedAt !== undefined && { millis: Math.max(0, task.endedAt - task.startedAt) }),
       ...(task.error !== undefined && { error: task.error }),
       targets: task.targets,
+      counted: tasks.get(task.id)?.counted ?? false,
     });
   }
 
@@ -161,8 +165,10 @@ export function computeOverlay(moment: Moment): Overlay {
     if (task.millis !== undefined && task.status === "done") node(task.node).millis = task.millis;
     if (task.status === "done") {
       if (now) {
-        node(task.node).runs += 1;
-        for (const target of task.targets) edge(task.node, target).times += 1;
+        if (!task.counted) {
+          node(task.node).runs += 1;
+          for (const target of task.targets) edge(task.node, target).times += 1;
+        }
         raise(task.node, "done");
       } else {
         // In the past, a task that went on to finish is simply what comes next.

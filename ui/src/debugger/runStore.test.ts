@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { AppEvent } from "../ipc/bindings/AppEvent";
 import type { CheckpointView } from "../ipc/bindings/CheckpointView";
-import type { Question } from "../ipc/bindings/Question";
 import type { ThreadView } from "../ipc/bindings/ThreadView";
 
 const calls: { command: string; request: unknown }[] = [];
@@ -18,17 +17,8 @@ vi.mock("../ipc/client", () => ({
   RpcProblem: class RpcProblem extends Error {},
 }));
 
-const {
-  loadCheckpoints,
-  loadInbox,
-  noteRun,
-  receive,
-  recover,
-  setAnswering,
-  statusOf,
-  useRuns,
-  withCheckpoint,
-} = await import("./runStore");
+const { loadCheckpoints, noteRun, receive, recover, statusOf, useRuns, withCheckpoint } =
+  await import("./runStore");
 const { useSession } = await import("../state/session");
 
 const store = () => useRuns.getState();
@@ -55,19 +45,6 @@ const thread = (threadId: string, more: Partial<ThreadView> = {}): ThreadView =>
   createdAt: "2026-01-01T00:00:00Z",
   updatedAt: "2026-01-01T00:00:00Z",
   ...more,
-});
-const question = (interruptId: string): Question => ({
-  interruptId,
-  threadId: "t",
-  threadTitle: "",
-  graphName: "g",
-  node: "n",
-  text: interruptId,
-  choices: [],
-  context: {},
-  value: null,
-  checkpointId: "c",
-  since: "",
 });
 const run = (status: "running" | "asking", runId = "r"): AppEvent & { type: "run" } => ({
   type: "run",
@@ -154,47 +131,15 @@ describe("after lost events", () => {
   it("forgets live tasks and asks again for everything that is shown", async () => {
     answers.set("thread.list", () => ({ threads: [thread("t", { status: "failed" })], total: 1 }));
     answers.set("thread.checkpoints", () => ({ checkpoints: [checkpoint("c9")], more: false }));
-    answers.set("inbox.list", () => ({ questions: [] }));
     useSession.setState({ cursor: { threadId: "t", checkpointId: null } });
     receive([run("running"), { type: "taskStarted", threadId: "t", taskId: "x", node: "n", step: 1, at: 0 }]);
     recover();
     expect(store().live.get("t")?.tasks.size).toBe(0);
     await vi.waitFor(() => expect(store().threadsState).toBe("ready"));
-    expect(calls.map(({ command }) => command).sort()).toEqual([
-      "inbox.list",
-      "thread.checkpoints",
-      "thread.list",
-    ]);
+    expect(calls.map(({ command }) => command).sort()).toEqual(["thread.checkpoints", "thread.list"]);
     await vi.waitFor(() => expect(store().checkpoints.get("t")?.list[0]?.id).toBe("c9"));
     expect(statusOf(store(), "t"), "a run whose end was lost is not shown as running for ever").toBe(
       "failed",
     );
-  });
-});
-
-describe("the inbox", () => {
-  it("tells what was answered here from what was answered elsewhere", async () => {
-    let waiting = [question("a"), question("b"), question("c")];
-    answers.set("inbox.list", () => ({ questions: waiting }));
-    await loadInbox();
-    setAnswering(["a"], true);
-    waiting = [question("c")];
-    await loadInbox();
-    expect(store().goneQuestions.map((gone) => [gone.question.interruptId, gone.byUs])).toEqual([
-      ["a", true],
-      ["b", false],
-    ]);
-    expect(store().answering.size).toBe(0);
-    expect(useSession.getState().inboxCount).toBe(1);
-  });
-
-  it("lets a question be answered again when the run has ended and it still waits", async () => {
-    answers.set("inbox.list", () => ({ questions: [question("a")] }));
-    await loadInbox();
-    setAnswering(["a"], true);
-    receive([run("running")]);
-    expect(store().answering.has("a")).toBe(true);
-    receive([run("asking")]);
-    expect(store().answering.has("a")).toBe(false);
   });
 });

@@ -1,19 +1,19 @@
 /**
- * What the debugger knows: threads, runs, checkpoints, questions and the snapshot under the cursor. It is a reader of
- * the event stream and of the workbench's answers; it never edits the document. Components subscribe to the smallest
- * part they show; what changes with every frame (tokens, task states) reaches the canvas through `overlay.ts` and the
- * logs through `stream-log.ts`.
+ * What the debugger knows: threads, runs, checkpoints and the snapshot under the cursor (questions are in `inbox.ts`).
+ * It is a reader of the event stream and of the workbench's answers; it never edits the document. Components subscribe to
+ * the smallest part they show; what changes with every frame (tokens, task states) reaches the canvas through
+ * `overlay.ts` and the logs through `stream-log.ts`.
  */
 import { create } from "zustand";
 import type { AppEvent } from "../ipc/bindings/AppEvent";
 import type { CheckpointView } from "../ipc/bindings/CheckpointView";
-import type { Question } from "../ipc/bindings/Question";
 import type { RunStatus } from "../ipc/bindings/RunStatus";
 import type { RunView } from "../ipc/bindings/RunView";
 import type { ThreadView } from "../ipc/bindings/ThreadView";
 import { rpc, subscribe } from "../ipc/client";
 import { useSession } from "../state/session";
 import { foldEvents, forgetTasks, isRunning, pruneTo, type LiveThread, type LiveThreads } from "./live";
+import { settledView } from "./settled";
 import { type Loaded, SnapshotLoader } from "./snapshots";
 import { StreamLog } from "./stream-log";
 
@@ -56,14 +56,6 @@ export interface RunStore {
   readonly shown: Loaded | null;
   readonly snapshotLoading: boolean;
   readonly snapshotProblem: ShownProblem | null;
-  readonly questions: readonly Question[];
-  readonly waiting: number;
-  readonly inboxState: Loading;
-  readonly inboxProblem: ShownProblem | null;
-  /** Answered here or elsewhere a moment ago: the inbox says so instead of letting rows vanish. */
-  readonly goneQuestions: readonly { readonly question: Question; readonly byUs: boolean }[];
-  /** Question ids whose answer is on its way. */
-  readonly answering: ReadonlySet<string>;
 }
 
 export const useRuns = create<RunStore>()(() => ({
@@ -80,12 +72,6 @@ export const useRuns = create<RunStore>()(() => ({
   shown: null,
   snapshotLoading: false,
   snapshotProblem: null,
-  questions: [],
-  waiting: 0,
-  inboxState: "idle",
-  inboxProblem: null,
-  goneQuestions: [],
-  answering: new Set(),
 }));
 
 const get = useRuns.getState;
@@ -94,11 +80,16 @@ const set = useRuns.setState;
 export const streamLog = new StreamLog(() => Date.now());
 
 export const snapshots = new SnapshotLoader({
-  fetch: (place, signal) =>
-    rpc(
-      "thread.snapshot",
-      { threadId: place.threadId, ...(place.checkpointId !== null && { checkpointId: place.checkpointId }) },
-      signal,
+  fetch: async (place, signal) =>
+    settledView(
+      await rpc(
+        "thread.snapshot",
+        {
+          threadId: place.threadId,
+          ...(place.checkpointId !== null && { checkpointId: place.checkpointId }),
+        },
+        signal,
+      ),
     ),
   era: (threadId) => get().live.get(threadId)?.era ?? 0,
   shown: (loaded) => {
@@ -141,8 +132,6 @@ export function receive(events: readonly AppEvent[]): void {
   let resort = false;
   const touched = new Set<string>();
   const unknown = new Set<string>();
-  const runEnded = new Set<string>();
-  let inboxChanged = false;
   const deleted: string[] = [];
   let moved = false;
 
@@ -150,11 +139,6 @@ export function receive(events: readonly AppEvent[]): void {
     switch (event.type) {
       case "run":
         touched.add(event.run.threadId);
-        if (event.run.status !== "running") {
-          // Whatever still waits after the run waits for a new answer (it may have refused the last one).
-          runEnded.add(event.run.threadId);
-          inboxChanged = true;
-        }
         break;
       case "taskStarted":
       case "taskEnded":
@@ -181,10 +165,6 @@ export function receive(events: readonly AppEvent[]): void {
         break;
       case "threadDeleted":
         deleted.push(event.threadId);
-        break;
-      case "inbox":
-        inboxChanged = true;
-        tellWaiting(event.waiting);
         break;
       case "storage":
         moved = true;
@@ -218,17 +198,9 @@ export function receive(events: readonly AppEvent[]): void {
   if (cursor.threadId !== null && deleted.includes(cursor.threadId)) {
     setCursor({ threadId: null, checkpointId: null });
   }
-  if (runEnded.size > 0) {
-    const { questions } = get();
-    setAnswering(
-      questions.filter((q) => runEnded.has(q.threadId)).map((q) => q.interruptId),
-      false,
-    );
-  }
   for (const id of touched) snapshots.touch(id);
   if (moved) reload();
   else if (unknown.size > 0) reloadThreadsSoon();
-  if (inboxChanged) reloadInboxSoon();
 }
 
 /** A checkpoint that is new, or known already with fewer questions or failures. */
@@ -276,7 +248,6 @@ function reload(): void {
   snapshots.reset();
   if (graphId !== null) void loadThreads();
   if (cursor.threadId !== null) void loadCheckpoints(cursor.threadId, true);
-  void loadInbox();
 }
 
 // ---------------------------------------------------------------- threads
@@ -363,7 +334,6 @@ const debounced = (run: () => void) => {
 };
 
 const reloadThreadsSoon = debounced(() => void loadThreads());
-const reloadInboxSoon = debounced(() => void loadInbox());
 
 // ---------------------------------------------------------------- checkpoints
 
@@ -417,61 +387,6 @@ function patchPages(threadId: string, patch: Partial<CheckpointPages>): void {
   set({ checkpoints: new Map(checkpoints).set(threadId, { ...pages, ...patch }) });
 }
 
-// ---------------------------------------------------------------- inbox
-
-let inboxRequest = 0;
-
-/** Ids that were answered from this window: what else goes away was answered elsewhere. */
-const answeredHere = new Set<string>();
-
-function tellWaiting(waiting: number): void {
-  if (get().waiting !== waiting) set({ waiting });
-  const session = useSession.getState();
-  if (session.inboxCount !== waiting) session.setInboxCount(waiting);
-}
-
-export async function loadInbox(): Promise<void> {
-  const request = (inboxRequest += 1);
-  if (get().inboxState === "idle") set({ inboxState: "loading" });
-  try {
-    const { questions } = await rpc("inbox.list", {});
-    if (request !== inboxRequest) return;
-    const { questions: before, answering, goneQuestions } = get();
-    const still = new Set(questions.map((question) => question.interruptId));
-    const gone = before
-      .filter((question) => !still.has(question.interruptId))
-      .map((question) => ({ question, byUs: answeredHere.has(question.interruptId) }));
-    tellWaiting(questions.length);
-    set({
-      questions,
-      inboxState: "ready",
-      inboxProblem: null,
-      goneQuestions: gone.length > 0 ? [...gone, ...goneQuestions].slice(0, 20) : goneQuestions,
-      answering: new Set([...answering].filter((id) => still.has(id))),
-    });
-  } catch (problem) {
-    if (request === inboxRequest) set({ inboxState: "failed", inboxProblem: asProblem(problem) });
-  }
-}
-
-export function dismissGone(): void {
-  if (get().goneQuestions.length > 0) set({ goneQuestions: [] });
-}
-
-/** Marks questions whose answer is under way, so that nothing is answered twice. */
-export function setAnswering(ids: readonly string[], answering: boolean): void {
-  const before = get().answering;
-  if (ids.every((id) => before.has(id) === answering)) return;
-  const next = new Set(before);
-  for (const id of ids) {
-    if (answering) {
-      next.add(id);
-      answeredHere.add(id);
-    } else next.delete(id);
-  }
-  set({ answering: next });
-}
-
 // ---------------------------------------------------------------- life
 
 let started = false;
@@ -515,7 +430,6 @@ export function ensureStarted(): void {
   };
   useSession.subscribe((session) => follow(session, false));
   follow(last, true);
-  void loadInbox();
 }
 
 /** The first thread shows where its checkpoints are; after that the panel stays as it was left. */

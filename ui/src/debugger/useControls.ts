@@ -2,9 +2,10 @@
 import { useMemo } from "react";
 import { useDocumentState } from "../document/store";
 import { useSession } from "../state/session";
-import { isPast } from "./actions";
+import { asksAt, isPast } from "./actions";
 import { controlsFor, type Controls } from "./controls";
 import { useEdits } from "./edits";
+import { useInbox } from "./inbox";
 import { useRuns, useStatus } from "./runStore";
 
 export function useControls(): Controls {
@@ -15,6 +16,7 @@ export function useControls(): Controls {
   );
   const status = useStatus(cursor.threadId);
   const past = useRuns((store) => isPast(cursor, store));
+  const asksHere = useInbox((inbox) => asksAt(cursor, inbox));
   const next = useRuns((store) =>
     store.shown?.place.threadId === cursor.threadId && store.shown.place.checkpointId === cursor.checkpointId
       ? store.shown.view.next
@@ -24,7 +26,17 @@ export function useControls(): Controls {
     (edits) => edits.pending !== null && edits.pending.threadId === cursor.threadId,
   );
   return useMemo(
-    () => controlsFor({ graphOpen, errors, threadId: cursor.threadId, status, past, next, pendingEdits }),
-    [graphOpen, errors, cursor.threadId, status, past, next, pendingEdits],
+    () =>
+      controlsFor({
+        graphOpen,
+        errors,
+        threadId: cursor.threadId,
+        status,
+        past,
+        asksHere,
+        next,
+        pendingEdits,
+      }),
+    [graphOpen, errors, cursor.threadId, status, past, asksHere, next, pendingEdits],
   );
 }

@@ -4,6 +4,7 @@ import type { AppEvent } from "../ipc/bindings/AppEvent";
 import type { WithinStep } from "../ipc/bindings/WithinStep";
 import { rpc, subscribe } from "../ipc/client";
 import { asProblem, type ShownProblem } from "./runStore";
+import { settledTask } from "./settled";
 
 /** While it runs the steps are read again at most this often. */
 const REFRESH_MS = 200;
@@ -30,7 +31,8 @@ export function useWithin(threadId: string, ns: string): Read & { older(): void;
       try {
         const { steps, more } = await rpc("thread.within", { threadId, ns, limit }, signal);
         size.current = steps.length;
-        if (!signal?.aborted) setRead({ steps, more, problem: null, loading: false });
+        const settled = steps.map((step) => ({ ...step, tasks: step.tasks.map(settledTask) }));
+        if (!signal?.aborted) setRead({ steps: settled, more, problem: null, loading: false });
       } catch (thrown) {
         if (!signal?.aborted) setRead((known) => ({ ...known, problem: asProblem(thrown), loading: false }));
       }

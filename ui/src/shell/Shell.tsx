@@ -14,7 +14,7 @@ import { Inspector } from "../features/inspector/Inspector";
 import { OutlinePanel } from "../features/outline/OutlinePanel";
 import { Palette } from "../features/palette/Palette";
 import { ProblemsPanel } from "../features/problems/ProblemsPanel";
-import { RunPanel } from "../features/run";
+import { EffectsDialog, RunPanel } from "../features/run";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
 import { TypesDialog } from "../features/state-schema";
@@ -70,6 +70,7 @@ export function Shell() {
         <StorageDialogs />
         <MemoryDialog />
         <TypesDialog />
+        <EffectsDialog />
         <TrustDialogs />
       </PanelBoundary>
     </div>

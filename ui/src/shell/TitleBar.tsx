@@ -4,6 +4,7 @@ import { useRef, useState } from "react";
 import { IconButton } from "../components/IconButton";
 import { Menu, type MenuEntry } from "../components/Menu";
 import { Tooltip } from "../components/Tooltip";
+import { useInbox } from "../debugger/inbox";
 import { setField } from "../document/edits";
 import { edit, useGraphMeta, useHistory } from "../document/store";
 import { RunControls } from "../features/run";
@@ -182,7 +183,7 @@ const USES: readonly Use[] = ["design", "debug", "approve"];
 function UseSwitch() {
   const use = useSession((state) => state.use);
   const setUse = useSession((state) => state.setUse);
-  const waiting = useSession((state) => state.inboxCount);
+  const waiting = useInbox((inbox) => inbox.waiting);
   const graphId = useSession((state) => state.graphId);
   return (
     <div className="use-switch" role="radiogroup" aria-label={t("shell.use")}>

@@ -1,7 +1,8 @@
 /** What happens when the window opens: ask who we are, find documents that are still open, listen to events, take keys. */
 import { useCallback, useEffect, useState } from "react";
+import { followInbox } from "../debugger/inbox";
 import { doc, flush, followDiagnostics, openGraph, useDocumentState } from "../document/store";
-import { host, rpc, RpcProblem, subscribe } from "../ipc/client";
+import { host, rpc, RpcProblem } from "../ipc/client";
 import { t } from "../lib/texts";
 import { dispatchKey } from "../state/commands";
 import { useSession } from "../state/session";
@@ -14,8 +15,7 @@ type Boot =
 async function start(): Promise<void> {
   const info = await rpc("app.info", {});
   useSession.getState().setAppInfo(info);
-  const inbox = await rpc("inbox.list", {});
-  useSession.getState().setInboxCount(inbox.questions.length);
+  followInbox();
   // A window that was reloaded finds the document it had.
   const last = info.open.at(-1);
   const none = () => useDocumentState.getState().graphId === null;
@@ -39,7 +39,7 @@ export function useBoot(): Boot {
   }, [begin]);
 
   useEffect(() => {
-    const undo = [registerShellCommands(), followDiagnostics(), followInbox(), followTheme(), followTitle()];
+    const undo = [registerShellCommands(), followDiagnostics(), followTheme(), followTitle()];
     const onKey = (event: KeyboardEvent) => void dispatchKey(event);
     const onLeave = () => void flush();
     window.addEventListener("keydown", onKey);
@@ -52,23 +52,6 @@ export function useBoot(): Boot {
   }, []);
 
   return boot;
-}
-
-function followInbox(): () => void {
-  const { setInboxCount } = useSession.getState();
-  return subscribe(
-    (events) => {
-      for (const event of events) if (event.type === "inbox") setInboxCount(event.waiting);
-    },
-    () => {
-      rpc("inbox.list", {}).then(
-        (inbox) => setInboxCount(inbox.questions.length),
-        () => {
-          // The connection banner says it; the next event brings the count.
-        },
-      );
-    },
-  );
 }
 
 function followTheme(): () => void {

@@ -55,6 +55,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
 
   "run.start": { keys: ["F5", "Mod+Enter"], scope: "app" },
   "run.stop": { keys: ["Shift+F5"], scope: "app" },
+  "run.replay": { keys: ["Mod+Shift+F5"], scope: "app" },
   "run.continue": { keys: ["F8"], scope: "app" },
   "run.step": { keys: ["F10"], scope: "app" },
   "run.stepInto": { keys: ["F11"], scope: "app" },

@@ -70,8 +70,6 @@ interface SessionState {
   readonly follow: boolean;
   readonly minimap: boolean;
   readonly pendingFocus: FieldFocus | null;
-  /** Questions that wait anywhere. */
-  readonly inboxCount: number;
 
   setAppInfo(appInfo: AppInfo): void;
   /** Counts at once here; the promise is kept when the program knows it too. */
@@ -98,7 +96,6 @@ interface SessionState {
   /** Selects the record and asks the inspector to focus the field at `pointer`. */
   focusField(record: string, pointer?: string | null): void;
   clearPendingFocus(): void;
-  setInboxCount(inboxCount: number): void;
 }
 
 interface Kept {
@@ -145,7 +142,6 @@ export const useSession = create<SessionState>((set, get) => ({
   cursor: NOW,
   compareWith: null,
   pendingFocus: null,
-  inboxCount: 0,
 
   setAppInfo: (appInfo) => set({ appInfo, theme: appInfo.settings.theme, follow: appInfo.settings.follow }),
   setSettings: (change) => {
@@ -236,7 +232,6 @@ export const useSession = create<SessionState>((set, get) => ({
     }));
   },
   clearPendingFocus: () => set({ pendingFocus: null }),
-  setInboxCount: (inboxCount) => set({ inboxCount }),
 }));
 
 let saving: ReturnType<typeof setTimeout> | undefined;

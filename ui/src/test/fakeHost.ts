@@ -4,7 +4,9 @@
  */
 import { GraphDocument } from "../document/document";
 import { isObject, type Json } from "../document/types";
+import type { AppEvent } from "../ipc/bindings/AppEvent";
 import type { AppInfo } from "../ipc/bindings/AppInfo";
+import type { EventBatch } from "../ipc/bindings/EventBatch";
 import type { GraphView } from "../ipc/bindings/GraphView";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { PatchOp } from "../ipc/bindings/PatchOp";
@@ -138,9 +140,19 @@ interface Open {
 export interface FakeHost extends Host {
   /** Documents by id, to look into from tests. */
   readonly documents: ReadonlyMap<string, Open>;
+  /** What was asked of it, the oldest first. */
+  readonly calls: { readonly command: string; readonly request: unknown }[];
+  /** Sends events, as a run would. */
+  tell(...events: AppEvent[]): void;
 }
 
-export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map()): FakeHost {
+/** Answers of commands, in place of or beside its own. */
+export type FakeCommands = Record<string, (request: never) => unknown>;
+
+export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: FakeCommands = {}): FakeHost {
+  const calls: { command: string; request: unknown }[] = [];
+  let listener: ((batch: EventBatch) => void) | null = null;
+  let seq = 0;
   const documents = new Map<string, Open>();
   let next = 1;
   const settings = { theme: "system" as const, follow: false, welcomed: true };
@@ -216,18 +228,25 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map()): FakeHos
     },
     "graph.autosaves": () => ({ autosaves: [] }),
     "thread.list": () => ({ threads: [], total: 0 }),
-    "inbox.list": () => ({ questions: [] }),
+    "inbox.list": () => ({ questions: [], waiting: 0 }),
+    "run.effects": () => ({ effects: [], questionsLeft: 0 }),
   };
 
   return {
     kind: "web",
     documents,
+    calls,
+    tell: (...events) => listener?.({ seq: (seq += 1), events }),
     rpc: async (command, request) => {
-      const run = commands[command];
+      calls.push({ command, request });
+      const run = (own[command] ?? commands[command]) as (typeof commands)[string] | undefined;
       if (!run) throw new RpcProblem({ code: "fake", message: `The fake host cannot do “${command}”.` });
-      return structuredClone(run((request ?? {}) as Record<string, unknown>));
+      return structuredClone(await run((request ?? {}) as Record<string, unknown>));
     },
-    subscribe: () => () => {},
+    subscribe: (onBatch) => {
+      listener = onBatch;
+      return () => (listener = null);
+    },
     watchConnection: (onChange) => {
       onChange("open");
       return () => {};

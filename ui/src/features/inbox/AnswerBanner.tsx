@@ -1,6 +1,6 @@
 /**
- * The selected thread's questions: docked above the state, or over the lower edge of the canvas while that panel is
- * folded. Folds to one line, so that what is below stays in view.
+ * The questions at the moment that is shown, of the newest branch or at the end of another: docked above the state, or
+ * over the lower edge of the canvas while that panel is folded. Folds to one line, so that what is below stays in view.
  */
 import { ChevronDown, ChevronUp, MessageCircleQuestionMark } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
@@ -9,10 +9,13 @@ import { InlineMarkdown } from "../../components/Markdown";
 import { FOCUS_ANSWER, isPast } from "../../debugger/actions";
 import { AnswerForm } from "../../debugger/AnswerForm";
 import type { AnswerHandle } from "../../debugger/AskedForm";
+import { headline } from "../../debugger/asked-effect";
+import { questionKey, useInbox } from "../../debugger/inbox";
 import { ensureStarted, useRuns } from "../../debugger/runStore";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { QuestionMenu } from "./QuestionMenu";
 
 /** Height of a window in which canvas and form stand side by side, in pixels. */
 const ROOM_FOR_BOTH = 780;
@@ -21,14 +24,20 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
   useEffect(ensureStarted, []);
   const cursor = useSession((session) => session.cursor);
   const past = useRuns((store) => isPast(cursor, store));
-  const all = useRuns((store) => store.questions);
+  const all = useInbox((inbox) => inbox.ofThread);
   const questions = useMemo(
-    () => all.filter((question) => question.threadId === cursor.threadId),
-    [all, cursor.threadId],
+    () =>
+      all.filter(
+        (question) =>
+          question.threadId === cursor.threadId &&
+          (past ? question.checkpointId === cursor.checkpointId : question.branch === undefined),
+      ),
+    [all, cursor.threadId, cursor.checkpointId, past],
   );
   // In a low window the form would hide the canvas; there it begins as one line.
   const [open, setOpen] = useState(() => docked || window.innerHeight >= ROOM_FOR_BOTH);
   const [index, setIndex] = useState(0);
+  const [chosen, setChosen] = useState<string | null>(null);
   const form = useRef<AnswerHandle>(null);
   useEffect(() => {
     const focus = () => {
@@ -39,7 +48,7 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
     return () => window.removeEventListener(FOCUS_ANSWER, focus);
   }, []);
   const question = questions[Math.min(index, questions.length - 1)];
-  if (!question || past) return null;
+  if (!question) return null;
   return (
     <aside
       className={
@@ -54,7 +63,7 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
           event.target instanceof HTMLElement &&
           event.target.closest("input, textarea, [contenteditable=true]");
         if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && /^[1-9]$/.test(event.key)) {
-          if (form.current?.choose(Number(event.key))) event.preventDefault();
+          if (event.repeat || form.current?.choose(Number(event.key))) event.preventDefault();
         }
       }}
     >
@@ -66,24 +75,32 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
           aria-expanded={open}
           onClick={() => setOpen(!open)}
         >
-          {open ? t("debug.questionOf", { node: question.node }) : <InlineMarkdown text={question.text} />}
+          {open ? (
+            t("debug.questionOf", { node: question.node })
+          ) : (
+            <InlineMarkdown text={headline(question)} />
+          )}
         </button>
         {questions.length > 1 && (
           <span className="flex items-center text-xs">
             {questions.map((each, at) => (
               <button
-                key={each.interruptId}
+                key={questionKey(each)}
                 type="button"
                 aria-pressed={each === question}
                 title={each.node}
                 className={`tabular size-6 rounded-sm ${each === question ? "bg-surface-2 font-semibold" : "hover:bg-surface-3"}`}
-                onClick={() => setIndex(at)}
+                onClick={() => {
+                  setIndex(at);
+                  setChosen(questionKey(each));
+                }}
               >
                 {at + 1}
               </button>
             ))}
           </span>
         )}
+        <QuestionMenu question={question} />
         <IconButton
           size="small"
           label={open ? t("debug.fold") : t("debug.unfold")}
@@ -95,9 +112,10 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
       {open && (
         <div className="min-h-0 overflow-y-auto px-4 py-3">
           <AnswerForm
-            key={question.interruptId + question.checkpointId}
+            key={questionKey(question)}
             ref={form}
             question={question}
+            byItself={questionKey(question) !== chosen}
             compact
           />
         </div>

@@ -1,10 +1,11 @@
 /**
- * Approve: every waiting question of every thread, waiting longest first, and the selected one in full. Works without
- * the mouse (j, k, number keys) and without ever seeing the canvas. Nothing is answered twice: a question that somebody
- * else answered leaves with a note.
+ * Approve: every waiting question of every thread and branch, waiting longest first, and the selected one in full. Works
+ * without the mouse (j, k, number keys) and without ever seeing the canvas. An answered question leaves at once and comes
+ * back when its answer is refused; the one that takes its place takes no press for a moment. Nothing is answered twice: a
+ * question that somebody else answered leaves with a note.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { Inbox, MessageCircleQuestionMark, X } from "lucide-react";
+import { CircleAlert, GitBranch, Inbox, MessageCircleQuestionMark, X } from "lucide-react";
 import { memo, useCallback, useEffect, useRef, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
@@ -13,12 +14,22 @@ import { Spinner } from "../../components/Spinner";
 import { AnswerForm } from "../../debugger/AnswerForm";
 import type { AnswerHandle } from "../../debugger/AskedForm";
 import { fullTime, since } from "../../debugger/format";
+import { headline } from "../../debugger/asked-effect";
+import {
+  dismissGone,
+  loadInbox,
+  loadMoreQuestions,
+  questionKey,
+  useInbox,
+  watchInbox,
+} from "../../debugger/inbox";
 import { ProblemNote } from "../../debugger/ProblemNote";
-import { dismissGone, ensureStarted, loadInbox, useRuns } from "../../debugger/runStore";
+import { ensureStarted } from "../../debugger/runStore";
 import { useNow } from "../../debugger/useNow";
 import type { Question } from "../../ipc/bindings/Question";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
+import { QuestionMenu } from "./QuestionMenu";
 import { ShowInDebug } from "./ShowInDebug";
 
 const ROW = 68;
@@ -28,27 +39,43 @@ const SHORT = 52;
 export function InboxPage() {
   useEffect(() => {
     ensureStarted();
-    void loadInbox();
+    return watchInbox();
   }, []);
-  const questions = useRuns((store) => store.questions);
-  const state = useRuns((store) => store.inboxState);
-  const problem = useRuns((store) => store.inboxProblem);
-  const [selectedId, setSelectedId] = useState<string | null>(null);
+  const questions = useInbox((inbox) => inbox.questions);
+  const waiting = useInbox((inbox) => inbox.waiting);
+  const more = useInbox((inbox) => inbox.next !== null);
+  const state = useInbox((inbox) => inbox.state);
+  const problem = useInbox((inbox) => inbox.problem);
+  const back = useInbox((inbox) => inbox.back);
+  const [selectedKey, setSelectedKey] = useState<string | null>(null);
   const [lastIndex, setLastIndex] = useState(0);
+  /** The question that the person chose; any other got its place by itself. */
+  const [chosenKey, setChosenKey] = useState<string | null>(null);
   const now = useNow(15_000);
   const form = useRef<AnswerHandle>(null);
+  const detail = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
 
   // When the selected question goes away, the one that takes its place is next.
-  const found = questions.findIndex((question) => question.interruptId === selectedId);
+  const found = questions.findIndex((question) => questionKey(question) === selectedKey);
   const index = found >= 0 ? found : Math.min(lastIndex, questions.length - 1);
   const selected = questions[index];
   useEffect(() => {
-    if (selected && selected.interruptId !== selectedId) setSelectedId(selected.interruptId);
+    if (selected && questionKey(selected) !== selectedKey) {
+      // The first one that is shown was chosen by opening this page.
+      if (selectedKey === null) setChosenKey(questionKey(selected));
+      setSelectedKey(questionKey(selected));
+    }
     if (found >= 0 && found !== lastIndex) setLastIndex(found);
-  }, [selected, selectedId, found, lastIndex]);
+  }, [selected, selectedKey, found, lastIndex]);
 
-  const keyOf = useCallback((index: number) => questions[index]?.interruptId ?? index, [questions]);
+  const keyOf = useCallback(
+    (index: number) => {
+      const question = questions[index];
+      return question ? questionKey(question) : index;
+    },
+    [questions],
+  );
   const rows = useVirtualizer({
     count: questions.length,
     getItemKey: keyOf,
@@ -61,12 +88,32 @@ export function InboxPage() {
       const at = Math.max(0, Math.min(questions.length - 1, to));
       const question = questions[at];
       if (!question) return;
-      setSelectedId(question.interruptId);
+      setSelectedKey(questionKey(question));
+      setChosenKey(questionKey(question));
       setLastIndex(at);
       rows.scrollToIndex(at);
     },
     [questions, rows],
   );
+  const lastShown = rows.getVirtualItems().at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (more && lastShown >= questions.length - AHEAD) void loadMoreQuestions();
+  }, [more, lastShown, questions.length]);
+
+  // A refused answer brings its question back; it is shown, unless the person is writing another answer by now.
+  const shownBack = useRef(back);
+  useEffect(() => {
+    if (back === null || back === shownBack.current) return;
+    const at = questions.findIndex((question) => questionKey(question) === back.key);
+    if (at < 0) return;
+    shownBack.current = back;
+    const writing = document.activeElement?.closest("input, textarea, [contenteditable=true]");
+    if (writing && detail.current?.contains(writing)) return;
+    setSelectedKey(back.key);
+    setChosenKey(null);
+    setLastIndex(at);
+    rows.scrollToIndex(at);
+  }, [back, questions, rows]);
 
   useEffect(() => {
     const onKey = (event: globalThis.KeyboardEvent) => {
@@ -83,9 +130,11 @@ export function InboxPage() {
       else if (event.key === "k" || (event.key === "ArrowUp" && !target?.closest("[role=tablist]")))
         go(index - 1);
       else if (/^[1-9]$/.test(event.key)) {
-        if (!form.current?.choose(Number(event.key))) return;
+        // A key that is held down was pressed for the question before.
+        if (!event.repeat && !form.current?.choose(Number(event.key))) return;
       } else if (
         event.key === "Enter" &&
+        !event.repeat &&
         (!target || target === document.body || scroller.current?.contains(target))
       )
         form.current?.focus();
@@ -96,6 +145,8 @@ export function InboxPage() {
     return () => window.removeEventListener("keydown", onKey);
   }, [go, index]);
 
+  const key = selected ? questionKey(selected) : "";
+  const isByItself = (key: string) => selectedKey !== null && key !== chosenKey;
   if (state === "failed" && problem)
     return <ProblemNote problem={problem} onRetry={() => void loadInbox()} />;
   if (state !== "ready") {
@@ -115,7 +166,7 @@ export function InboxPage() {
         <header className="flex h-10 shrink-0 items-center gap-2 border-b border-line px-4">
           <h1 className="flex-1 text-sm font-semibold">{t("debug.inbox.title")}</h1>
           <span className="tabular text-xs text-text-2">
-            {tn("debug.inbox.countOne", "debug.inbox.count", questions.length)}
+            {tn("debug.inbox.countOne", "debug.inbox.count", waiting)}
           </span>
         </header>
         <GoneNotes />
@@ -124,7 +175,7 @@ export function InboxPage() {
           className="min-h-0 flex-1 overflow-y-auto focus-visible:outline-offset-[-2px]"
           role="listbox"
           aria-label={t("debug.inbox.title")}
-          aria-activedescendant={selected ? `question-${selected.interruptId}` : undefined}
+          aria-activedescendant={selected ? `question-${key}` : undefined}
           tabIndex={questions.length > 0 ? 0 : -1}
         >
           <div className="relative" style={{ height: rows.getTotalSize() }}>
@@ -133,7 +184,7 @@ export function InboxPage() {
               if (!question) return null;
               return (
                 <div
-                  key={question.interruptId}
+                  key={questionKey(question)}
                   className="absolute inset-x-0"
                   style={{ top: item.start, height: item.size }}
                 >
@@ -147,6 +198,7 @@ export function InboxPage() {
               );
             })}
           </div>
+          {more && <p className="px-4 py-2 text-2xs text-text-3">{t("debug.inbox.more")}</p>}
         </div>
         {questions.length > 0 && (
           <p className="shrink-0 border-t border-line px-4 py-2 text-2xs text-text-3">
@@ -154,14 +206,9 @@ export function InboxPage() {
           </p>
         )}
       </div>
-      <div className="min-w-0 flex-1 overflow-y-auto">
+      <div ref={detail} className="min-w-0 flex-1 overflow-y-auto">
         {selected ? (
-          <Detail
-            key={selected.interruptId + selected.checkpointId}
-            question={selected}
-            now={now}
-            form={form}
-          />
+          <Detail key={key} question={selected} byItself={isByItself(key)} now={now} form={form} />
         ) : (
           <div className="flex h-full items-center justify-center">
             <EmptyState icon={<Inbox size={24} aria-hidden />} title={t("debug.inbox.none")}>
@@ -174,8 +221,12 @@ export function InboxPage() {
   );
 }
 
+/** Rows before the end of the list at which the next page is loaded. */
+const AHEAD = 20;
+const LINE = 16;
+
 const heightOf = (question: Question | undefined): number =>
-  question?.threadTitle === question?.graphName ? SHORT : ROW;
+  (question?.threadTitle === question?.graphName ? SHORT : ROW) + (question?.branch ? LINE : 0);
 
 const Row = memo(function Row({
   question,
@@ -188,37 +239,71 @@ const Row = memo(function Row({
   now: number;
   onSelect(): void;
 }) {
-  const answering = useRuns((store) => store.answering.has(question.interruptId));
+  const key = questionKey(question);
+  const refusal = useInbox((inbox) => inbox.refusals.get(key))?.message ?? question.refused;
   return (
     <div
-      id={`question-${question.interruptId}`}
+      id={`question-${key}`}
       role="option"
       aria-selected={selected}
       data-testid={debugIds.question}
       data-question={question.interruptId}
-      className={`flex h-full gap-2.5 border-b border-line px-4 py-2 ${selected ? "bg-accent-soft" : "hover:bg-surface-3"} ${answering ? "opacity-60" : ""}`}
+      className={`flex h-full gap-2.5 border-b border-line px-4 py-2 ${selected ? "bg-accent-soft" : "hover:bg-surface-3"}`}
       onClick={onSelect}
     >
-      <MessageCircleQuestionMark size={16} className="mt-0.5 shrink-0 text-asking" aria-hidden />
+      {refusal === undefined ? (
+        <MessageCircleQuestionMark size={16} className="mt-0.5 shrink-0 text-asking" aria-hidden />
+      ) : (
+        <CircleAlert size={16} className="mt-0.5 shrink-0 text-failed" aria-hidden />
+      )}
       <div className="min-w-0 flex-1">
-        <p className="truncate text-sm font-medium">
-          <InlineMarkdown text={question.text.split("\n", 1)[0] ?? ""} />
-        </p>
+        <div className="flex items-baseline gap-2">
+          <p className="min-w-0 flex-1 truncate text-sm font-medium">
+            <InlineMarkdown text={headline(question)} />
+          </p>
+          <span className="tabular shrink-0 text-2xs text-text-3" title={fullTime(question.since)}>
+            {since(question.since, now)}
+          </span>
+        </div>
         {question.threadTitle !== question.graphName && (
           <p className="truncate text-xs text-text-2">{question.threadTitle}</p>
         )}
-        <p className="truncate text-2xs text-text-3">
-          {question.graphName} · {question.node}
-        </p>
+        {question.branch && (
+          <p
+            className="flex items-center gap-1 text-2xs leading-4 text-past"
+            data-testid={debugIds.questionBranch}
+          >
+            <GitBranch size={11} className="shrink-0" aria-hidden />
+            <span className="tabular truncate">
+              {t("debug.inbox.branchRow", { step: question.branch.step, left: question.branch.leftAt })}
+            </span>
+          </p>
+        )}
+        {refusal === undefined ? (
+          <p className="truncate text-2xs text-text-3">
+            {question.graphName} · {question.node}
+          </p>
+        ) : (
+          <p className="truncate text-2xs text-failed" title={refusal} data-testid={debugIds.questionRefused}>
+            {t("debug.inbox.refused", { reason: refusal })}
+          </p>
+        )}
       </div>
-      <span className="tabular shrink-0 text-2xs text-text-3" title={fullTime(question.since)}>
-        {answering ? <Spinner /> : since(question.since, now)}
-      </span>
     </div>
   );
 });
 
-function Detail({ question, now, form }: { question: Question; now: number; form: React.Ref<AnswerHandle> }) {
+function Detail({
+  question,
+  byItself,
+  now,
+  form,
+}: {
+  question: Question;
+  byItself: boolean;
+  now: number;
+  form: React.Ref<AnswerHandle>;
+}) {
   return (
     <article className="mx-auto max-w-2xl px-6 py-6" data-testid={debugIds.questionDetail}>
       <header className="mb-4 flex items-start gap-3">
@@ -233,25 +318,33 @@ function Detail({ question, now, form }: { question: Question; now: number; form
           <dd className="tabular" title={fullTime(question.since)}>
             {since(question.since, now)}
           </dd>
+          {question.branch && (
+            <>
+              <dt className="text-text-2">{t("debug.inbox.branch")}</dt>
+              <dd className="tabular text-past">
+                {t("debug.inbox.branchText", { step: question.branch.step, left: question.branch.leftAt })}
+              </dd>
+            </>
+          )}
         </dl>
         <ShowInDebug question={question} />
+        <QuestionMenu question={question} />
       </header>
-      <AnswerForm ref={form} question={question} />
+      <AnswerForm ref={form} question={question} byItself={byItself} />
     </article>
   );
 }
 
 /** What has left the list a moment ago, and who saw to it. */
 function GoneNotes() {
-  const gone = useRuns((store) => store.goneQuestions);
-  const others = gone.filter((each) => !each.byUs);
+  const others = useInbox((inbox) => inbox.gone);
   const [first] = others;
   if (!first) return null;
   return (
     <div className="flex items-start gap-2 border-b border-line bg-surface-4 px-4 py-2 text-xs" role="status">
       <p className="min-w-0 flex-1">
         {others.length === 1
-          ? t("debug.inbox.goneOne", { text: first.question.text.split("\n", 1)[0] ?? "" })
+          ? t("debug.inbox.goneOne", { text: headline(first) })
           : t("debug.inbox.gone", { n: others.length })}
       </p>
       <IconButton size="small" label={t("debug.dismiss")} onClick={dismissGone}>

@@ -21,7 +21,10 @@ export function ShowInDebug({ question }: { question: Question }) {
         openGraph(await rpc("graph.open", { path: question.graphPath }));
       const session = useSession.getState();
       session.setUse("debug");
-      session.setCursor({ threadId: question.threadId, checkpointId: null });
+      session.setCursor({
+        threadId: question.threadId,
+        checkpointId: question.branch ? question.checkpointId : null,
+      });
     } catch (problem) {
       showProblem(problem);
     } finally {

@@ -4,6 +4,7 @@
  */
 import {
   ArrowDownToDot,
+  ArrowRightToLine,
   CornerDownLeft,
   FastForward,
   History,
@@ -17,7 +18,7 @@ import { useEffect, useMemo } from "react";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { Tooltip } from "../../components/Tooltip";
-import { isPast, primary, showRunForm, step, stop } from "../../debugger/actions";
+import { go, isPast, primary, replayHere, showRunForm, step, stop } from "../../debugger/actions";
 import { duration, elapsed, nodeList } from "../../debugger/format";
 import { ensureStarted, statusOf, useLive, useRuns, useStatus, useThread } from "../../debugger/runStore";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
@@ -27,13 +28,19 @@ import { neighbour } from "../../debugger/walk";
 import { debugIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
+import { KEYMAP } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import type { Primary } from "../../debugger/controls";
+import type { LiveThread } from "../../debugger/live";
+import type { RunStatus } from "../../ipc/bindings/RunStatus";
+import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
+
+const keyOf = (command: string): string => KEYMAP[command]?.keys[0] ?? "";
 
 const PRIMARY: Record<Primary, { text: TextKey; hint: TextKey; icon: typeof Play }> = {
   run: { text: "debug.run", hint: "debug.run.hint", icon: Play },
   continue: { text: "debug.continue", hint: "debug.continue.hint", icon: FastForward },
-  replay: { text: "debug.replay", hint: "debug.replay.hint", icon: RotateCcw },
+  now: { text: "debug.backToNow", hint: "debug.backToNow.hint", icon: ArrowRightToLine },
   answer: { text: "debug.answer", hint: "debug.answer.hint", icon: CornerDownLeft },
 };
 
@@ -48,7 +55,12 @@ export function RunControls() {
   return (
     <div className="flex items-center gap-1" role="group" aria-label={t("debug.controls")}>
       <RunStatusText />
-      <Tooltip label={reason} {...(controls.primaryOff === null && { shortcut: "F5" })}>
+      <Tooltip
+        label={reason}
+        {...(controls.primary === "now"
+          ? { shortcut: keyOf("debug.backToNow") }
+          : controls.primaryOff === null && !controls.past && { shortcut: keyOf("run.start") })}
+      >
         <span>
           <Button
             variant="primary"
@@ -64,6 +76,25 @@ export function RunControls() {
           </Button>
         </span>
       </Tooltip>
+      {controls.past && (
+        <Tooltip
+          label={controls.replayOff ?? t("debug.replay.hint")}
+          {...(controls.replayOff === null && { shortcut: keyOf("run.replay") })}
+        >
+          <span>
+            <Button
+              size="small"
+              icon={<RotateCcw size={14} aria-hidden />}
+              disabled={controls.replayOff !== null}
+              onClick={() => void replayHere()}
+              data-testid={debugIds.replay}
+              aria-label={`${t("debug.replay")}. ${controls.replayOff ?? t("debug.replay.hint")}`}
+            >
+              {t("debug.replay")}
+            </Button>
+          </span>
+        </Tooltip>
+      )}
       <IconButton
         size="small"
         label={t("debug.run.withInput")}
@@ -130,6 +161,13 @@ function RunStatusText() {
     for (const task of live?.tasks.values() ?? []) newest = Math.max(newest, task.step);
     return newest;
   }, [thread?.step, live]);
+  const snapshot = useRuns((store) =>
+    store.shown?.place.threadId === cursor.threadId && store.shown.place.checkpointId === null
+      ? store.shown.view
+      : undefined,
+  );
+  // Of all nodes of the step, those that ask or failed.
+  const standing = useMemo(() => nodesThat(status, snapshot, live), [status, snapshot, live]);
   if (cursor.threadId === null || status === undefined) return null;
   if (past) {
     return (
@@ -146,7 +184,7 @@ function RunStatusText() {
   if (status === "paused" && thread && thread.next.length > 0)
     parts.push(t("debug.beforeNodes", { nodes: nodeList(thread.next) }));
   else if (status === "failed" || status === "asking") {
-    const where = thread && nodeList(thread.next);
+    const where = nodeList(standing.length > 0 ? standing : (thread?.next ?? []));
     if (where) parts.push(t("debug.inNodes", { nodes: where }));
   } else if (running) parts.push(t("debug.stepN", { n: step }));
   if (running && live?.run) parts.push(elapsed(now - Date.parse(live.run.startedAt)));
@@ -166,6 +204,17 @@ function RunStatusText() {
   );
 }
 
+function nodesThat(
+  status: RunStatus | undefined,
+  snapshot: SnapshotView | undefined,
+  live: LiveThread | undefined,
+): string[] {
+  const tasks = new Map<string, { node: string; status: string }>();
+  for (const task of snapshot?.tasks ?? []) tasks.set(task.id, task);
+  for (const task of live?.tasks.values() ?? []) tasks.set(task.id, task);
+  return [...tasks.values()].filter((task) => task.status === status).map((task) => task.node);
+}
+
 function useRunCommands() {
   useEffect(() => {
     const group = t("debug.group");
@@ -180,14 +229,21 @@ function useRunCommands() {
         id: "run.start",
         group,
         title: t("debug.command.run"),
-        run: () => void primary(),
+        run: () => void go(),
+        enabled: () => hasGraph(),
+      },
+      {
+        id: "run.replay",
+        group,
+        title: t("debug.command.replay"),
+        run: () => void replayHere(),
         enabled: () => hasGraph(),
       },
       {
         id: "run.continue",
         group,
         title: t("debug.command.continue"),
-        run: () => void primary(),
+        run: () => void go(),
         enabled: () => hasGraph() && useSession.getState().cursor.threadId !== null,
       },
       {

@@ -1,3 +1,4 @@
-/** Run controls and the run form's panel. */
+/** Run controls, the run form's panel, and the question before a run from the past. */
+export { EffectsDialog } from "./EffectsDialog";
 export { RunControls } from "./RunControls";
 export { RunPanel } from "./RunPanel";

@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Kbd } from "../../components/Kbd";
+import { useInbox } from "../../debugger/inbox";
 import { openGraph } from "../../document/store";
 import type { Example } from "../../ipc/bindings/Example";
 import type { GraphView } from "../../ipc/bindings/GraphView";
@@ -34,7 +35,7 @@ export function agoText(iso: string, now: number = Date.now()): string {
 
 export function StartScreen() {
   const appInfo = useSession((state) => state.appInfo);
-  const waiting = useSession((state) => state.inboxCount);
+  const waiting = useInbox((inbox) => inbox.waiting);
   const [busy, setBusy] = useState<string | null>(null);
 
   useEffect(() => {

@@ -8,7 +8,9 @@ import { isObject } from "../../debugger/diff";
 import { duration, nodeList, nodeName, readableError, shortId } from "../../debugger/format";
 import { TaskExchanges } from "../../debugger/Exchanges";
 import { json, Pre, viewText } from "../../debugger/Pre";
+import { NotRetried } from "../../debugger/NotRetried";
 import { ProblemNote } from "../../debugger/ProblemNote";
+import { notRetried } from "../../debugger/settled";
 import { StatusMark, statusText } from "../../debugger/StatusMark";
 import { useWithin } from "../../debugger/useWithin";
 import type { TaskView } from "../../ipc/bindings/TaskView";
@@ -27,6 +29,7 @@ export function Task({
   /** It belongs to a graph inside the one on the canvas. */
   nested?: boolean;
 }) {
+  const failures = task.attempts?.length ?? 0;
   return (
     <li
       className="border-t border-line"
@@ -40,6 +43,11 @@ export function Task({
           <>
             <StatusMark status={task.status} size={14} />
             <span className="truncate text-sm font-medium">{nodeName(task.node)}</span>
+            {task.status === "done" && failures > 0 && (
+              <span className="shrink-0 text-2xs text-text-2">
+                {tn("debug.attempts.one", "debug.attempts.many", failures)}
+              </span>
+            )}
             {task.targets.length > 0 && (
               <span className="min-w-0 truncate text-xs text-text-2">→ {nodeList(task.targets)}</span>
             )}
@@ -58,6 +66,7 @@ export function Task({
 function TaskDetail({ threadId, task, nested }: { threadId: string; task: TaskView; nested: boolean }) {
   const select = useSession((session) => session.select);
   const result = task.result;
+  const done = task.status === "done";
   return (
     <div className="px-3 pb-2 pl-9 text-xs">
       <dl className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-1">
@@ -71,12 +80,15 @@ function TaskDetail({ threadId, task, nested }: { threadId: string; task: TaskVi
       </dl>
       <Attempts attempts={task.attempts} />
       {task.error !== undefined && (
-        <div className="mt-1 rounded-sm bg-failed-soft px-2 py-1.5">
+        <div className={`mt-1 rounded-sm px-2 py-1.5 ${done ? "bg-surface-3" : "bg-failed-soft"}`}>
           <div className="flex items-center justify-between">
-            <span className="font-semibold text-failed">{t("debug.tasks.error")}</span>
+            <span className={`font-semibold ${done ? "text-text-2" : "text-failed"}`}>
+              {t(done ? "debug.tasks.failedBefore" : "debug.tasks.error")}
+            </span>
             <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
           </div>
           <Pre height="whole">{readableError(task.error)}</Pre>
+          {!done && <NotRetried node={task.node} reason={notRetried(task)} nested={nested} />}
         </div>
       )}
       {task.interrupts.map((interrupt) => (

@@ -1,0 +1,77 @@
+/** What else can be done with a question: withdraw it, with a reason, after a short question back. */
+import { Ellipsis, Undo2 } from "lucide-react";
+import { useRef, useState } from "react";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { IconButton } from "../../components/IconButton";
+import { Menu } from "../../components/Menu";
+import { withdraw } from "../../debugger/actions";
+import { headline } from "../../debugger/asked-effect";
+import type { Question } from "../../ipc/bindings/Question";
+import { debugIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+
+export function QuestionMenu({ question }: { question: Question }) {
+  const [asking, setAsking] = useState(false);
+  return (
+    <>
+      <Menu
+        align="end"
+        trigger={
+          <IconButton size="small" label={t("debug.inbox.menu")} data-testid={debugIds.questionMenu}>
+            <Ellipsis size={15} aria-hidden />
+          </IconButton>
+        }
+        entries={[
+          {
+            id: "withdraw",
+            label: t("debug.withdraw"),
+            icon: <Undo2 size={14} aria-hidden />,
+            run: () => setAsking(true),
+          },
+        ]}
+      />
+      {asking && <WithdrawDialog question={question} onClose={() => setAsking(false)} />}
+    </>
+  );
+}
+
+function WithdrawDialog({ question, onClose }: { question: Question; onClose(): void }) {
+  const [why, setWhy] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  const confirm = () => {
+    onClose();
+    void withdraw(question, why);
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t("debug.withdraw.title")}
+      description={t("debug.withdraw.text", { text: headline(question) })}
+      initialFocus={field}
+      actions={
+        <>
+          <Button onClick={onClose}>{t("debug.cancel")}</Button>
+          <Button variant="danger" onClick={confirm} data-testid="confirm">
+            {t("debug.withdraw.confirm")}
+          </Button>
+        </>
+      }
+    >
+      <label className="flex flex-col gap-1 text-xs text-text-2">
+        {t("debug.withdraw.why")}
+        <input
+          ref={field}
+          className="ss-input text-sm text-text"
+          value={why}
+          onChange={(event) => setWhy(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && !event.repeat && !event.nativeEvent.isComposing) confirm();
+          }}
+          data-testid={debugIds.withdrawWhy}
+        />
+      </label>
+    </Dialog>
+  );
+}

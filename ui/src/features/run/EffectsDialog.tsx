@@ -1,0 +1,205 @@
+/**
+ * Before a run goes on from the past: which nodes would work on the world outside again, and what happens with each. The
+ * choices begin with those that repeat nothing; nothing that is chosen here is kept for the next time.
+ */
+import { Globe, RotateCw, TriangleAlert } from "lucide-react";
+import { useId, useRef, useState } from "react";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import {
+  chosen,
+  type Choices,
+  decideEffects,
+  defaultChoices,
+  effectKey,
+  type EffectsAsked,
+  type Going,
+  optionsOf,
+  useEffectsAsked,
+} from "../../debugger/effects";
+import { fullTime, preview, when } from "../../debugger/format";
+import { useNow } from "../../debugger/useNow";
+import type { EffectChoice } from "../../ipc/bindings/EffectChoice";
+import type { EffectView } from "../../ipc/bindings/EffectView";
+import { debugIds } from "../../lib/testIds";
+import { t, tn, type TextKey } from "../../lib/texts";
+import "./effects.css";
+
+export function EffectsDialog() {
+  const asked = useEffectsAsked((store) => store.asked);
+  return asked === null ? null : <Asked key={asked.list.effects.map(effectKey).join()} asked={asked} />;
+}
+
+const VERBS: Record<Going, TextKey> = {
+  replay: "debug.replay",
+  continue: "debug.continue",
+  run: "debug.run",
+  answer: "debug.answer",
+};
+
+function Asked({ asked: { going, step, list } }: { asked: EffectsAsked }) {
+  const { effects, questionsLeft } = list;
+  const [choices, setChoices] = useState<Choices>(() => defaultChoices(effects));
+  const confirm = useRef<HTMLButtonElement>(null);
+  const again = chosen(effects, choices, "again");
+  const verb = t(VERBS[going]);
+  const grave = again.some((effect) => effect.effect === "once");
+  return (
+    <Dialog
+      open
+      onClose={() => decideEffects(null)}
+      title={t(`debug.effects.title.${going}`, { step: step ?? t("debug.effects.unknownStep") })}
+      description={t("debug.effects.text")}
+      size="medium"
+      initialFocus={confirm}
+      data-testid={debugIds.effects}
+      actions={
+        <>
+          <Button onClick={() => decideEffects(null)}>{t("debug.cancel")}</Button>
+          <Button
+            ref={confirm}
+            variant={grave ? "danger" : "primary"}
+            onClick={() => decideEffects(choices)}
+            data-testid={debugIds.effectsGo}
+          >
+            {again.length === 0
+              ? t("debug.effects.go.nothing", { verb })
+              : tn("debug.effects.go.one", "debug.effects.go.many", again.length, { verb })}
+          </Button>
+        </>
+      }
+    >
+      <ul className="effects">
+        {effects.map((effect) => (
+          <Row
+            key={effectKey(effect)}
+            effect={effect}
+            choice={choices[effectKey(effect)] ?? "stop"}
+            onChoose={(choice) => setChoices({ ...choices, [effectKey(effect)]: choice })}
+          />
+        ))}
+      </ul>
+      <div className="effects-foot">
+        <Will effects={effects} choices={choices} />
+        {effects.some((effect) => effect.effect === undefined) && <p>{t("debug.effects.sayEffect")}</p>}
+        {questionsLeft > 0 && (
+          <p data-testid={debugIds.effectsLeft}>
+            {tn("debug.effects.leftOne", "debug.effects.left", questionsLeft)}
+          </p>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+/** What the choices come to, apart from results that are used. */
+function Will({ effects, choices }: { effects: readonly EffectView[]; choices: Choices }) {
+  const line = (choice: EffectChoice, text: TextKey) => {
+    const nodes = chosen(effects, choices, choice).map((effect) => effect.node);
+    return nodes.length > 0 ? [t(text, { nodes: nodes.join(", ") })] : [];
+  };
+  const lines = [
+    ...line("again", "debug.effects.will.again"),
+    ...line("stop", "debug.effects.will.stop"),
+    ...line("ask", "debug.effects.will.ask"),
+  ];
+  return (
+    <p role="status" className="effects-will" hidden={lines.length === 0}>
+      {lines.join(" ")}
+    </p>
+  );
+}
+
+const CHOICES: Record<EffectChoice, TextKey> = {
+  reuse: "debug.effects.reuse",
+  again: "debug.effects.again",
+  stop: "debug.effects.stop",
+  ask: "debug.effects.ask",
+};
+
+function lookOf(effect: EffectView): { icon: typeof Globe; tone: string; text: string } {
+  if (effect.effect === "once") return { icon: TriangleAlert, tone: "asking", text: t("debug.effects.once") };
+  if (effect.effect === "idempotent")
+    return { icon: RotateCw, tone: "running", text: t("debug.effects.idempotent") };
+  return { icon: Globe, tone: "quiet", text: t("debug.effects.unsaid") };
+}
+
+function Row({
+  effect,
+  choice,
+  onChoose,
+}: {
+  effect: EffectView;
+  choice: EffectChoice;
+  onChoose(choice: EffectChoice): void;
+}) {
+  const name = useId();
+  const { icon: Icon, tone, text } = lookOf(effect);
+  const now = useNow(60_000);
+  const time = when(effect.lastAt, now);
+  const result = shortened(effect);
+  return (
+    <li className="effect" data-testid={debugIds.effect} data-node={effect.node}>
+      <Icon size={16} className="effect-icon" data-tone={tone} aria-hidden />
+      <div className="effect-body">
+        <p className="effect-head">
+          <strong>{effect.node}</strong>
+          {effect.times > 1 && (
+            <span className="tabular" title={t("debug.effects.times", { n: effect.times })}>
+              ×{effect.times}
+            </span>
+          )}
+          {effect.path.length > 0 && (
+            <span className="effect-path">
+              {t("debug.effects.inside", { path: effect.path.join(" › ") })}
+            </span>
+          )}
+          <span className="effect-kind">{effect.kind}</span>
+        </p>
+        <p className="effect-what">
+          {text} ·{" "}
+          <span
+            className="tabular"
+            data-tone={effect.state === "done" ? undefined : "failed"}
+            title={fullTime(effect.lastAt)}
+          >
+            {t(`debug.effects.state.${effect.state}`, { time })}
+          </span>
+        </p>
+        {result === undefined ? (
+          !effect.reusable && <p className="effect-what">{t("debug.effects.noResult")}</p>
+        ) : (
+          <p className="effect-result selectable" title={t("debug.effects.result")}>
+            <span className="sr-only">{t("debug.effects.result")} </span>
+            {result}
+          </p>
+        )}
+        <fieldset className="effect-choices">
+          <legend className="sr-only">{t("debug.effects.choice", { node: effect.node })}</legend>
+          {optionsOf(effect).map((option) => (
+            <label key={option} data-choice={option}>
+              <input
+                type="radio"
+                name={name}
+                value={option}
+                checked={choice === option}
+                onChange={() => onChoose(option)}
+              />
+              {t(CHOICES[option])}
+            </label>
+          ))}
+        </fieldset>
+      </div>
+    </li>
+  );
+}
+
+const SHOWN = 180;
+
+/** The recorded result on one or two lines; undefined when there is none. */
+function shortened({ result }: EffectView): string | undefined {
+  if (!result) return undefined;
+  if (result.value === undefined)
+    return result.head === undefined ? undefined : `${result.head.slice(0, SHOWN)}…`;
+  return preview(result.value, SHOWN);
+}
