@@ -81,7 +81,10 @@ impl Loop {
                 let _ = self.shared.replay.set(Arc::new(Replay::new(before)));
             }
         }
-        self.note_questions(forks).await?;
+        self.note_questions(forks);
+        if !matches!(&input, Input::Value(value) if !value.is_null()) {
+            self.note_left(forks).await?;
+        }
         match input {
             Input::Command(command) => self.begin_command(command, has_checkpoint, forks).await,
             _ if resuming => self.begin_resumed(&[], forks).await,

@@ -2,11 +2,12 @@
 //! them, and on a branch that goes back behind one the node that asks it again takes it over.
 
 use super::*;
+use crate::checkpoint::{StorageError, WaitingQuery};
 use crate::questions::{waiting_tasks, withdrawal};
 use crate::task::Origin;
 
-/// Edits of edits that are followed back to the checkpoint whose question they were made for.
-const EDITS: usize = 64;
+/// Checkpoints of a page while a line is followed back.
+const PAGE: usize = 256;
 
 #[derive(Default)]
 pub(super) struct Questions {
@@ -41,49 +42,65 @@ impl Questions {
 }
 
 impl Loop {
-    /// Notes what waits at the loaded checkpoint, and what the run may ask again in its place when it goes back there.
-    pub(super) async fn note_questions(&mut self, forks: bool) -> Result<(), RunError> {
+    /// Notes what waits at the loaded checkpoint.
+    pub(super) fn note_questions(&mut self, forks: bool) {
+        if self.persister.is_none() || self.shared.is_nested() || !self.loaded {
+            return;
+        }
+        let withdrawn = |write: &&PendingWrite| &*write.write.channel == reserved::WITHDRAWN;
+        self.questions.withdrawn = (self.pending.iter().filter(withdrawn))
+            .map(|write| write.task_id.clone())
+            .collect();
+        if !forks {
+            self.questions.waiting = waiting_tasks(&self.pending)
+                .map(|writes| writes[0].clone())
+                .collect();
+        }
+    }
+
+    /// Notes what the run may ask again in the place of a checkpoint that it goes back to, or that an edit or a replay
+    /// before it went back to.
+    pub(super) async fn note_left(&mut self, forks: bool) -> Result<(), RunError> {
         let (Some(saver), Some(thread)) = (&self.saver, &self.shared.config.thread) else {
             return Ok(());
         };
         if self.shared.is_nested() || !self.loaded {
             return Ok(());
         }
-        let waiting: Vec<PendingWrite> = waiting_tasks(&self.pending)
-            .map(|writes| writes[0].clone())
-            .collect();
-        let withdrawn = |write: &&PendingWrite| &*write.write.channel == reserved::WITHDRAWN;
-        self.questions.withdrawn = (self.pending.iter().filter(withdrawn))
-            .map(|write| write.task_id.clone())
-            .collect();
         let mut left = Vec::new();
-        if forks && !waiting.is_empty() {
-            let stage = Stage::new(&self.plan, &self.shared.ns, &self.current, self.step);
-            left.extend(questions_left(&self.live, &stage, waiting.iter()));
+        if forks {
+            let waiting: Vec<&PendingWrite> = waiting_tasks(&self.pending).map(|writes| &writes[0]).collect();
+            if !waiting.is_empty() {
+                let stage = Stage::new(&self.plan, &self.shared.ns, &self.current, self.step);
+                left.extend(questions_left(&self.live, &stage, waiting.into_iter()));
+            }
         }
-        let mut made_by = self.metadata.source;
-        let mut parent = self.live.base.as_ref().and_then(|base| base.parent.clone());
-        for _ in 0..EDITS {
-            let (Source::Update | Source::Fork, Some(id)) = (made_by, &parent) else {
-                break;
-            };
-            let Some(tuple) = crate::delta::get(&self.plan, &**saver, thread, "", Some(id)).await? else {
-                break;
-            };
-            let asked: Vec<&PendingWrite> = waiting_tasks(&tuple.pending_writes).map(|w| &w[0]).collect();
-            if !asked.is_empty() {
+        // Of a checkpoint that the line to this one goes through, and whose step did not finish: an edit or a replay of it
+        // began this branch, in this run or in one before.
+        let query = WaitingQuery {
+            thread: Some(thread.clone()),
+            ..WaitingQuery::default()
+        };
+        let mut asking = saver.waiting(&query).await?;
+        asking.retain(|waiting| waiting.checkpoint < self.current);
+        let oldest = asking.iter().map(|waiting| waiting.checkpoint.clone()).min();
+        let parent = self.live.base.as_ref().and_then(|base| base.parent.clone());
+        if let (Some(oldest), Some(parent)) = (oldest, parent) {
+            let line = line(&**saver, thread, parent, &oldest).await?;
+            asking.retain(|waiting| line.contains(&waiting.checkpoint));
+            for waiting in asking {
+                let id = &waiting.checkpoint;
+                let Some(tuple) = crate::delta::get(&self.plan, &**saver, thread, "", Some(id)).await? else {
+                    continue;
+                };
+                let asked: Vec<&PendingWrite> = waiting_tasks(&tuple.pending_writes).map(|w| &w[0]).collect();
                 let live = load(&self.plan, Some(&tuple));
                 let step = tuple.checkpoint.metadata.step + 1;
                 let stage = Stage::new(&self.plan, &self.shared.ns, id, step);
                 left.extend(questions_left(&live, &stage, asked.into_iter()));
             }
-            made_by = tuple.checkpoint.metadata.source;
-            parent = tuple.checkpoint.parent;
         }
         self.questions.left = left;
-        if !forks {
-            self.questions.waiting = waiting;
-        }
         Ok(())
     }
 
@@ -150,6 +167,35 @@ impl Loop {
         .into_iter()
         .collect()
     }
+}
+
+/// The checkpoints of the outermost graph that led to `from`, with it, back to `oldest`.
+async fn line(
+    saver: &dyn Checkpointer,
+    thread: &ThreadId,
+    from: CheckpointId,
+    oldest: &CheckpointId,
+) -> Result<HashSet<CheckpointId>, StorageError> {
+    let mut parents: HashMap<CheckpointId, Option<CheckpointId>> = HashMap::new();
+    let mut before = None;
+    loop {
+        let query = ListQuery {
+            thread: Some(thread.clone()),
+            ns: Some("".into()),
+            before: before.take(),
+            limit: Some(PAGE),
+            ..ListQuery::default()
+        };
+        let heads = saver.heads(&query).await?;
+        before = heads.last().map(|head| head.id.clone());
+        let ended = heads.len() < PAGE || before.as_ref().is_none_or(|before| before <= oldest);
+        parents.extend(heads.into_iter().map(|head| (head.id, head.parent)));
+        if ended {
+            break;
+        }
+    }
+    let parent = |id: &CheckpointId| parents.get(id).cloned().flatten();
+    Ok(std::iter::successors(Some(from), parent).collect())
 }
 
 /// Which nodes ask these questions of a step.

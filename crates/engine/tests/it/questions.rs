@@ -296,6 +296,31 @@ async fn asking_again_after_an_edit_or_a_replay_is_one_question() {
 }
 
 #[tokio::test]
+async fn asking_again_some_runs_after_the_edit_is_one_question() {
+    let graph = desk(&Calls::default());
+    graph.invoke(input(), RunConfig::on("1")).await.unwrap();
+    let first = head_id(&graph).await;
+    // The edit leads to `draft` again, and a single step stops before the node that asks.
+    graph
+        .update_state(&StateRef::live("1"), edit(json!({"x": 2}), Some(START)))
+        .await
+        .unwrap();
+    let step = RunConfig {
+        interrupt_after: vec!["draft".into()],
+        ..RunConfig::on("1")
+    };
+    graph.invoke(Input::Resume, step).await.unwrap();
+    assert_eq!(
+        waiting(&graph).await,
+        ["step 1 asks 1 branch"],
+        "nothing was asked yet"
+    );
+    graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    assert_eq!(waiting(&graph).await, ["step 3 asks 1 newest"]);
+    assert_eq!(notes(&graph, &first).await, ["__withdrawn__ asked-again"]);
+}
+
+#[tokio::test]
 async fn what_was_not_asked_again_keeps_waiting() {
     let calls = Calls::default();
     let graph = kept(
