@@ -16,9 +16,9 @@ use futures::future::join_all;
 use rusqlite::Connection;
 use superstep::conformance::{Draft, id};
 use superstep::{
-    Branch, ChannelSpec, Checkpoint, Checkpointer, Commit, Durability, END, Input, ListQuery, MemorySaver,
-    NodeContext, NodeOutput, Put, RunConfig, START, StateGraph, Target, TaskId, TaskWrites, Value,
-    WaitingQuery, Write, json,
+    Branch, ChannelSpec, Checkpoint, Checkpointer, Commit, Durability, END, Effect, Input, ListQuery,
+    MemorySaver, NodeContext, NodeOptions, NodeOutput, Put, RunConfig, START, StateGraph, Target, TaskId,
+    TaskWrites, Value, WaitingQuery, Write, json,
 };
 use superstep_storage::{
     FileOptions, FileSaver, PostgresSaver, RedisSaver, SqliteOptions, SqliteSaver, Synchronous,
@@ -44,6 +44,9 @@ fn main() {
         }
         if runs("steps") {
             super_steps(folder.path()).await;
+        }
+        if runs("effects") {
+            effects(folder.path()).await;
         }
         if runs("conversation") {
             conversation(folder.path()).await;
@@ -303,6 +306,67 @@ async fn super_steps(folder: &Path) {
             "us/step",
             Some(limit),
         );
+    }
+}
+
+/// What it costs that a node declares an effect, beside one that says nothing: the median of rounds in turns.
+async fn effects(folder: &Path) {
+    let graph = |effect: Option<Effect>| {
+        let count = |_: NodeContext, input: Value| async move {
+            let n = input.get("n").and_then(Value::as_i64).unwrap_or(0);
+            Ok(NodeOutput::update([("n", n + 1)]))
+        };
+        let again = |_: NodeContext, state: Value| async move {
+            let n = state.get("n").and_then(Value::as_u64).unwrap_or(0);
+            Ok(vec![Target::node(if n < TURNS { "count" } else { END })])
+        };
+        let options = effect.map_or_else(NodeOptions::new, |effect| NodeOptions::new().effect(effect));
+        StateGraph::new()
+            .channel("n", ChannelSpec::last_value())
+            .node_with("count", Arc::new(count), options)
+            .edge(START, "count")
+            .branch("count", Branch::new(again))
+            .compile()
+            .unwrap()
+    };
+    let kinds = [
+        None,
+        Some(Effect::Idempotent),
+        Some(Effect::Unknown),
+        Some(Effect::Once),
+    ];
+    for (name, durability) in [("sync", Durability::Sync), ("async", Durability::Async)] {
+        let mut times = vec![Vec::new(); kinds.len()];
+        for round in 0..9 {
+            for (place, kind) in kinds.iter().enumerate() {
+                let saver = normal(folder.join(format!("effects-{name}-{round}-{place}.db")));
+                let graph = graph(*kind).with_checkpointer(Arc::new(saver));
+                let config = RunConfig {
+                    durability,
+                    recursion_limit: u32::MAX,
+                    ..RunConfig::on("counter")
+                };
+                let began = Instant::now();
+                graph.invoke(Input::value(json!({"n": 0})), config).await.unwrap();
+                times[place].push(began.elapsed().as_secs_f64() * 1e6 / TURNS as f64);
+            }
+        }
+        let median = |times: &mut Vec<f64>| {
+            times.sort_by(f64::total_cmp);
+            times[times.len() / 2]
+        };
+        let plain = median(&mut times[0]);
+        for (kind, times) in kinds.iter().zip(&mut times).skip(1) {
+            let effect = kind.map_or("none", Effect::as_str);
+            let params = serde_json::json!({"durability": name, "effect": effect});
+            report(
+                "step of a node with an effect",
+                params,
+                median(times),
+                "us/step",
+                Some(plain),
+            );
+        }
     }
 }
 

@@ -405,7 +405,11 @@ impl Registry {
                 let mut options = conduct::options(id, &spec.conduct, identity, stand_in)?;
                 if let Some(entry) = self.kinds.get(spec.kind.as_str()) {
                     let effect = spec.conduct.effect.map(conduct::effect);
-                    options = options.effect(effect.unwrap_or_else(|| entry.kind.effect(&spec.config)));
+                    options = options.effect(effect.unwrap_or_else(|| match &spec.conduct.cache {
+                        // Who lets a kept result stand in for the work has said that nothing else comes of it.
+                        Some(_) => superstep::Effect::Reads,
+                        None => entry.kind.effect(&spec.config),
+                    }));
                     let usage = found
                         .usage
                         .get(&format!("node:{id}"))
