@@ -68,12 +68,15 @@ async function openDesk(app: Superstep, world: Counting): Promise<void> {
   };
   const folder = join(app["data"], "graphs", "desk");
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, "graph.json");
-  writeFileSync(file, JSON.stringify(desk));
+  writeFileSync(join(folder, "graph.json"), JSON.stringify(desk));
   writeFileSync(join(app["data"], "models.json"), JSON.stringify({ private_hosts: [world.address] }));
   await app.open();
+  await openFile(app);
+}
+
+async function openFile(app: Superstep): Promise<void> {
   await app.page.keyboard.press("Control+o");
-  await app.id("file-path").fill(file);
+  await app.id("file-path").fill(join(app["data"], "graphs", "desk", "graph.json"));
   await app.page.keyboard.press("Enter");
   await expect(app.id("canvas")).toBeVisible();
   await app.id("use-debug").click();
@@ -134,7 +137,7 @@ test("a replay, an edit and a kill repeat what was chosen and never more", async
     await app.id("run-start").click();
     await expect.poll(() => requests(world, "/book")).toBe(2);
     await app.crash();
-    await app.id("use-debug").click();
+    await openFile(app);
     await app.id("thread").first().click();
     await app.status("stopped");
     await app.id("run").click();
