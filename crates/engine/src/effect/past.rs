@@ -360,9 +360,7 @@ fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a 
             Some(after) => after.metadata.source == Source::Input,
         };
         let older = |child: &&CheckpointHead| after.is_none_or(|after| child.id < after.id);
-        let branches = children
-            .get(&head.id)
-            .is_some_and(|of| of.iter().any(|child| older(child)));
+        let branches = children.get(&head.id).is_some_and(|of| of.iter().any(older));
         if !is_input || branches {
             leaves.insert(&head.id, place);
         }

@@ -63,7 +63,9 @@ impl NodeKind for Assign {
         let mut set = Vec::new();
         for (key, value) in config.set {
             let source = match value {
-                Json::String(source) => Source::Expression(site.expression(&pointer(&key), &source)?),
+                Json::String(source) => {
+                    Source::Expression(Box::new(site.expression(&pointer(&key), &source)?))
+                }
                 literal => Source::Literal(literal.into()),
             };
             set.push((Arc::from(key), source));
@@ -77,7 +79,7 @@ fn pointer(key: &str) -> String {
 }
 
 enum Source {
-    Expression(Expression),
+    Expression(Box<Expression>),
     Literal(Value),
 }
 

@@ -168,7 +168,7 @@ pub(crate) fn compiled(
             let source = match value {
                 Json::String(source) => {
                     let pointer = format!("{part}/{}", superstep_document::escape_pointer(&key));
-                    Source::Expression(site.expression(&pointer, &source)?)
+                    Source::Expression(Box::new(site.expression(&pointer, &source)?))
                 }
                 literal => Source::Literal(literal.into()),
             };
@@ -218,7 +218,7 @@ fn doubles(reducer: Reducer) -> bool {
 
 /// What a key of a mapping is given.
 pub(crate) enum Source {
-    Expression(Expression),
+    Expression(Box<Expression>),
     Literal(Value),
 }
 
