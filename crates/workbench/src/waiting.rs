@@ -90,6 +90,10 @@ impl Workbench {
             after: request.after.as_deref().map(place).transpose()?,
             limit: Some(limit.saturating_add(1)),
         };
+        // A run may end while the page is read: what it answers by now waits no more in a moment.
+        let leaving: HashSet<String> = (self.runs.being_answered().into_iter())
+            .flat_map(|(_, _, answers)| answers)
+            .collect();
         let mut page = self.saver().waiting(&query).await.map_err(storage)?;
         let more = page.len() > limit;
         page.truncate(limit);
@@ -137,7 +141,8 @@ impl Workbench {
                 .unwrap_or_else(|| waiting.ts.clone());
             let branch = branches.remove(&(waiting.checkpoint.clone(), waiting.thread.clone()));
             for (node, interrupt) in asked_by {
-                if answered.iter().any(|id| id == interrupt.id.as_str()) {
+                let id_of = interrupt.id.as_str();
+                if leaving.contains(id_of) || answered.iter().any(|id| id == id_of) {
                     continue;
                 }
                 questions.push(Question {
