@@ -127,12 +127,13 @@ impl Host {
         rate
     }
 
-    async fn ask(&mut self, questions: usize) {
+    /// So many threads, which ask or are done at once.
+    async fn fill(&mut self, questions: usize, ask: bool) {
         // A subscriber that falls behind misses events: not too many at once.
         for part in (0..questions).step_by(100) {
             let part = (questions - part).min(100);
             for _ in 0..part {
-                self.call("run.start", self.begin(true)).await;
+                self.call("run.start", self.begin(ask)).await;
             }
             self.until_ended(part).await;
         }
@@ -143,7 +144,9 @@ async fn bench(waiting: usize) {
     let (full_dir, empty_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut full = Host::open(full_dir.path()).await;
     let mut empty = Host::open(empty_dir.path()).await;
-    full.ask(waiting).await;
+    full.fill(waiting, true).await;
+    // As many threads stand beside, of which none asks: what is measured is the questions and not the size of a file.
+    empty.fill(waiting, false).await;
     let params = format!("{waiting} questions wait");
 
     let (mut beside, mut alone) = (Vec::new(), Vec::new());
