@@ -493,7 +493,7 @@ impl Graph {
                 }
             } else {
                 for name in acting {
-                    note_counted(&mut found, graph, &path, name, site);
+                    entry(&mut found, graph, &path, name, &site.root, &site.ts);
                 }
             }
         }
@@ -564,8 +564,4 @@ fn note(found: &mut Vec<EffectDone>, graph: &Graph, path: &[Name], visit: &Visit
     done.state = visit.state;
     let wrote = visit.state == EffectState::Done && !visit.writes.is_empty();
     done.result = wrote.then(|| task::result_view(&graph.plan, &visit.writes));
-}
-
-fn note_counted(found: &mut Vec<EffectDone>, graph: &Graph, path: &[Name], node: &Name, site: &Site) {
-    entry(found, graph, path, node, &site.root, &site.ts);
 }
