@@ -140,8 +140,25 @@ impl App {
     /// Clicks the element, as soon as it is there and can be clicked.
     pub fn click(&self, css: &str) {
         wait(css, || {
-            self.command("POST", &format!("/element/{}/click", self.find(css)?), json!({}))
+            let id = self.find(css)?;
+            self.enabled(&id)?;
+            self.command("POST", &format!("/element/{id}/click"), json!({}))
         });
+    }
+
+    /// Refuses an element that takes no press yet, as a question does in its first moments: the driver would click all
+    /// the same.
+    fn enabled(&self, id: &str) -> Result<(), String> {
+        let script = "return !arguments[0].matches(':disabled')";
+        let answer = self.command(
+            "POST",
+            "/execute/sync",
+            json!({"script": script, "args": [{ELEMENT: id}]}),
+        )?;
+        match answer {
+            Value::Bool(true) => Ok(()),
+            _ => Err("it is disabled".to_owned()),
+        }
     }
 
     /// Clicks the first element whose text is `text`, among those that match `css`.
