@@ -2,7 +2,7 @@
 //! continued from here, at the checkpoint that asks, and the node that asked finds that nobody answered. What passed while no
 //! workbench was open passes when the next one is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -62,20 +62,62 @@ impl Deadlines {
     }
 }
 
-type Place = (ThreadId, CheckpointId);
-
-/// What the watch has seen.
+/// What the watch has seen. What one run changes costs what its own thread asks, however many questions wait elsewhere.
 #[derive(Default)]
 struct Seen {
-    /// Checkpoints that ask, with the first deadline of each.
-    deadlines: HashMap<Place, Option<u64>>,
+    /// Checkpoints that ask; of those whose questions have a deadline, when something is to be done about it.
+    asking: HashMap<ThreadId, HashMap<CheckpointId, Option<u64>>>,
+    /// The same times in order.
+    due: BTreeSet<(u64, ThreadId, CheckpointId)>,
     /// When deadlines that had passed were tried.
-    tried: HashMap<Place, u64>,
+    tried: HashMap<(ThreadId, CheckpointId), u64>,
     looked: Option<Instant>,
 }
 
-fn place(waiting: &Waiting) -> Place {
-    (waiting.thread.clone(), waiting.checkpoint.clone())
+impl Seen {
+    fn knows(&self, waiting: &Waiting) -> bool {
+        let thread = self.asking.get(&waiting.thread);
+        thread.is_some_and(|asking| asking.contains_key(&waiting.checkpoint))
+    }
+
+    fn insert(&mut self, waiting: &Waiting, deadline: Option<u64>) {
+        let (thread, checkpoint) = (waiting.thread.clone(), waiting.checkpoint.clone());
+        let place = (thread, checkpoint);
+        let due = deadline.map(|deadline| match self.tried.get(&place) {
+            Some(tried) => deadline.max(tried + AGAIN_AFTER),
+            None => deadline,
+        });
+        let (thread, checkpoint) = place;
+        if let Some(due) = due {
+            self.due.insert((due, thread.clone(), checkpoint.clone()));
+        }
+        self.asking.entry(thread).or_default().insert(checkpoint, due);
+    }
+
+    fn forget(&mut self, thread: &ThreadId) {
+        for (checkpoint, due) in self.asking.remove(thread).into_iter().flatten() {
+            if let Some(due) = due {
+                self.due.remove(&(due, thread.clone(), checkpoint));
+            }
+        }
+    }
+
+    /// Takes the first checkpoint whose time has come, and notes that it is tried.
+    fn pop_due(&mut self, now: u64) -> Option<(ThreadId, CheckpointId)> {
+        let (due, thread, checkpoint) = self.due.pop_first()?;
+        if due > now {
+            self.due.insert((due, thread, checkpoint));
+            return None;
+        }
+        self.tried.insert((thread.clone(), checkpoint.clone()), now);
+        // When it goes on, it asks no more; when it can not, it has another try.
+        let again = now + AGAIN_AFTER;
+        self.due.insert((again, thread.clone(), checkpoint.clone()));
+        if let Some(asking) = self.asking.get_mut(&thread) {
+            asking.insert(checkpoint.clone(), Some(again));
+        }
+        Some((thread, checkpoint))
+    }
 }
 
 /// Watches over the deadlines for as long as the workbench is there.
@@ -112,22 +154,10 @@ impl Workbench {
         self.see_questions(seen).await?;
         let now = now_ms();
         seen.tried.retain(|_, at| now.saturating_sub(*at) < AGAIN_AFTER);
-        let mut next = None;
-        for (place, deadline) in &seen.deadlines {
-            let Some(deadline) = *deadline else { continue };
-            let due = match seen.tried.get(place) {
-                Some(at) => deadline.max(at + AGAIN_AFTER),
-                None => deadline,
-            };
-            if due > now {
-                next = Some(next.map_or(due, |next: u64| next.min(due)));
-                continue;
-            }
-            seen.tried.insert(place.clone(), now);
-            let (thread_id, checkpoint) = place;
+        while let Some((thread, checkpoint)) = seen.pop_due(now) {
             let request = StartRun {
                 graph_id: None,
-                thread_id: Some(thread_id.to_string()),
+                thread_id: Some(thread.to_string()),
                 action: RunAction::Continue,
                 break_before: Vec::new(),
                 break_after: Vec::new(),
@@ -137,56 +167,108 @@ impl Workbench {
                 recursion_limit: None,
                 models: None,
             };
-            match self.run_begin(request, Some(checkpoint.clone())).await {
+            match self.run_begin(request, Some(checkpoint)).await {
                 Err(problem) if problem.code != "already-answered" => {
-                    tracing::warn!(thread = %thread_id, %problem, "nobody answered in time, and the thread could not go on");
+                    tracing::warn!(%thread, %problem, "nobody answered in time, and the thread could not go on");
                 }
                 _ => {}
             }
         }
-        Ok(next)
+        Ok(seen.due.first().map(|(due, ..)| *due))
     }
 
     /// Brings what the watch has seen up to date: only checkpoints are read that were not known, or whose thread changed.
     async fn see_questions(&self, seen: &mut Seen) -> Result<(), Problem> {
         let stale = seen.looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY);
-        let queries = match self.deadlines.take() {
+        let mut found = Vec::new();
+        match self.deadlines.take() {
             Changed::In(threads) if !stale => {
-                seen.deadlines
-                    .retain(|(thread, _), _| !threads.contains(thread.as_str()));
-                let of_thread = |thread: String| WaitingQuery {
-                    thread: Some(thread.into()),
-                    ..WaitingQuery::default()
-                };
-                threads.into_iter().map(of_thread).collect()
+                for thread in threads.into_iter().map(ThreadId::from) {
+                    seen.forget(&thread);
+                    found.extend(self.waiting_in(Some(thread)).await?);
+                }
             }
-            _ => vec![WaitingQuery::default()],
-        };
-        for query in queries {
-            let found = self
-                .saver()
-                .waiting(&query)
-                .await
-                .map_err(|e| problem(&e.into()))?;
-            if query.thread.is_none() {
-                let found: HashSet<Place> = found.iter().map(place).collect();
-                seen.deadlines.retain(|place, _| found.contains(place));
+            _ => {
+                found = self.waiting_in(None).await?;
+                let mut asking: HashMap<&ThreadId, HashSet<&CheckpointId>> = HashMap::new();
+                for waiting in &found {
+                    asking
+                        .entry(&waiting.thread)
+                        .or_default()
+                        .insert(&waiting.checkpoint);
+                }
+                let differs = |thread: &ThreadId, known: &HashMap<CheckpointId, Option<u64>>| {
+                    let now = asking.get(thread);
+                    now.is_none_or(|now| {
+                        now.len() != known.len() || now.iter().any(|id| !known.contains_key(*id))
+                    })
+                };
+                let changed: Vec<ThreadId> = (seen.asking.iter())
+                    .filter(|(thread, known)| differs(thread, known))
+                    .map(|(thread, _)| thread.clone())
+                    .collect();
+                for thread in &changed {
+                    seen.forget(thread);
+                }
                 seen.looked = Some(Instant::now());
             }
-            for waiting in &found {
-                if seen.deadlines.contains_key(&place(waiting)) {
-                    continue;
-                }
-                let pending = self
-                    .writes_at(waiting.thread.as_str(), &waiting.checkpoint)
-                    .await?;
-                let asked = waiting_questions(&pending)
-                    .into_iter()
-                    .flat_map(|(_, asked)| asked);
-                let first = asked.filter_map(|asked| ask::deadline(&asked.value)).min();
-                seen.deadlines.insert(place(waiting), first);
+        }
+        for waiting in found {
+            if seen.knows(&waiting) {
+                continue;
             }
+            let pending = self
+                .writes_at(waiting.thread.as_str(), &waiting.checkpoint)
+                .await?;
+            let asked = waiting_questions(&pending)
+                .into_iter()
+                .flat_map(|(_, asked)| asked);
+            let first = asked.filter_map(|asked| ask::deadline(&asked.value)).min();
+            seen.insert(&waiting, first);
         }
         Ok(())
+    }
+
+    async fn waiting_in(&self, thread: Option<ThreadId>) -> Result<Vec<Waiting>, Problem> {
+        let query = WaitingQuery {
+            thread,
+            ..WaitingQuery::default()
+        };
+        self.saver().waiting(&query).await.map_err(|e| problem(&e.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(thread: &str, checkpoint: &str) -> Waiting {
+        Waiting {
+            thread: thread.into(),
+            checkpoint: checkpoint.into(),
+            is_newest: true,
+            ts: String::new(),
+            tasks: 1,
+        }
+    }
+
+    #[test]
+    fn a_deadline_is_tried_once_a_while() {
+        let mut seen = Seen::default();
+        seen.insert(&waiting("a", "1"), Some(100));
+        seen.insert(&waiting("b", "1"), Some(200));
+        seen.insert(&waiting("c", "1"), None);
+        assert_eq!(seen.pop_due(99), None);
+        assert_eq!(seen.pop_due(150), Some(("a".into(), "1".into())));
+        assert_eq!(seen.pop_due(150), None);
+        // The thread changed by the try, and still asks.
+        seen.forget(&"a".into());
+        seen.insert(&waiting("a", "1"), Some(100));
+        assert_eq!(seen.pop_due(150), None);
+        assert_eq!(seen.pop_due(200), Some(("b".into(), "1".into())));
+        assert_eq!(seen.pop_due(150 + AGAIN_AFTER), Some(("a".into(), "1".into())));
+        seen.forget(&"a".into());
+        seen.forget(&"b".into());
+        assert!(seen.due.is_empty() && seen.asking.len() == 1);
     }
 }
