@@ -65,8 +65,10 @@ impl Trust {
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
-        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        folder.to_string_lossy().into_owned()
+        let folder = (folder.canonicalize())
+            .or_else(|_| std::path::absolute(folder))
+            .unwrap_or_else(|_| folder.to_owned());
+        project_name(&folder)
     }
 
     /// What the nodes of a document want.
@@ -160,6 +162,25 @@ impl Trust {
     }
 }
 
+/// Begins the name of a project whose folder is not UTF-8; every other name is an absolute path.
+const NOT_UTF8: &str = "not-utf-8:";
+
+/// The name of a folder, no two of which share one: bytes that are no UTF-8 are written as `%FF`, and so is the `%`
+/// beside them.
+fn project_name(folder: &Path) -> String {
+    if let Some(name) = folder.to_str() {
+        return name.to_owned();
+    }
+    let mut name = NOT_UTF8.to_owned();
+    for chunk in folder.as_os_str().as_encoded_bytes().utf8_chunks() {
+        name.push_str(&chunk.valid().replace('%', "%25"));
+        for byte in chunk.invalid() {
+            name.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    name
+}
+
 fn grant_view(granted: &Granted) -> GrantView {
     GrantView {
         access: AccessView::from(&granted.access),
@@ -170,7 +191,10 @@ fn grant_view(granted: &Granted) -> GrantView {
 fn project_view(project: &str, granted: &[Granted]) -> TrustProject {
     TrustProject {
         project: project.to_owned(),
-        exists: Path::new(project).is_dir() || project.starts_with("draft-"),
+        exists: Path::new(project).is_dir()
+            || project.starts_with("draft-")
+            // Its bytes are not worth finding again: it is listed as it is.
+            || project.starts_with(NOT_UTF8),
         granted: granted.iter().map(grant_view).collect(),
     }
 }
@@ -358,6 +382,23 @@ mod tests {
         let problem = trust.allow("/p", [host("x.org")]).unwrap_err();
         assert!(problem.remedy.unwrap().contains("delete it"));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "{\"projects\": ");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folders_that_are_not_utf_8_share_no_name() {
+        use std::os::unix::ffi::OsStrExt;
+        let name = |bytes: &[u8]| project_name(Path::new(std::ffi::OsStr::from_bytes(bytes)));
+        let folders: [&[u8]; 5] = [
+            b"/p\xff",
+            b"/p\xfe",
+            b"/p%FF",
+            b"/p%FF\xff",
+            "/p\u{fffd}".as_bytes(),
+        ];
+        let names: BTreeSet<String> = folders.into_iter().map(name).collect();
+        assert_eq!(names.len(), folders.len(), "{names:?}");
+        assert!(names.contains("/p%FF") && names.contains("not-utf-8:/p%FF"));
     }
 
     #[cfg(unix)]
