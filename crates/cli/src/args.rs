@@ -122,7 +122,7 @@ never beside the graph. A graph that wants more later asks for that.
 Examples:
   superstep trust graphs/research               what it wants, and what is allowed
   superstep trust graphs/research --all         allow everything that it wants now
-  superstep trust graphs/research --allow host:api.example.com --allow variable:OPENAI_API_KEY
+  superstep trust graphs/research --allow host:api.example.com --allow key:MY_KEY@api.example.com
   superstep trust graphs/research --revoke      take everything back; with --allow only these
   superstep trust                               all folders
   superstep run graphs/research --trust --input '{}'    allow what it wants for one run")]

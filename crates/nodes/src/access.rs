@@ -28,8 +28,11 @@ pub enum Access {
     Mcp(String),
     /// A connection to a model server, with the key that is sent there.
     Connection(String),
-    /// An environment variable.
+    /// An environment variable that a program is given.
     Variable(String),
+    /// An environment variable that is sent to a server as its key, as `NAME@HOST` or `NAME@HOST:PORT`: who lets a key go
+    /// to one server has not let it go to another.
+    Key(String),
 }
 
 impl fmt::Display for Access {
@@ -42,6 +45,11 @@ impl fmt::Display for Access {
             Access::Mcp(name) => write!(f, "the MCP server {name}"),
             Access::Connection(name) => write!(f, "the model connection {name}"),
             Access::Variable(name) => write!(f, "the environment variable {name}"),
+            Access::Key(name) => match name.split_once('@') {
+                Some((name, "*")) => write!(f, "the key {name}, sent to any public server"),
+                Some((name, host)) => write!(f, "the key {name}, sent to {host}"),
+                None => write!(f, "the key {name}"),
+            },
         }
     }
 }
@@ -64,6 +72,12 @@ impl FromStr for Access {
             "mcp" => Access::Mcp(name.to_owned()),
             "connection" => Access::Connection(name.to_owned()),
             "variable" => Access::Variable(name.to_owned()),
+            "key" => match name.rsplit_once('@') {
+                Some((variable, host)) if !variable.is_empty() && !host.is_empty() => {
+                    Access::Key(format!("{variable}@{}", host.to_lowercase()))
+                }
+                _ => return Err(unknown()),
+            },
             _ => return Err(unknown()),
         })
     }
@@ -72,7 +86,7 @@ impl FromStr for Access {
 /// Text that names no access.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} names nothing that can be allowed. Write WHAT:NAME, where WHAT is host, folder, program, mcp, connection or variable, e.g. host:api.example.com"
+    "{0:?} names nothing that can be allowed. Write WHAT:NAME, where WHAT is host, folder, program, mcp, connection, variable or key, e.g. host:api.example.com or key:MY_KEY@api.example.com"
 )]
 pub struct UnknownAccess(
     /// The text.
@@ -89,6 +103,7 @@ impl Access {
             Access::Mcp(name) => ("mcp", name),
             Access::Connection(name) => ("connection", name),
             Access::Variable(name) => ("variable", name),
+            Access::Key(name) => ("key", name),
         };
         format!("{what}:{name}")
     }
@@ -109,6 +124,24 @@ impl Access {
         match is_inside(host) {
             true => Self::host(host, url.port_or_known_default()),
             false => Self::host(host, url.port()),
+        }
+    }
+
+    /// A variable that is sent to a server as its key.
+    pub fn key_to(variable: &str, server: &Access) -> Self {
+        let host = match server {
+            Access::Host(host) => host,
+            _ => "*",
+        };
+        Access::Key(format!("{variable}@{host}"))
+    }
+
+    /// The environment variable whose value is used.
+    pub fn variable(&self) -> Option<&str> {
+        match self {
+            Access::Variable(name) => Some(name),
+            Access::Key(name) => name.rsplit_once('@').map(|(variable, _)| variable),
+            _ => None,
         }
     }
 
@@ -198,10 +231,10 @@ impl Grants {
         if given.contains(access) {
             return true;
         }
+        let without_port = |name: &str| Some(name.rsplit_once(':')?.0.to_owned());
         match access {
-            Access::Host(host) => host
-                .rsplit_once(':')
-                .is_some_and(|(host, _)| given.contains(&Access::Host(host.to_owned()))),
+            Access::Host(host) => without_port(host).is_some_and(|host| given.contains(&Access::Host(host))),
+            Access::Key(sent) => without_port(sent).is_some_and(|sent| given.contains(&Access::Key(sent))),
             _ => false,
         }
     }
@@ -215,6 +248,15 @@ impl Grants {
     /// May this server be asked, because it or every public one is allowed?
     pub fn reach(&self, host: &Access) -> bool {
         self.allow(host) || (!host.inside() && self.allow(&Access::Host("*".into())))
+    }
+
+    /// Refuses to send a variable to a server as its key, unless it may go there, or to every public server.
+    pub fn require_key(&self, variable: &str, server: &Access) -> Result<(), Denied> {
+        let sent = Access::key_to(variable, server);
+        if !server.inside() && self.allow(&Access::Key(format!("{variable}@*"))) {
+            return Ok(());
+        }
+        self.require(&sent)
     }
 
     /// What of `wanted` is not allowed.
@@ -312,14 +354,44 @@ mod tests {
             "mcp:files",
             "connection:mine",
             "variable:KEY",
+            "key:KEY@api.example.com:8443",
+            "key:KEY@*",
         ] {
             let access: Access = text.parse().unwrap();
             assert_eq!(access.key(), text);
         }
-        for wrong in ["", "host", "host:", "hosts:a", "mcp: "] {
+        for wrong in [
+            "",
+            "host",
+            "host:",
+            "hosts:a",
+            "mcp: ",
+            "key:KEY",
+            "key:@a.org",
+            "key:KEY@",
+        ] {
             let error = wrong.parse::<Access>().unwrap_err().to_string();
             assert!(error.contains("WHAT:NAME"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_key_goes_to_the_server_that_it_was_allowed_for() {
+        let server = |name: &str| Access::Host(name.into());
+        let grants = Grants::these(["key:KEY@one.org".parse().unwrap(), server("two.org")]);
+        assert_eq!(grants.require_key("KEY", &server("one.org")), Ok(()));
+        assert_eq!(grants.require_key("KEY", &server("one.org:8443")), Ok(()));
+        for (variable, host) in [
+            ("KEY", "two.org"),
+            ("OTHER", "one.org"),
+            ("KEY", "one.org.evil.org"),
+        ] {
+            let denied = grants.require_key(variable, &server(host)).unwrap_err();
+            assert_eq!(denied.0, Access::Key(format!("{variable}@{host}")));
+        }
+        let anywhere = Grants::these(["key:KEY@*".parse().unwrap()]);
+        assert_eq!(anywhere.require_key("KEY", &server("two.org")), Ok(()));
+        assert!(anywhere.require_key("KEY", &server("127.0.0.1:80")).is_err());
     }
 
     #[test]

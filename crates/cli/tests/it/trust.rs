@@ -109,7 +109,7 @@ fn a_graph_reaches_what_was_allowed_and_nothing_before() {
     let refused = user.expect(2, &run);
     assert!(
         refused.err.contains("host:api.openai.com")
-            && refused.err.contains("variable:OPENAI_API_KEY")
+            && refused.err.contains("key:OPENAI_API_KEY@api.openai.com")
             && !refused.err.contains(&host),
         "{}",
         refused.err

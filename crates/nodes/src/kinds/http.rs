@@ -120,15 +120,21 @@ impl NodeKind for Http {
             return;
         };
         site.template("/url", &config.url);
-        match host(&config.url) {
-            Host::Any => site.reaches(Access::Host("*".into())),
-            Host::Is(access) => site.reaches(access),
-            Host::Bad(cause) => site.error(
-                "http-url",
-                "/url",
-                cause,
-                "Write an address that begins with https:// and a host, or with `{{` when the state has the whole address.",
-            ),
+        let server = match host(&config.url) {
+            Host::Any => Some(Access::Host("*".into())),
+            Host::Is(access) => Some(access),
+            Host::Bad(cause) => {
+                site.error(
+                    "http-url",
+                    "/url",
+                    cause,
+                    "Write an address that begins with https:// and a host, or with `{{` when the state has the whole address.",
+                );
+                None
+            }
+        };
+        if let Some(server) = &server {
+            site.reaches(server.clone());
         }
         for (name, value) in &config.query {
             site.template(&format!("/query/{}", escape_pointer(name)), value);
@@ -158,7 +164,9 @@ impl NodeKind for Http {
         }
         if let Some(variable) = &config.key_variable {
             site.filled("/key_variable", variable);
-            site.reaches(Access::Variable(variable.clone()));
+            if let Some(server) = &server {
+                site.reaches(Access::key_to(variable, server));
+            }
         }
         site.expression("/take", &config.take, Some(ANSWER));
         site.write("/into", &config.into);
@@ -308,7 +316,7 @@ impl HttpNode {
             headers.insert("idempotency-key", key);
         }
         if let Some(variable) = &self.config.key_variable {
-            self.grants.require(&Access::Variable(variable.clone()))?;
+            self.grants.require_key(variable, &Access::of_url(&url))?;
             let key = (self.variables)(variable).ok_or_else(|| {
                 self.wrong(format!(
                     "the environment variable {variable} is not set. Set it to the server's key"

@@ -1,7 +1,7 @@
 //! `.mcp.json`: which MCP servers a project has, in the form that other MCP clients read too.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -195,40 +195,41 @@ impl Declared {
     /// allows one `npx` has not allowed all of them.
     pub(crate) fn accesses(&self, name: &str, environment: &Environment) -> Vec<Access> {
         let mut accesses = vec![Access::Mcp(name.to_owned())];
-        for text in self.texts() {
-            for piece in pieces(text) {
-                if let Piece::Variable { name, .. } = piece {
-                    accesses.push(Access::Variable(name.to_owned()));
-                }
-            }
-        }
-        let last = match self {
+        let texts = self.texts();
+        let pieces = texts.iter().flat_map(|text| pieces(text));
+        let variables = pieces.filter_map(|piece| match piece {
+            Piece::Variable { name, .. } => Some(name),
+            Piece::Text(_) => None,
+        });
+        match self {
             Declared::Program {
                 command,
                 args,
                 env,
                 cwd,
             } => {
-                if let Some(cwd) = cwd
+                accesses.extend(variables.map(|name| Access::Variable(name.to_owned())));
+                // Where it runs is a path, so it is filled in before it is looked at, and shown as it is.
+                let cwd =
+                    (cwd.as_ref()).map(|cwd| filled(name, cwd, environment).unwrap_or_else(|_| cwd.clone()));
+                if let Some(cwd) = &cwd
                     && let Some(root) = environment.root()
                     && let Some(outside) = outside(root, cwd)
                 {
                     accesses.push(Access::Folder(outside));
                 }
-                let set = env.iter().map(|(name, value)| format!("{name}={}", told(value)));
-                let words: Vec<String> = set.chain([command.clone()]).chain(args.iter().cloned()).collect();
-                Access::Program(words.join(" "))
+                accesses.push(Access::Program(command_line(cwd.as_deref(), env, command, args)));
             }
             Declared::Address { url, .. } => {
                 let filled = filled(name, url, environment).unwrap_or_else(|_| url.clone());
-                match reqwest::Url::parse(&filled) {
+                let server = match reqwest::Url::parse(&filled) {
                     Ok(url) if url.has_host() => Access::of_url(&url),
-                    Ok(_) => Access::Host("*".into()),
-                    Err(_) => Access::Host("*".into()),
-                }
+                    _ => Access::Host("*".into()),
+                };
+                accesses.extend(variables.map(|name| Access::key_to(name, &server)));
+                accesses.push(server);
             }
-        };
-        accesses.push(last);
+        }
         accesses
     }
 
@@ -257,6 +258,35 @@ impl Declared {
                 headers: all(headers)?,
             },
         })
+    }
+}
+
+/// A program as a grant names it: a line of a shell, each word quoted where it must be. No two programs that differ in a
+/// word, in where they run or in what is set for them have the same line.
+fn command_line(cwd: Option<&str>, env: &BTreeMap<String, String>, command: &str, args: &[String]) -> String {
+    let mut line = cwd.map_or_else(String::new, |cwd| format!("cd {} && ", quoted(cwd, false)));
+    for (name, value) in env {
+        line.push_str(&format!(
+            "{}={} ",
+            quoted(name, false),
+            quoted(&told(value), true)
+        ));
+    }
+    line.push_str(&quoted(command, false));
+    for arg in args {
+        line.push(' ');
+        line.push_str(&quoted(arg, true));
+    }
+    line
+}
+
+/// A word of a shell. `=` needs quotes where it would make an assignment.
+fn quoted(word: &str, assigns_nothing: bool) -> String {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || "_-+./:@%,#${}".contains(c) || (c == '=' && assigns_nothing);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 
@@ -296,10 +326,26 @@ fn filled(server: &str, text: &str, environment: &Environment) -> Result<String,
 
 /// The folder, when it is not inside the project.
 fn outside(root: &Path, folder: &str) -> Option<String> {
-    let wanted = root.join(folder);
-    let real = wanted.canonicalize().unwrap_or(wanted);
-    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    (!real.starts_with(root)).then(|| real.display().to_string())
+    let root = real(root);
+    let wanted = real(&root.join(folder));
+    (!wanted.starts_with(root)).then(|| wanted.display().to_string())
+}
+
+/// A path without links as far as it exists, and without `..` behind that.
+fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match (path.parent(), path.components().next_back()) {
+        (Some(parent), Some(Component::ParentDir)) => {
+            let mut parent = real(parent);
+            parent.pop();
+            parent
+        }
+        (Some(parent), Some(Component::Normal(name))) => real(parent).join(name),
+        (Some(parent), _) => real(parent),
+        (None, _) => path.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -334,7 +380,7 @@ mod tests {
                 Access::Variable("HOME_DIR".into()),
                 Access::Variable("KEY".into()),
                 Access::Folder("/".into()),
-                Access::Program("TOKEN=${KEY} npx -y pkg ${HOME_DIR:-/data}".into()),
+                Access::Program("cd / && TOKEN=${KEY} npx -y pkg ${HOME_DIR:-/data}".into()),
             ]
         );
         let Declared::Program { args, env, .. } = files.launch("files", &environment).unwrap() else {
@@ -345,6 +391,10 @@ mod tests {
         assert!(
             far.accesses("far", &environment)
                 .contains(&Access::Host("example.org".into()))
+        );
+        assert!(
+            far.accesses("far", &environment)
+                .contains(&Access::Key("KEY@example.org".into()))
         );
         let Declared::Address { headers, .. } = far.launch("far", &environment).unwrap() else {
             panic!("an address");
@@ -390,6 +440,61 @@ mod tests {
             program(r#"{"NODE_OPTIONS": "--require ./two.js", "B": "${KEY}"}"#)
         );
         assert_ne!(told, program(r#"{"NODE_OPTIONS": "--require ./one.js"}"#));
+    }
+
+    #[test]
+    fn what_differs_is_another_program() {
+        let line = |server: serde_json::Value| {
+            let file = serde_json::json!({"mcpServers": {"x": server}});
+            let (_folder, environment) = project(&file.to_string());
+            let (_, server) = declared(&environment, "x").unwrap();
+            match server.accesses("x", &environment).pop() {
+                Some(Access::Program(program)) => program,
+                other => panic!("{other:?}"),
+            }
+        };
+        let server = |command: &str, args: &[&str], env: serde_json::Value, cwd: Option<&str>| {
+            line(serde_json::json!({"command": command, "args": args, "env": env, "cwd": cwd}))
+        };
+        let none = || serde_json::json!({});
+        let lines = [
+            server("echo", &["-y", "@mcp/server", "notes"], none(), None),
+            server("echo -y @mcp/server notes", &[], none(), None),
+            server("echo -y @mcp/server", &["notes"], none(), None),
+            server("sh", &["-c", "true touch X"], none(), None),
+            server("sh", &["-c", "true", "touch", "X"], none(), None),
+            server("sh", &["-c", "true", "touch", "X", ""], none(), None),
+            server("sh", &["x"], serde_json::json!({"A": "${MY_KEY}"}), None),
+            server("A=${MY_KEY}", &["sh", "x"], none(), None),
+            server("A=${MY_KEY} sh", &["x"], none(), None),
+            server("sh", &["x"], serde_json::json!({"A=${MY_KEY} B": ""}), None),
+            server("./s.sh", &[], none(), None),
+            server("./s.sh", &[], none(), Some("sub")),
+            server("cd", &["sub", "&&", "./s.sh"], none(), None),
+            server("'./s.sh'", &[], none(), None),
+            server("./s.sh", &["it's"], none(), None),
+            server("./s.sh", &["its"], none(), None),
+        ];
+        let different: std::collections::BTreeSet<&String> = lines.iter().collect();
+        assert_eq!(different.len(), lines.len(), "{lines:#?}");
+        assert_eq!(lines[11], "cd sub && ./s.sh");
+    }
+
+    #[test]
+    fn where_a_program_runs_is_looked_at_with_its_variables() {
+        let folders = |cwd: &str| {
+            let file = serde_json::json!({"mcpServers": {"x": {"command": "./s.sh", "cwd": cwd}}});
+            let (_folder, environment) = project(&file.to_string());
+            let (_, server) = declared(&environment, "x").unwrap();
+            let accesses = server.accesses("x", &environment);
+            let outside = accesses.iter().any(|access| matches!(access, Access::Folder(_)));
+            (outside, accesses.last().unwrap().to_string())
+        };
+        let (outside, program) = folders("${NOPE:-/}");
+        assert!(outside && program == "the program cd / && ./s.sh", "{program}");
+        assert!(folders("../not-there").0, "it does not exist yet");
+        assert!(folders("not-there/../../x").0);
+        assert!(!folders("sub/../other").0 && !folders("sub").0);
     }
 
     #[test]

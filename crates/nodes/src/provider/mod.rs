@@ -102,7 +102,10 @@ impl Providers {
             None => address_of(route.kind),
         };
         let server = server.map_or_else(|| Access::Host("*".into()), |url| Access::of_url(&url));
-        let key = route.variable.clone().map(Access::Variable);
+        let key = route
+            .variable
+            .as_deref()
+            .map(|variable| Access::key_to(variable, &server));
         [server].into_iter().chain(key).collect()
     }
 
@@ -358,17 +361,20 @@ mod tests {
         let elsewhere = |name: &str| (name == OPENAI_BASE_URL).then(|| "http://127.0.0.1:9/v1".to_owned());
         let none: Variables = Arc::new(|_| None);
         let host = |name: &str| Access::Host(name.into());
-        let variable = |name: &str| Access::Variable(name.into());
+        let key = |name: &str| Access::Key(name.into());
         for (variables, model, touched) in [
             (
                 &none,
                 "openai::gpt-4o-mini",
-                vec![host("api.openai.com"), variable("OPENAI_API_KEY")],
+                vec![host("api.openai.com"), key("OPENAI_API_KEY@api.openai.com")],
             ),
             (
                 &none,
                 "anthropic::claude-sonnet-4-5",
-                vec![host("api.anthropic.com"), variable("ANTHROPIC_API_KEY")],
+                vec![
+                    host("api.anthropic.com"),
+                    key("ANTHROPIC_API_KEY@api.anthropic.com"),
+                ],
             ),
             (&none, "ollama::llama3.2", vec![host("localhost:11434")]),
             (&none, "mine::llama3", vec![Access::Connection("mine".into())]),
@@ -376,7 +382,7 @@ mod tests {
             (
                 &(Arc::new(elsewhere) as Variables),
                 "openai::gpt-4o-mini",
-                vec![host("127.0.0.1:9"), variable("OPENAI_API_KEY")],
+                vec![host("127.0.0.1:9"), key("OPENAI_API_KEY@127.0.0.1:9")],
             ),
         ] {
             let providers = Providers::new(variables.clone(), Arc::new(settings.clone()));

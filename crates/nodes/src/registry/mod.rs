@@ -325,7 +325,7 @@ impl Registry {
         let mut found = self.look_at(document, Some(environment), above);
         // What a graph is given is never shown again.
         for access in found.accesses.values().flatten() {
-            if let Access::Variable(name) = access
+            if let Some(name) = access.variable()
                 && let Some(value) = (environment.variables)(name)
             {
                 secrets::note(&value);

@@ -72,7 +72,7 @@ impl Server {
 
     fn environment(&self) -> Environment {
         let host = Access::Host(self.address.clone());
-        let key = Access::Variable("SHOP_KEY".into());
+        let key = Access::key_to("SHOP_KEY", &host);
         no_keys()
             .with_variables(|name| (name == "SHOP_KEY").then(|| "s3cret".to_owned()))
             .with_grants(Grants::these([host, key]))
@@ -214,7 +214,7 @@ async fn a_node_says_whom_it_asks_and_asks_nobody_else() {
         );
     }
     let keyed = json!({"url": "https://a.org:8443", "key_variable": "K", "into": "out"});
-    assert_eq!(accesses(keyed), ["Host(\"a.org:8443\")", "Variable(\"K\")"]);
+    assert_eq!(accesses(keyed), ["Host(\"a.org:8443\")", "Key(\"K@a.org:8443\")"]);
     // The state's own address reaches only what is granted.
     let graph = one_node(
         json!({"out": {}, "url": {}}),
@@ -239,6 +239,42 @@ async fn a_node_says_whom_it_asks_and_asks_nobody_else() {
             .contains("AccessDenied")
     );
     assert!(go("file:///etc/passwd").await.is_err());
+}
+
+#[tokio::test]
+async fn a_key_is_not_sent_to_a_server_that_was_allowed_for_something_else() {
+    let (mine, other) = (Server::start().await, Server::start().await);
+    // One node sends the key to the first server, another reads the second: both were allowed.
+    let host = |server: &Server| Access::Host(server.address.clone());
+    let granted = [
+        host(&mine),
+        host(&other),
+        Access::key_to("SHOP_KEY", &host(&mine)),
+        Access::Variable("SHOP_KEY".into()),
+    ];
+    let environment = mine.environment().with_grants(Grants::these(granted));
+    let keyed = json!({"key_variable": "SHOP_KEY"});
+    let changed = other.graph("/read", keyed.clone());
+    let wanted: std::collections::BTreeSet<Access> = Registry::standard()
+        .accesses(&document(&changed), &environment)
+        .into_values()
+        .flatten()
+        .collect();
+    let missing = environment.grants.missing(&wanted);
+    assert_eq!(missing, [Access::key_to("SHOP_KEY", &host(&other))].into());
+    // Where nobody looked before the run, the run does.
+    let run_it = async |graph: Json| {
+        let input = Input::Value(superstep::json!({}));
+        run(&build(&graph, &environment), input, &[]).await.1.map(drop)
+    };
+    let error = run_it(changed).await.unwrap_err().to_string();
+    assert!(
+        error.contains("AccessDenied") && error.contains("SHOP_KEY, sent to"),
+        "{error}"
+    );
+    assert!(other.seen.lock().unwrap().is_empty());
+    run_it(mine.graph("/pay", keyed)).await.unwrap();
+    assert!(mine.seen.lock().unwrap()[0].0.contains("Bearer s3cret"));
 }
 
 #[tokio::test]

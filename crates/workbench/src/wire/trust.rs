@@ -18,8 +18,10 @@ pub enum AccessWhat {
     Mcp,
     /// A connection to a model server, with its key.
     Connection,
-    /// An environment variable.
+    /// An environment variable that a program is given.
     Variable,
+    /// An environment variable that is sent to a server, as `NAME@HOST`.
+    Key,
 }
 
 /// Something outside of a graph.
@@ -40,6 +42,7 @@ impl From<&Access> for AccessView {
             Access::Mcp(name) => (AccessWhat::Mcp, name),
             Access::Connection(name) => (AccessWhat::Connection, name),
             Access::Variable(name) => (AccessWhat::Variable, name),
+            Access::Key(name) => (AccessWhat::Key, name),
         };
         AccessView {
             what,
@@ -58,6 +61,7 @@ impl From<AccessView> for Access {
             AccessWhat::Mcp => Access::Mcp(name),
             AccessWhat::Connection => Access::Connection(name),
             AccessWhat::Variable => Access::Variable(name),
+            AccessWhat::Key => Access::Key(name),
         }
     }
 }

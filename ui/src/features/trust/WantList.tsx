@@ -1,5 +1,5 @@
 /** What a graph wants, grouped, each with a box and the nodes that want it. */
-import { Braces, Folder, Globe, KeyRound, Plug, Sparkles, Terminal } from "lucide-react";
+import { Braces, Folder, Globe, KeyRound, Plug, Sparkles, Terminal, Variable } from "lucide-react";
 import { Badge } from "../../components/Badge";
 import { Checkbox } from "../../components/Checkbox";
 import type { AccessView } from "../../ipc/bindings/AccessView";
@@ -15,11 +15,18 @@ export const ICONS: Record<AccessWhat, typeof Globe> = {
   folder: Folder,
   host: Globe,
   connection: Sparkles,
-  variable: KeyRound,
+  variable: Variable,
+  key: KeyRound,
 };
 
-export const nameOf = ({ what, name }: AccessView): string =>
-  what === "host" && name === "*" ? t("trust.any") : name;
+/** What is asked for, as a person reads it. */
+export function nameOf({ what, name }: AccessView): string {
+  if (what === "host" && name === "*") return t("trust.any");
+  const at = name.lastIndexOf("@");
+  if (what !== "key" || at < 0) return name;
+  const server = name.slice(at + 1);
+  return t("trust.keyTo", { key: name.slice(0, at), server: server === "*" ? t("trust.any") : server });
+}
 
 export function What({ what }: { what: AccessWhat }) {
   const Icon = ICONS[what] ?? Braces;

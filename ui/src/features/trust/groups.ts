@@ -4,7 +4,7 @@ import type { AccessWhat } from "../../ipc/bindings/AccessWhat";
 import type { Want } from "../../ipc/bindings/Want";
 
 /** What can do the most comes first. */
-export const WHATS: readonly AccessWhat[] = ["program", "mcp", "folder", "host", "connection", "variable"];
+export const WHATS: readonly AccessWhat[] = ["program", "mcp", "folder", "host", "connection", "key", "variable"];
 
 export const keyOf = (access: AccessView): string => `${access.what}:${access.name}`;
 
@@ -22,5 +22,5 @@ export function grouped<T extends { readonly access: AccessView }>(items: readon
 /** Not ticked for anybody: what reaches into the own network or machine is decided one by one. */
 export function isGrave(want: Want): boolean {
   const { what, name } = want.access;
-  return want.inside || what === "program" || what === "mcp" || what === "folder" || name === "*";
+  return want.inside || what === "program" || what === "mcp" || what === "folder" || /(^|@)\*$/.test(name);
 }

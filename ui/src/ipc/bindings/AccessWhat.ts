@@ -3,4 +3,4 @@
 /**
  * A kind of thing outside of a graph.
  */
-export type AccessWhat = "host" | "folder" | "program" | "mcp" | "connection" | "variable";
+export type AccessWhat = "host" | "folder" | "program" | "mcp" | "connection" | "variable" | "key";
