@@ -3,10 +3,13 @@
 //! what `set` keeps are weighed. Lines stay where they are, so errors point at the text that a person wrote.
 
 use std::borrow::Cow;
+use std::panic::{self, AssertUnwindSafe};
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, Spanned, Stmt};
 use minijinja::machinery::{parse, parse_expr};
 use minijinja::{Error as JinjaError, ErrorKind};
+
+use super::uses::code_of;
 
 /// The function that joins texts.
 pub(super) const JOINED: &str = "__joined";
@@ -46,11 +49,47 @@ pub(super) fn template(source: &str) -> Result<Bounded, JinjaError> {
     Ok(edits.done())
 }
 
-/// The longest chain of operators in code, with those around the brackets it stands in.
+/// Chain of operators behind which code is deep enough for a stack of its own.
+const DEEP: usize = 32;
+/// Bytes of that stack: enough for the longest chain in a debug build, several times over.
+const STACK: usize = 64 << 20;
+
+/// Does work that goes as deep as a chain is long, on a stack that is large enough for it. What panics nevertheless, as
+/// Jinja's reader does in a debug build behind 65,535 columns, is an error.
+pub(super) fn on_own_stack<T>(
+    chain: usize,
+    work: impl FnOnce() -> Result<T, JinjaError>,
+) -> Result<T, JinjaError> {
+    let work = || {
+        panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            let cause = "it is too much for the reader of Jinja";
+            Err(JinjaError::new(ErrorKind::SyntaxError, cause))
+        })
+    };
+    match chain > DEEP {
+        true => stacker::grow(STACK, work),
+        false => work(),
+    }
+}
+
+/// The longest chain in a template: of operators in its code, or of conditions behind each other. Jinja's reader goes
+/// one call deeper for each `elif`, wherever it stands.
+pub(super) fn template_chain(template: &str) -> usize {
+    let code = code_of(template).map(chain).max().unwrap_or_default();
+    code.max(template.matches("elif").count())
+}
+
+/// The longest chain of operators in code, with those around the brackets it stands in. A call or a subscript is a link
+/// behind its value.
 pub(super) fn chain(code: &str) -> usize {
     let (mut longest, mut open, mut all, mut quote) = (0, vec![0_usize], 0, None);
+    // The character before, but for blanks: does a bracket stand behind a value?
+    let (mut before, mut last_char) = (None, None);
     let mut rest = code.char_indices();
     while let Some((at, c)) = rest.next() {
+        if !c.is_whitespace() {
+            before = last_char.replace(c);
+        }
         if let Some(end) = quote {
             match c {
                 '\\' => drop(rest.next()),
@@ -63,6 +102,13 @@ pub(super) fn chain(code: &str) -> usize {
         match c {
             '"' | '\'' => quote = Some(c),
             '(' | '[' | '{' => {
+                let behind_value = |c: char| c.is_alphanumeric() || "_)]}\"'".contains(c);
+                if let Some(last) = open.last_mut()
+                    && before.is_some_and(behind_value)
+                {
+                    *last += 1;
+                    all += 1;
+                }
                 open.push(1);
                 all += 1;
             }

@@ -413,10 +413,31 @@ fn add_operators(env: &mut Environment<'static>) {
     env.add_function(bounds::WEIGHED, weighed);
     env.add_function(bounds::HELD, held);
     env.add_test("in", within);
+    env.add_function("range", range);
     let dict = Jinja::from_function(minijinja::functions::dict);
     env.add_function("dict", move |state: &mut State, args: Rest<ValueOrKwargs>| {
         weighed(dict.call(state, &args.into_values())?)
     });
+}
+
+/// Numbers in steps, as Jinja's own `range`, whose count overflows at the ends of what a number holds.
+fn range(lower: i64, upper: Option<i64>, step: Option<i64>) -> Result<Jinja, JinjaError> {
+    let wrong = |text: &'static str| JinjaError::new(ErrorKind::InvalidOperation, text);
+    let (start, end) = upper.map_or((0, lower), |upper| (lower, upper));
+    let step = step.unwrap_or(1);
+    let distance = i128::from(end) - i128::from(start);
+    let count = match step {
+        0 => return Err(wrong("cannot create range with step of 0")),
+        _ if (distance > 0) != (step > 0) => 0,
+        _ => distance.unsigned_abs().div_ceil(u128::from(step.unsigned_abs())),
+    };
+    match i64::try_from(count) {
+        // Each of them lies between the ends, so what wraps on the way there comes back.
+        Ok(count) if count as usize <= LARGEST_COUNT => Ok(Jinja::make_iterable(move || {
+            (0..count).map(move |at| start.wrapping_add(at.wrapping_mul(step)))
+        })),
+        _ => Err(wrong("range has too many elements")),
+    }
 }
 
 fn too_large(filter: &str) -> JinjaError {

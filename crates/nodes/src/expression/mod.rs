@@ -33,6 +33,10 @@ pub const MAX_OUTPUT: usize = 4 * 1024 * 1024;
 /// Operators that may follow each other in one expression: what is compiled is a tree as deep as the chain is long, and
 /// trees are walked on the stack.
 const LONGEST_CHAIN: usize = 400;
+/// Longest source of an expression, in bytes.
+const LONGEST_EXPRESSION: usize = 64 * 1024;
+/// Longest source of a template, in bytes.
+const LONGEST_TEMPLATE: usize = 4 * 1024 * 1024;
 
 /// What went wrong with an expression or template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,6 +187,18 @@ impl Origin {
         )
     }
 
+    /// Refuses a source that is too large to be read.
+    fn check_size(&self, limit: usize) -> Result<(), ExpressionError> {
+        match self.source.len() > limit {
+            true => Err(self.error(
+                ExpressionProblem::Syntax,
+                format!("it is longer than {} KB.", limit / 1024),
+                "Keep the data in the state or in a file, and the text short.",
+            )),
+            false => Ok(()),
+        }
+    }
+
     fn error(
         &self,
         problem: ExpressionProblem,
@@ -317,22 +333,25 @@ impl Expression {
                 "Write an expression such as `state.count + 1`.",
             ));
         }
-        if bounds::chain(source) > LONGEST_CHAIN {
+        origin.check_size(LONGEST_EXPRESSION)?;
+        let chain = bounds::chain(source);
+        if chain > LONGEST_CHAIN {
             return Err(origin.too_long());
         }
-        let bounded = bounds::expression(source).map(|bounded| bounded.source);
-        let compiled = bounded
-            .and_then(|source| JINJA.compile_expression_owned(source))
-            .map_err(|e| {
-                let mut error = origin.explain(&e, None);
-                if source.contains("{{") || source.contains("{%") {
-                    error.remedy =
-                        "This place takes an expression: what stands between `{{` and `}}`, without them."
-                            .into();
-                }
-                error
-            })?;
-        origin.uses = Uses::of(compiled.undeclared_variables(true));
+        let compile = || {
+            let compiled = JINJA.compile_expression_owned(bounds::expression(source)?.source)?;
+            let variables = compiled.undeclared_variables(true);
+            Ok((compiled, variables))
+        };
+        let (compiled, variables) = bounds::on_own_stack(chain, compile).map_err(|e| {
+            let mut error = origin.explain(&e, None);
+            if source.contains("{{") || source.contains("{%") {
+                error.remedy =
+                    "This place takes an expression: what stands between `{{` and `}}`, without them.".into();
+            }
+            error
+        })?;
+        origin.uses = Uses::of(variables);
         origin.uses.unknown_filters = unknown_filters(source);
         Ok(Self { origin, compiled })
     }
@@ -447,19 +466,24 @@ impl Template {
             source: source.into(),
             uses: Uses::default(),
         };
-        if code_of(source).any(|code| bounds::chain(code) > LONGEST_CHAIN) {
+        origin.check_size(LONGEST_TEMPLATE)?;
+        let chain = bounds::template_chain(source);
+        if chain > LONGEST_CHAIN {
             return Err(origin.too_long());
         }
-        let bounded = bounds::template(source).map_err(|e| origin.explain(&e, None))?;
-        let mut env = JINJA.clone();
-        if let Some(longest) = bounded.collects {
-            // What is collected in memory is as much as steps can add, and a step adds a text between code whole.
-            env.set_fuel(Some(FUEL.min((budget::LARGEST_TEXT / longest.max(1)) as u64)));
-        }
-        env.add_template_owned(name, bounded.source)
-            .map_err(|e| origin.explain(&e, None))?;
-        let template = env.get_template(name).map_err(|e| origin.explain(&e, None))?;
-        origin.uses = Uses::of(template.undeclared_variables(true));
+        let compile = || {
+            let bounded = bounds::template(source)?;
+            let mut env = JINJA.clone();
+            if let Some(longest) = bounded.collects {
+                // What is collected in memory is as much as steps can add, and a step adds a text between code whole.
+                env.set_fuel(Some(FUEL.min((budget::LARGEST_TEXT / longest.max(1)) as u64)));
+            }
+            env.add_template_owned(name, bounded.source)?;
+            let variables = env.get_template(name)?.undeclared_variables(true);
+            Ok((env, variables))
+        };
+        let (env, variables) = bounds::on_own_stack(chain, compile).map_err(|e| origin.explain(&e, None))?;
+        origin.uses = Uses::of(variables);
         origin.uses.unknown_filters = code_of(source).flat_map(unknown_filters).collect();
         Ok(Self { origin, env, name })
     }

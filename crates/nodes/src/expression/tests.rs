@@ -318,6 +318,92 @@ fn operators_mean_what_they_mean_in_jinja() {
     );
 }
 
+/// Reads sources on a stack as small as those of the threads that a host opens documents on.
+fn on_a_small_stack(work: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(512 << 10);
+        builder.spawn_scoped(scope, work).unwrap().join().unwrap();
+    });
+}
+
+#[test]
+fn long_chains_of_anything_are_refused_and_shorter_ones_fit_any_stack() {
+    let links = [
+        "[0]",
+        "()",
+        "[:]",
+        ".a",
+        "|d",
+        "+1",
+        " if 1 else 0",
+        " is x",
+        " not in x",
+        "(0)[1]",
+    ];
+    on_a_small_stack(|| {
+        for link in links {
+            for count in [300, 500, 8_000] {
+                let source = format!("state{}", link.repeat(count));
+                let compiled = Expression::compile(&source, "x");
+                if count > 400 {
+                    let error = compiled.unwrap_err();
+                    assert_eq!(error.problem, ExpressionProblem::Syntax, "{link} {count}");
+                }
+                let template = Template::compile(&format!("{{{{ {source} }}}}"), "x");
+                assert!(template.is_err() || count < 400, "{link} {count}");
+            }
+        }
+        for count in [300, 500, 20_000] {
+            let source = format!("{{% if 0 %}}{}{{% endif %}}", "{%elif(0)%}".repeat(count));
+            let found = Template::compile(&source, "x").and_then(|t| t.render(&Scope::new(&json!({}))));
+            assert_eq!(found.is_ok(), count < 400, "{count}: {:?}", found.err());
+        }
+        let deep = Expression::compile(&format!("state{}", "[0]".repeat(300)), "x").unwrap();
+        assert!(deep.eval(&Scope::new(&json!([1]))).is_err());
+    });
+    // What is far apart is no chain.
+    let sums: Vec<String> = (0..2000).map(|n| format!("[state[{n}]]")).collect();
+    Expression::compile(&format!("[{}]", sums.join(",")), "x").unwrap();
+}
+
+#[test]
+fn sources_have_a_largest_size() {
+    let error = Expression::compile(&format!("'{}'", "x".repeat(70_000)), "x").unwrap_err();
+    assert!(error.message.contains("64 KB"), "{error}");
+    Template::compile(&"x".repeat(100_000), "x").unwrap();
+    assert!(Template::compile(&"x".repeat(5 << 20), "x").is_err());
+    // Behind 65,535 columns Jinja's reader panics in a debug build; that is an error, too.
+    for part in ["{#", "{% raw %}"] {
+        let _ = Template::compile(&part.repeat(50_000), "x");
+    }
+}
+
+#[test]
+fn ranges_are_bounded_at_the_ends_of_numbers() {
+    for (source, expected) in [
+        ("range(4)|list", json!([0, 1, 2, 3])),
+        ("range(2, 4)|list", json!([2, 3])),
+        ("range(4, 2)|list", json!([])),
+        ("range(10, 0, -4)|list", json!([10, 6, 2])),
+        ("range(0, 10, 4)|list", json!([0, 4, 8])),
+        ("range(-3)|list", json!([])),
+        (
+            "range(-9223372036854775807, 9223372036854775807, 9223372036854775807)|list",
+            json!([-9223372036854775807_i64, 0]),
+        ),
+    ] {
+        assert_eq!(eval(source, json!({})).unwrap(), expected, "{source}");
+    }
+    for source in [
+        "range(10, -9223372036854775807, -1)|list",
+        "range(-9223372036854775807, 9223372036854775807)|list",
+        "range(100001)|list",
+        "range(1, 2, 0)",
+    ] {
+        assert!(eval(source, json!({})).is_err(), "{source}");
+    }
+}
+
 #[test]
 fn nothing_multiplies_without_an_end() {
     let state = json!({"t": "x".repeat(1_000_000), "l": (0..1000).collect::<Vec<i32>>()});
