@@ -35,6 +35,7 @@ export function followUnsaved(): () => void {
     id: "graph.revert",
     title: t("forms.revert.command"),
     group: t("forms.files.group"),
+    destructive: true,
     enabled: () => {
       const { dirty, path } = useDocumentState.getState();
       return dirty && path !== null;

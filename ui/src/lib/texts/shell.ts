@@ -42,6 +42,8 @@ export const shell = {
   "shell.group.edit": "Edit",
   "shell.group.view": "View",
   "shell.group.debug": "Debug",
+  "shell.group.panel": "Panel",
+  "shell.stateKeys": "State keys",
   "shell.toggle.left": "Show or hide the left panel",
   "shell.toggle.right": "Show or hide the inspector",
   "shell.toggle.bottom": "Show or hide the bottom panel",
