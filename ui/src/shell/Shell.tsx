@@ -1,5 +1,5 @@
 /** The window: title bar, the three uses, banners, dialogs. */
-import { PanelBottomOpen, PanelLeftOpen, PanelRightOpen } from "lucide-react";
+import { KeyRound, PanelBottomOpen, PanelLeftOpen, PanelRightOpen, Unplug } from "lucide-react";
 import { useEffect, useState, type CSSProperties, type ReactNode } from "react";
 import { Canvas } from "../canvas/Canvas";
 import { Button } from "../components/Button";
@@ -270,14 +270,18 @@ function BottomBar({ tabs }: { tabs: readonly PanelTab[] }) {
   );
 }
 
-/** Says that the host is away, once it has been there. */
+/** Says that the host is away or does not let us in, once it has been there. */
 function ConnectionBanner() {
   const [connection, setConnection] = useState<Connection>("open");
   useEffect(() => host.watchConnection(setConnection), []);
-  if (connection !== "lost") return null;
+  if (connection !== "lost" && connection !== "refused") return null;
+  const Icon = connection === "lost" ? Unplug : KeyRound;
   return (
-    <div className="banner" role="alert" data-testid={shellIds.connectionLost}>
-      <strong>{t("shell.connection.lost")}</strong> {t("shell.connection.lostDetail")}
+    <div className="banner" role="status" data-connection={connection} data-testid={shellIds.connectionLost}>
+      <Icon size={14} aria-hidden />
+      <p>
+        <strong>{t(`shell.connection.${connection}`)}</strong> {t(`shell.connection.${connection}Detail`)}
+      </p>
     </div>
   );
 }

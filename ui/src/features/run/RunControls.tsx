@@ -21,7 +21,7 @@ import { Tooltip } from "../../components/Tooltip";
 import { go, isPast, primary, replayHere, showRunForm, step, stop } from "../../debugger/actions";
 import { duration, elapsed, nodeList } from "../../debugger/format";
 import { ensureStarted, statusOf, useLive, useRuns, useStatus, useThread } from "../../debugger/runStore";
-import { StatusMark, statusText } from "../../debugger/StatusMark";
+import { type ShownStatus, StatusMark, statusText } from "../../debugger/StatusMark";
 import { useControls } from "../../debugger/useControls";
 import { useNow } from "../../debugger/useNow";
 import { neighbour } from "../../debugger/walk";
@@ -32,7 +32,6 @@ import { KEYMAP } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import type { Primary } from "../../debugger/controls";
 import type { LiveThread } from "../../debugger/live";
-import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 
 const keyOf = (command: string): string => KEYMAP[command]?.keys[0] ?? "";
@@ -205,7 +204,7 @@ function RunStatusText() {
 }
 
 function nodesThat(
-  status: RunStatus | undefined,
+  status: ShownStatus | undefined,
   snapshot: SnapshotView | undefined,
   live: LiveThread | undefined,
 ): string[] {

@@ -72,12 +72,16 @@ export const shell = {
   "shell.tab.stream": "Stream",
   "shell.tab.messages": "Messages",
   "shell.tab.compare": "Compare",
-  "shell.connection.lost": "The connection to Superstep is lost.",
-  "shell.connection.lostDetail": "It comes back by itself; your edits are kept here until then.",
+  "shell.connection.lost": "Superstep does not answer.",
+  "shell.connection.lostDetail":
+    "What you type is kept here. Once it runs again, this page goes on by itself, without a reload.",
+  "shell.connection.refused": "Superstep was started again with another token.",
+  "shell.connection.refusedDetail":
+    "Open the address that it printed in another tab of this browser. Then this page goes on by itself, with everything you typed.",
   "shell.past": "You are looking at the past",
   "shell.past.back": "Back to now",
-  "shell.sync.waiting": "Your edits are waiting for the connection.",
-  "shell.sync.waitingDetail": "They stay here and are sent as soon as it is back.",
+  "shell.reopen.draft":
+    "The graph's file could not be opened again, so the graph goes on as a draft. Save it to keep it.",
   "shell.sync.refused": "The last edit was not accepted; the graph was loaded again.",
   "shell.edit.refused": "“{name}” was not possible.",
   "shell.edit.renameGraph": "Rename graph",
