@@ -128,6 +128,8 @@ export const debug = {
   "debug.models.replay.line": "kept answers, no model is asked",
   "debug.models.off.line": "answers of models are not kept",
   "debug.input.missing": "There is no input yet. Fill in {keys}, or choose Run below to begin without it.",
+  "debug.input.missingHere": "Nothing here yet.",
+  "debug.input.missingMessageHere": "Write the message here.",
   "debug.input.missingOr": "{keys} or {last}",
   "debug.input.missingMessage": "Write a message first, or choose Run below to go on without one.",
   "debug.input.empty": "There is no message: the run begins without one.",
