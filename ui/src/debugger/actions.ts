@@ -21,6 +21,7 @@ import { controlsFor, type Controls, type Situation } from "./controls";
 import { useEdits } from "./edits";
 import { type Going, settleEffects } from "./effects";
 import { type InboxStore, isSent, leave, refuse, settled, taken, useInbox } from "./inbox";
+import { isInside, noteStep } from "./nested";
 import { inputFor, isEmptyInput, rememberInput, samplesOf, spoken, useRunInput } from "./run-input";
 import { chosenModels, useRunModels } from "./run-models";
 import {
@@ -168,6 +169,7 @@ async function start({ action, threadId, step, from }: Start): Promise<boolean> 
         ...models(threadId ?? null),
       }),
     );
+    noteStep(run, step === "into");
     noteRun(run);
     useSession.getState().setUse("debug");
     useSession.getState().setCursor({ threadId: run.threadId, checkpointId: null });
@@ -310,7 +312,15 @@ export async function go(): Promise<void> {
 export async function step(how: Step = "over"): Promise<void> {
   const controls = currentControls();
   if (controls.past) tellPast();
-  else if (controls.stepOff === null) await primary({ step: how });
+  // A step is one of the graph that is looked at.
+  else if (controls.stepOff === null) await primary({ step: isInside() ? "into" : how });
+}
+
+/** Runs until the nested graphs that the run is inside of are done. */
+export async function stepOut(): Promise<void> {
+  const controls = currentControls();
+  if (controls.past) tellPast();
+  else if (controls.stepOff === null) await primary({ step: "over" });
 }
 
 const keyFor = (command: string): string => shortcutKeys(KEYMAP[command]?.keys[0] ?? "").join("+");

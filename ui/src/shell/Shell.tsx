@@ -2,9 +2,11 @@
 import { KeyRound, PanelBottomOpen, PanelLeftOpen, PanelRightOpen, Unplug } from "lucide-react";
 import { useEffect, useState, type CSSProperties, type ReactNode } from "react";
 import { Canvas } from "../canvas/Canvas";
+import { NestedCanvas } from "../canvas/NestedCanvas";
 import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
 import { IconButton } from "../components/IconButton";
+import { shownLevels, useNested } from "../debugger/nested";
 import { useDiagnostics } from "../document/store";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
 import { ComparePanel } from "../features/compare";
@@ -33,6 +35,7 @@ import { t } from "../lib/texts";
 import { KEYMAP } from "../state/keymap";
 import { useSession, type Side } from "../state/session";
 import { useBoot } from "./boot";
+import { NestedPath } from "./NestedPath";
 import { Panel, type PanelTab } from "./Panel";
 import { PanelBoundary } from "./PanelBoundary";
 import { PastFrame } from "./PastFrame";
@@ -202,8 +205,9 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
       <div className="workspace-middle">
         <PastFrame>
           <PanelBoundary name="canvas">
-            <Canvas />
+            <GraphOrNested />
           </PanelBoundary>
+          <NestedPath />
           {over !== undefined && <div className="canvas-over">{over}</div>}
           <Unfold side="left" />
           <Unfold side="right" />
@@ -224,6 +228,19 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
         </>
       )}
     </div>
+  );
+}
+
+/** The graph, or the nested one that the run has been followed into. */
+function GraphOrNested() {
+  const nested = useNested();
+  const cursor = useSession((session) => session.cursor);
+  const use = useSession((session) => session.use);
+  const levels = shownLevels(nested, { cursor, use });
+  return levels.length > 0 && cursor.threadId !== null ? (
+    <NestedCanvas threadId={cursor.threadId} path={levels} />
+  ) : (
+    <Canvas />
   );
 }
 

@@ -50,6 +50,7 @@ const GUIDE: readonly (readonly [query: string, command: string])[] = [
   ["continue", "run.continue"],
   ["step", "run.step"],
   ["step into", "run.stepInto"],
+  ["step out", "run.stepOut"],
   ["stop", "run.stop"],
   ["breakpoint", "debug.breakpoint"],
   ["models", "run.withInput"],

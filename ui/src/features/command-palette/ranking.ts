@@ -24,6 +24,8 @@ const SHOWN = 80;
 const ACTION = 200;
 /** Another name is worth less than the title. */
 const NAME = 100;
+/** A name that is typed whole is meant. */
+const WHOLE = 200;
 /** Of a destructive entry so many letters of its title must be typed before it can be the first. */
 const NAMED = 4;
 
@@ -69,9 +71,12 @@ export function firstChosen(found: readonly Ranked[], query: string): number {
 }
 
 function scoreOf(entry: Ranked, query: string): number {
+  const wanted = query.trim().toLowerCase();
+  const ofName = (name: string) =>
+    fuzzyScore([name], query) + (name.toLowerCase() === wanted ? WHOLE : -NAME);
   const best = Math.max(
     fuzzyScore([entry.title, entry.text ?? "", entry.group], query),
-    ...(entry.names ?? []).map((name) => fuzzyScore([name], query) - NAME),
+    ...[entry.title, ...(entry.names ?? [])].map(ofName),
   );
   return best + (entry.action === true ? ACTION : 0);
 }

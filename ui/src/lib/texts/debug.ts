@@ -33,6 +33,8 @@ export const debug = {
   "debug.command.continue": "Continue the thread",
   "debug.command.step": "Run one super-step",
   "debug.command.stepInto": "Run one super-step, also inside a nested graph",
+  "debug.command.stepOut": "Step out of the nested graph",
+  "debug.stepOut": "Step out",
   "debug.command.stop": "Stop the run",
   "debug.command.previous": "Go to the previous checkpoint",
   "debug.command.next": "Go to the next checkpoint",

@@ -78,6 +78,7 @@ export const shell = {
   "shell.connection.refused": "Superstep was started again with another token.",
   "shell.connection.refusedDetail":
     "Open the address that it printed in another tab of this browser. Then this page goes on by itself, with everything you typed.",
+  "shell.nested": "Where the run is",
   "shell.past": "You are looking at the past",
   "shell.past.back": "Back to now",
   "shell.reopen.draft":
