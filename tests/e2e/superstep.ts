@@ -13,11 +13,12 @@ class Server {
     private readonly process: ChildProcess,
   ) {}
 
-  static async start(data: string): Promise<Server> {
+  /** At a port and with a token of its own choice, or those of a server before it. */
+  static async start(data: string, { port = "0", token = "" } = {}): Promise<Server> {
     const binary = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "debug/superstep");
     const child = spawn(
       binary,
-      ["serve", "--port", "0", "--data", data, "--ui", join(root, "ui/dist"), "--examples", join(root, "graphs")],
+      ["serve", "--port", port, ...(token === "" ? [] : ["--token", token]), "--data", data, "--ui", join(root, "ui/dist"), "--examples", join(root, "graphs")],
       {
         stdio: ["ignore", "pipe", "inherit"],
         env: { ...process.env, SUPERSTEP_E2E_KEY: "sk-e2e-7d1f0c55" },
@@ -64,6 +65,17 @@ export class Superstep {
     await this.server.stop("SIGKILL");
     this.server = await Server.start(this.data);
     await this.open();
+  }
+
+  /** Kills the server without warning; the page stays open. */
+  async kill(): Promise<void> {
+    await this.server.stop("SIGKILL");
+  }
+
+  /** Starts the server again where the page looks for it, with another token when that is said. */
+  async startAgain(token?: string): Promise<void> {
+    const { port, searchParams } = new URL(this.server.url);
+    this.server = await Server.start(this.data, { port, token: token ?? searchParams.get("token") ?? "" });
   }
 
   async openExample(id: string): Promise<void> {

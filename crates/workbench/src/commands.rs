@@ -19,6 +19,7 @@ macro_rules! for_each_command {
             "graph.autosaves" => graph_autosaves(GraphRef) -> Autosaves,
             "graph.restore" => graph_restore(RestoreGraph) -> GraphView,
             "graph.export" => graph_export(GraphRef) -> Exported,
+            "graph.inside" => graph_inside(ReadInside) -> InsideView,
             "graph.types" => graph_types(ReadTypes) -> StateTypes,
             "node.test" => node_test(TestNode) -> NodeTested,
             "run.start" => run_start(StartRun) -> RunView,

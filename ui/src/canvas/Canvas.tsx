@@ -111,8 +111,12 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         const next = windowArea(viewport, size);
         setArea((before) => (sameArea(before, next) ? before : next));
       }
-      const { graphId: id } = useSession.getState();
-      if (id !== null && settled.current === id) views.set(id, viewport);
+      const { graphId: id, graphKey } = useSession.getState();
+      if (id !== null && graphKey !== null && settled.current === id) {
+        views.set(id, viewport);
+        // The same file opened again has another id.
+        views.set(graphKey, viewport);
+      }
     };
     apply();
     return store.subscribe((state, before) => {
@@ -138,7 +142,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     settled.current = null;
     const show = () => {
       if (hub.size.width === 0) return false;
-      const kept = views.get(graphId);
+      const kept = views.get(graphId) ?? views.get(useSession.getState().graphKey ?? "");
       const bounds = scene.bounds();
       if (kept) hub.move(kept);
       else if (bounds) hub.move(firstView(bounds, hub.size));

@@ -110,7 +110,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
   );
 });
 
-function stateText(overlay: NodeOverlay): string {
+export function stateText(overlay: NodeOverlay): string {
   return overlay.state === "idle" ? "" : t(`canvas.state.${overlay.state}`);
 }
 
@@ -123,7 +123,7 @@ const MARKS = {
   asking: CircleHelp,
 } as const;
 
-function StateMark({ overlay }: { overlay: NodeOverlay }) {
+export function StateMark({ overlay }: { overlay: NodeOverlay }) {
   if (overlay.state === "idle") return null;
   const Mark = MARKS[overlay.state];
   return (
@@ -133,7 +133,7 @@ function StateMark({ overlay }: { overlay: NodeOverlay }) {
   );
 }
 
-function Counts({ overlay }: { overlay: NodeOverlay }) {
+export function Counts({ overlay }: { overlay: NodeOverlay }) {
   if (overlay.runs === 0 && overlay.millis === undefined) return null;
   return (
     <span className="card-counts tabular">

@@ -66,17 +66,19 @@ export function fuzzyFilter<T>(
 ): T[] {
   if (query.trim() === "") return [...items];
   return items
-    .map((item, index) => {
-      // The first text is the name; others (summary, kind) count for less.
-      const scores = textOf(item).map((text, place) => {
-        const match = fuzzy(text, query);
-        // In those, only the beginning of a word is a find.
-        if (match === null || (place > 0 && match.score < 1200 - text.length)) return -Infinity;
-        return match.score - place * 400;
-      });
-      return { item, index, score: Math.max(...scores) };
-    })
+    .map((item, index) => ({ item, index, score: fuzzyScore(textOf(item), query) }))
     .filter(({ score }) => score > -Infinity)
     .sort((a, b) => b.score - a.score || a.index - b.index)
     .map(({ item }) => item);
+}
+
+/** How well the best of several texts fits: the first is the name, others (summary, kind) count for less. */
+export function fuzzyScore(texts: readonly string[], query: string): number {
+  const scores = texts.map((text, place) => {
+    const match = fuzzy(text, query);
+    // In those, only the beginning of a word is a find.
+    if (match === null || (place > 0 && match.score < 1200 - text.length)) return -Infinity;
+    return match.score - place * 400;
+  });
+  return Math.max(...scores);
 }

@@ -3,9 +3,11 @@ import { CircleAlert } from "lucide-react";
 import { Button } from "../components/Button";
 import { InlineCode } from "../components/InlineCode";
 import { t } from "../lib/texts";
-import type { ShownProblem } from "./runStore";
+import { type ShownProblem, useRuns } from "./runStore";
 
 export function ProblemNote({ problem, onRetry }: { problem: ShownProblem; onRetry?: () => void }) {
+  // Nothing can be had while the host is away, and everything is read again when it is back.
+  const away = useRuns((store) => store.away);
   return (
     <div className="m-2 flex gap-2 rounded-md bg-failed-soft px-3 py-2 text-sm" role="alert">
       <CircleAlert size={16} className="mt-0.5 shrink-0 text-failed" aria-hidden />
@@ -18,7 +20,7 @@ export function ProblemNote({ problem, onRetry }: { problem: ShownProblem; onRet
             <InlineCode text={problem.remedy} />
           </p>
         )}
-        {onRetry && (
+        {onRetry && !away && (
           <Button size="small" className="mt-2" onClick={onRetry}>
             {t("debug.retry")}
           </Button>

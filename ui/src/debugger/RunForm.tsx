@@ -24,7 +24,9 @@ import {
   nextTurn,
   samplesOf,
   spoken,
+  type StateKey,
   useRunInput,
+  withMessage,
 } from "./run-input";
 import { RunModelsFold } from "./RunModels";
 import { useRuns, useStatus, useThread } from "./runStore";
@@ -40,8 +42,7 @@ export function RunForm() {
   const { drafts, target, setDraft, setTarget } = useRunInput();
   const controls = useControls();
   const [valid, setValid] = useState(true);
-  const asked = useSyncExternalStore(runForm.subscribe, runForm.asked);
-  const [seen, setSeen] = useState(asked);
+  const asked = useSyncExternalStore(runForm.subscribe, runForm.missing);
   const fields = useRef<HTMLDivElement>(null);
   const [busy, setBusy] = useState(false);
 
@@ -58,7 +59,8 @@ export function RunForm() {
       : undefined;
     return { whole: inputSchema(keys, input), samples: samplesOf(doc.head), keys, input };
   }, [version]);
-  const value = inputFor(drafts, graph, samples);
+  // A conversation begins with a message, so there is a field for one.
+  const value = withMessage(keys, inputFor(drafts, graph, samples));
   const names = keys.map(([name]) => name);
   const first = mainKeys(names, input, samples, value);
   const hidden = names.length - first.length;
@@ -89,12 +91,23 @@ export function RunForm() {
   const reason = controls.blocked
     ? t("debug.off.errors")
     : (off ?? (!valid ? t("debug.input.invalid") : empty ? t("debug.input.empty") : null));
-  // Something was to run with nothing in the form: what is missing is said here, and the first field takes the focus.
-  const missing = asked !== seen && isEmptyInput(value) ? missingText(conversation, first) : null;
+  // Something was to run with nothing in the form: what is missing is said here and at the fields, and the first of them
+  // takes the focus. The form may have been opened for it.
+  const missing = asked > 0 && isEmptyInput(value) ? missingKeys(keys, first) : NO_KEYS;
+  const errors = missing.map((name) => ({
+    pointer: `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+    message: t(conversation ? "debug.input.missingMessageHere" : "debug.input.missingHere"),
+    severity: "warning" as const,
+  }));
   useEffect(() => {
-    if (asked !== seen)
-      fields.current?.querySelector<HTMLElement>("textarea, input:not([type=hidden]), .cm-content")?.focus();
-  }, [asked, seen]);
+    const form = fields.current;
+    if (asked === 0 || form === null) return;
+    const control =
+      form.querySelector<HTMLElement>(
+        "textarea, input:not([type=hidden], [aria-hidden=true]), .cm-content",
+      ) ?? form.querySelector<HTMLElement>(".ss-field-inside button");
+    control?.focus();
+  }, [asked]);
   const start = async (step?: Step) => {
     if (blocked) return;
     setBusy(true);
@@ -135,7 +148,7 @@ export function RunForm() {
 
   return (
     <div className="flex min-h-0 flex-1 flex-col" onKeyDown={onKeyDown} data-testid={debugIds.runForm}>
-      {missing !== null && (
+      {missing.length > 0 && (
         <p
           key={asked}
           className="flex gap-2 bg-asking-soft px-3 py-2 text-xs"
@@ -143,7 +156,7 @@ export function RunForm() {
           data-testid={debugIds.inputMissing}
         >
           <CircleAlert size={14} className="mt-px shrink-0 text-asking" aria-hidden />
-          <span className="min-w-0 [overflow-wrap:anywhere]">{missing}</span>
+          <span className="min-w-0 [overflow-wrap:anywhere]">{missingText(conversation, missing)}</span>
         </p>
       )}
       <div ref={fields} className="min-h-0 flex-1 overflow-y-auto px-3 py-3">
@@ -151,11 +164,12 @@ export function RunForm() {
           schema={schema}
           value={value}
           onChange={(next: unknown) => {
-            setSeen(asked);
+            runForm.filled();
             if (isObject(next)) setDraft(graph, prune(next));
             setValid(isObject(next) || next === undefined);
           }}
           onValidity={setValid}
+          errors={errors}
           title={
             samples.length > 0 ? (
               <Menu
@@ -237,10 +251,22 @@ export function RunForm() {
   );
 }
 
+const NO_KEYS: readonly string[] = [];
+const NAMED = 4;
+
+/** The keys that are marked when nothing is there: those of messages, else the first few. */
+function missingKeys(
+  keys: readonly (readonly [string, StateKey])[],
+  first: readonly string[],
+): readonly string[] {
+  const messages = keys.filter(([, key]) => key["reducer"] === "add_messages").map(([name]) => name);
+  return (messages.length > 0 ? messages : first).slice(0, NAMED);
+}
+
 /** What is missing of an input, in words. */
 function missingText(conversation: boolean, keys: readonly string[]): string {
   if (conversation) return t("debug.input.missingMessage");
-  const named = keys.slice(0, 4);
+  const named = [...keys];
   const last = named.pop() ?? "";
   return t("debug.input.missing", {
     keys: named.length > 0 ? t("debug.input.missingOr", { keys: named.join(", "), last }) : last,

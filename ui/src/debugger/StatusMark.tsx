@@ -6,6 +6,7 @@ import {
   CircleStop,
   CircleX,
   LoaderCircle,
+  Unplug,
   type LucideIcon,
   MessageCircleQuestionMark,
 } from "lucide-react";
@@ -13,7 +14,9 @@ import type { RunStatus } from "../ipc/bindings/RunStatus";
 import type { TaskStatus } from "../ipc/bindings/TaskStatus";
 import { t, type TextKey } from "../lib/texts";
 
-export type AnyStatus = RunStatus | TaskStatus;
+/** `unknown`: it ran when the host was last heard. */
+export type ShownStatus = RunStatus | "unknown";
+export type AnyStatus = ShownStatus | TaskStatus;
 
 const LOOK: Record<AnyStatus, { icon: LucideIcon; color: string; text: TextKey }> = {
   running: { icon: LoaderCircle, color: "text-running", text: "debug.status.running" },
@@ -22,6 +25,7 @@ const LOOK: Record<AnyStatus, { icon: LucideIcon; color: string; text: TextKey }
   paused: { icon: CirclePause, color: "text-paused", text: "debug.status.paused" },
   failed: { icon: CircleX, color: "text-failed", text: "debug.status.failed" },
   stopped: { icon: CircleStop, color: "text-text-2", text: "debug.status.stopped" },
+  unknown: { icon: Unplug, color: "text-text-2", text: "debug.status.unknown" },
   waiting: { icon: CircleDashed, color: "text-text-3", text: "debug.status.waiting" },
 };
 

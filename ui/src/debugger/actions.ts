@@ -21,7 +21,8 @@ import { controlsFor, type Controls, type Situation } from "./controls";
 import { useEdits } from "./edits";
 import { type Going, settleEffects } from "./effects";
 import { type InboxStore, isSent, leave, refuse, settled, taken, useInbox } from "./inbox";
-import { inputFor, isEmptyInput, rememberInput, samplesOf, useRunInput } from "./run-input";
+import { isInside, noteStep } from "./nested";
+import { inputFor, isEmptyInput, rememberInput, samplesOf, spoken, useRunInput } from "./run-input";
 import { chosenModels, useRunModels } from "./run-models";
 import {
   asProblem,
@@ -100,10 +101,17 @@ export const runForm = {
   },
   open: () => setForm(true),
   close: () => setForm(false),
-  /** How often something was to run with nothing in the form; the form says what is missing after each. */
-  asked: () => emptyRuns,
+  /** How often this graph was to run with nothing in the form since something was typed; the form says what is missing. */
+  missing: () => (missing.graph === graphKey() ? missing.times : 0),
+  /** Something was typed, or run. */
+  filled: () => setMissing(0),
 };
-let emptyRuns = 0;
+let missing = { graph: "", times: 0 };
+function setMissing(times: number): void {
+  if (times === 0 && missing.times === 0) return;
+  missing = { graph: graphKey(), times };
+  tellForm();
+}
 function setForm(open: boolean): void {
   if (formOpen === open) return;
   formOpen = open;
@@ -161,6 +169,7 @@ async function start({ action, threadId, step, from }: Start): Promise<boolean> 
         ...models(threadId ?? null),
       }),
     );
+    noteStep(run, step === "into");
     noteRun(run);
     useSession.getState().setUse("debug");
     useSession.getState().setCursor({ threadId: run.threadId, checkpointId: null });
@@ -235,11 +244,10 @@ export async function runInput(options: { step?: Step; target?: "new" | "thread"
   const empty = isEmptyInput(input) && doc.names("key").length > 0;
   if (conversation || empty) {
     showRunForm();
-    emptyRuns += 1;
-    tellForm();
+    setMissing(runForm.missing() + 1);
     return false;
   }
-  return startWithInput(input, options);
+  return startWithInput(spoken(input), options);
 }
 
 const isMessages = (key: unknown): boolean => isObject(key) && key["reducer"] === "add_messages";
@@ -264,7 +272,10 @@ export async function startWithInput(
         ? { checkpointId: cursor.checkpointId, going: "run" }
         : undefined,
   });
-  if (begun) rememberInput(graphKey(), input);
+  if (begun) {
+    runForm.filled();
+    rememberInput(graphKey(), input);
+  }
   return begun;
 }
 
@@ -301,7 +312,15 @@ export async function go(): Promise<void> {
 export async function step(how: Step = "over"): Promise<void> {
   const controls = currentControls();
   if (controls.past) tellPast();
-  else if (controls.stepOff === null) await primary({ step: how });
+  // A step is one of the graph that is looked at.
+  else if (controls.stepOff === null) await primary({ step: isInside() ? "into" : how });
+}
+
+/** Runs until the nested graphs that the run is inside of are done. */
+export async function stepOut(): Promise<void> {
+  const controls = currentControls();
+  if (controls.past) tellPast();
+  else if (controls.stepOff === null) await primary({ step: "over" });
 }
 
 const keyFor = (command: string): string => shortcutKeys(KEYMAP[command]?.keys[0] ?? "").join("+");

@@ -2,15 +2,15 @@
  * What the run buttons do at a given moment, as one table: the same answer serves the title bar, the command palette
  * and the keys, and a button that can not be used says why.
  */
-import type { RunStatus } from "../ipc/bindings/RunStatus";
 import { t } from "../lib/texts";
+import type { ShownStatus } from "./StatusMark";
 
 export interface Situation {
   readonly graphOpen: boolean;
   /** Problems that keep the graph from running. */
   readonly errors: number;
   readonly threadId: string | null;
-  readonly status: RunStatus | undefined;
+  readonly status: ShownStatus | undefined;
   /** The cursor is at a checkpoint that is not the newest. */
   readonly past: boolean;
   /** A question waits at that checkpoint: it is the end of another branch. */
@@ -71,6 +71,7 @@ function primaryFor(at: Situation): Primary {
 function reasonFor(at: Situation, primary: Primary): string | null {
   if (!at.graphOpen) return t("debug.off.noGraph");
   if (primary === "now") return null;
+  if (at.status === "unknown") return t("debug.off.away");
   if (at.status === "running" && at.threadId !== null) return t("debug.off.running");
   if (primary !== "run" && at.pendingEdits) return t("debug.off.pendingEdits");
   return null;
@@ -78,6 +79,7 @@ function reasonFor(at: Situation, primary: Primary): string | null {
 
 function replayReason(at: Situation): string | null {
   if (!at.graphOpen) return t("debug.off.noGraph");
+  if (at.status === "unknown") return t("debug.off.away");
   if (at.status === "running") return t("debug.off.running");
   if (at.pendingEdits) return t("debug.off.pendingEdits");
   return at.next?.length === 0 ? t("debug.off.nothingNext") : null;

@@ -61,7 +61,13 @@ function wire(): void {
   wired = true;
   ensureStarted();
   useRuns.subscribe((now, before) => {
-    if (now.shown !== before.shown || now.live !== before.live || now.threads !== before.threads) schedule();
+    if (
+      now.shown !== before.shown ||
+      now.live !== before.live ||
+      now.threads !== before.threads ||
+      now.away !== before.away
+    )
+      schedule();
   });
   useSession.subscribe((now, before) => {
     if (

@@ -92,6 +92,16 @@ export function nextTurn(
   return next;
 }
 
+/** An empty message where a conversation has none yet, so that there is a field to write it in. */
+export function withMessage(
+  keys: readonly (readonly [name: string, key: StateKey])[],
+  input: Record<string, unknown>,
+): Record<string, unknown> {
+  const [name] = keys.find(([, key]) => key.reducer === "add_messages") ?? [];
+  if (name === undefined || input[name] !== undefined) return input;
+  return { ...input, [name]: [{ type: "human", content: "" }] };
+}
+
 const STORAGE = "superstep.input.";
 
 function remembered(graph: string): Record<string, unknown> | undefined {

@@ -17,7 +17,7 @@ vi.mock("../ipc/client", () => ({
   RpcProblem: class RpcProblem extends Error {},
 }));
 
-const { loadCheckpoints, noteRun, receive, recover, statusOf, useRuns, withCheckpoint } =
+const { loadCheckpoints, noteAway, noteRun, receive, recover, statusOf, useRuns, withCheckpoint } =
   await import("./runStore");
 const { useSession } = await import("../state/session");
 
@@ -141,5 +141,21 @@ describe("after lost events", () => {
     expect(statusOf(store(), "t"), "a run whose end was lost is not shown as running for ever").toBe(
       "failed",
     );
+  });
+
+  it("shows nothing as running while the host is away, and what it said when it is back", () => {
+    useRuns.setState({ threads: new Map([["t", thread("t", { status: "running" })]]) });
+    receive([run("running"), { type: "taskStarted", threadId: "t", taskId: "x", node: "n", step: 1, at: 0 }]);
+    noteAway(true);
+    expect(statusOf(store(), "t")).toBe("unknown");
+    expect(store().live.get("t")?.tasks.size).toBe(0);
+    noteAway(false);
+    expect(statusOf(store(), "t"), "the thread's row counts again").toBe("running");
+  });
+
+  it("keeps saying how a thread ended while the host is away", () => {
+    useRuns.setState({ threads: new Map([["t", thread("t", { status: "asking" })]]) });
+    noteAway(true);
+    expect(statusOf(store(), "t")).toBe("asking");
   });
 });

@@ -10,11 +10,12 @@ import type { CheckpointView } from "../ipc/bindings/CheckpointView";
 import type { RunStatus } from "../ipc/bindings/RunStatus";
 import type { RunView } from "../ipc/bindings/RunView";
 import type { ThreadView } from "../ipc/bindings/ThreadView";
-import { rpc, subscribe } from "../ipc/client";
+import { host, rpc, subscribe } from "../ipc/client";
 import { useSession } from "../state/session";
 import { foldEvents, forgetTasks, isRunning, pruneTo, type LiveThread, type LiveThreads } from "./live";
-import { settledView } from "./settled";
+import { interrupted, settledView } from "./settled";
 import { type Loaded, SnapshotLoader } from "./snapshots";
+import type { ShownStatus } from "./StatusMark";
 import { StreamLog } from "./stream-log";
 
 /** What went wrong with a request, for the place that shows its result. */
@@ -52,6 +53,8 @@ export interface RunStore {
   /** The thread under the cursor when the list does not have it (filtered out, or further down). */
   readonly selected: ThreadView | null;
   readonly live: LiveThreads;
+  /** The host is not heard: whether anything runs is not known. */
+  readonly away: boolean;
   readonly checkpoints: ReadonlyMap<string, CheckpointPages>;
   readonly shown: Loaded | null;
   readonly snapshotLoading: boolean;
@@ -68,6 +71,7 @@ export const useRuns = create<RunStore>()(() => ({
   filter: { search: "", status: null },
   selected: null,
   live: new Map(),
+  away: false,
   checkpoints: new Map(),
   shown: null,
   snapshotLoading: false,
@@ -237,6 +241,16 @@ export function recover(): void {
   reload();
 }
 
+/** Nothing is shown as running while nobody can say whether it does. */
+export function noteAway(away: boolean): void {
+  if (away === get().away) return;
+  const { live, shown } = get();
+  set({
+    away,
+    ...(away && { live: forgetTasks(live), shown: shown && { ...shown, view: interrupted(shown.view) } }),
+  });
+}
+
 /** Asks again for everything that is shown. */
 function reload(): void {
   const { live, checkpoints } = get();
@@ -396,6 +410,7 @@ export function ensureStarted(): void {
   if (started) return;
   started = true;
   subscribe(receive, recover);
+  host.watchConnection((connection) => noteAway(connection === "lost" || connection === "refused"));
   let last = useSession.getState();
   const follow = (session: typeof last, force: boolean) => {
     if (force || session.graphId !== last.graphId) {
@@ -467,14 +482,14 @@ export function useLive(threadId: string | null): LiveThread | undefined {
 }
 
 /** A run that was heard of is fresher than the thread's row. */
-export function statusOf(store: RunStore, threadId: string | null): RunStatus | undefined {
+export function statusOf(store: RunStore, threadId: string | null): ShownStatus | undefined {
   if (threadId === null) return undefined;
   const live = store.live.get(threadId);
-  if (isRunning(live)) return "running";
-  return threadOf(store, threadId)?.status ?? live?.run?.status;
+  const status = isRunning(live) ? "running" : (threadOf(store, threadId)?.status ?? live?.run?.status);
+  return status === "running" && store.away ? "unknown" : status;
 }
 
-export function useStatus(threadId: string | null): RunStatus | undefined {
+export function useStatus(threadId: string | null): ShownStatus | undefined {
   return useRuns((store) => statusOf(store, threadId));
 }
 

@@ -15,6 +15,15 @@ export const settledView = (view: SnapshotView): SnapshotView => ({
   previousTasks: view.previousTasks.map(settledTask),
 });
 
+/** What was last seen to run is not shown as running once nobody is heard any more. */
+export function interrupted(view: SnapshotView): SnapshotView {
+  if (!view.tasks.some((task) => task.status === "running")) return view;
+  return {
+    ...view,
+    tasks: view.tasks.map((task) => (task.status === "running" ? { ...task, status: "waiting" } : task)),
+  };
+}
+
 /** Why a task that failed was not tried again, from hosts that say so. */
 export function notRetried(task: object): string | undefined {
   const { notRetried } = task as { notRetried?: unknown };

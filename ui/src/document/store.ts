@@ -14,6 +14,7 @@ import { rpc, RpcProblem, subscribe } from "../ipc/client";
 import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
 import { t } from "../lib/texts";
+import { carryOver } from "./carry";
 import { GraphDocument } from "./document";
 import { History, type Mark } from "./history";
 import { PatchError, same, type Patch, type PatchOp } from "./patch";
@@ -62,7 +63,6 @@ export const useDocumentState = create<DocumentState>(() => CLOSED);
 
 const histories = new Map<string, History>();
 let history = new History();
-let warnedOffline = false;
 
 const sync = new Sync({
   send: (request) => rpc("graph.apply", request),
@@ -75,18 +75,14 @@ const sync = new Sync({
       showProblem(problem);
     }
   },
+  reopen: () =>
+    reopenGraph().then(
+      () => true,
+      () => false,
+    ),
   onChange: published,
-  onChecked: (checked) => {
-    warnedOffline = false;
-    takeChecked(checked);
-  },
-  onProblem: (problem, retrying) => {
-    if (retrying) {
-      if (!warnedOffline)
-        showToast({ tone: "warning", text: t("shell.sync.waiting"), detail: t("shell.sync.waitingDetail") });
-      warnedOffline = true;
-      return;
-    }
+  onChecked: takeChecked,
+  onRefused: (problem) => {
     const { message, remedy } = RpcProblem.from(problem);
     showToast({
       tone: "problem",
@@ -163,6 +159,66 @@ export function openGraph(view: GraphView): void {
   if (!kept) histories.set(view.graphId, history);
   published();
   useSession.getState().graphOpened(view.graphId, view.path ?? null, again);
+}
+
+let reopening: Promise<void> | null = null;
+
+/**
+ * After the host was away: opens the document again when the host does not know it any more, with every edit that it
+ * does not have. The moment, the selection and the undo steps stay.
+ */
+export function reopenGraph(): Promise<void> {
+  reopening ??= findAgain().finally(() => (reopening = null));
+  return reopening;
+}
+
+async function findAgain(): Promise<void> {
+  const { graphId } = sync;
+  if (graphId === null) return;
+  const { path } = useDocumentState.getState();
+  let view: GraphView;
+  let touched = sync.touched;
+  try {
+    view = await rpc("graph.get", { graphId });
+    // The host was only not to be heard. A draft has its id again after a restart, but perhaps not its last edits.
+    if (path !== null && sync.settled) return;
+  } catch (problem) {
+    if (RpcProblem.from(problem).code !== "not-found") throw problem;
+    try {
+      if (path === null) throw problem;
+      view = await rpc("graph.open", { path });
+    } catch (refused) {
+      const { code, message } = RpcProblem.from(refused);
+      if (code === "no-connection") throw refused;
+      // Nothing that could be opened is left of it, but all of it is here.
+      view = await rpc("graph.new", { name: doc.name });
+      touched = new Set([...doc.records(), ...view.records].map(({ id }) => id));
+      if (path !== null) showToast({ tone: "warning", text: t("shell.reopen.draft"), detail: message });
+    }
+  }
+  if (sync.graphId === graphId) takeOver(view, touched);
+}
+
+function takeOver(view: GraphView, touched: ReadonlySet<string>): void {
+  const records = view.records as { id: string; value: Json }[];
+  const { patch, foreign } = carryOver(records, doc.records(), touched);
+  const before = sync.graphId;
+  sync.openAgain(view.graphId, view.rev, view.savedRev);
+  useDocumentState.setState({ path: view.path ?? null, readme: view.readme ?? null });
+  if (before !== null) histories.delete(before);
+  histories.set(view.graphId, history);
+  if (foreign) {
+    doc.reset(records);
+    history.clear();
+  }
+  try {
+    sync.push(foreign ? doc.apply(patch) : patch);
+  } catch (thrown) {
+    showToast({ tone: "problem", text: t("shell.sync.refused"), detail: String(thrown) });
+  }
+  if (patch.ops.length === 0) takeChecked(view);
+  published();
+  useSession.getState().graphOpened(view.graphId, view.path ?? null, true);
 }
 
 /** Leaves the document; its edits are sent first and its history is kept for coming back. */

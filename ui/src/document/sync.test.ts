@@ -9,7 +9,8 @@ function harness() {
   const answers: { resolve: (applied: Applied) => void; reject: (problem: unknown) => void }[] = [];
   const timers: (() => void)[] = [];
   const reloads: string[] = [];
-  const problems: boolean[] = [];
+  const refused: unknown[] = [];
+  const reopened: (() => void)[] = [];
   const sync = new Sync({
     send: (request) => {
       sent.push(request);
@@ -18,14 +19,15 @@ function harness() {
     reload: async (graphId) => void reloads.push(graphId),
     onChange: () => {},
     onChecked: () => {},
-    onProblem: (_problem, retrying) => void problems.push(retrying),
+    onRefused: (problem) => void refused.push(problem),
+    reopen: () => new Promise((resolve) => reopened.push(() => resolve(true))),
     setTimer: (run) => {
       timers.push(run);
       return () => void timers.splice(timers.indexOf(run), 1);
     },
   });
   sync.open("g", 4, 4);
-  return { sync, sent, answers, timers, reloads, problems, tick: () => timers.shift()?.() };
+  return { sync, sent, answers, timers, reloads, refused, reopened, tick: () => timers.shift()?.() };
 }
 
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve));
@@ -60,14 +62,14 @@ describe("Sync", () => {
   });
 
   it("keeps edits while the connection is lost and sends them again, in order", async () => {
-    const { sync, sent, answers, tick, problems, reloads } = harness();
+    const { sync, sent, answers, tick, refused, reloads } = harness();
     sync.push(change(0, 1));
     tick();
     await settle();
     sync.push(change(1, 2));
     answers[0]?.reject({ code: "no-connection", message: "gone" });
     await settle();
-    expect(problems).toEqual([true]);
+    expect(refused).toEqual([]);
     expect(reloads).toEqual([]);
     tick();
     await settle();
@@ -75,14 +77,67 @@ describe("Sync", () => {
   });
 
   it("takes the host's document when a patch is refused", async () => {
-    const { sync, answers, tick, reloads, problems } = harness();
+    const { sync, answers, tick, reloads, refused } = harness();
     sync.push(change(0, 1));
     tick();
     await settle();
     answers[0]?.reject({ code: "conflict", message: "changed" });
     await settle();
     expect(reloads).toEqual(["g"]);
-    expect(problems).toEqual([false]);
+    expect(refused).toHaveLength(1);
     expect(sync.settled).toBe(true);
+  });
+
+  it("opens the document again when the host was started anew, and sends what waits under its new id", async () => {
+    const { sync, sent, answers, tick, refused, reloads, reopened } = harness();
+    sync.push(change(0, 1));
+    tick();
+    await settle();
+    answers[0]?.reject({ code: "not-found", message: "No graph with id g is open." });
+    await settle();
+    expect(sync.settled, "the edit is not thrown away").toBe(false);
+    expect([...sync.touched]).toEqual(["node:a"]);
+    sync.openAgain("h", 0, 0);
+    sync.push(change(0, 1));
+    reopened[0]?.();
+    await settle();
+    expect(sent.at(-1)).toMatchObject({ graphId: "h", baseRev: 0, ops: [{ id: "node:a", to: { n: 1 } }] });
+    answers[1]?.resolve({ rev: 1, diagnostics: [], leads: {} });
+    await sync.flush();
+    expect(sync.rev).toBe(1);
+    expect(refused).toEqual([]);
+    expect(reloads).toEqual([]);
+  });
+
+  it("ignores what a request of before the new opening says", async () => {
+    const { sync, answers, tick } = harness();
+    sync.push(change(0, 1));
+    tick();
+    await settle();
+    sync.openAgain("g", 7, 4);
+    answers[0]?.reject({ code: "no-connection", message: "gone" });
+    await settle();
+    expect(sync.settled).toBe(true);
+    expect(sync.rev).toBe(7);
+  });
+
+  it("keeps edits while the host does not know this browser", async () => {
+    const { sync, sent, answers, tick, reloads } = harness();
+    sync.push(change(0, 1));
+    tick();
+    await settle();
+    answers[0]?.reject({ code: "unauthorized", message: "the token is missing" });
+    await settle();
+    tick();
+    await settle();
+    expect(sent).toHaveLength(2);
+    expect(reloads).toEqual([]);
+  });
+
+  it("forgets what was changed once the file holds it", () => {
+    const { sync } = harness();
+    sync.openAgain("g", 5, 4);
+    sync.saved(5);
+    expect(sync.touched.size).toBe(0);
   });
 });

@@ -1,7 +1,8 @@
 /**
  * Keeps the workbench's copy of the open document equal to ours. Edits wait a moment and go over as one patch, one at a
  * time; the answer brings the problems. A refused patch means that the document was changed elsewhere: it is fetched
- * again, because the host is the authority. A lost connection keeps the edits and tries again.
+ * again, because the host is the authority. A lost connection keeps the edits and tries again; a host that does not know
+ * the document any more, because it was started again, opens it anew.
  */
 import type { Applied } from "../ipc/bindings/Applied";
 import type { ApplyPatch } from "../ipc/bindings/ApplyPatch";
@@ -11,18 +12,28 @@ export interface SyncPorts {
   send(request: ApplyPatch): Promise<Applied>;
   /** The host has another document than ours: fetch it and take it. */
   reload(graphId: string): Promise<void>;
+  /** The host does not know the document any more: open it again. Answers whether that worked. */
+  reopen(): Promise<boolean>;
   onChange(): void;
   /** What checking the document found. */
   onChecked(checked: Pick<Applied, "diagnostics" | "leads">): void;
-  /** The error that a patch met, and whether it will be tried again by itself. */
-  onProblem(problem: unknown, retrying: boolean): void;
+  /** The host did not take a patch, and it is not tried again. */
+  onRefused(problem: unknown): void;
   setTimer(run: () => void, millis: number): () => void;
 }
 
 const WAIT_MS = 120;
 const RETRY_MS = 1500;
 /** Problems after which the patch itself is still good. */
-const TRANSIENT = new Set(["no-connection", "http-502", "http-503", "http-504"]);
+const TRANSIENT = new Set([
+  "no-connection",
+  "no-token",
+  "unauthorized",
+  "forbidden",
+  "http-502",
+  "http-503",
+  "http-504",
+]);
 
 export class Sync {
   graphId: string | null = null;
@@ -31,6 +42,9 @@ export class Sync {
   #waiting: Patch = { ops: [] };
   #sending: Promise<void> | null = null;
   #cancelTimer: (() => void) | null = null;
+  /** Counts openings: what was sent before one says nothing after it. */
+  #opening = 0;
+  readonly #touched = new Set<string>();
   readonly #ports: SyncPorts;
 
   constructor(ports: SyncPorts) {
@@ -46,10 +60,22 @@ export class Sync {
     return this.rev !== this.savedRev || !this.settled;
   }
 
+  /** Records that were changed here since the file was written. */
+  get touched(): ReadonlySet<string> {
+    return this.#touched;
+  }
+
   open(graphId: string | null, rev: number, savedRev: number): void {
+    this.#touched.clear();
+    this.openAgain(graphId, rev, savedRev);
+  }
+
+  /** The same document under a new id; what waits is to be pushed anew. */
+  openAgain(graphId: string | null, rev: number, savedRev: number): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
     this.#waiting = { ops: [] };
+    this.#opening += 1;
     this.graphId = graphId;
     this.rev = rev;
     this.savedRev = savedRev;
@@ -58,6 +84,7 @@ export class Sync {
 
   push(patch: Patch): void {
     if (patch.ops.length === 0 || this.graphId === null) return;
+    for (const { id } of patch.ops) this.#touched.add(id);
     this.#waiting = joined(this.#waiting, patch);
     this.#cancelTimer ??= this.#ports.setTimer(() => void this.flush(), WAIT_MS);
     this.#ports.onChange();
@@ -65,6 +92,7 @@ export class Sync {
 
   saved(savedRev: number): void {
     this.savedRev = savedRev;
+    if (!this.dirty) this.#touched.clear();
     this.#ports.onChange();
   }
 
@@ -93,26 +121,29 @@ export class Sync {
 
   /** Answers whether the patch waits for another try. */
   async #send(graphId: string, patch: Patch): Promise<boolean> {
+    const opening = this.#opening;
     try {
       const applied = await this.#ports.send({ graphId, baseRev: this.rev, ops: [...patch.ops] });
-      if (this.graphId !== graphId) return false;
+      if (this.#opening !== opening) return false;
       this.rev = applied.rev;
       this.#ports.onChecked(applied);
       return false;
     } catch (problem) {
-      if (this.graphId !== graphId) return false;
-      const code =
-        typeof problem === "object" && problem !== null && "code" in problem ? problem.code : undefined;
-      if (typeof code === "string" && TRANSIENT.has(code)) {
+      if (this.#opening !== opening) return false;
+      const code = codeOf(problem);
+      if (code === "not-found" || TRANSIENT.has(code)) {
         this.#waiting = joined(patch, this.#waiting);
+        if (code === "not-found" && (await this.#ports.reopen())) return false;
         this.#cancelTimer ??= this.#ports.setTimer(() => void this.flush(), RETRY_MS);
-        this.#ports.onProblem(problem, true);
         return true;
       }
       this.#waiting = { ops: [] };
-      this.#ports.onProblem(problem, false);
+      this.#ports.onRefused(problem);
       await this.#ports.reload(graphId);
       return false;
     }
   }
 }
+
+const codeOf = (problem: unknown): string =>
+  typeof problem === "object" && problem !== null && "code" in problem ? String(problem.code) : "";

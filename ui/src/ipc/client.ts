@@ -54,6 +54,16 @@ interface Listener {
   readonly onGap: () => void;
 }
 
+let prepare: (() => Promise<void>) | null = null;
+
+/** What is to be done when the host is back, before the listeners are told that events were lost. */
+export function beforeRecovery(work: () => Promise<void>): () => void {
+  prepare = work;
+  return () => {
+    if (prepare === work) prepare = null;
+  };
+}
+
 const listeners = new Set<Listener>();
 let stop: (() => void) | null = null;
 let lastSeq = 0;
@@ -72,6 +82,16 @@ function deliver(batch: EventBatch): void {
   }
 }
 
+async function recovered(): Promise<void> {
+  try {
+    await prepare?.();
+  } catch (thrown) {
+    // The host may be gone again; its next return finds everything as it is now.
+    console.warn("superstep: nothing could be opened again yet:", thrown);
+  }
+  for (const each of [...listeners]) each.onGap();
+}
+
 /**
  * Listens to all events. All listeners share one connection. `onGap` says that events were lost: reload what you show.
  */
@@ -80,7 +100,7 @@ export function subscribe(onEvents: (events: AppEvent[]) => void, onGap: () => v
   listeners.add(listener);
   stop ??= theHost().subscribe(deliver, () => {
     lastSeq = 0;
-    for (const each of [...listeners]) each.onGap();
+    void recovered();
   });
   return () => {
     listeners.delete(listener);

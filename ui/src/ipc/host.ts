@@ -1,7 +1,8 @@
 /** What a host must be able to do. Two exist (`tauri.ts`, `http.ts`); tests and development add a fake one. */
 import type { EventBatch } from "./bindings/EventBatch";
 
-export type Connection = "connecting" | "open" | "lost";
+/** `refused`: the host is there, but does not let this window in; it asks again until it does. */
+export type Connection = "connecting" | "open" | "lost" | "refused";
 
 export interface Host {
   readonly kind: "desktop" | "web";

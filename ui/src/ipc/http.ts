@@ -8,7 +8,7 @@ import type { Connection, Host } from "./host";
 import { RpcProblem } from "./problem";
 
 const FIRST_RETRY_MS = 250;
-const LAST_RETRY_MS = 5000;
+const LAST_RETRY_MS = 2000;
 
 export interface HttpOptions {
   readonly base?: string;
@@ -26,6 +26,21 @@ export function httpHost(options: HttpOptions = {}): Host {
     if (next === connection) return;
     connection = next;
     for (const watcher of watchers) watcher(next);
+  };
+
+  /** Why no event stream could be opened: a browser does not say whether it was refused or nobody is there. */
+  const whyClosed = async (): Promise<Connection> => {
+    try {
+      const { status } = await send(`${base}/rpc/app.info`, {
+        method: "POST",
+        credentials: "same-origin",
+        headers: { "content-type": "application/json" },
+        body: "{}",
+      });
+      return status === 401 || status === 403 ? "refused" : "lost";
+    } catch {
+      return "lost";
+    }
   };
 
   return {
@@ -59,8 +74,10 @@ export function httpHost(options: HttpOptions = {}): Host {
       let opened = false;
       let ended = false;
       const open = () => {
+        let heard = false;
         socket = connect(`${base.replace(/^http/, "ws")}/events`);
         socket.onopen = () => {
+          heard = true;
           delay = FIRST_RETRY_MS;
           setConnection("open");
           if (opened) onReset();
@@ -69,7 +86,8 @@ export function httpHost(options: HttpOptions = {}): Host {
         socket.onmessage = (message) => onBatch(JSON.parse(String(message.data)) as EventBatch);
         socket.onclose = () => {
           if (ended) return;
-          setConnection("lost");
+          if (heard) setConnection("lost");
+          else void whyClosed().then((why) => (ended ? undefined : setConnection(why)));
           timer = setTimeout(open, delay);
           delay = Math.min(delay * 2, LAST_RETRY_MS);
         };

@@ -1,10 +1,12 @@
 /** The window: title bar, the three uses, banners, dialogs. */
-import { PanelBottomOpen, PanelLeftOpen, PanelRightOpen } from "lucide-react";
+import { KeyRound, PanelBottomOpen, PanelLeftOpen, PanelRightOpen, Unplug } from "lucide-react";
 import { useEffect, useState, type CSSProperties, type ReactNode } from "react";
 import { Canvas } from "../canvas/Canvas";
+import { NestedCanvas } from "../canvas/NestedCanvas";
 import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
 import { IconButton } from "../components/IconButton";
+import { shownLevels, useNested } from "../debugger/nested";
 import { useDiagnostics } from "../document/store";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
 import { ComparePanel } from "../features/compare";
@@ -33,6 +35,7 @@ import { t } from "../lib/texts";
 import { KEYMAP } from "../state/keymap";
 import { useSession, type Side } from "../state/session";
 import { useBoot } from "./boot";
+import { NestedPath } from "./NestedPath";
 import { Panel, type PanelTab } from "./Panel";
 import { PanelBoundary } from "./PanelBoundary";
 import { PastFrame } from "./PastFrame";
@@ -202,8 +205,9 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
       <div className="workspace-middle">
         <PastFrame>
           <PanelBoundary name="canvas">
-            <Canvas />
+            <GraphOrNested />
           </PanelBoundary>
+          <NestedPath />
           {over !== undefined && <div className="canvas-over">{over}</div>}
           <Unfold side="left" />
           <Unfold side="right" />
@@ -224,6 +228,19 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
         </>
       )}
     </div>
+  );
+}
+
+/** The graph, or the nested one that the run has been followed into. */
+function GraphOrNested() {
+  const nested = useNested();
+  const cursor = useSession((session) => session.cursor);
+  const use = useSession((session) => session.use);
+  const levels = shownLevels(nested, { cursor, use });
+  return levels.length > 0 && cursor.threadId !== null ? (
+    <NestedCanvas threadId={cursor.threadId} path={levels} />
+  ) : (
+    <Canvas />
   );
 }
 
@@ -270,14 +287,18 @@ function BottomBar({ tabs }: { tabs: readonly PanelTab[] }) {
   );
 }
 
-/** Says that the host is away, once it has been there. */
+/** Says that the host is away or does not let us in, once it has been there. */
 function ConnectionBanner() {
   const [connection, setConnection] = useState<Connection>("open");
   useEffect(() => host.watchConnection(setConnection), []);
-  if (connection !== "lost") return null;
+  if (connection !== "lost" && connection !== "refused") return null;
+  const Icon = connection === "lost" ? Unplug : KeyRound;
   return (
-    <div className="banner" role="alert" data-testid={shellIds.connectionLost}>
-      <strong>{t("shell.connection.lost")}</strong> {t("shell.connection.lostDetail")}
+    <div className="banner" role="status" data-connection={connection} data-testid={shellIds.connectionLost}>
+      <Icon size={14} aria-hidden />
+      <p>
+        <strong>{t(`shell.connection.${connection}`)}</strong> {t(`shell.connection.${connection}Detail`)}
+      </p>
     </div>
   );
 }

@@ -1,8 +1,8 @@
 /** What happens when the window opens: ask who we are, find documents that are still open, listen to events, take keys. */
 import { useCallback, useEffect, useState } from "react";
 import { followInbox } from "../debugger/inbox";
-import { doc, flush, followDiagnostics, openGraph, useDocumentState } from "../document/store";
-import { host, rpc, RpcProblem } from "../ipc/client";
+import { doc, flush, followDiagnostics, openGraph, reopenGraph, useDocumentState } from "../document/store";
+import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
 import { t } from "../lib/texts";
 import { dispatchKey } from "../state/commands";
 import { useSession } from "../state/session";
@@ -24,6 +24,12 @@ async function start(): Promise<void> {
   if (none()) openGraph(view);
 }
 
+/** The host is back, perhaps as another process that knows of no open graph. */
+async function goOn(): Promise<void> {
+  await reopenGraph();
+  useSession.getState().setAppInfo(await rpc("app.info", {}));
+}
+
 export function useBoot(): Boot {
   const [boot, setBoot] = useState<Boot>({ state: "starting" });
   const begin = useCallback(() => {
@@ -39,7 +45,13 @@ export function useBoot(): Boot {
   }, [begin]);
 
   useEffect(() => {
-    const undo = [registerShellCommands(), followDiagnostics(), followTheme(), followTitle()];
+    const undo = [
+      registerShellCommands(),
+      beforeRecovery(goOn),
+      followDiagnostics(),
+      followTheme(),
+      followTitle(),
+    ];
     const onKey = (event: KeyboardEvent) => void dispatchKey(event);
     const onLeave = () => void flush();
     window.addEventListener("keydown", onKey);

@@ -1,6 +1,6 @@
 /** Commands of the window's frame. The canvas registers its own. */
 import { redo, undo, useDocumentState } from "../document/store";
-import { t } from "../lib/texts";
+import { t, type TextKey } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
 import { useSession, type Side, type Use } from "../state/session";
 import { goHome, newGraph, openWithDialog, save, saveAs } from "./files";
@@ -24,7 +24,25 @@ export function registerShellCommands(): () => void {
     enabled: () => each !== "debug" || hasGraph(),
     run: () => session().setUse(each),
   });
+  const tab = (id: string, side: Side, title: TextKey, where: Use): Command => ({
+    id: `tab.${id}`,
+    title: t(title),
+    group: t("shell.group.panel"),
+    enabled: hasGraph,
+    run: () => {
+      session().setUse(where);
+      session().showTab(side, id, where);
+    },
+  });
   return registerCommands([
+    tab("outline", "left", "shell.tab.outline", "design"),
+    tab("keys", "left", "shell.stateKeys", "design"),
+    tab("threads", "left", "shell.tab.threads", "debug"),
+    tab("state", "right", "shell.tab.state", "debug"),
+    tab("timeline", "bottom", "shell.tab.timeline", "debug"),
+    tab("stream", "bottom", "shell.tab.stream", "debug"),
+    tab("messages", "bottom", "shell.tab.messages", "debug"),
+    tab("problems", "bottom", "shell.tab.problems", "design"),
     { id: "graph.new", title: t("shell.menu.new"), group: file, run: () => void newGraph() },
     { id: "graph.open", title: t("shell.menu.open"), group: file, run: () => void openWithDialog() },
     { id: "graph.save", title: t("shell.menu.save"), group: file, enabled: hasGraph, run: () => void save() },

@@ -16,6 +16,8 @@ export interface Command {
   readonly enabled?: () => boolean;
   /** Not listed in the palette (arrow keys and the like). */
   readonly hidden?: boolean;
+  /** Something is lost by it: the palette lists it last and never chooses it by itself. */
+  readonly destructive?: boolean;
 }
 
 let commands: readonly Command[] = [];
@@ -52,15 +54,22 @@ export function runCommand(id: string): boolean {
 }
 
 /** All commands, the last registration of each id. */
+export function allCommands(): readonly Command[] {
+  return commands.filter(
+    (command, index) => commands.findLastIndex((each) => each.id === command.id) === index,
+  );
+}
+
+/** `allCommands` as they come and go. */
 export function useCommands(): readonly Command[] {
-  const list = useSyncExternalStore(
+  useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     () => commands,
   );
-  return list.filter((command, index) => list.findLastIndex((each) => each.id === command.id) === index);
+  return allCommands();
 }
 
 const TYPING =

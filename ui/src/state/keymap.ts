@@ -59,6 +59,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "run.continue": { keys: ["F8"], scope: "app" },
   "run.step": { keys: ["F10"], scope: "app" },
   "run.stepInto": { keys: ["F11"], scope: "app" },
+  "run.stepOut": { keys: ["Shift+F11"], scope: "app" },
   "debug.breakpoint": { keys: ["F9"], scope: "window" },
   "debug.backToNow": { keys: ["Mod+Shift+Enter"], scope: "app" },
   "debug.previousCheckpoint": { keys: ["J", "["], scope: "window" },

@@ -24,6 +24,7 @@ use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 use crate::access::Access;
 use crate::conduct;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Usage};
+use crate::kinds::graph::GRAPH;
 use crate::kinds::{
     agent::Agent, ask::Ask, assign::Assign, code::Code, delay::Delay, graph::GraphKind, http::Http,
     map::MapKind, memory::Memory, model::Model, note::Note, retrieve::Retrieve, router::RouterKind,
@@ -263,6 +264,30 @@ impl Registry {
         let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
         let entry = self.kinds.get(spec.kind.as_str())?;
         entry.kind.inside(node, &spec.config, &Keys::of(document))
+    }
+
+    /// The graph that a node runs, at the end of a path of nodes: drawn from settings, or read from a file, which is
+    /// named, too. `None` when one of them is not there, runs no graph, or its file cannot be read.
+    pub fn run_by(
+        &self,
+        document: &Document,
+        environment: &Environment,
+        path: &[String],
+    ) -> Option<(Document, Option<PathBuf>)> {
+        let (node, deeper) = path.split_first()?;
+        let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
+        let (inner, file) = match spec.config.get("graph").and_then(Json::as_str) {
+            Some(named) if spec.kind == GRAPH => {
+                let nested = self.library.open(environment, &[], named).ok()?;
+                (nested.document.clone(), Some(nested.path.clone()))
+            }
+            _ => (self.inside(document, node)?, None),
+        };
+        if deeper.is_empty() {
+            return Some((inner, file));
+        }
+        let around = file.map_or_else(|| environment.clone(), |file| environment.at(&file));
+        self.run_by(&inner, &around, deeper)
     }
 
     /// The graph that a node is inside, built where the node is.

@@ -57,6 +57,35 @@ async fn invoke(graph: &Graph, input: Value) -> Value {
         .value
 }
 
+#[test]
+fn the_graph_at_the_end_of_a_path_of_nodes_can_be_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "parts/doubler.json", &doubler());
+    let middle = one_node(json!({}), "graph", json!({"graph": "doubler.json"}));
+    write(folder.path(), "parts/middle.json", &middle);
+    let outer = document(&one_node(
+        json!({}),
+        "graph",
+        json!({"graph": "parts/middle.json"}),
+    ));
+    let environment = Environment::new(Some(folder.path().to_owned())).with_variables(|_| None);
+    let run_by = |path: &[&str]| {
+        let path: Vec<String> = path.iter().map(|node| (*node).to_owned()).collect();
+        let (document, file) = Registry::standard().run_by(&outer, &environment, &path)?;
+        let nodes: Vec<String> = document.node_ids().map(str::to_owned).collect();
+        Some((nodes, file?.file_name()?.to_owned()))
+    };
+    assert_eq!(run_by(&["n"]), Some((vec!["n".into()], "middle.json".into())));
+    assert_eq!(
+        run_by(&["n", "n"]),
+        Some((vec!["double".into()], "doubler.json".into())),
+        "a path is read from the folder of the file that names it"
+    );
+    assert_eq!(run_by(&["n", "n", "double"]), None, "a node that runs no graph");
+    assert_eq!(run_by(&["elsewhere"]), None);
+    assert_eq!(run_by(&[]), None);
+}
+
 #[tokio::test]
 async fn keys_of_the_same_name_are_shared() {
     let folder = tempfile::tempdir().unwrap();

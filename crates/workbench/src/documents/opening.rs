@@ -6,11 +6,11 @@ use std::{fs, io};
 
 use superstep_document::Document;
 
-use super::{Found, Open, Source, State, blocking, name_of};
+use super::{Found, Open, Source, State, blocking, name_of, records};
 use crate::Workbench;
 use crate::autosave::{Slot, Unsaved};
 use crate::files::{self, Fingerprint};
-use crate::wire::{GraphRef, GraphView, NewGraph, NodeRef, OpenGraph, Problem};
+use crate::wire::{GraphRef, GraphView, InsideView, NewGraph, NodeRef, OpenGraph, Problem, ReadInside};
 
 impl Workbench {
     /// Brings back the drafts of sessions that are over.
@@ -104,6 +104,30 @@ impl Workbench {
             .remedy(
                 "Only nodes whose kind draws a graph from its settings have one; correct the settings first.",
             )
+        })
+    }
+
+    pub(crate) async fn graph_inside(self: &Arc<Self>, request: ReadInside) -> Result<InsideView, Problem> {
+        let source = self.document(&request.graph_id)?.source();
+        let this = self.clone();
+        let path = request.path.clone();
+        let found = blocking(move || {
+            let folder = source.path.as_deref().and_then(Path::parent);
+            let environment = this.environment(folder.map(Path::to_path_buf));
+            this.registry.run_by(&source.document, &environment, &path)
+        })
+        .await?;
+        let (document, file) = found.ok_or_else(|| {
+            Problem::not_found(format!(
+                "Node {} runs no graph that could be shown.",
+                request.path.join(" › ")
+            ))
+            .remedy("Correct the graph that it names in its settings.")
+        })?;
+        Ok(InsideView {
+            name: name_of(&document, file.as_deref()),
+            path: file.map(|file| file.display().to_string()),
+            records: records(&document),
         })
     }
 

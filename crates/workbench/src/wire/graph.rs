@@ -124,6 +124,29 @@ pub struct NodeRef {
     pub node: String,
 }
 
+/// `graph.inside`: the graph that a node runs.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadInside {
+    /// The document around it.
+    pub graph_id: String,
+    /// The node that runs it; after nodes around that one, the outermost first.
+    pub path: Vec<String>,
+}
+
+/// Answer of `graph.inside`: a graph to look at, which is not opened by it.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct InsideView {
+    /// Its name.
+    pub name: String,
+    /// Its file; absent when it is drawn from the node's settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub path: Option<String>,
+    /// Every record, in file order.
+    pub records: Vec<Record>,
+}
+
 /// `graph.open`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct OpenGraph {

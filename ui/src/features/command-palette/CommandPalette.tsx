@@ -6,7 +6,6 @@ import { Dialog } from "@base-ui/react/dialog";
 import { CornerDownRight, FileClock, GalleryVerticalEnd, Milestone, Zap } from "lucide-react";
 import { useCallback, useEffect, useId, useMemo, useState, type KeyboardEvent, type ReactNode } from "react";
 import { focusNode } from "../../canvas/actions";
-import { fuzzyFilter } from "../../components/fuzzy";
 import { Kbd } from "../../components/Kbd";
 import { doc, openGraph, useDocumentState } from "../../document/store";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
@@ -16,15 +15,12 @@ import { t } from "../../lib/texts";
 import { registerCommand, useCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
+import { actionsOf, firstChosen, rankEntries, type Ranked } from "./ranking";
 import "./command-palette.css";
 
-interface Entry {
-  id: string;
-  group: string;
-  title: string;
-  text?: string | undefined;
-  shortcut?: string | undefined;
-  icon: ReactNode;
+interface Entry extends Ranked {
+  readonly shortcut?: string | undefined;
+  readonly icon: ReactNode;
   run(): void;
 }
 
@@ -83,23 +79,13 @@ export function CommandPalette() {
 function CommandList({ close }: { close(): void }) {
   const entries = useEntries();
   const [query, setQuery] = useState("");
-  const [active, setActive] = useState(0);
+  // The entry that the person went to; until then the first one, when it may be chosen.
+  const [active, setActive] = useState<number | null>(null);
   const listId = useId();
   const used = useMemo(() => lastUsed(), []);
 
-  const found = useMemo(() => {
-    if (query.trim() !== "")
-      return fuzzyFilter(entries, query, (entry) => [entry.title, entry.text ?? "", entry.group]).slice(
-        0,
-        80,
-      );
-    const rank = (entry: Entry) => {
-      const at = used.indexOf(entry.id);
-      return at < 0 ? used.length : at;
-    };
-    return entries.toSorted((a, b) => rank(a) - rank(b));
-  }, [entries, query, used]);
-  const chosen = Math.min(active, found.length - 1);
+  const found = useMemo(() => rankEntries(entries, query, used), [entries, query, used]);
+  const chosen = active === null ? firstChosen(found, query) : Math.min(active, found.length - 1);
   useEffect(() => {
     document.getElementById(`${listId}${chosen}`)?.scrollIntoView({ block: "nearest" });
   }, [chosen, listId, found]);
@@ -116,7 +102,8 @@ function CommandList({ close }: { close(): void }) {
   );
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") setActive((chosen + 1) % Math.max(1, found.length));
-    else if (event.key === "ArrowUp") setActive((chosen - 1 + found.length) % Math.max(1, found.length));
+    else if (event.key === "ArrowUp")
+      setActive((Math.max(chosen, 0) - 1 + found.length) % Math.max(1, found.length));
     else if (event.key === "Home" && event.ctrlKey) setActive(0);
     else if (event.key === "End" && event.ctrlKey) setActive(found.length - 1);
     else if (event.key === "Enter" && !event.nativeEvent.isComposing) run(found[chosen]);
@@ -131,7 +118,7 @@ function CommandList({ close }: { close(): void }) {
         role="combobox"
         aria-expanded
         aria-controls={listId}
-        aria-activedescendant={found.length > 0 ? `${listId}${chosen}` : undefined}
+        aria-activedescendant={chosen >= 0 ? `${listId}${chosen}` : undefined}
         aria-label={t("forms.command.label")}
         placeholder={t("forms.command.hint")}
         spellCheck={false}
@@ -139,7 +126,7 @@ function CommandList({ close }: { close(): void }) {
         onKeyDown={onKeyDown}
         onChange={(event) => {
           setQuery(event.target.value);
-          setActive(0);
+          setActive(null);
         }}
       />
       <div className="command-list" role="listbox" id={listId} aria-label={t("forms.command.label")}>
@@ -153,7 +140,10 @@ function CommandList({ close }: { close(): void }) {
             data-active={index === chosen || undefined}
             className="command-row"
             data-testid={formsIds.commandEntry(entry.id)}
-            onPointerMove={() => setActive(index)}
+            onPointerMove={(event) => {
+              // A list that comes up under a resting pointer is not pointed at.
+              if (event.movementX !== 0 || event.movementY !== 0) setActive(index);
+            }}
             onClick={() => run(entry)}
           >
             <span className="command-icon">{entry.icon}</span>
@@ -187,16 +177,10 @@ function useEntries(): Entry[] {
   }, [graphId]);
 
   return useMemo(() => {
-    const actions = commands
-      .filter((command) => command.hidden !== true && command.enabled?.() !== false)
-      .map((command) => ({
-        id: command.id,
-        group: command.group,
-        title: command.title,
-        shortcut: command.shortcut,
-        icon: <Zap size={14} aria-hidden />,
-        run: command.run,
-      }));
+    const actions = actionsOf(commands.filter((command) => command.enabled?.() !== false)).map((action) => ({
+      ...action,
+      icon: <Zap size={14} aria-hidden />,
+    }));
     const nodes =
       graphId === null
         ? []

@@ -35,6 +35,7 @@ export function followUnsaved(): () => void {
     id: "graph.revert",
     title: t("forms.revert.command"),
     group: t("forms.files.group"),
+    destructive: true,
     enabled: () => {
       const { dirty, path } = useDocumentState.getState();
       return dirty && path !== null;
@@ -43,7 +44,9 @@ export function followUnsaved(): () => void {
   });
   let name = doc.name;
   const stop = useDocumentState.subscribe((state, before) => {
-    const left = before.graphId !== null && before.graphId !== state.graphId;
+    // The same file under another id was opened again after the host was away.
+    const again = state.graphId !== null && before.path !== null && before.path === state.path;
+    const left = before.graphId !== null && before.graphId !== state.graphId && !again;
     if (left && before.dirty && !reverting && name !== "") {
       showToast({
         tone: "info",

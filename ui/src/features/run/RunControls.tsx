@@ -18,10 +18,11 @@ import { useEffect, useMemo } from "react";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { Tooltip } from "../../components/Tooltip";
-import { go, isPast, primary, replayHere, showRunForm, step, stop } from "../../debugger/actions";
+import { go, isPast, primary, replayHere, showRunForm, step, stepOut, stop } from "../../debugger/actions";
+import { standsInside, useNested } from "../../debugger/nested";
 import { duration, elapsed, nodeList } from "../../debugger/format";
 import { ensureStarted, statusOf, useLive, useRuns, useStatus, useThread } from "../../debugger/runStore";
-import { StatusMark, statusText } from "../../debugger/StatusMark";
+import { type ShownStatus, StatusMark, statusText } from "../../debugger/StatusMark";
 import { useControls } from "../../debugger/useControls";
 import { useNow } from "../../debugger/useNow";
 import { neighbour } from "../../debugger/walk";
@@ -32,7 +33,6 @@ import { KEYMAP } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import type { Primary } from "../../debugger/controls";
 import type { LiveThread } from "../../debugger/live";
-import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 
 const keyOf = (command: string): string => KEYMAP[command]?.keys[0] ?? "";
@@ -166,6 +166,12 @@ function RunStatusText() {
       ? store.shown.view
       : undefined,
   );
+  const use = useSession((session) => session.use);
+  const inside = useNested((nested) =>
+    standsInside(nested, { cursor, use })
+      ? [...nested.path.map(({ node }) => node), nodeList(nested.next)].join(" › ")
+      : "",
+  );
   // Of all nodes of the step, those that ask or failed.
   const standing = useMemo(() => nodesThat(status, snapshot, live), [status, snapshot, live]);
   if (cursor.threadId === null || status === undefined) return null;
@@ -181,7 +187,8 @@ function RunStatusText() {
     );
   }
   const parts = [statusText(status)];
-  if (status === "paused" && thread && thread.next.length > 0)
+  if (status === "paused" && inside !== "") parts.push(t("debug.beforeNodes", { nodes: inside }));
+  else if (status === "paused" && thread && thread.next.length > 0)
     parts.push(t("debug.beforeNodes", { nodes: nodeList(thread.next) }));
   else if (status === "failed" || status === "asking") {
     const where = nodeList(standing.length > 0 ? standing : (thread?.next ?? []));
@@ -205,7 +212,7 @@ function RunStatusText() {
 }
 
 function nodesThat(
-  status: RunStatus | undefined,
+  status: ShownStatus | undefined,
   snapshot: SnapshotView | undefined,
   live: LiveThread | undefined,
 ): string[] {
@@ -259,6 +266,13 @@ function useRunCommands() {
         title: t("debug.command.stepInto"),
         run: () => void step("into"),
         enabled: () => hasGraph(),
+      },
+      {
+        id: "run.stepOut",
+        group,
+        title: t("debug.command.stepOut"),
+        run: () => void stepOut(),
+        enabled: () => standsInside(useNested.getState(), useSession.getState()),
       },
       {
         id: "run.stop",

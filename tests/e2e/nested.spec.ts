@@ -1,0 +1,82 @@
+/** A step into a nested graph is followed by the canvas; stepping out leads back. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, type Superstep } from "./superstep";
+
+const edges = (...names: string[]) =>
+  ["__start__", ...names].map((from, index) => ({ from, to: names[index] ?? "__end__" }));
+const put = (value: string) => ({ kind: "assign", config: { set: { note: `'${value}'` } } });
+const state = { note: { type: "string" } };
+
+async function openOuter(app: Superstep): Promise<void> {
+  const folder = join(app["data"], "graphs", "outer");
+  mkdirSync(folder, { recursive: true });
+  const write = (file: string, graph: object) =>
+    writeFileSync(join(folder, file), JSON.stringify({ format: "superstep/1", state, ...graph }));
+  write("deep.json", { name: "Deep", nodes: { leaf: put("leaf"), twig: put("twig") }, edges: edges("leaf", "twig") });
+  write("inner.json", {
+    name: "Inner",
+    nodes: { first: put("first"), down: { kind: "graph", config: { graph: "deep.json" } }, last: put("last") },
+    edges: edges("first", "down", "last"),
+  });
+  write("graph.json", {
+    name: "Outer",
+    nodes: { before: put("before"), nested: { kind: "graph", config: { graph: "inner.json" } }, after: put("after") },
+    edges: edges("before", "nested", "after"),
+    examples: [{ name: "one", input: { note: "one" } }],
+  });
+  await app.open();
+  await app.page.keyboard.press("Control+o");
+  await app.id("file-path").fill(join(folder, "graph.json"));
+  await app.page.keyboard.press("Enter");
+  await expect(app.id("canvas")).toBeVisible();
+  await app.id("use-debug").click();
+}
+
+test("the canvas goes into the nested graph with the run, and out again", async ({ app, page }) => {
+  await openOuter(app);
+  const inner = (name: string) => app.id(`nested-node-${name}`);
+  const where = app.id("nested-path");
+  const into = async () => {
+    await page.keyboard.press("F11");
+    await app.status("paused");
+  };
+  // From the start to the node that runs another graph.
+  await into();
+  await expect(app.node("before")).toHaveAttribute("data-state", "done");
+  await expect(app.node("nested")).toHaveAttribute("data-state", "next");
+  await expect(where).toHaveCount(0);
+
+  await into();
+  await expect(app.id("nested-canvas")).toBeVisible();
+  await expect(app.id("canvas")).toHaveCount(0);
+  await expect(where).toContainText("Outer");
+  await expect(where).toContainText("nested");
+  await expect(inner("first")).toHaveAttribute("data-state", "done");
+  await expect(inner("down")).toHaveAttribute("data-state", "next");
+  await expect(app.id("run-status")).toContainText("nested › down");
+  await app.picture("nested", ["light", "dark"]);
+
+  // The step of the graph that is looked at, not of the one around it.
+  await page.keyboard.press("F10");
+  await app.status("paused");
+  await expect(inner("leaf")).toHaveAttribute("data-state", "done");
+  await expect(inner("twig")).toHaveAttribute("data-state", "next");
+  await expect(where.locator("[aria-current]")).toHaveText("down");
+
+  // A level is looked at by its name; the run stays where it is.
+  await where.getByRole("button", { name: "nested" }).click();
+  await expect(inner("down")).toBeVisible();
+  await where.getByRole("button", { name: "Outer" }).click();
+  await expect(app.node("nested")).toBeVisible();
+  await where.getByRole("button", { name: "down" }).click();
+  await expect(inner("leaf")).toBeVisible();
+
+  await app.id("step-out").click();
+  await app.status("paused");
+  await expect(where).toHaveCount(0);
+  await expect(app.node("nested")).toHaveAttribute("data-state", "done");
+  await expect(app.node("after")).toHaveAttribute("data-state", "next");
+  await app.id("run").click();
+  await app.status("done");
+});

@@ -1,0 +1,20 @@
+/** Other names that the command palette finds commands by: what the guide, buttons and panels call them. */
+export const commandNames: Readonly<Record<string, readonly string[]>> = {
+  "debug.breakpoint": ["Breakpoint"],
+  "edit.addNode": ["Nodes", "Patterns"],
+  "graph.home": ["Examples", "Start screen", "Recent graphs"],
+  "graph.types": ["Types of the state"],
+  "graph.versions": ["Versions"],
+  "memory.open": ["Memory", "Long-term memory", "Store"],
+  "run.replay": ["Replay"],
+  "run.step": ["Step"],
+  "run.stepInto": ["Step into"],
+  "run.stepOut": ["Step out"],
+  "run.stop": ["Stop"],
+  "run.withInput": ["Models", "Input", "Samples"],
+  "settings.connections": ["Connections", "Keys"],
+  "settings.open": ["Python", "Theme"],
+  "settings.storage": ["Storage and memory"],
+  "storage.open": ["Size", "Clean up", "Check", "Database"],
+  "use.approve": ["Approve", "Inbox"],
+};
