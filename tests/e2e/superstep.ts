@@ -74,8 +74,8 @@ export class Superstep {
 
   /** Starts the server again where the page looks for it, with another token when that is said. */
   async startAgain(token?: string): Promise<void> {
-    const { port, searchParams } = new URL(this.server.url);
-    this.server = await Server.start(this.data, { port, token: token ?? searchParams.get("token") ?? "" });
+    const { port, hash } = new URL(this.server.url);
+    this.server = await Server.start(this.data, { port, token: token ?? new URLSearchParams(hash.slice(1)).get("token") ?? "" });
   }
 
   async openExample(id: string): Promise<void> {

@@ -492,7 +492,7 @@ Ctrl-C stops it; unsaved changes are kept for the next start.
 
 Examples:
   superstep serve
-  superstep serve --port 7878 --token secret
+  SUPERSTEP_TOKEN=secret superstep serve --port 7878
   superstep serve --data /tmp/trial")]
 pub(crate) struct ServeArgs {
     /// Port; 0 takes a free one
@@ -501,7 +501,8 @@ pub(crate) struct ServeArgs {
     /// The data folder [default: the user's]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
-    /// The token [default: a new one at each start]
+    /// The token [default: SUPERSTEP_TOKEN, or a new one at each start]. Every user of this machine can read what stands
+    /// here; the variable only you
     #[arg(long)]
     pub(crate) token: Option<String>,
     #[command(flatten)]

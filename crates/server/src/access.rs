@@ -2,18 +2,23 @@
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use superstep_workbench::wire::Problem;
 
+use crate::connections::Guest;
 use crate::{App, problem};
+
+/// The protocol of the event stream. Pages cannot give a socket a header, so the token comes beside it, as
+/// [`TOKEN_PROTOCOL`] and its bytes in hex.
+pub(crate) const PROTOCOL: &str = "superstep";
+const TOKEN_PROTOCOL: &str = "superstep.token.";
 
 /// The token, and the names under which we are reached.
 #[derive(Debug)]
 pub struct Access {
     token: String,
-    cookie: String,
     hosts: Vec<String>,
     origins: Vec<String>,
 }
@@ -35,8 +40,6 @@ impl Access {
         origins.extend(allowed_origins);
         Access {
             token: token.filter(|token| !token.is_empty()).unwrap_or_else(random),
-            // Cookies ignore the port; two servers on one machine must not overwrite each other's.
-            cookie: format!("superstep_{port}"),
             hosts,
             origins,
         }
@@ -58,26 +61,47 @@ impl Access {
             .get(header::AUTHORIZATION)
             .and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "))
             .is_some_and(|token| self.is_token(token.trim()));
-        bearer
-            || headers
-                .get_all(header::COOKIE)
-                .iter()
+        let socket = || {
+            let protocols = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
+            protocols
                 .filter_map(|value| value.to_str().ok())
-                .flat_map(|cookies| cookies.split(';'))
-                .filter_map(|cookie| cookie.trim().split_once('='))
-                .any(|(name, value)| name == self.cookie && self.is_token(value))
+                .flat_map(|protocols| protocols.split(','))
+                .filter_map(|protocol| text_of(protocol.trim().strip_prefix(TOKEN_PROTOCOL)?))
+                .any(|token| self.is_token(&token))
+        };
+        bearer || socket()
     }
 
     fn knows_host(&self, headers: &HeaderMap) -> bool {
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        let host = text(header::HOST).is_some_and(|host| self.hosts.iter().any(|known| known == host));
-        let origin = headers.get(header::ORIGIN).is_none()
-            || text(header::ORIGIN).is_some_and(|origin| self.origins.iter().any(|known| known == origin));
-        host && origin
+        // A header that is there twice is read differently by different programs.
+        let text = |name: HeaderName| {
+            let mut values = headers.get_all(name).iter();
+            let first = values.next()?;
+            Some(values.next().is_none().then(|| first.to_str().ok()).flatten())
+        };
+        let host = text(header::HOST).flatten();
+        let origin = text(header::ORIGIN);
+        host.is_some_and(|host| self.hosts.iter().any(|known| known == host))
+            && origin.is_none_or(|origin| {
+                origin.is_some_and(|origin| self.origins.iter().any(|known| known == origin))
+            })
     }
 }
 
-/// Refuses requests from other sites, and gives the cookie to whoever comes with the token in the address.
+/// The text whose bytes stand in hex.
+fn text_of(hex: &str) -> Option<String> {
+    let digits: Vec<u8> = (hex
+        .chars()
+        .map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())))
+    .collect::<Option<_>>()?;
+    let bytes = digits.chunks(2).map(|pair| match pair {
+        [high, low] => Some(high << 4 | low),
+        _ => None,
+    });
+    String::from_utf8(bytes.collect::<Option<_>>()?).ok()
+}
+
+/// Refuses requests from other sites.
 pub(crate) async fn check_origin(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
     if !app.access.knows_host(request.headers()) {
         return problem(
@@ -85,27 +109,15 @@ pub(crate) async fn check_origin(State(app): State<App>, request: Request<Body>,
                 .remedy("Open the address that the server printed, with 127.0.0.1 or localhost."),
         );
     }
-    if let Some((token, rest)) = token_in(request.uri()) {
-        if !app.access.is_token(&token) {
-            return problem(&wrong_token());
-        }
-        let cookie = format!(
-            "{}={}; Path=/; HttpOnly; SameSite=Strict",
-            app.access.cookie, app.access.token
-        );
-        // The token leaves the address bar and the history.
-        return (
-            StatusCode::SEE_OTHER,
-            [(header::LOCATION, rest), (header::SET_COOKIE, cookie)],
-        )
-            .into_response();
-    }
     next.run(request).await
 }
 
 /// Refuses whoever has no token.
 pub(crate) async fn require_token(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
     if app.access.has_token(request.headers()) {
+        if let Some(guest) = request.extensions().get::<Guest>() {
+            guest.admit();
+        }
         next.run(request).await
     } else {
         problem(&wrong_token())
@@ -117,31 +129,5 @@ fn wrong_token() -> Problem {
         "unauthorized",
         "This browser is not let in: the token is missing or is that of another server.",
     )
-    .remedy("Open the address that the server printed when it started.")
-}
-
-/// The token of `/?token=…` and the address without it.
-fn token_in(uri: &Uri) -> Option<(String, String)> {
-    let mut token = None;
-    let rest: Vec<&str> = uri
-        .query()?
-        .split('&')
-        .filter(|pair| match pair.strip_prefix("token=") {
-            Some(value) => {
-                token = Some(value.to_owned());
-                false
-            }
-            None => !pair.is_empty(),
-        })
-        .collect();
-    // One slash only: `//host` would lead to another site.
-    let path = format!("/{}", uri.path().trim_start_matches('/'));
-    Some((
-        token?,
-        if rest.is_empty() {
-            path
-        } else {
-            format!("{path}?{}", rest.join("&"))
-        },
-    ))
+    .remedy("Open the address that the server printed when it started, with what stands behind the #.")
 }

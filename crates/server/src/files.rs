@@ -80,7 +80,7 @@ pub(crate) async fn serve_file(State(app): State<App>, method: Method, uri: Uri)
                     (header::CONTENT_TYPE, content_type(&path)),
                     (header::CACHE_CONTROL, cache),
                 ];
-                return secured((headers, bytes).into_response());
+                return (headers, bytes).into_response();
             }
             Err(error)
                 if !matches!(
@@ -108,15 +108,21 @@ fn page(status: StatusCode, bytes: Vec<u8>) -> Response {
         (header::CACHE_CONTROL, "no-cache"),
         (header::CONTENT_SECURITY_POLICY, POLICY),
     ];
-    secured((status, headers, bytes).into_response())
+    (status, headers, bytes).into_response()
 }
 
-fn secured(mut response: Response) -> Response {
+/// Gives every answer what keeps a browser from making more of it than it is.
+pub(crate) async fn secured(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
     );
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static(
+            "default-src 'none'; frame-ancestors 'none'",
+        ));
     response
 }

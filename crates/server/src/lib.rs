@@ -1,11 +1,13 @@
 //! HTTP host of the workbench and of the built interface, for browsers, tests and remote machines.
 //!
 //! It carries bytes and decides who may come in; everything else is the workbench's. It listens on loopback only. The
-//! address that it prints has a token, which the first request turns into a cookie; every command and the event stream
-//! need that cookie or the token itself, and the `Host` and `Origin` of a request must be our own, so that neither a
-//! page from elsewhere nor a name that was pointed at 127.0.0.1 can use somebody's open workbench.
+//! address that it prints has a token behind the `#`, which no request holds: the page keeps it for its own origin and
+//! sends it with every command and with the event stream. There is no cookie, which browsers would show to every other
+//! port of this machine. The `Host` and `Origin` of a request must be our own, so that neither a page from elsewhere nor
+//! a name that was pointed at 127.0.0.1 can use somebody's open workbench.
 
 mod access;
+mod connections;
 mod files;
 
 use std::future::Future;
@@ -14,9 +16,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
-use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -28,8 +30,8 @@ pub use access::Access;
 
 /// The largest request; a graph of 100,000 nodes fits.
 const MAX_BODY: usize = 64 << 20;
-/// How long connections have to end when the server stops.
-const GRACE: Duration = Duration::from_secs(3);
+/// Longest time for the body of a request.
+const BODY_WITHIN: Duration = Duration::from_secs(30);
 
 /// How to serve.
 #[derive(Clone, Debug, Default)]
@@ -83,21 +85,17 @@ pub async fn serve(
     let served = Served {
         address,
         token: access.token().to_owned(),
-        url: format!("http://127.0.0.1:{}/?token={}", address.port(), access.token()),
+        url: format!("http://127.0.0.1:{}/#token={}", address.port(), access.token()),
     };
     let router = router(workbench.clone(), access, options.ui_dir.clone());
     ready(&served);
-    let (stopped, stopping) = tokio::sync::oneshot::channel::<()>();
-    let server = axum::serve(listener, router).with_graceful_shutdown(async move {
+    let stop = async move {
         stop.await;
         // Ends the event streams, which would otherwise keep their connections open for ever.
         workbench.shutdown().await;
-        let _ = stopped.send(());
-    });
-    tokio::select! {
-        done = server.into_future() => done.context("the server failed"),
-        () = async { let _ = stopping.await; tokio::time::sleep(GRACE).await; } => Ok(()),
-    }
+    };
+    connections::serve(listener, router, stop).await;
+    Ok(())
 }
 
 #[derive(Clone, Debug)]
@@ -123,7 +121,7 @@ pub fn router(workbench: Arc<Workbench>, access: Access, ui_dir: Option<PathBuf>
         .route("/healthz", get(|| async { "ok\n" }))
         .fallback(files::serve_file)
         .layer(middleware::from_fn_with_state(app.clone(), access::check_origin))
-        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::map_response(files::secured))
         .with_state(app)
 }
 
@@ -144,7 +142,36 @@ fn problem(problem: &Problem) -> Response {
     (status, JsonBody(problem)).into_response()
 }
 
-async fn rpc(State(app): State<App>, Path(command): Path<String>, body: Bytes) -> Response {
+/// The whole body of a request, which is neither endless nor slow without end.
+async fn body_of(body: Body) -> Result<Bytes, Response> {
+    let refused = |status: StatusCode, code: &str, message: String| {
+        let mut refusal = problem(&Problem::new(code, message));
+        *refusal.status_mut() = status;
+        refusal
+    };
+    match tokio::time::timeout(BODY_WITHIN, to_bytes(body, MAX_BODY)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) => Err(refused(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too-large",
+            format!(
+                "The request cannot be read, or is larger than {} MB: {error}.",
+                MAX_BODY >> 20
+            ),
+        )),
+        Err(_) => Err(refused(
+            StatusCode::REQUEST_TIMEOUT,
+            "too-slow",
+            format!("The request did not come within {} s.", BODY_WITHIN.as_secs()),
+        )),
+    }
+}
+
+async fn rpc(State(app): State<App>, Path(command): Path<String>, request: Request) -> Response {
+    let body = match body_of(request.into_body()).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal,
+    };
     let request = if body.is_empty() {
         Ok(Json::Null)
     } else {
@@ -168,6 +195,7 @@ async fn rpc(State(app): State<App>, Path(command): Path<String>, body: Bytes) -
 async fn events(State(app): State<App>, upgrade: WebSocketUpgrade) -> Response {
     // Listening begins before the handshake is answered: whoever has an open socket misses nothing.
     let subscription = app.workbench.subscribe();
+    let upgrade = upgrade.protocols([access::PROTOCOL]);
     upgrade.on_upgrade(move |socket| send_events(socket, subscription))
 }
 

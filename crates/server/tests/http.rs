@@ -117,40 +117,90 @@ async fn nobody_comes_in_without_the_token_or_from_elsewhere() {
 }
 
 #[tokio::test]
-async fn the_token_in_the_address_becomes_a_cookie() {
+async fn the_token_is_no_cookie_and_no_part_of_an_address() {
     let dir = tempfile::tempdir().unwrap();
     let app = app(dir.path()).await;
-    let (status, headers, _) = send(&app, get("/?token=wrong").body(Body::empty()).unwrap()).await;
-    assert_eq!(
-        (status, headers.get(header::SET_COOKIE)),
-        (StatusCode::UNAUTHORIZED, None)
-    );
-    let (status, headers, _) = send(
-        &app,
-        get("//evil.example/?a=1&token=right")
+    for address in ["/?token=right", "//evil.example/?token=right", "/"] {
+        let (status, headers, _) = send(&app, get(address).body(Body::empty()).unwrap()).await;
+        assert!(
+            !status.is_redirection() && headers.get(header::SET_COOKIE).is_none(),
+            "{address}"
+        );
+    }
+    // What another server on this machine could have been shown lets nobody in.
+    for cookie in ["superstep_7000=right", "token=right"] {
+        let request = Request::post("/rpc/app.info")
+            .header(header::HOST, "127.0.0.1:7000")
+            .header(header::COOKIE, cookie);
+        let (status, ..) = send(&app, request.body(Body::empty()).unwrap()).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{cookie}");
+    }
+    // Pages open the stream with the token as a protocol, in hex.
+    let events = |protocols: &str| {
+        get("/events")
+            .header(header::SEC_WEBSOCKET_PROTOCOL, protocols)
             .body(Body::empty())
-            .unwrap(),
-    )
-    .await;
-    assert_eq!(status, StatusCode::SEE_OTHER);
-    assert_eq!(
-        headers[header::LOCATION],
-        "/evil.example/?a=1",
-        "the token is gone and it stays on this site"
-    );
-    let cookie = headers[header::SET_COOKIE].to_str().unwrap();
-    assert!(
-        cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"),
-        "{cookie}"
-    );
-    let pair = cookie.split(';').next().unwrap();
-    let request = Request::post("/rpc/app.info")
-        .header(header::HOST, "127.0.0.1:7000")
-        .header(header::COOKIE, format!("other=1; {pair}"));
-    assert_eq!(
-        send(&app, request.body(Body::empty()).unwrap()).await.0,
-        StatusCode::OK
-    );
+            .unwrap()
+    };
+    let (status, ..) = send(&app, events("superstep, superstep.token.7269676874")).await;
+    assert_ne!(status, StatusCode::UNAUTHORIZED);
+    for wrong in [
+        "superstep",
+        "superstep.token.right",
+        "superstep.token.72696768",
+        "superstep.token.7",
+        "superstep.token.ffff",
+    ] {
+        let (status, ..) = send(&app, events(wrong)).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn a_header_that_comes_twice_is_refused_and_every_answer_is_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = app(dir.path()).await;
+    for name in [header::HOST, header::ORIGIN] {
+        let request = rpc("app.info", "{}");
+        let (mut parts, body) = request.into_parts();
+        let own = match name {
+            header::HOST => "localhost:7000",
+            _ => "http://localhost:7000",
+        };
+        parts.headers.insert(&name, own.parse().unwrap());
+        parts
+            .headers
+            .append(&name, "http://evil.example".parse().unwrap());
+        let (status, ..) = send(&app, Request::from_parts(parts, body)).await;
+        assert_eq!(status, StatusCode::FORBIDDEN, "{name}");
+    }
+    for request in [
+        rpc("app.info", "{}"),
+        rpc("no.such", "{}"),
+        get("/healthz").body(Body::empty()).unwrap(),
+        get("/none.js").body(Body::empty()).unwrap(),
+    ] {
+        let (_, headers, _) = send(&app, request).await;
+        assert_eq!(headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+        assert!(headers.contains_key(header::CONTENT_SECURITY_POLICY));
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_any_size_is_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = app(dir.path()).await;
+    for command in [
+        "thread.list",
+        "inbox.list",
+        "thread.checkpoints",
+        "storage.usage",
+        "store.list",
+    ] {
+        let body = json!({"limit": u32::MAX, "threadId": "none", "prefix": []}).to_string();
+        let (status, _, answer) = send(&app, rpc(command, &body)).await;
+        assert!(status.as_u16() < 500, "{command}: {answer}");
+    }
 }
 
 #[tokio::test]
@@ -244,6 +294,76 @@ async fn frame(socket: &mut TcpStream) -> String {
     }
 }
 
+/// A server on a socket, which stops when the sender is dropped.
+async fn served(dir: &Path) -> (std::net::SocketAddr, tokio::sync::oneshot::Sender<()>) {
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let (ready, is_ready) = tokio::sync::oneshot::channel();
+    let options = ServeOptions {
+        token: Some("right".into()),
+        ..ServeOptions::default()
+    };
+    let dir = dir.to_owned();
+    // On threads of its own: those of the test are busy asking.
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let ready = move |served: &superstep_server::Served| ready.send(served.address).unwrap();
+            serve(workbench(&dir).await, options, ready, async move {
+                drop(stopped.await)
+            })
+            .await
+        })
+    });
+    (is_ready.await.unwrap(), stop)
+}
+
+fn info(address: std::net::SocketAddr) -> String {
+    format!(
+        "POST /rpc/app.info HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer right\r\nConnection: close\r\n\
+         Content-Length: 2\r\n\r\n{{}}"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_that_say_nothing_keep_nobody_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let (address, _stop) = served(dir.path()).await;
+    let mut silent = Vec::new();
+    for at in 0..400 {
+        let mut socket = TcpStream::connect(address).await.unwrap();
+        if at % 2 == 0 {
+            socket
+                .write_all(b"POST /rpc/app.info HTTP/1.1\r\nHost: ")
+                .await
+                .unwrap();
+        }
+        silent.push(socket);
+    }
+    let asked = tokio::time::timeout(Duration::from_secs(10), over_socket(address, info(address)));
+    assert!(asked.await.unwrap().starts_with("HTTP/1.1 200"));
+    // Most of them were sent away; those that stay are few.
+    let mut open = 0;
+    for mut socket in silent {
+        let mut byte = [0];
+        let read = tokio::time::timeout(Duration::from_millis(2), socket.read(&mut byte));
+        open += usize::from(read.await.is_err());
+    }
+    assert!(open <= 128, "{open} stay");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_requests_at_once_are_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let (address, _stop) = served(dir.path()).await;
+    let asked: Vec<_> = (0..1000)
+        .map(|_| tokio::spawn(over_socket(address, info(address))))
+        .collect();
+    for asked in asked {
+        let answer = asked.await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_started_and_watched_over_a_socket_and_the_server_stops() {
     let dir = tempfile::tempdir().unwrap();
@@ -264,7 +384,7 @@ async fn a_run_is_started_and_watched_over_a_socket_and_the_server_stops() {
         },
     ));
     let served = is_ready.await.unwrap();
-    assert!(served.url.ends_with("/?token=right") && served.address.ip().is_loopback());
+    assert!(served.url.ends_with("/#token=right") && served.address.ip().is_loopback());
 
     let address = served.address;
     let mut events = TcpStream::connect(address).await.unwrap();

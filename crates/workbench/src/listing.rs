@@ -13,6 +13,14 @@ use crate::wire::{ListThreads, Problem, RunStatus, ThreadList, ThreadView};
 
 /// Threads of a page when nobody says how many.
 const PAGE: usize = 200;
+/// Largest page: one more is asked for with its `next`. Nothing is reserved by a number that came from outside.
+const LARGEST_PAGE: u32 = 5000;
+
+/// The entries of a page, of which a caller asked for some number or did not say.
+pub(crate) fn page_size(asked: Option<u32>, usual: usize) -> usize {
+    asked.map_or(usual, |asked| asked.clamp(1, LARGEST_PAGE) as usize)
+}
+
 /// Threads that are sifted at once.
 const SIFTED: usize = 500;
 
@@ -141,13 +149,10 @@ impl Workbench {
 
     pub(crate) async fn thread_list(self: &Arc<Self>, request: ListThreads) -> Result<ThreadList, Problem> {
         let wanted = self.wanted(&request)?;
-        let limit = match request.limit {
-            0 => PAGE,
-            limit => limit as usize,
-        };
+        let limit = page_size((request.limit > 0).then_some(request.limit), PAGE);
         let first = request.after.is_none();
         let mut after = request.after.as_deref().map(place).transpose()?;
-        let mut threads = Vec::with_capacity(limit);
+        let mut threads = Vec::new();
         let mut next = None;
         let mut total = 0;
         if first {

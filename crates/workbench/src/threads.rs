@@ -11,6 +11,7 @@ use superstep::{
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::ledger::{RunRow, ThreadRow};
+use crate::listing::page_size;
 use crate::models::chosen;
 use crate::runs::TITLE;
 use crate::values::first_text;
@@ -419,11 +420,7 @@ impl Workbench {
         self: &Arc<Self>,
         request: ListCheckpoints,
     ) -> Result<CheckpointList, Problem> {
-        let limit = if request.limit == 0 {
-            500
-        } else {
-            request.limit as usize
-        };
+        let limit = page_size((request.limit > 0).then_some(request.limit), 500);
         let query = ListQuery {
             thread: Some(request.thread_id.as_str().into()),
             ns: Some("".into()),

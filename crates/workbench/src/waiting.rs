@@ -18,6 +18,7 @@ use crate::documents::blocking;
 use crate::inbox::asked;
 use crate::ledger::ThreadRow;
 use crate::lineage::Lineage;
+use crate::listing::page_size;
 use crate::threads::problem;
 use crate::wire::{AppEvent, Inbox, ListInbox, Problem, Question, QuestionBranch};
 
@@ -84,7 +85,7 @@ fn storage(error: StorageError) -> Problem {
 
 impl Workbench {
     pub(crate) async fn inbox_list(self: &Arc<Self>, request: ListInbox) -> Result<Inbox, Problem> {
-        let limit = request.limit.map_or(PAGE, |limit| limit.max(1) as usize);
+        let limit = page_size(request.limit, PAGE);
         let query = WaitingQuery {
             thread: request.thread_id.as_deref().map(Into::into),
             after: request.after.as_deref().map(place).transpose()?,

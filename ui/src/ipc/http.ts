@@ -6,6 +6,7 @@ import type { EventBatch } from "./bindings/EventBatch";
 import type { Problem } from "./bindings/Problem";
 import type { Connection, Host } from "./host";
 import { RpcProblem } from "./problem";
+import { socketProtocols, takeToken } from "./token";
 
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 2000;
@@ -13,13 +14,25 @@ const LAST_RETRY_MS = 2000;
 export interface HttpOptions {
   readonly base?: string;
   readonly fetch?: typeof fetch;
-  readonly socket?: (url: string) => WebSocket;
+  readonly socket?: (url: string, protocols: string[]) => WebSocket;
 }
 
 export function httpHost(options: HttpOptions = {}): Host {
   const base = options.base ?? window.location.origin;
   const send = options.fetch ?? ((input, init) => fetch(input, init));
-  const connect = options.socket ?? ((url) => new WebSocket(url));
+  const connect = options.socket ?? ((url, protocols) => new WebSocket(url, protocols));
+  let token = takeToken();
+  // The address of another start of the server, opened in this tab, changes nothing but what stands behind its #;
+  // opened in another tab, it changes what is kept.
+  for (const change of ["hashchange", "storage"]) {
+    window.addEventListener(change, () => {
+      token = takeToken();
+    });
+  }
+  const headers = (): Record<string, string> => ({
+    "content-type": "application/json",
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+  });
   const watchers = new Set<(connection: Connection) => void>();
   let connection: Connection = "connecting";
   const setConnection = (next: Connection) => {
@@ -33,8 +46,8 @@ export function httpHost(options: HttpOptions = {}): Host {
     try {
       const { status } = await send(`${base}/rpc/app.info`, {
         method: "POST",
-        credentials: "same-origin",
-        headers: { "content-type": "application/json" },
+        credentials: "omit",
+        headers: headers(),
         body: "{}",
       });
       return status === 401 || status === 403 ? "refused" : "lost";
@@ -50,8 +63,8 @@ export function httpHost(options: HttpOptions = {}): Host {
       try {
         response = await send(`${base}/rpc/${command}`, {
           method: "POST",
-          credentials: "same-origin",
-          headers: { "content-type": "application/json" },
+          credentials: "omit",
+          headers: headers(),
           body: JSON.stringify(request ?? {}),
           ...(signal ? { signal } : {}),
         });
@@ -75,7 +88,7 @@ export function httpHost(options: HttpOptions = {}): Host {
       let ended = false;
       const open = () => {
         let heard = false;
-        socket = connect(`${base.replace(/^http/, "ws")}/events`);
+        socket = connect(`${base.replace(/^http/, "ws")}/events`, socketProtocols(token));
         socket.onopen = () => {
           heard = true;
           delay = FIRST_RETRY_MS;

@@ -35,7 +35,7 @@ pub(crate) async fn serve(args: ServeArgs) -> Result<(), Fault> {
     let options = ServeOptions {
         port: args.port,
         ui_dir,
-        token: args.token,
+        token: (args.token).or_else(|| std::env::var("SUPERSTEP_TOKEN").ok()),
         allowed_origins: args.origin,
     };
     let mut written = Ok(());

@@ -12,7 +12,9 @@ fn it_prints_its_address_answers_and_stops() {
     std::fs::create_dir(user.dir.path().join("ui")).unwrap();
     std::fs::write(user.dir.path().join("ui/index.html"), "<title>hello</title>").unwrap();
     let mut child = user
-        .command(&["serve", "--port", "0", "--token", "secret", "--ui", "ui"])
+        .command(&["serve", "--port", "0", "--ui", "ui"])
+        // On the command line every user of the machine could read it.
+        .env("SUPERSTEP_TOKEN", "secret")
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -21,7 +23,7 @@ fn it_prints_its_address_answers_and_stops() {
     let port: u16 = url
         .strip_prefix("http://127.0.0.1:")
         .unwrap()
-        .strip_suffix("/?token=secret")
+        .strip_suffix("/#token=secret")
         .unwrap()
         .parse()
         .unwrap();

@@ -92,7 +92,7 @@ pub struct ListInbox {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub after: Option<String>,
-    /// Waiting checkpoints of a page; absent means 100. A checkpoint may ask several questions.
+    /// Waiting checkpoints of a page; absent means 100, at most 5,000. A checkpoint may ask several questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,

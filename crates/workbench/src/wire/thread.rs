@@ -65,7 +65,7 @@ pub struct ListThreads {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub after: Option<String>,
-    /// At most so many; 0 means 200.
+    /// At most so many, and 5,000; 0 means 200.
     #[serde(default)]
     pub limit: u32,
 }
@@ -125,7 +125,7 @@ pub struct ListCheckpoints {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub before: Option<String>,
-    /// At most so many; 0 means 500.
+    /// At most so many, and 5,000; 0 means 500.
     #[serde(default)]
     pub limit: u32,
 }

@@ -13,6 +13,6 @@ threadId: string,
  */
 before?: string, 
 /**
- * At most so many; 0 means 500.
+ * At most so many, and 5,000; 0 means 500.
  */
 limit: number, };

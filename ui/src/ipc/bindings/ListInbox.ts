@@ -9,7 +9,7 @@ export type ListInbox = {
  */
 after?: string, 
 /**
- * Waiting checkpoints of a page; absent means 100. A checkpoint may ask several questions.
+ * Waiting checkpoints of a page; absent means 100, at most 5,000. A checkpoint may ask several questions.
  */
 limit?: number, 
 /**
