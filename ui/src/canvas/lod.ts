@@ -3,6 +3,7 @@
  * It reads the scene and the overlay and owns nothing; picking goes through the scene's R-tree.
  */
 import { readOverlay } from "../debugger/overlay";
+import { edgeKey } from "../debugger/overlay-model";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
 import type { Scene, Size, Viewport } from "./window";
 
@@ -106,6 +107,7 @@ export function drawOverview(
     }
     context.stroke();
     context.globalAlpha = 1;
+    drawTaken(context, scene, lines, viewport, paint);
   }
   const names = scene.nodesIn(area);
   const legible = names.length < 400;
@@ -127,11 +129,146 @@ export function drawOverview(
       context.lineWidth = selected.has(name) ? 2 : 1;
       context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
     }
+    const state = overlay.nodes.get(name)?.state;
+    if (state !== undefined)
+      drawMark(context, state, left, top, width, height, fill === null ? paint.text : paint.node);
+    context.lineWidth = 1;
     if (legible && rect.height > PILL_HEIGHT && width > 24) {
       // Above its block, where no state colour is behind it.
       context.fillStyle = paint.text;
       context.fillText(short(name, width), left, top - 3);
     }
+  }
+}
+
+/** The lines that were taken, stronger, at every zoom. */
+function drawTaken(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  lines: readonly { readonly from: string; readonly to: string; readonly lane: number | null }[],
+  { x, y, zoom }: Viewport,
+  paint: Paint,
+): void {
+  const { edges } = readOverlay();
+  context.strokeStyle = paint.text;
+  context.fillStyle = paint.text;
+  context.lineWidth = 2;
+  context.font = '600 10px "Inter Variable", sans-serif';
+  context.textBaseline = "bottom";
+  for (const { from, to, lane } of lines) {
+    const times = edges.get(edgeKey(from, to))?.times ?? 0;
+    const source = scene.rect(from);
+    const target = scene.rect(to);
+    if (times === 0 || !source || !target) continue;
+    const a = portOf(source, "out");
+    const b = portOf(target, "in");
+    context.beginPath();
+    context.moveTo(a.x * zoom + x, a.y * zoom + y);
+    if (lane !== null) {
+      context.lineTo((a.x + 20) * zoom + x, lane * zoom + y);
+      context.lineTo((b.x - 20) * zoom + x, lane * zoom + y);
+    }
+    context.lineTo(b.x * zoom + x, b.y * zoom + y);
+    context.stroke();
+    // In the middle of the line, where no name stands.
+    if (times > 1 && zoom > 0.15) {
+      const middle = lane ?? (a.y + b.y) / 2;
+      context.fillText(`×${times}`, ((a.x + b.x) / 2) * zoom + x - 6, middle * zoom + y - 3);
+    }
+  }
+}
+
+type Stroke = readonly (readonly [x: number, y: number])[];
+/** The marks of the states as strokes in a square of 1, so that no state is told by its colour alone. */
+export const MARKS: Readonly<Record<string, readonly Stroke[]>> = {
+  done: [
+    [
+      [0.15, 0.55],
+      [0.4, 0.8],
+      [0.85, 0.25],
+    ],
+  ],
+  failed: [
+    [
+      [0.2, 0.2],
+      [0.8, 0.8],
+    ],
+    [
+      [0.8, 0.2],
+      [0.2, 0.8],
+    ],
+  ],
+  asking: [
+    [
+      [0.28, 0.3],
+      [0.4, 0.15],
+      [0.62, 0.15],
+      [0.72, 0.32],
+      [0.5, 0.52],
+      [0.5, 0.66],
+    ],
+    [
+      [0.5, 0.84],
+      [0.5, 0.9],
+    ],
+  ],
+  running: [
+    [
+      [0.15, 0.2],
+      [0.45, 0.5],
+      [0.15, 0.8],
+    ],
+    [
+      [0.55, 0.2],
+      [0.85, 0.5],
+      [0.55, 0.8],
+    ],
+  ],
+  next: [
+    [
+      [0.3, 0.15],
+      [0.8, 0.5],
+      [0.3, 0.85],
+      [0.3, 0.15],
+    ],
+  ],
+  waiting: [
+    [
+      [0.35, 0.2],
+      [0.35, 0.8],
+    ],
+    [
+      [0.65, 0.2],
+      [0.65, 0.8],
+    ],
+  ],
+};
+/** Smaller than this a mark is only a smear. */
+const LEAST_MARK = 5;
+
+/** The mark of a state, as large as its block allows. */
+export function drawMark(
+  context: CanvasRenderingContext2D,
+  state: string,
+  left: number,
+  top: number,
+  width: number,
+  height: number,
+  colour = "#000",
+): void {
+  const size = Math.min(16, Math.min(width, height) * 0.8);
+  const strokes = MARKS[state];
+  if (strokes === undefined || size < LEAST_MARK) return;
+  context.strokeStyle = colour;
+  context.lineWidth = Math.max(1.25, size / 8);
+  for (const stroke of strokes) {
+    context.beginPath();
+    stroke.forEach(([x, y], index) => {
+      const at = [left + (width - size) / 2 + x * size, top + (height - size) / 2 + y * size] as const;
+      if (index === 0) context.moveTo(...at);
+      else context.lineTo(...at);
+    });
+    context.stroke();
   }
 }
 

@@ -227,6 +227,37 @@ describe("identities", () => {
     expect(moved.overlay.nodes.get("a")).toBe(first.nodes.get("a"));
   });
 
+  it.each([
+    ["a run that goes on with the step", 1, "done"],
+    ["a snapshot that was read before the task's end was told", 2, "running"],
+  ] as const)("counts a task once that %s tells of again", (_when, era, status) => {
+    const live = foldEvents(new Map(), [
+      { type: "run", run: { runId: "r2", threadId: "t", status: "running", startedAt: "" } },
+      { type: "taskStarted", threadId: "t", taskId: "tb", node: "b", step: 1, at: 0 },
+      {
+        type: "taskEnded",
+        threadId: "t",
+        taskId: "tb",
+        node: "b",
+        step: 1,
+        status: "done",
+        at: 1,
+        interrupts: [],
+        targets: [],
+        cached: false,
+      },
+    ] as AppEvent[]).get("t");
+    const result = { value: 1 } as unknown as NonNullable<TaskView["result"]>;
+    const overlay = computeOverlay({
+      snapshot: snapshot({ tasks: [task("tb", "b", { status, result })], visits: [{ node: "b", runs: 1 }] }),
+      snapshotEra: era === 1 ? 0 : 1,
+      ...(live && { live }),
+      now: true,
+      breakpoints: [],
+    });
+    expect(overlay.nodes.get("b")?.runs).toBe(1);
+  });
+
   it("counts a task once that the open step has finished: visits of now include it", () => {
     const overlay = computeOverlay({
       snapshot: snapshot({

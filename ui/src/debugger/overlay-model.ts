@@ -127,6 +127,11 @@ export function computeOverlay(moment: Moment): Overlay {
   const sameBranch = live !== undefined && moment.snapshotEra === live.era;
   // A snapshot of before this run may be of another branch: its open tasks say nothing once live ones are known.
   const trusted = !live || sameBranch || live.tasks.size === 0;
+  // A task with a result is among the visits of its snapshot, whether it is known yet to have ended or not, and also
+  // when a later run goes on with the same step.
+  const counted = new Set<string>();
+  for (const task of snapshot?.tasks ?? [])
+    if (task.status === "done" || task.result !== undefined) counted.add(task.id);
   const tasks = new Map<string, Task>();
   for (const task of trusted ? (snapshot?.tasks ?? []) : []) {
     tasks.set(task.id, {
@@ -137,7 +142,7 @@ export function computeOverlay(moment: Moment): Overlay {
       ...(task.millis !== undefined && { millis: task.millis }),
       ...(task.error !== undefined && { error: task.error }),
       targets: task.targets,
-      counted: task.status === "done",
+      counted: counted.has(task.id),
     });
   }
   for (const task of live?.tasks.values() ?? []) {
@@ -151,7 +156,7 @@ export function computeOverlay(moment: Moment): Overlay {
         task.endedAt !== undefined && { millis: Math.max(0, task.endedAt - task.startedAt) }),
       ...(task.error !== undefined && { error: task.error }),
       targets: task.targets,
-      counted: tasks.get(task.id)?.counted ?? false,
+      counted: counted.has(task.id),
     });
   }
 

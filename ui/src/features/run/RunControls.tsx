@@ -191,7 +191,7 @@ function RunStatusText() {
   else if (status === "paused" && thread && thread.next.length > 0)
     parts.push(t("debug.beforeNodes", { nodes: nodeList(thread.next) }));
   else if (status === "failed" || status === "asking") {
-    const where = nodeList(standing.length > 0 ? standing : (thread?.next ?? []));
+    const where = nodeList(standing.length > 0 ? standing : onlyOne(thread?.next));
     if (where) parts.push(t("debug.inNodes", { nodes: where }));
   } else if (running) parts.push(t("debug.stepN", { n: step }));
   if (running && live?.run) parts.push(elapsed(now - Date.parse(live.run.startedAt)));
@@ -210,6 +210,9 @@ function RunStatusText() {
     </span>
   );
 }
+
+/** Which of several nodes asks or failed is not known before the snapshot is here. */
+const onlyOne = (next: readonly string[] = []): readonly string[] => (next.length === 1 ? next : []);
 
 function nodesThat(
   status: ShownStatus | undefined,

@@ -1,0 +1,70 @@
+/** A step with several tasks: what is said of each is what it did, also while the step is open and after a kill. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, type Superstep } from "./superstep";
+
+const desk = {
+  format: "superstep/1",
+  name: "Three at once",
+  state: { a: { type: "string" }, b: { type: "string" }, paid: { type: "string" } },
+  nodes: {
+    fast: { kind: "assign", config: { set: { a: "'fast'" } } },
+    slow: { kind: "delay", config: { seconds: "4" } },
+    pay: { kind: "ask", config: { question: "Pay?", into: "paid" } },
+  },
+  edges: ["fast", "slow", "pay"].flatMap((node) => [
+    { from: "__start__", to: node },
+    { from: node, to: "__end__" },
+  ]),
+  examples: [{ name: "one", input: { b: "one" } }],
+};
+
+async function openDesk(app: Superstep): Promise<void> {
+  const folder = join(app["data"], "graphs", "three");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "graph.json"), JSON.stringify(desk));
+  await app.open();
+  await app.page.keyboard.press("Control+o");
+  await app.id("file-path").fill(join(folder, "graph.json"));
+  await app.page.keyboard.press("Enter");
+  await expect(app.id("canvas")).toBeVisible();
+  await app.id("use-debug").click();
+}
+
+test("counts and status say what ran, in an open step and after a kill", async ({ app, page }) => {
+  const counts: string[] = [];
+  await openDesk(app);
+  // Every count that ever stands on a card, however short.
+  await page.exposeFunction("counted", (text: string) => counts.push(text));
+  await page.evaluate(() => {
+    const look = () => {
+      for (const count of document.querySelectorAll(".card-counts b"))
+        void (window as unknown as { counted: (text: string) => void }).counted(
+          `${count.closest(".card")?.getAttribute("data-testid") ?? ""} ${count.textContent ?? ""}`,
+        );
+    };
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  await app.id("run").click();
+  await app.status("running");
+  await expect(app.node("fast")).toHaveAttribute("data-state", "done");
+  await app.kill();
+  await app.startAgain();
+  // The question is kept; what else was cut off is gone on with by hand when nothing else has done it.
+  await expect(app.id("run-status")).toHaveAttribute("data-status", /stopped|asking/);
+  if ((await app.id("run").getAttribute("data-action")) === "continue") await app.id("run").click();
+  await app.status("asking");
+  await expect(app.id("run-status")).toContainText("in pay");
+  await expect(app.id("run-status")).not.toContainText("slow");
+  await expect(app.id("run-status")).not.toContainText("fast");
+  await expect(app.node("fast")).toHaveAttribute("data-state", "done");
+  expect(counts, "every node ran once").toEqual([]);
+
+  await page.reload();
+  await app.id("use-debug").click();
+  await app.id("thread").first().click();
+  await app.status("asking");
+  await expect(app.id("run-status")).toContainText("in pay");
+  await expect(app.id("run-status")).not.toContainText("slow");
+  await expect(page.locator(".card-counts b")).toHaveCount(0);
+});
