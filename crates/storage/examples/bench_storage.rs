@@ -133,6 +133,7 @@ fn small_steps(first: u64, steps: u64) -> Vec<(Vec<TaskWrites>, Put)> {
 
 fn commit(writes: Vec<TaskWrites>, put: Put) -> Commit {
     Commit {
+        claim: None,
         thread: "bench".into(),
         ns: "".into(),
         writes,
@@ -245,6 +246,7 @@ async fn crowd(folder: &Path) {
             for (writes, put) in steps {
                 let thread = format!("thread {n}").as_str().into();
                 let commit = Commit {
+                    claim: None,
                     thread,
                     ..commit(writes, put)
                 };
@@ -620,6 +622,7 @@ async fn threads(folder: &Path) {
     let made = (0..THREADS).map(|n| {
         let put = Draft::root(id(n)).set("messages", vec![json!(text)]).put();
         saver.commit(Commit {
+            claim: None,
             thread: format!("customer {n}").into(),
             ns: "".into(),
             writes: Vec::new(),
@@ -733,6 +736,7 @@ async fn waiting(folder: &Path) {
                 }],
             };
             let first = Commit {
+                claim: None,
                 thread: thread.as_str().into(),
                 ns: "".into(),
                 writes: Vec::new(),
@@ -741,6 +745,7 @@ async fn waiting(folder: &Path) {
             saver.commit(first).await.unwrap();
             let began = Instant::now();
             let second = Commit {
+                claim: None,
                 thread: thread.as_str().into(),
                 ns: "".into(),
                 writes: vec![write],

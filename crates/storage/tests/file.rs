@@ -449,6 +449,7 @@ async fn pruning_makes_the_file_smaller_and_says_by_how_much() {
         }],
     };
     let commit = Commit {
+        claim: None,
         thread: "t".into(),
         ns: "".into(),
         writes: vec![task],

@@ -33,6 +33,7 @@ async fn writes(
         writes: writes.collect(),
     };
     let commit = Commit {
+        claim: None,
         thread: "talk".into(),
         ns: "".into(),
         writes: vec![task],
@@ -531,7 +532,7 @@ async fn a_redis_of_the_first_schema_reads_as_it_did_and_goes_on() {
 
 /// What schema 6 added to a SQLite file.
 const WITHOUT_WAITING: &str = "DROP TRIGGER writes_ask; DROP TRIGGER writes_ask_again; DROP TRIGGER writes_ask_no_more;
-    DROP TRIGGER writes_gone; DROP TABLE waiting; ALTER TABLE epochs DROP COLUMN asked; PRAGMA user_version = 5";
+    DROP TRIGGER writes_gone; DROP TABLE waiting; DROP TABLE claims; ALTER TABLE epochs DROP COLUMN asked; PRAGMA user_version = 5";
 
 /// Threads whose questions were answered, left behind by a new input, or left on another branch.
 async fn questions(saver: &dyn Checkpointer) {
@@ -554,6 +555,7 @@ async fn questions(saver: &dyn Checkpointer) {
             writes: writes.collect(),
         };
         let commit = Commit {
+            claim: None,
             thread: thread.into(),
             ns: ns.into(),
             writes: vec![task],

@@ -170,6 +170,7 @@ async fn pruning_leaves_nothing_behind_and_says_what_goes() {
         }],
     };
     let commit = Commit {
+        claim: None,
         thread: "t".into(),
         ns: "".into(),
         writes: vec![task],
@@ -255,6 +256,7 @@ async fn a_long_thread_is_pruned_in_rounds_while_others_are_served() {
             let put = draft.put();
             last = put.checkpoint.clone();
             group.push(Commit {
+                claim: None,
                 thread: "t".into(),
                 ns: "".into(),
                 writes: vec![],

@@ -25,6 +25,7 @@ fn writes(of: &Checkpoint, task: &str, channel: &str, value: Value) -> TaskWrite
 
 fn commit(thread: &str, writes: Vec<TaskWrites>) -> Commit {
     Commit {
+        claim: None,
         thread: thread.into(),
         ns: "".into(),
         writes,
@@ -93,6 +94,7 @@ async fn race(programs: [Arc<dyn Checkpointer>; 2], rounds: u64) {
                         Draft::after(&cp, id(n)).set("x", n).put()
                     });
                     let commit = Commit {
+                        claim: None,
                         put,
                         ..commit(&thread, vec![writes(&cp, task, channel, json!(step))])
                     };

@@ -190,6 +190,7 @@ impl Writer {
                 }
             }
             commits.push(Commit {
+                claim: None,
                 thread: to.clone(),
                 ns: tuple.ns,
                 writes,
@@ -313,6 +314,7 @@ impl Writer {
             }
             if !writes.is_empty() {
                 let commit = Commit {
+                    claim: None,
                     thread: thread.clone(),
                     ns: "".into(),
                     writes,

@@ -165,6 +165,7 @@ impl Writer {
             ns,
             writes,
             put,
+            claim: _,
         } = commit;
         if writes.is_empty() && put.is_none() {
             return Ok(());

@@ -21,6 +21,7 @@ impl Writer {
             ns,
             writes,
             put,
+            claim: _,
         } = commit;
         let words = |word: &str| word.as_bytes().to_vec();
         let mut arguments = vec![words(ns)];
