@@ -254,6 +254,11 @@ impl MemorySaver {
         Self::default()
     }
 
+    /// The newest root checkpoint of a thread.
+    pub fn newest(&self, thread: &ThreadId) -> Option<CheckpointId> {
+        newest(self.read().threads.get(thread))
+    }
+
     fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }

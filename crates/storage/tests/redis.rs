@@ -61,6 +61,17 @@ async fn the_suite() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claims() {
+    let Some(server) = Redis::start() else { return };
+    let prefixes = Prefixes::new(&server);
+    let report =
+        conformance::run_claims(async || Arc::new(open(&prefixes.url()).await) as Arc<dyn Checkpointer>);
+    let report = report.await;
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 20, "the suite has shrunk: {report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_suite_with_two_programs() {
     let Some(server) = Redis::start() else { return };
     let prefixes = Prefixes::new(&server);

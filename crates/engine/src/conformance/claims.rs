@@ -9,8 +9,8 @@ use super::{Mismatch, Outcome, same, suite};
 use crate::checkpoint::{Checkpoint, Checkpointer, Commit, StorageError};
 use crate::claim::{ClaimRequest, ClaimUse, ClaimView, Holder, Take, TakeOver};
 use crate::ids::{CheckpointId, ClaimId};
-use crate::upkeep::{Keep, Pruning};
 use crate::json;
+use crate::upkeep::{Keep, Pruning};
 
 suite! {
     "claims: the first commit takes the claim" => takes,
