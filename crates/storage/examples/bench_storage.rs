@@ -8,6 +8,9 @@
 #[path = "../../engine/examples/workloads/mod.rs"]
 mod workloads;
 
+#[path = "bench/claims.rs"]
+mod bench_claims;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,6 +68,9 @@ fn main() {
         }
         if runs("crowd") {
             crowd(folder.path()).await;
+        }
+        if runs("claims") {
+            bench_claims::claims(folder.path()).await;
         }
         if runs("wide") {
             wide(folder.path()).await;
