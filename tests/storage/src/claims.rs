@@ -19,6 +19,8 @@ use crate::random::Random;
 const LENGTH: Duration = Duration::from_millis(600);
 /// How long a process may take to say something.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a step takes.
+const STEP: Duration = Duration::from_millis(20);
 /// Steps of a run that is frozen: more than it comes to.
 const MANY: u64 = 100_000;
 
@@ -37,9 +39,10 @@ pub struct Report {
 /// Freezes a process that runs a thread, lets another take its place, and thaws it.
 pub async fn freeze(place: &Place, program: &PathBuf, rounds: u64, seed: u64) -> Result<Report, Failed> {
     let mut random = Random::new(seed);
-    let mut report = Report::default();
+    let (mut report, mut threads) = (Report::default(), 0);
     while report.rounds < rounds {
-        let thread = format!("frozen {}", report.rounds);
+        threads += 1;
+        let thread = format!("frozen {threads}");
         let (mut one, mut two) = (
             Runner::start(place, program, "one")?,
             Runner::start(place, program, "two")?,
@@ -48,13 +51,13 @@ pub async fn freeze(place: &Place, program: &PathBuf, rounds: u64, seed: u64) ->
         for _ in 0..2 + random.below(6) {
             one.expect("step")?;
         }
-        std::thread::sleep(Duration::from_micros(random.below(5000)));
+        std::thread::sleep(STEP.mul_f64(random.below(120) as f64 / 100.0));
         one.signal("STOP")?;
         std::thread::sleep(3 * LENGTH);
         two.send(&format!("run 20 {thread}"))?;
         let outcome = two.outcome()?;
         if outcome.contains("Another program is writing") {
-            // It was frozen while it had the file; nobody can write then.
+            // It was frozen while it had the file: nobody can write then, and nobody takes its place.
             one.signal("CONT")?;
             continue;
         }
@@ -226,8 +229,8 @@ fn say(line: &str) {
 fn graph(saver: std::sync::Arc<dyn Checkpointer>) -> Result<Graph, Failed> {
     let number = |state: &Value, key: &str| state.get(key).and_then(Value::as_i64).unwrap_or(0);
     let work = move |_: NodeContext, state: Value| async move {
-        tokio::time::sleep(Duration::from_millis(5)).await;
         say("step");
+        tokio::time::sleep(STEP).await;
         Ok(NodeOutput::update([("n", number(&state, "n") + 1)]))
     };
     let asks = |context: NodeContext, _: Value| async move {
