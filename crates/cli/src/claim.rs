@@ -7,9 +7,13 @@ use crate::place::{Store, data_dir};
 
 const PROGRAM: &str = "the superstep command";
 
-/// Says that this process uses the data folder, where there is one: a claim of a process that died keeps nobody waiting.
+/// Says that this process is alive: a claim of one that died keeps nobody waiting. It says so in the data folder, or among
+/// temporary files where there is none: a command on another database makes none.
 pub(crate) fn presence() -> Option<Instance> {
-    Instance::enter(&data_dir().ok()?).ok()
+    let data = data_dir().ok().filter(|dir| dir.is_dir());
+    let user = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
+    let temporary = || std::env::temp_dir().join(format!("superstep-{}", user.unwrap_or_default()));
+    Instance::enter(&data.unwrap_or_else(temporary)).ok()
 }
 
 /// A request to run, edit or delete a thread as its only runner.

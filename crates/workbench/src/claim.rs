@@ -50,3 +50,43 @@ impl Workbench {
         self.instance.claim(&*self.saver(), &thread.into(), program).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use superstep::{ClaimUse, Commit, MemorySaver};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_claim_of_a_process_that_died_is_taken_over_and_no_other() {
+        let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let one = Instance::enter(dir.path()).unwrap();
+        let two = Instance::enter(dir.path()).unwrap();
+        let stranger = Instance::enter(elsewhere.path()).unwrap();
+        let (saver, thread) = (MemorySaver::new(), ThreadId::from("t"));
+        let shown = ClaimUse {
+            ends: false,
+            ..one.claim(&saver, &thread, "one").await.change()
+        };
+        let commit = Commit {
+            thread: thread.clone(),
+            ns: "".into(),
+            writes: Vec::new(),
+            put: None,
+            claim: Some(shown.clone()),
+        };
+        saver.commit(commit).await.unwrap();
+        let asked = two.claim(&saver, &thread, "two").await;
+        assert_eq!(asked.take_over, TakeOver::Never, "the holder is alive");
+        assert!(asked.holder.name.starts_with("two"), "{:?}", asked.holder);
+        drop(one);
+        let asked = two.claim(&saver, &thread, "two").await;
+        assert_eq!(asked.take_over, TakeOver::Only(shown.claim));
+        let asked = stranger.claim(&saver, &thread, "three").await;
+        assert_eq!(
+            asked.take_over,
+            TakeOver::Never,
+            "another folder cannot know that it is dead"
+        );
+    }
+}
