@@ -206,6 +206,9 @@ pub(crate) struct Running {
     /// nothing is begun that would]
     #[arg(long, value_name = "WHAT")]
     pub(crate) effects: Option<Effects>,
+    /// Take the thread over from a program that runs it; its run ends
+    #[arg(long)]
+    pub(crate) take_over: bool,
 }
 
 /// What happens with effects that were done already.
@@ -431,6 +434,9 @@ pub(crate) struct UpdateArgs {
     /// Graph file, when the thread's own is not there any more
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
+    /// Take the thread over from a program that runs it; its run ends
+    #[arg(long)]
+    pub(crate) take_over: bool,
     #[command(flatten)]
     pub(crate) db: Db,
     /// Print JSON
@@ -452,6 +458,9 @@ pub(crate) struct DeleteArgs {
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Take the threads over from programs that run them; their runs end
+    #[arg(long)]
+    pub(crate) take_over: bool,
     #[command(flatten)]
     pub(crate) db: Db,
 }

@@ -5,6 +5,7 @@
 //! that output can be piped. The exit code says how it ended; see [`fault`].
 
 mod args;
+mod claim;
 mod commands;
 mod fault;
 mod graph;

@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use crate::claim::{ClaimRow, ClaimUse, ClaimView, Coordination, Holder};
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::names::NameMap;
 use crate::progress::Progress;
@@ -257,6 +258,8 @@ pub struct Commit {
     pub writes: Vec<TaskWrites>,
     /// A new checkpoint.
     pub put: Option<Put>,
+    /// The claim of the run that commits. A commit with nothing else in it takes, prolongs or ends a claim.
+    pub claim: Option<ClaimUse>,
 }
 
 /// A pending write as read back.
@@ -384,6 +387,26 @@ pub enum StorageError {
         /// Highest version this build knows.
         supported: i64,
     },
+    /// Another run holds the thread. Nothing was stored.
+    #[error(
+        "{} is running thread {thread}. Wait until its run has ended, stop it there, or take the thread over: its run \
+         ends then",
+        .held.holder.name
+    )]
+    Busy {
+        /// The thread.
+        thread: ThreadId,
+        /// The claim of that run.
+        held: Box<ClaimView>,
+    },
+    /// The commit's claim is not the thread's any more, or the thread has gone on since it was read. Nothing was stored.
+    #[error("{}", superseded(.thread, .by.as_deref()))]
+    Superseded {
+        /// The thread.
+        thread: ThreadId,
+        /// Who claimed the thread since; nothing when its claim ended or the thread was deleted.
+        by: Option<Box<Holder>>,
+    },
     /// Whoever asked for it wanted it to stop.
     #[error("it was stopped; what was not done yet is as it was")]
     Stopped,
@@ -392,7 +415,33 @@ pub enum StorageError {
     Unsupported(&'static str),
 }
 
+fn superseded(thread: &ThreadId, by: Option<&Holder>) -> String {
+    let what = match by {
+        Some(by) => format!("{} went on with thread {thread}", by.name),
+        None => format!("Thread {thread} was deleted or has gone on"),
+    };
+    format!(
+        "{what} since this run read it. Nothing more of this run is stored: look at the thread and start again"
+    )
+}
+
 impl StorageError {
+    /// The refusal of a newcomer while another run holds the thread.
+    pub fn busy(thread: &ThreadId, held: ClaimView) -> Self {
+        Self::Busy {
+            thread: thread.clone(),
+            held: Box::new(held),
+        }
+    }
+
+    /// The refusal of a claim that is not the thread's; `row` is the claim that is.
+    pub fn superseded(thread: &ThreadId, row: Option<&ClaimRow>) -> Self {
+        Self::Superseded {
+            thread: thread.clone(),
+            by: row.map(|row| Box::new(row.holder.clone())),
+        }
+    }
+
     /// The refusal of writes whose checkpoint is not stored.
     pub fn orphan(thread: &ThreadId, writes: &TaskWrites) -> Self {
         Self::Backend {
@@ -517,6 +566,11 @@ pub trait Checkpointer: Debug + Send + Sync {
     ) -> Result<Vec<PendingWrite>, StorageError> {
         let found = self.get(thread, ns, Some(id)).await?;
         Ok(found.map(|tuple| tuple.pending_writes).unwrap_or_default())
+    }
+    /// What several programs on one database know of each other, where the backend offers it. Runs on a backend that does
+    /// not have no claims.
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        None
     }
     /// Removes a thread with everything in it; a missing one is no error.
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError>;

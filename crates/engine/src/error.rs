@@ -241,6 +241,8 @@ impl RunError {
             RunError::TimedOut { .. } => "timed-out",
             RunError::ParentCommand { .. } => "no-parent-graph",
             RunError::Drained { .. } => "drained",
+            RunError::Storage(StorageError::Busy { .. }) => "thread-busy",
+            RunError::Storage(StorageError::Superseded { .. }) => "superseded",
             RunError::Storage(_) => "storage",
             RunError::Effect { .. } => "effect-done",
             RunError::NotPersistent { .. } => "not-persistent",

@@ -49,6 +49,18 @@ text_id! {
     InterruptId
 }
 
+text_id! {
+    /// A claim of a run on its thread; another one for each run.
+    ClaimId
+}
+
+impl ClaimId {
+    /// A new one.
+    pub fn random() -> Self {
+        Self(uuid::Uuid::new_v4().simple().to_string().into())
+    }
+}
+
 impl TaskId {
     /// The owner of writes that come from an input command rather than from a task.
     pub fn null() -> Self {

@@ -8,6 +8,8 @@ mod cache;
 mod call;
 mod channel;
 mod checkpoint;
+mod claim;
+mod claimed;
 mod clock;
 mod compile;
 mod compiled;
@@ -68,6 +70,10 @@ pub use call::{TaskFn, TaskHandle};
 pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed, ReducerFn, overwrite};
 pub use checkpoint::reserved::{END, START};
 pub use checkpoint::*;
+pub use claim::{
+    CLAIM_LENGTH, ClaimRequest, ClaimRow, ClaimUse, ClaimView, Claims, Coordination, Holder, Take, TakeOver,
+    delete_thread,
+};
 pub use clock::{Clock, SystemClock, iso8601};
 pub use compiled::Graph;
 pub use context::{NodeContext, TaskInfo};
@@ -80,7 +86,7 @@ pub use error::{
 };
 pub use graph::{Branch, StateGraph};
 pub use handler::{ErrorHandler, NodeFailed};
-pub use ids::{CheckpointId, CheckpointIds, InterruptId, Name, TaskId, ThreadId};
+pub use ids::{CheckpointId, CheckpointIds, ClaimId, InterruptId, Name, TaskId, ThreadId};
 pub use lifecycle::{Lifecycle, LifecycleEvent, LifecycleStatus};
 pub use limits::Limits;
 pub use memory::MemorySaver;

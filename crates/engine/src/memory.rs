@@ -15,6 +15,7 @@ use crate::checkpoint::{
     Checkpoint, CheckpointHead, CheckpointTuple, Checkpointer, Commit, ListQuery, PendingWrite, StorageError,
     TaskStatus, TaskWrites, Waiting, WaitingQuery, Write, reserved,
 };
+use crate::claim::{ClaimRequest, ClaimView, Claims, Coordination};
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::node::BoxFuture;
 use crate::progress::Progress;
@@ -34,6 +35,7 @@ pub struct MemorySaver {
 struct State {
     threads: BTreeMap<ThreadId, Thread>,
     waiting: Asking,
+    claims: Claims,
 }
 
 /// Checkpoints of outermost graphs whose questions wait, with how many of their tasks ask.
@@ -252,6 +254,11 @@ impl MemorySaver {
         Self::default()
     }
 
+    /// The newest root checkpoint of a thread.
+    pub fn newest(&self, thread: &ThreadId) -> Option<CheckpointId> {
+        newest(self.read().threads.get(thread))
+    }
+
     fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -304,14 +311,30 @@ fn summary(thread: &ThreadId, spaces: &Thread) -> Option<ThreadSummary> {
     })
 }
 
+/// The newest root checkpoint of a thread.
+fn newest(spaces: Option<&Thread>) -> Option<CheckpointId> {
+    let root = spaces?.get("")?;
+    Some(root.newest()?.checkpoint.id.clone())
+}
+
 fn apply(state: &mut State, commit: Commit) -> Result<(), StorageError> {
-    let State { threads, waiting } = state;
+    let State {
+        threads,
+        waiting,
+        claims,
+    } = state;
     let Commit {
         thread,
         ns,
         writes,
         put,
+        claim,
     } = commit;
+    let claimed = match &claim {
+        Some(shown) => claims.compare(&thread, shown, || newest(threads.get(&thread)))?,
+        None => None,
+    };
+    let claimed = claimed.map(|row| (row, threads.contains_key(&thread)));
     let new_id = put.as_ref().map(|put| &put.checkpoint.id);
     let mut space = threads.get_mut(&thread).and_then(|spaces| spaces.get_mut(&ns));
     for task in &writes {
@@ -322,6 +345,9 @@ fn apply(state: &mut State, commit: Commit) -> Result<(), StorageError> {
         if !known {
             return Err(StorageError::orphan(&thread, task));
         }
+    }
+    if let Some((row, is_stored)) = claimed {
+        claims.set(&thread, row, is_stored || put.is_some());
     }
     if put.is_none() && writes.is_empty() {
         return Ok(());
@@ -355,6 +381,26 @@ fn apply(state: &mut State, commit: Commit) -> Result<(), StorageError> {
         }
     }
     Ok(())
+}
+
+fn delete(state: &mut State, thread: &ThreadId) {
+    state.threads.remove(thread);
+    state.waiting.renew(thread, None);
+    state.claims.forget(thread);
+}
+
+#[async_trait]
+impl Coordination for MemorySaver {
+    async fn claims(&self, threads: &[ThreadId]) -> Result<HashMap<ThreadId, ClaimView>, StorageError> {
+        Ok(self.read().claims.views(threads))
+    }
+
+    async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
+        let mut state = self.write();
+        state.claims.compare(thread, &by.change(), || None)?;
+        delete(&mut state, thread);
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -423,7 +469,7 @@ impl Checkpointer for MemorySaver {
     }
 
     async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        let State { threads, waiting } = &*self.read();
+        let State { threads, waiting, .. } = &*self.read();
         let begin = match &query.after {
             Some(after) => Bound::Excluded(after),
             None => Bound::Unbounded,
@@ -462,15 +508,17 @@ impl Checkpointer for MemorySaver {
         Ok(stored.map(Stored::pending_writes).unwrap_or_default())
     }
 
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        Some(self)
+    }
+
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
-        let mut state = self.write();
-        state.threads.remove(thread);
-        state.waiting.renew(thread, None);
+        delete(&mut self.write(), thread);
         Ok(())
     }
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
-        let State { threads, waiting } = &mut *self.write();
+        let State { threads, waiting, .. } = &mut *self.write();
         if from == to {
             return Ok(());
         }
@@ -493,6 +541,7 @@ impl Checkpointer for MemorySaver {
         let State {
             threads: all,
             waiting,
+            claims,
         } = &mut *self.write();
         let mut removal = Removal::default();
         let named = |thread: &ThreadId| match &pruning.scope {
@@ -500,6 +549,10 @@ impl Checkpointer for MemorySaver {
             Scope::Runs(_) => true,
         };
         for (thread, spaces) in all.iter_mut().filter(|(thread, _)| named(thread)) {
+            if claims.is_live(thread) {
+                removal.skipped.push(thread.clone());
+                continue;
+            }
             let mut left = false;
             for (ns, space) in &mut *spaces {
                 let links: Vec<Link<'_>> = space
@@ -527,8 +580,11 @@ impl Checkpointer for MemorySaver {
             }
             removal.threads += u64::from(!left);
         }
-        all.retain(|_, spaces| {
+        all.retain(|thread, spaces| {
             spaces.retain(|_, space| !space.0.is_empty());
+            if spaces.is_empty() {
+                claims.forget(thread);
+            }
             !spaces.is_empty()
         });
         Ok(removal)

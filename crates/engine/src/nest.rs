@@ -11,6 +11,7 @@ use crate::call::Call;
 use tokio::sync::mpsc;
 
 use crate::checkpoint::{CheckpointTuple, Checkpointer, ListQuery, StorageError};
+use crate::claimed::RunClaim;
 use crate::clock::Clock;
 use crate::compiled::Graph;
 use crate::context::NodeContext;
@@ -59,6 +60,8 @@ pub(crate) struct Shared {
     pub(crate) emitter: Emitter,
     /// The checkpointer that nested graphs inherit.
     pub(crate) saver: Option<Arc<dyn Checkpointer>>,
+    /// The run's claim on its thread, where the checkpointer is the outermost graph's.
+    pub(crate) claim: Option<Arc<RunClaim>>,
     /// The store that nested graphs inherit.
     pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -101,12 +104,20 @@ impl Shared {
     /// Of an outermost graph.
     pub(crate) fn root(
         graph: &Graph,
-        config: RunConfig,
+        mut config: RunConfig,
         run_id: String,
         user: Object,
         emitter: Emitter,
     ) -> Self {
+        let mut claim = None;
+        if let Some(request) = &config.claim {
+            // A run that loses its thread is stopped, and nothing else that the caller's token stops.
+            let cancel = config.cancel.child_token();
+            claim = RunClaim::of(request, graph.saver.as_ref(), config.thread.as_ref(), &cancel);
+            config.cancel = cancel;
+        }
         Self {
+            claim,
             asked_at: config.checkpoint_id.clone(),
             config,
             run_id,
@@ -383,6 +394,10 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
         config,
         run_id: outer.run_id.clone(),
         user: outer.user.clone(),
+        claim: outer
+            .claim
+            .clone()
+            .filter(|claim| saver.as_ref().is_some_and(|saver| claim.is_of(saver))),
         asked_at: outer.asked_at.clone(),
         saver,
         store: graph.store.clone().or_else(|| outer.store.clone()),

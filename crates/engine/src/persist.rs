@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::checkpoint::{Checkpoint, Checkpointer, Commit, Put, StorageError, TaskWrites};
+use crate::claimed::{Renewal, RunClaim};
 use crate::error::RunError;
 use crate::ids::{Name, ThreadId};
 use crate::metrics::{Activity, Busy, Meter};
@@ -35,6 +36,9 @@ pub(crate) struct Persister {
     deltas: Vec<TaskWrites>,
     /// What carries them when the thread has no checkpoint before.
     stub: Option<Checkpoint>,
+    /// The claim of the run, which the outermost graph takes, renews and ends.
+    claim: Option<Arc<RunClaim>>,
+    renewal: Option<Renewal>,
     meter: Option<Meter>,
 }
 
@@ -43,7 +47,11 @@ const QUEUE: usize = 256;
 
 /// Stores what is queued. Commits that came while an earlier one was being stored go to the backend together, so that
 /// a fast loop pays for one transaction where a careful one pays for many.
-async fn store(saver: Arc<dyn Checkpointer>, mut orders: mpsc::Receiver<Order>) {
+async fn store(
+    saver: Arc<dyn Checkpointer>,
+    claim: Option<Arc<RunClaim>>,
+    mut orders: mpsc::Receiver<Order>,
+) {
     let mut failed = None;
     let mut waiting = Vec::new();
     while orders.recv_many(&mut waiting, QUEUE).await > 0 {
@@ -58,6 +66,9 @@ async fn store(saver: Arc<dyn Checkpointer>, mut orders: mpsc::Receiver<Order>) 
         // After a failure nothing later may be stored: the thread would have a hole.
         if failed.is_none() && !commits.is_empty() {
             failed = saver.commit_all(commits).await.err();
+            if let (Some(error), Some(claim)) = (&failed, &claim) {
+                claim.heard(error);
+            }
         }
         // Who flushes waits for the answer, so that no commit can be queued behind a flush.
         for done in flushes {
@@ -72,6 +83,7 @@ impl Persister {
         thread: ThreadId,
         ns: Name,
         durability: Durability,
+        claim: Option<Arc<RunClaim>>,
         meter: Option<Meter>,
     ) -> Self {
         Self {
@@ -86,21 +98,61 @@ impl Persister {
             last: None,
             deltas: Vec::new(),
             stub: None,
+            claim,
+            renewal: None,
             meter,
         }
     }
 
-    fn commit(&self, writes: Vec<TaskWrites>, put: Option<Put>) -> Commit {
+    /// A commit; with `ends` it is the run's last.
+    fn commit(&self, writes: Vec<TaskWrites>, put: Option<Put>, ends: bool) -> Commit {
         let commit = Commit {
             thread: self.thread.clone(),
             ns: self.ns.clone(),
             writes,
             put,
+            claim: self
+                .claim
+                .as_ref()
+                .map(|claim| claim.shown(ends && self.is_root())),
         };
         if let Some(meter) = &self.meter {
             meter.commit(&commit);
         }
         commit
+    }
+
+    fn is_root(&self) -> bool {
+        self.ns.is_empty()
+    }
+
+    /// Stores commits where it is.
+    async fn store_here(&self, commits: Vec<Commit>) -> Result<(), RunError> {
+        let stored = match <[Commit; 1]>::try_from(commits) {
+            Ok([commit]) => self.saver.commit(commit).await,
+            Err(commits) => self.saver.commit_all(commits).await,
+        };
+        if let (Err(error), Some(claim)) = (&stored, &self.claim) {
+            claim.heard(error);
+        }
+        Ok(stored?)
+    }
+
+    /// Waits until the thread is the run's: before that none of its nodes may begin.
+    pub(crate) async fn secure(&mut self) -> Result<(), RunError> {
+        let Some(claim) = self.claim.clone().filter(|claim| !claim.is_settled()) else {
+            return Ok(());
+        };
+        self.catch_up().await?;
+        if claim.is_new() {
+            let _waits = self.waits();
+            self.store_here(vec![claim.commit(false)]).await?;
+        }
+        self.settle().await?;
+        if claim.is_open() {
+            self.renewal = Some(claim.hold());
+        }
+        Ok(())
     }
 
     /// Time until the guard is dropped is the backend's, unless nodes work meanwhile.
@@ -114,7 +166,7 @@ impl Persister {
         self.held.push(writes);
         if others_running && self.durability != Durability::Exit {
             let _waits = self.waits();
-            let commit = self.take_held(None);
+            let commit = self.take_held(None, false);
             self.enqueue(commit).await?;
         }
         Ok(())
@@ -131,20 +183,22 @@ impl Persister {
             return Ok(());
         }
         let _waits = self.waits();
-        let commit = self.take_held(None);
+        let commit = self.take_held(None, false);
         self.enqueue(commit).await
     }
 
-    fn take_held(&mut self, put: Option<Put>) -> Commit {
+    fn take_held(&mut self, put: Option<Put>, ends: bool) -> Commit {
         let mut writes = std::mem::take(&mut self.withdrawn);
         writes.append(&mut self.held);
-        self.commit(writes, put)
+        self.commit(writes, put, ends)
     }
 
     /// A new checkpoint, with the writes that led to it. One that may wait is stored with the next one, in one
     /// transaction.
     pub(crate) async fn checkpoint(&mut self, put: Put, may_wait: bool) -> Result<(), RunError> {
         let _waits = self.waits();
+        // Where nothing runs next the run has come to its end.
+        let ends = put.checkpoint.next.is_empty() && !may_wait;
         match self.durability {
             Durability::Exit => {
                 self.close_step();
@@ -152,11 +206,11 @@ impl Persister {
                 Ok(())
             }
             Durability::Async => {
-                let commit = self.take_held(Some(put));
+                let commit = self.take_held(Some(put), ends);
                 self.enqueue(commit).await
             }
             Durability::Sync => {
-                let commit = self.take_held(Some(put));
+                let commit = self.take_held(Some(put), ends);
                 if self.worker.is_some() {
                     self.enqueue(commit).await?;
                     self.flush().await
@@ -164,9 +218,9 @@ impl Persister {
                     self.ahead = Some(commit);
                     Ok(())
                 } else if let Some(before) = self.ahead.take() {
-                    Ok(self.saver.commit_all(vec![before, commit]).await?)
+                    self.store_here(vec![before, commit]).await
                 } else {
-                    Ok(self.saver.commit(commit).await?)
+                    self.store_here(vec![commit]).await
                 }
             }
         }
@@ -178,7 +232,7 @@ impl Persister {
             None => Ok(()),
             Some(before) => {
                 let _waits = self.waits();
-                Ok(self.saver.commit(before).await?)
+                self.store_here(vec![before]).await
             }
         }
     }
@@ -230,7 +284,7 @@ impl Persister {
                         changes: Vec::new(),
                         seen: Vec::new(),
                     };
-                    let commit = self.commit(Vec::new(), Some(stub));
+                    let commit = self.commit(Vec::new(), Some(stub), false);
                     self.enqueue(commit).await?;
                 }
                 let anchor = put.checkpoint.parent.clone();
@@ -239,15 +293,33 @@ impl Persister {
                 }
             }
             deltas.append(&mut self.withdrawn);
-            let commit = self.commit(deltas, Some(put));
+            let commit = self.commit(deltas, Some(put), self.held.is_empty());
             self.enqueue(commit).await?;
         }
         if !self.held.is_empty() || !self.withdrawn.is_empty() {
-            let commit = self.take_held(None);
+            let commit = self.take_held(None, true);
             self.enqueue(commit).await?;
         }
         self.catch_up().await?;
+        self.end_claim().await?;
         self.flush().await
+    }
+
+    /// Ends the claim of the run, where no commit has.
+    async fn end_claim(&mut self) -> Result<(), RunError> {
+        if !self.is_root() {
+            return Ok(());
+        }
+        self.renewal = None;
+        match self
+            .claim
+            .clone()
+            .filter(|claim| claim.is_open() && claim.lost().is_none())
+        {
+            Some(claim) if self.worker.is_some() => self.enqueue(claim.commit(true)).await,
+            Some(claim) => self.store_here(vec![claim.commit(true)]).await,
+            None => Ok(()),
+        }
     }
 
     /// Waits until everything that was handed over so far is stored.
@@ -270,7 +342,7 @@ impl Persister {
     async fn enqueue(&mut self, commit: Commit) -> Result<(), RunError> {
         let worker = self.worker.get_or_insert_with(|| {
             let (sender, orders) = mpsc::channel(QUEUE);
-            tokio::spawn(store(self.saver.clone(), orders));
+            tokio::spawn(store(self.saver.clone(), self.claim.clone(), orders));
             sender
         });
         for commit in self.ahead.take().into_iter().chain([commit]) {

@@ -7,19 +7,22 @@ use crate::checkpoint::write_index;
 use crate::checkpoint::{
     Checkpointer, Commit, PendingWrite, StorageError, TaskStatus, TaskWrites, Write, reserved,
 };
+use crate::claim::ClaimRequest;
 use crate::ids::{CheckpointId, InterruptId, TaskId, ThreadId};
 use crate::stream::Interrupt;
 use crate::value::{Object, Value};
 
 /// Withdraws the waiting questions of a checkpoint of the outermost graph: those of the task that asks `question`, or
 /// of every task. `note` says who, when and why, and is stored beside the question. Gives the number of tasks whose
-/// questions were withdrawn: 0 when none waited.
+/// questions were withdrawn: 0 when none waited. `by` says who withdraws; it is refused while a run of another program holds
+/// the thread.
 pub async fn withdraw(
     saver: &dyn Checkpointer,
     thread: &ThreadId,
     checkpoint: &CheckpointId,
     question: Option<&InterruptId>,
     note: Object,
+    by: Option<&ClaimRequest>,
 ) -> Result<usize, StorageError> {
     let pending = saver.writes(thread, "", checkpoint).await?;
     let asks = |writes: &[PendingWrite]| {
@@ -36,6 +39,7 @@ pub async fn withdraw(
             ns: "".into(),
             writes: withdrawn,
             put: None,
+            claim: by.map(ClaimRequest::change),
         };
         saver.commit(commit).await?;
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::claim::ClaimRequest;
 use crate::effect::EffectPolicy;
 use crate::ids::{CheckpointId, Name, ThreadId};
 use crate::lifecycle::Lifecycle;
@@ -84,6 +85,11 @@ pub enum Output {
 pub struct RunConfig {
     /// The thread to continue or begin; needs a checkpointer.
     pub thread: Option<ThreadId>,
+    /// Run the thread as its only runner. The run fails with [`StorageError::Busy`](crate::StorageError::Busy) before any
+    /// of its nodes begins when another run holds the thread, and with
+    /// [`StorageError::Superseded`](crate::StorageError::Superseded) when another took it over. Means nothing where the
+    /// checkpointer offers no [`Coordination`](crate::Coordination).
+    pub claim: Option<ClaimRequest>,
     /// Start from this checkpoint rather than from the newest.
     pub checkpoint_id: Option<CheckpointId>,
     /// With `checkpoint_id`: the namespace of the checkpoint, when it is one of a nested graph.
@@ -147,6 +153,7 @@ impl Default for RunConfig {
     fn default() -> Self {
         Self {
             thread: None,
+            claim: None,
             checkpoint_id: None,
             ns: "".into(),
             output: Output::default(),
@@ -239,6 +246,8 @@ pub struct StateRef {
     pub ns: Name,
     /// Read the state of nested graphs whose tasks wait, too.
     pub subgraphs: bool,
+    /// Who edits the state: the edit is refused while a run of another program holds the thread.
+    pub claim: Option<ClaimRequest>,
 }
 
 impl StateRef {
@@ -249,6 +258,7 @@ impl StateRef {
             checkpoint_id: None,
             ns: "".into(),
             subgraphs: false,
+            claim: None,
         }
     }
     /// The state at a checkpoint.
@@ -261,6 +271,11 @@ impl StateRef {
     /// The same of a nested graph, by its namespace.
     pub fn within(mut self, ns: impl Into<Name>) -> Self {
         self.ns = ns.into();
+        self
+    }
+    /// The same for an edit by this holder.
+    pub fn claimed(mut self, by: ClaimRequest) -> Self {
+        self.claim = Some(by);
         self
     }
     /// With the state of nested graphs.

@@ -9,6 +9,7 @@ use crate::checkpoint::{
     Change, Checkpoint, CheckpointTuple, Checkpointer, Commit, ListQuery, Metadata, PendingWrite, Put,
     Source, TaskWrites, reserved,
 };
+use crate::claim::{ClaimRequest, ClaimUse};
 use crate::clock::iso8601;
 use crate::compiled::Graph;
 use crate::context::NodeContext;
@@ -71,11 +72,16 @@ pub(crate) async fn bulk_update_state(
         return Err(RunError::invalid_request("No updates provided"));
     }
     let mut edit = Edit::begin(graph, &*saver, at).await?;
+    let claim = at.claim.as_ref().map(|request| edit.claim(request));
     let mut done = None;
     for updates in steps {
         done = Some(edit.step(updates).await?);
     }
     if store {
+        // The commits are stored together, so the first one speaks for all.
+        if let Some(first) = edit.commits.first_mut() {
+            first.claim = claim;
+        }
         saver.commit_all(edit.commits).await?;
     }
     done.ok_or_else(|| RunError::invalid_request("No supersteps provided"))
@@ -128,6 +134,16 @@ impl<'a> Edit<'a> {
             newest,
             commits: Vec::new(),
         })
+    }
+
+    /// What an edit by this holder shows: an edit of the newest state is refused when the thread has gone on since.
+    fn claim(&self, by: &ClaimRequest) -> ClaimUse {
+        let mut shown = by.change();
+        let base = self.base.as_ref().map(|base| base.checkpoint.id.clone());
+        if let (Some(take), true) = (&mut shown.take, self.files && self.ns.is_empty()) {
+            take.onto = Some(base);
+        }
+        shown
     }
 
     async fn step(&mut self, updates: Vec<StateUpdate>) -> Result<Updated, RunError> {
@@ -461,6 +477,7 @@ impl<'a> Edit<'a> {
             ns: self.ns.clone(),
             writes,
             put: Some(put),
+            claim: None,
         });
         let updated = Updated {
             checkpoint_id: checkpoint.id.clone(),

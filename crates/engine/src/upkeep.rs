@@ -292,6 +292,8 @@ pub struct Removal {
     pub bytes: Option<u64>,
     /// Newest checkpoints of branches that go, so that a person sees which forks are lost.
     pub branches: Vec<(ThreadId, CheckpointId)>,
+    /// Threads that were left as they are, because a run holds them.
+    pub skipped: Vec<ThreadId>,
 }
 
 /// What one thread takes.

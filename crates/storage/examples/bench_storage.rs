@@ -8,6 +8,9 @@
 #[path = "../../engine/examples/workloads/mod.rs"]
 mod workloads;
 
+#[path = "bench/claims.rs"]
+mod bench_claims;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,6 +68,9 @@ fn main() {
         }
         if runs("crowd") {
             crowd(folder.path()).await;
+        }
+        if runs("claims") {
+            bench_claims::claims(folder.path()).await;
         }
         if runs("wide") {
             wide(folder.path()).await;
@@ -133,6 +139,7 @@ fn small_steps(first: u64, steps: u64) -> Vec<(Vec<TaskWrites>, Put)> {
 
 fn commit(writes: Vec<TaskWrites>, put: Put) -> Commit {
     Commit {
+        claim: None,
         thread: "bench".into(),
         ns: "".into(),
         writes,
@@ -245,6 +252,7 @@ async fn crowd(folder: &Path) {
             for (writes, put) in steps {
                 let thread = format!("thread {n}").as_str().into();
                 let commit = Commit {
+                    claim: None,
                     thread,
                     ..commit(writes, put)
                 };
@@ -620,6 +628,7 @@ async fn threads(folder: &Path) {
     let made = (0..THREADS).map(|n| {
         let put = Draft::root(id(n)).set("messages", vec![json!(text)]).put();
         saver.commit(Commit {
+            claim: None,
             thread: format!("customer {n}").into(),
             ns: "".into(),
             writes: Vec::new(),
@@ -733,6 +742,7 @@ async fn waiting(folder: &Path) {
                 }],
             };
             let first = Commit {
+                claim: None,
                 thread: thread.as_str().into(),
                 ns: "".into(),
                 writes: Vec::new(),
@@ -741,6 +751,7 @@ async fn waiting(folder: &Path) {
             saver.commit(first).await.unwrap();
             let began = Instant::now();
             let second = Commit {
+                claim: None,
                 thread: thread.as_str().into(),
                 ns: "".into(),
                 writes: vec![write],

@@ -131,4 +131,5 @@ fn add(sum: &mut Removal, removal: Removal) {
     sum.checkpoints += removal.checkpoints;
     sum.bytes = sum.bytes.zip(removal.bytes).map(|(a, b)| a + b);
     sum.branches.extend(removal.branches);
+    sum.skipped.extend(removal.skipped);
 }

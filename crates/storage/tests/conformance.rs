@@ -29,6 +29,20 @@ async fn memory() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claims() {
+    let accepted = |backend: &str, report: conformance::Report| {
+        assert!(report.is_ok(), "{backend} does not pass:\n{report}");
+        assert!(report.passed.len() > 20, "the suite has shrunk:\n{report}");
+    };
+    let memory = async || Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>;
+    accepted("memory", conformance::run_claims(memory).await);
+    let files = Files::new();
+    let sqlite =
+        async || Arc::new(SqliteSaver::open(files.path()).expect("a new database")) as Arc<dyn Checkpointer>;
+    accepted("sqlite", conformance::run_claims(sqlite).await);
+}
+
 /// Gives each case a file of its own.
 struct Files {
     folder: tempfile::TempDir,

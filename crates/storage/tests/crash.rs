@@ -78,6 +78,7 @@ async fn commits(saver: Arc<SqliteSaver>, thread: u64) {
         let writes = last.iter().map(|last| write_of(last, n)).collect();
         let checkpoint = put.checkpoint.clone();
         let commit = Commit {
+            claim: None,
             thread: name.as_str().into(),
             ns: "".into(),
             writes,

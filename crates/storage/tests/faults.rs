@@ -139,6 +139,7 @@ async fn sick_and_well(file: &Path) {
         };
         saver
             .commit(Commit {
+                claim: None,
                 thread: thread.into(),
                 ns: "".into(),
                 writes: vec![task("task", 0, "x"), task("asks", -3, reserved::INTERRUPT)],
@@ -672,6 +673,7 @@ mod unwritable {
             writes: vec![],
         };
         let write = Commit {
+            claim: None,
             thread: "t".into(),
             ns: "".into(),
             writes: vec![task],

@@ -63,6 +63,17 @@ async fn the_suite() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claims() {
+    let folders = Folders::new();
+    let report = conformance::run_claims(async || {
+        Arc::new(FileSaver::open(folders.path()).expect("a new folder")) as Arc<dyn Checkpointer>
+    });
+    let report = report.await;
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 20, "the suite has shrunk: {report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_suite_opened_again_before_each_read() {
     let folders = Folders::new();
     let report = conformance::run(async || Arc::new(Reopening::new(folders.path())) as Arc<dyn Checkpointer>);
@@ -449,6 +460,7 @@ async fn pruning_makes_the_file_smaller_and_says_by_how_much() {
         }],
     };
     let commit = Commit {
+        claim: None,
         thread: "t".into(),
         ns: "".into(),
         writes: vec![task],

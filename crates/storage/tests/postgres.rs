@@ -51,6 +51,18 @@ async fn suite() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claims() {
+    let Some(server) = Postgres::start() else { return };
+    let schemas = Schemas::new(&server);
+    let report = conformance::run_claims(async || {
+        Arc::new(PostgresSaver::open(&schemas.url()).await.expect("opens")) as Arc<dyn Checkpointer>
+    });
+    let report = report.await;
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 20, "the suite has shrunk: {report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn store_suite() {
     let Some(server) = Postgres::start() else { return };
     let schemas = Schemas::new(&server);

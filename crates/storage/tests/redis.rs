@@ -61,6 +61,17 @@ async fn the_suite() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claims() {
+    let Some(server) = Redis::start() else { return };
+    let prefixes = Prefixes::new(&server);
+    let report =
+        conformance::run_claims(async || Arc::new(open(&prefixes.url()).await) as Arc<dyn Checkpointer>);
+    let report = report.await;
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 20, "the suite has shrunk: {report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_suite_with_two_programs() {
     let Some(server) = Redis::start() else { return };
     let prefixes = Prefixes::new(&server);
@@ -170,6 +181,7 @@ async fn pruning_leaves_nothing_behind_and_says_what_goes() {
         }],
     };
     let commit = Commit {
+        claim: None,
         thread: "t".into(),
         ns: "".into(),
         writes: vec![task],
@@ -255,6 +267,7 @@ async fn a_long_thread_is_pruned_in_rounds_while_others_are_served() {
             let put = draft.put();
             last = put.checkpoint.clone();
             group.push(Commit {
+                claim: None,
                 thread: "t".into(),
                 ns: "".into(),
                 writes: vec![],

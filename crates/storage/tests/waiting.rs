@@ -25,6 +25,7 @@ fn writes(of: &Checkpoint, task: &str, channel: &str, value: Value) -> TaskWrite
 
 fn commit(thread: &str, writes: Vec<TaskWrites>) -> Commit {
     Commit {
+        claim: None,
         thread: thread.into(),
         ns: "".into(),
         writes,
@@ -93,6 +94,7 @@ async fn race(programs: [Arc<dyn Checkpointer>; 2], rounds: u64) {
                         Draft::after(&cp, id(n)).set("x", n).put()
                     });
                     let commit = Commit {
+                        claim: None,
                         put,
                         ..commit(&thread, vec![writes(&cp, task, channel, json!(step))])
                     };
@@ -175,7 +177,7 @@ async fn what_is_withdrawn_is_asked_no_more_and_says_why() {
     saver.commit(asked).await.expect("stores");
     let note: Object = [("why", "nobody is there")].into_iter().collect();
     for wanted in [1, 0] {
-        let withdrawn = superstep::withdraw(&saver, &"t".into(), &cp.id, None, note.clone()).await;
+        let withdrawn = superstep::withdraw(&saver, &"t".into(), &cp.id, None, note.clone(), None).await;
         assert_eq!(withdrawn.expect("withdraws"), wanted);
     }
     assert_eq!(saver.count_waiting().await.expect("counts"), 0);

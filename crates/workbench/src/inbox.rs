@@ -100,6 +100,7 @@ impl Workbench {
             &request.checkpoint_id.as_str().into(),
             Some(&InterruptId::new(request.interrupt_id.as_str())),
             note,
+            Some(&self.claim(&request.thread_id).await),
         )
         .await
         .map_err(|e| problem(&e.into()))?;

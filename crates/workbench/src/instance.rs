@@ -9,20 +9,29 @@ use std::path::{Path, PathBuf};
 
 /// This process's presence in a data folder.
 #[derive(Debug)]
-pub(crate) struct Instance {
+pub struct Instance {
     id: String,
+    /// Names the folder, so that an id is known to be of a process of this one.
+    folder: String,
     dir: PathBuf,
     _lock: File,
 }
 
 impl Instance {
-    pub(crate) fn enter(data_dir: &Path) -> io::Result<Self> {
+    /// Says that this process uses a data folder, until it is dropped.
+    pub fn enter(data_dir: &Path) -> io::Result<Self> {
         let dir = data_dir.join("instances");
         fs::create_dir_all(&dir)?;
         let id = uuid::Uuid::now_v7().simple().to_string();
         let lock = File::create_new(dir.join(format!("{id}.lock")))?;
         lock.try_lock().map_err(io::Error::from)?;
-        let instance = Instance { id, dir, _lock: lock };
+        let folder = name_of(&dir)?;
+        let instance = Instance {
+            id,
+            folder,
+            dir,
+            _lock: lock,
+        };
         instance.sweep();
         Ok(instance)
     }
@@ -34,6 +43,11 @@ impl Instance {
                 self.is_other_alive(id);
             }
         }
+    }
+
+    /// What the ids of holders of this folder begin with.
+    pub(crate) fn prefix(&self) -> String {
+        format!("{}:", self.folder)
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -56,6 +70,23 @@ impl Instance {
             }
         }
     }
+}
+
+/// The name of a folder of instances, which whoever comes first makes up.
+fn name_of(dir: &Path) -> io::Result<String> {
+    let path = dir.join("folder");
+    if let Ok(name) = fs::read_to_string(&path)
+        && !name.is_empty()
+    {
+        return Ok(name);
+    }
+    let own = uuid::Uuid::new_v4().simple().to_string();
+    let unfinished = dir.join(format!("folder.{own}"));
+    fs::write(&unfinished, &own)?;
+    // Of two processes that come first at the same time, both read what the second wrote or each its own: then the claims
+    // of one are not known as dead to the other, and end by themselves.
+    fs::rename(&unfinished, &path)?;
+    fs::read_to_string(&path)
 }
 
 impl Drop for Instance {
@@ -81,6 +112,7 @@ mod tests {
         let left: Vec<_> = fs::read_dir(dir.path().join("instances"))
             .unwrap()
             .flatten()
+            .filter(|entry| entry.file_name() != "folder")
             .collect();
         assert_eq!(left.len(), 1, "only the living one is left: {left:?}");
         assert!(!one.is_other_alive(&gone) && !one.is_other_alive("../x") && !one.is_other_alive(""));

@@ -7,6 +7,7 @@
 mod attempts;
 mod autosave;
 mod catalogue;
+mod claim;
 pub mod commands;
 mod compare;
 mod connections;
@@ -61,6 +62,7 @@ pub use embedding::store_config;
 pub use files::Staged;
 pub use folders::default_data_dir;
 pub use hub::Subscription;
+pub use instance::Instance;
 pub use ledger::bookmarks;
 pub use logging::log;
 pub use secrets::{Keychain, Secrets};

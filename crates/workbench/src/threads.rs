@@ -70,6 +70,15 @@ pub(crate) fn storage_problem(error: &StorageError) -> Problem {
         .remedy("Install a newer release, or start with another data folder."),
         StorageError::Corrupt { .. } => Problem::new("storage", error.to_string())
             .remedy("Go on with another checkpoint or thread, or put back a copy of the database."),
+        StorageError::Busy { thread, held } => Problem::new(
+            "thread-busy",
+            format!("{} is running thread {thread}.", held.holder.name),
+        )
+        .remedy(format!(
+            "Wait until its run has ended, or stop it there. When that program is gone, try again in {} s.",
+            held.remaining.as_secs() + 1
+        )),
+        StorageError::Superseded { .. } => Problem::new("superseded", format!("{error}.")),
         StorageError::Stopped => Problem::new("stopped", "It was stopped. What was not done yet is as it was."),
         StorageError::Unsupported(_) => Problem::new("storage", format!("{error}."))
             .remedy("Use a database of another kind for this."),
@@ -404,8 +413,8 @@ impl Workbench {
         let _slot = self.reserve(&request.thread_id)?;
         // Says so when there is no such thread.
         self.thread(&request.thread_id).await?;
-        self.saver()
-            .delete_thread(&ThreadId::from(request.thread_id.as_str()))
+        let by = self.claim(&request.thread_id).await;
+        superstep::delete_thread(&*self.saver(), &ThreadId::from(request.thread_id.as_str()), &by)
             .await
             .map_err(|e| problem(&e.into()))?;
         self.ledger.delete_thread(&request.thread_id)?;
@@ -487,6 +496,7 @@ impl Workbench {
         built.check("the edit", &values)?;
         let at = StateRef {
             checkpoint_id: request.checkpoint_id.as_deref().map(CheckpointId::from),
+            claim: Some(self.claim(&request.thread_id).await),
             ..StateRef::live(request.thread_id.as_str())
         };
         let edited_keys: Vec<&str> = values

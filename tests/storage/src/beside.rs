@@ -72,6 +72,7 @@ async fn store(
     put: Put,
 ) -> Result<f64, Trouble> {
     let commit = Commit {
+        claim: None,
         thread: thread.into(),
         ns: "".into(),
         writes,

@@ -124,6 +124,7 @@ impl Run<'_> {
         }
         self.seen.insert(thread.clone());
         Commit {
+            claim: None,
             thread,
             ns,
             writes,

@@ -6,12 +6,14 @@
 //! - [`items`] does the same for the long-term memory.
 //! - [`crash`] kills a process that runs graphs ([`workload`]) at random moments. [`witness`] notes what the backend
 //!   acknowledged and what tasks began; [`oracle`] says whether all of it is there and nothing was done twice.
+//! - [`claims`] freezes a process that runs a thread, and sends two at one thread.
 //! - [`probe`] is another process that uses the backend, as another app, another user, or on another disk.
 //! - [`scale`] measures large threads and many of them, [`beside`] the same work on LangGraph's savers.
 //!
 //! The engine's conformance suite says what a backend must do; this says that it keeps doing so when things go wrong.
 
 pub mod beside;
+pub mod claims;
 pub mod crash;
 pub mod history;
 pub mod items;

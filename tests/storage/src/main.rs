@@ -1,13 +1,14 @@
 //! `storage-trials`: puts backends through what takes longer than a test may.
 //!
 //! `crash` kills a working process many times and says what came of it; `scale` measures large threads and many of
-//! them. `victim` and `probe` are the other processes of both and of the tests.
+//! them. `claims` freezes processes that run a thread. `victim`, `runner` and `probe` are the other processes of both and of the tests.
 
 use std::time::{Duration, Instant};
 
-use superstep_storage_tests::{Backend, beside, crash, probe, scale};
+use superstep_storage_tests::{Backend, beside, claims, crash, probe, scale};
 
 const USAGE: &str = "storage-trials crash [KILLS] [BACKEND ...]    1000 kills on every durable backend unless said
+storage-trials claims [ROUNDS] [BACKEND ...]  frozen processes, and two at one thread: 100 rounds unless said
 storage-trials beside PYTHON SCRIPT           LangGraph's savers; SCRIPT is tests/peers/python/savers.py
 storage-trials scale [PERCENT] [BACKEND ...]  100 percent is 100,000 checkpoints, 10,000 threads, 10,000 turns";
 
@@ -20,6 +21,14 @@ async fn main() -> Result<(), String> {
     match words {
         Some(("victim", rest)) => crash::victim(rest).await,
         Some(("probe", rest)) => probe::obey(rest).await,
+        Some(("runner", rest)) => claims::obey(rest).await,
+        Some(("claims", rest)) => {
+            let (rounds, backends) = chosen(rest)?;
+            for backend in backends.into_iter().filter(|backend| backend.is_shared()) {
+                claim(backend, rounds.unwrap_or(100)).await?;
+            }
+            Ok(())
+        }
         Some(("crash", rest)) => {
             let (kills, backends) = chosen(rest)?;
             for backend in backends {
@@ -71,6 +80,23 @@ fn chosen(arguments: &[String]) -> Result<(Option<u64>, Vec<Backend>), String> {
         );
     }
     Ok((number, backends))
+}
+
+async fn claim(backend: Backend, rounds: u64) -> Result<(), String> {
+    let Some(place) = backend.place() else {
+        return Ok(());
+    };
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let frozen = claims::freeze(&place, &program, rounds, std::process::id().into()).await?;
+    let both = claims::at_once(&place, &program, rounds).await?;
+    println!(
+        "{}: {} frozen runs ended as superseded, {} of {} runs that were sent at once were refused; no forks.",
+        backend.scheme(),
+        frozen.refused,
+        both.refused,
+        6 * both.rounds,
+    );
+    Ok(())
 }
 
 async fn kill(backend: Backend, kills: u64) -> Result<(), String> {

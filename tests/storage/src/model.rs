@@ -290,6 +290,7 @@ impl Model {
             checkpoints: doomed.len() as u64,
             bytes: None,
             branches: branches.collect(),
+            skipped: Vec::new(),
         };
         (removal, doomed)
     }

@@ -26,6 +26,7 @@ pub async fn store(saver: &dyn Checkpointer, thread: &str, bytes: usize) -> Resu
     };
     let put = draft.append("log", vec![json!(n)]).set("noise", noise).put();
     let commit = superstep::Commit {
+        claim: None,
         thread: thread.into(),
         ns: "".into(),
         writes: Vec::new(),

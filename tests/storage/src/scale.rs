@@ -123,6 +123,7 @@ fn millis(began: Instant) -> f64 {
 
 fn commit(thread: &str, put: Put) -> Commit {
     Commit {
+        claim: None,
         thread: thread.into(),
         ns: "".into(),
         writes: Vec::new(),
@@ -348,6 +349,7 @@ async fn fill_documents(
         });
         last = Some(put.checkpoint.clone());
         let commit = Commit {
+            claim: None,
             writes: writes.into_iter().collect(),
             ..commit("t", put)
         };

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 use superstep::{Interrupt, Object, ThreadId, Waiting, WaitingQuery, iso8601, waiting_questions};
 
 use crate::args::threads::{WaitingArgs, WithdrawArgs};
+use crate::claim::{claim, presence};
 use crate::commands::run::now_ms;
 use crate::fault::Fault;
 use crate::out;
@@ -162,7 +163,16 @@ pub(crate) async fn withdraw(args: &WithdrawArgs) -> Result<(), Fault> {
         note.insert("why", why.as_str());
     }
     let id = &asked.question.id;
-    let withdrawn = superstep::withdraw(&*store.saver, &thread, &asked.at.checkpoint, Some(id), note).await?;
+    let by = claim(&presence(), &store, &thread, false).await;
+    let withdrawn = superstep::withdraw(
+        &*store.saver,
+        &thread,
+        &asked.at.checkpoint,
+        Some(id),
+        note,
+        Some(&by),
+    )
+    .await?;
     if withdrawn == 0 {
         return Err(Fault::usage(format!(
             "Question {id} does not wait any more: somebody has just answered it."

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::questions;
 use crate::args::{ResumeArgs, RunArgs, Running};
+use crate::claim::{claim, presence};
 use crate::fault::{FAILED, Fault, STOPPED, WAITING};
 use crate::graph::GraphFile;
 use crate::out;
@@ -292,8 +293,10 @@ async fn drive(
     let mut metadata = file.metadata();
     metadata.insert("run_id", run_id.as_str());
     let names = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
+    let presence = presence();
     let config = RunConfig {
         thread: Some(thread.clone()),
+        claim: Some(claim(&presence, &store, &thread, args.take_over).await),
         checkpoint_id: checkpoint.map(Into::into),
         modes,
         recursion_limit: args
@@ -369,6 +372,8 @@ async fn drive(
             Some(_) => input = Input::resume(Object::new()),
             None => (input, config.checkpoint_id) = (Input::Resume, None),
         }
+        // A thread that was taken over once is not taken over again.
+        config.claim = Some(claim(&presence, &store, &thread, false).await);
     };
     ended(machine, &thread, &store, result)
 }

@@ -8,6 +8,7 @@ use superstep::{CheckpointHead, Object, ThreadId, ThreadQuery, ThreadStatus, Thr
 
 use crate::args::DeleteArgs;
 use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
+use crate::claim::{claim, presence};
 use crate::commands::{questions, upkeep};
 use crate::fault::Fault;
 use crate::out;
@@ -215,8 +216,10 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         out::count(checkpoints, "checkpoint")
     );
     confirm(args.yes, "Deleting", &question)?;
+    let presence = presence();
     for thread in &threads {
-        store.saver.delete_thread(thread).await?;
+        let by = claim(&presence, &store, thread, args.take_over).await;
+        superstep::delete_thread(&*store.saver, thread, &by).await?;
         out::note(&format!("Deleted {thread}."));
     }
     Ok(())

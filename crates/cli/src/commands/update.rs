@@ -4,6 +4,7 @@ use serde_json::json;
 use superstep::{RunError, StateRef, StateUpdate, ThreadId};
 
 use crate::args::UpdateArgs;
+use crate::claim::{claim, presence};
 use crate::commands::run::check_values;
 use crate::commands::state::open;
 use crate::fault::Fault;
@@ -21,6 +22,7 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
     check_values(&file, &args.values, "The update")?;
     let at = StateRef {
         checkpoint_id: args.checkpoint.map(Into::into),
+        claim: Some(claim(&presence(), &store, &thread, args.take_over).await),
         ..StateRef::live(thread.clone())
     };
     let update = StateUpdate {

@@ -179,6 +179,7 @@ impl Draft {
 
 pub(super) fn commit(thread: &str, ns: &str, writes: Vec<TaskWrites>, put: Option<Put>) -> Commit {
     Commit {
+        claim: None,
         thread: thread.into(),
         ns: ns.into(),
         writes,

@@ -14,6 +14,7 @@
 //! ```
 
 mod build;
+mod claims;
 mod growth;
 mod listing;
 mod pruning;
@@ -128,8 +129,17 @@ impl fmt::Display for Report {
 
 /// Runs every case, each on a backend that `make` gives; it must be empty.
 pub async fn run(make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {
+    run_all(cases(), make).await
+}
+
+/// Runs the cases of claims, for a backend that offers [`Coordination`](crate::Coordination).
+pub async fn run_claims(make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {
+    run_all(claims::cases(), make).await
+}
+
+async fn run_all(cases: Vec<Case>, make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {
     let mut report = Report::default();
-    for case in cases() {
+    for case in cases {
         let saver = make().await;
         match case.run(&*saver).await {
             Ok(()) => report.passed.push(case.name),

@@ -9,6 +9,12 @@ use crate::node::Target;
 impl Loop {
     /// Loads the thread and turns the input into the state that the first step starts from.
     pub(super) async fn begin(&mut self, input: Input) -> Result<(), RunError> {
+        let is_input = matches!(&input, Input::Value(value) if !value.is_null());
+        let claim = self.shared.claim.clone().filter(|_| !self.shared.is_nested());
+        // An input makes a checkpoint, which says enough to whoever comes second.
+        if let (Some(claim), false) = (&claim, is_input) {
+            claim.look().await?;
+        }
         let entry = self.enter().await?;
         let mut superseded = false;
         let mut newest = None;
@@ -63,7 +69,9 @@ impl Loop {
         let forks = has_checkpoint && ((travels && (!edited || superseded)) || elsewhere);
         if !self.shared.is_nested() {
             let start = self.origin.as_ref().map(|(_, id)| id.clone());
-            let is_input = matches!(&input, Input::Value(value) if !value.is_null());
+            if let (Some(claim), false) = (&claim, forks) {
+                claim.goes_on(newest.clone().or_else(|| start.clone()));
+            }
             self.shared.past.begin(Began {
                 newest: newest.or_else(|| start.clone()),
                 start,
@@ -82,7 +90,7 @@ impl Loop {
             }
         }
         self.note_questions(forks);
-        if !matches!(&input, Input::Value(value) if !value.is_null()) {
+        if !is_input {
             self.note_left(forks).await?;
         }
         match input {

@@ -203,6 +203,7 @@ impl Loop {
                 thread.clone(),
                 shared.ns.clone(),
                 config.durability,
+                shared.claim.clone(),
                 config.metrics.clone(),
             )),
             (None, _) if config.durability != Durability::default() && !shared.is_nested() => {
@@ -288,11 +289,19 @@ impl Loop {
             let over = matches!(stopped, Ok(Stop::Done) | Err(RunError::Recursion { .. }));
             let worth_storing = !self.shared.is_nested() || !over || !self.shared.ns.contains(':');
             self.make_last();
+            // What lost its thread stores nothing more.
+            let is_lost = self
+                .shared
+                .claim
+                .as_ref()
+                .is_some_and(|claim| claim.lost().is_some());
             let stored = match &mut self.persister {
-                Some(persister) => persister.finish(worth_storing).await,
-                None => Ok(()),
+                Some(persister) if !is_lost => persister.finish(worth_storing).await,
+                _ => Ok(()),
             };
-            let status = stopped
+            let lost = self.shared.claim.as_ref().and_then(|claim| claim.lost());
+            let status = lost
+                .map_or(stopped, |lost| Err(lost.clone().into()))
                 .and_then(|stop| stored.map(|()| stop))
                 .map(|stop| match stop {
                     Stop::Done => RunStatus::Done,
@@ -387,11 +396,14 @@ impl Loop {
                 return Err(RunError::Cancelled);
             }
             self.deadline.check()?;
+            let hidden = self.tasks.iter().all(|task| self.is_hidden(task));
+            if let (false, Some(persister)) = (hidden, &mut self.persister) {
+                persister.secure().await?;
+            }
             self.decide_effects().await?;
             self.emit_starts().await;
             self.take_all_cached().await?;
             self.begin_effects().await?;
-            let hidden = self.tasks.iter().all(|task| self.is_hidden(task));
             let span = match hidden {
                 true => Span::none(),
                 false => observe::step(self.step, self.tasks.len()),

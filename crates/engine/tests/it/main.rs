@@ -3,6 +3,7 @@
 
 mod analysis;
 mod channels;
+mod claims;
 mod commits;
 mod compile;
 mod deltas;

@@ -525,13 +525,15 @@ async fn a_withdrawn_question_is_asked_again_when_its_thread_goes_on() {
     let asked = head_id(&graph).await;
     let saver = &*graph.saver;
     let note: Object = [("why", "by mistake")].into_iter().collect();
-    let withdrawn = withdraw(saver, &"1".into(), &asked, None, note.clone())
+    let withdrawn = withdraw(saver, &"1".into(), &asked, None, note.clone(), None)
         .await
         .unwrap();
     assert_eq!(withdrawn, 1);
     assert_eq!(waiting(&graph).await, [""; 0]);
     assert_eq!(
-        withdraw(saver, &"1".into(), &asked, None, note).await.unwrap(),
+        withdraw(saver, &"1".into(), &asked, None, note, None)
+            .await
+            .unwrap(),
         0,
         "only once"
     );

@@ -332,6 +332,7 @@ mod tests {
 
     fn asked(of: &Checkpoint, task: &str) -> superstep::Commit {
         superstep::Commit {
+            claim: None,
             thread: "long".into(),
             ns: "".into(),
             writes: vec![TaskWrites {

@@ -103,6 +103,7 @@ impl Loaded {
             writes.extend(withdrawals(&asked.checkpoint, &pending.ok()?));
         }
         (!writes.is_empty()).then(|| Commit {
+            claim: None,
             thread: thread.clone(),
             ns: "".into(),
             writes,
@@ -289,6 +290,7 @@ impl Journal {
             !damaged || Some(&task.checkpoint_id) == new.as_ref() || self.has(&ns, &task.checkpoint_id)
         });
         let commit = Commit {
+            claim: None,
             thread: self.thread.clone(),
             ns: ns.clone(),
             writes: writes.collect(),

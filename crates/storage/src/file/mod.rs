@@ -14,6 +14,7 @@ mod store;
 mod verify;
 mod writer;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
@@ -23,9 +24,10 @@ use std::thread::JoinHandle;
 
 use async_trait::async_trait;
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, PendingWrite, Progress, Pruning, Removal, Scope, StorageError, StoreConfig, ThreadId, ThreadLens,
-    ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest, ClaimView,
+    Commit, Coordination, Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, Scope,
+    StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting,
+    WaitingQuery,
 };
 use tokio::sync::oneshot;
 
@@ -284,6 +286,22 @@ impl Drop for FileSaver {
 }
 
 #[async_trait]
+impl Coordination for FileSaver {
+    async fn claims(&self, threads: &[ThreadId]) -> Result<HashMap<ThreadId, ClaimView>, StorageError> {
+        Ok(self.shared.claims().views(threads))
+    }
+
+    async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
+        let (thread, shown) = (thread.clone(), by.change());
+        self.submit(move |writer| {
+            writer.compare(&thread, &shown)?;
+            writer.delete(&thread)
+        })
+        .await
+    }
+}
+
+#[async_trait]
 impl Checkpointer for FileSaver {
     // Written out rather than `async fn`, because the job must be queued when this is called and not when the
     // future is first polled.
@@ -360,6 +378,10 @@ impl Checkpointer for FileSaver {
         self.beside(LISTING, move |shared| Ok(shared.count(&query))).await
     }
 
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        Some(self)
+    }
+
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         let thread = thread.clone();
         self.submit(move |writer| writer.delete(&thread)).await
@@ -405,6 +427,10 @@ impl Checkpointer for FileSaver {
             let progress = progress.clone();
             let at = move || progress.at(done, total);
             at()?;
+            if self.shared.claims().is_live(thread) {
+                removal.skipped.push(thread.clone());
+                continue;
+            }
             let one = self.prune_thread(thread, pruning, at).await?;
             removal.checkpoints += one.checkpoints;
             removal.threads += one.threads;

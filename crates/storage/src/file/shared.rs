@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt as _;
 use superstep::{
-    CheckpointId, Checkpointer, StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage, Waiting,
-    WaitingQuery,
+    CheckpointId, Checkpointer, Claims, StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage,
+    Waiting, WaitingQuery,
 };
 
 use super::journal::{Journal, Loaded};
@@ -31,6 +31,8 @@ pub(super) type Summary = (u64, Option<ThreadSummary>);
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     state: Mutex<State>,
+    /// Claims of runs in this process: no other has the folder.
+    claims: Mutex<Claims>,
     moment: AtomicU64,
 }
 
@@ -160,6 +162,11 @@ pub(super) enum AtHand {
 }
 
 impl Shared {
+    /// The claims of threads.
+    pub(super) fn claims(&self) -> MutexGuard<'_, Claims> {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -289,6 +296,7 @@ impl Shared {
 
     /// A thread is no longer stored.
     pub(super) fn gone(&self, thread: &ThreadId) {
+        self.claims().forget(thread);
         let mut state = self.state();
         state.brought.remove(thread);
         state.loaded.remove(thread);

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use superstep::{Commit, StorageError, ThreadId};
+use superstep::{ClaimRow, ClaimUse, Commit, StorageError, ThreadId};
 
 use super::anew::{Anew, Begun};
 use super::folder::{Folder, failed};
@@ -236,11 +236,26 @@ impl Writer {
     }
 
     pub(super) fn commits(&mut self, commits: Vec<Commit>) -> Result<(), StorageError> {
-        for commit in commits {
+        let shared = self.shared.clone();
+        for mut commit in commits {
             let thread = commit.thread.clone();
+            let claimed = match commit.claim.take() {
+                Some(shown) => self.compare(&thread, &shown)?,
+                None => None,
+            };
+            if commit.writes.is_empty() && commit.put.is_none() {
+                if let Some(row) = claimed {
+                    let is_stored = self.shared.file_of(&thread).is_some();
+                    self.shared.claims().set(&thread, row, is_stored);
+                }
+                continue;
+            }
             let journal = self.journal(&thread)?;
             let (before, asked) = (journal.bytes(), journal.loaded.asks());
             journal.commit(commit)?;
+            if let Some(row) = claimed {
+                shared.claims().set(&thread, row, true);
+            }
             if journal.bytes() == before {
                 continue;
             }
@@ -258,9 +273,24 @@ impl Writer {
         Ok(())
     }
 
+    /// Decides about something that shows a claim.
+    pub(super) fn compare(
+        &mut self,
+        thread: &ThreadId,
+        shown: &ClaimUse,
+    ) -> Result<Option<ClaimRow>, StorageError> {
+        let asks = shown.take.as_ref().is_some_and(|take| take.onto.is_some());
+        let newest = match self.shared.file_of(thread) {
+            Some(_) if asks => self.journal(thread)?.loaded.saver.newest(thread),
+            _ => None,
+        };
+        self.shared.claims().compare(thread, shown, || newest)
+    }
+
     pub(super) fn delete(&mut self, thread: &ThreadId) -> Result<(), StorageError> {
         // A damaged thread is deleted too, so it is not read.
         let Some((path, _)) = self.shared.file_of(thread) else {
+            self.shared.claims().forget(thread);
             return Ok(());
         };
         self.open.remove(thread);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use superstep::{TaskId, TaskWrites, ThreadId};
 use tokio_postgres::types::ToSql;
 
+use super::claims::Shown;
 use super::parts::{Shelves, Stored};
 
 /// A row of `checkpoints`.
@@ -71,6 +72,8 @@ pub(super) struct Batch {
     asking: BTreeMap<(i64, String), Asking>,
     /// And those that wrote what finishes them.
     answering: BTreeSet<(i64, String)>,
+    /// What is shown of claims.
+    pub(super) claims: Shown,
 }
 
 /// Where a task is that may ask.
@@ -83,7 +86,7 @@ struct Asking {
 
 impl Batch {
     pub(super) fn is_empty(&self) -> bool {
-        self.touched.is_empty()
+        self.touched.is_empty() && self.claims.is_empty()
     }
 
     /// The batch builds on this namespace.
@@ -153,11 +156,16 @@ impl Batch {
         self.parts.extend(other.parts);
         self.asking.extend(other.asking);
         self.answering.extend(other.answering);
+        self.claims.merge(other.claims);
     }
 
     /// The statement that stores everything or nothing, with only the parts that are needed.
     pub(super) fn statement(self, shelves: &Shelves) -> (String, Vec<Box<dyn ToSql + Sync + Send>>) {
         let (mut parts, mut naming) = (Parts::default(), Vec::new());
+        if !self.claims.is_empty() {
+            // First, so that it sees the thread as it was.
+            parts.call("show_claims({text})", vec![Box::new(self.claims.text())]);
+        }
         let new: Vec<i64> = self.spaces.iter().map(|(id, ..)| *id).collect();
         let (mut grown, mut held) = (Vec::new(), Vec::new());
         let mut heads = BTreeMap::new();
@@ -537,9 +545,10 @@ impl Parts {
             true => "1".to_owned(),
             false => self.checks.join(", "),
         };
-        (
-            format!("WITH {} SELECT {checks}", self.with.join(", ")),
-            self.params,
-        )
+        let with = match self.with.is_empty() {
+            true => String::new(),
+            false => format!("WITH {} ", self.with.join(", ")),
+        };
+        (format!("{with}SELECT {checks}"), self.params)
     }
 }

@@ -6,6 +6,8 @@ use superstep::StorageError;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
+use super::claims::refusal;
+
 /// A failure inside this module: PostgreSQL's own, or one that is already worded.
 #[derive(Debug)]
 pub(super) enum Fault {
@@ -76,7 +78,7 @@ impl Fault {
     pub(super) fn worded(self, what: &str, place: &str) -> StorageError {
         match self {
             Fault::Storage(error) => error,
-            Fault::Sql(error) => worded(&error, what, place),
+            Fault::Sql(error) => refusal(&error).unwrap_or_else(|| worded(&error, what, place)),
             Fault::Stale => StorageError::Backend {
                 what: format!("{what} ({place})"),
                 cause: "the connection was cut, or others removed what it builds on, again and again"

@@ -5,6 +5,7 @@
 //! describes the tables and what survives which accident.
 
 mod batch;
+mod claims;
 mod fault;
 mod names;
 mod parts;
@@ -17,6 +18,7 @@ mod survey;
 mod upkeep;
 mod writer;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -24,9 +26,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, PendingWrite, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens,
-    ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest, ClaimView,
+    Commit, Coordination, Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, StorageError,
+    StoreConfig, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
@@ -184,6 +186,18 @@ fn writer_thread(
 }
 
 #[async_trait]
+impl Coordination for PostgresSaver {
+    async fn claims(&self, threads: &[ThreadId]) -> Result<HashMap<ThreadId, ClaimView>, StorageError> {
+        read!(self, "reading claims", view => view.claims(threads))
+    }
+
+    async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
+        let shown = Some(by.change());
+        self.submit(Job::Delete(thread.clone(), shown)).await.map(drop)
+    }
+}
+
+#[async_trait]
 impl Checkpointer for PostgresSaver {
     // Queued when it is called, not when it is polled: see `submit`.
     fn commit<'life0, 'async_trait>(
@@ -241,8 +255,12 @@ impl Checkpointer for PostgresSaver {
         read!(self, "counting threads", view => view.count_threads(query))
     }
 
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        Some(self)
+    }
+
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
-        self.submit(Job::Delete(thread.clone())).await.map(drop)
+        self.submit(Job::Delete(thread.clone(), None)).await.map(drop)
     }
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {

@@ -17,6 +17,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0002_store", include_str!("migrations/0002_store.sql")),
     ("0003_embeddings", include_str!("migrations/0003_embeddings.sql")),
     ("0004_waiting", include_str!("migrations/0004_waiting.sql")),
+    ("0005_claims", include_str!("migrations/0005_claims.sql")),
 ];
 
 /// "SStp" in ASCII: the first half of the advisory lock; the second is a hash of the schema's name.

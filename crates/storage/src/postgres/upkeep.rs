@@ -5,12 +5,13 @@ mod copy;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use superstep::{CheckpointId, Name, Progress, Pruning, Removal, Scope, ThreadId, Value};
+use superstep::{CheckpointId, ClaimUse, Name, Progress, Pruning, Removal, Scope, ThreadId, Value};
 
 use crate::codec::pruning::{Looked, doomed};
 use crate::codec::record::Delta;
 use crate::salvage::{ASIDE, aside};
 
+use super::claims::Shown;
 use super::fault::Fault;
 use super::reader::{CHAINS, Deltas};
 use super::server::Params;
@@ -64,7 +65,20 @@ impl Writer {
             .collect()
     }
 
-    pub(super) async fn delete(&mut self, thread: &ThreadId) -> Result<Removal, Fault> {
+    pub(super) async fn delete(
+        &mut self,
+        thread: &ThreadId,
+        shown: Option<&ClaimUse>,
+    ) -> Result<Removal, Fault> {
+        let session = self.session().await?;
+        if let Some(shown) = shown {
+            let mut all = Shown::default();
+            all.add(thread, shown, true);
+            session.query("SELECT show_claims($1)", &[&all.text()]).await?;
+        }
+        session
+            .execute("DELETE FROM claims WHERE thread = $1", &[&thread.as_str()])
+            .await?;
         let spaces: Vec<i64> = self.hold(thread).await?.into_iter().map(|(id, _)| id).collect();
         let bytes = self.delete_spaces(&spaces).await?;
         Ok(Removal {
@@ -148,6 +162,10 @@ impl Writer {
         let total: u64 = self.checkpoints_of(&threads).await?;
         let mut done = 0;
         for thread in &threads {
+            if self.is_claimed(thread).await? {
+                removal.skipped.push(thread.clone());
+                continue;
+            }
             let mut doomed_of: Vec<(i64, HashSet<String>, bool)> = Vec::new();
             let spaces = match pruning.dry_run {
                 true => self.look_at(thread).await?,
@@ -173,9 +191,20 @@ impl Writer {
                     false => self.remove(space, &ids, pruning.dry_run).await?,
                 };
             }
+            if gone && !pruning.dry_run {
+                let sql = "DELETE FROM claims WHERE thread = $1 AND NOT EXISTS (SELECT 1 FROM spaces WHERE thread = $1)";
+                self.session().await?.execute(sql, &[&thread.as_str()]).await?;
+            }
         }
         removal.bytes = Some(bytes);
         Ok(removal)
+    }
+
+    /// True while a run holds the thread.
+    async fn is_claimed(&mut self, thread: &ThreadId) -> Result<bool, Fault> {
+        let sql = "SELECT 1 FROM claims WHERE thread = $1 AND until > claim_clock()";
+        let rows = self.session().await?.query(sql, &[&thread.as_str()]).await?;
+        Ok(!rows.is_empty())
     }
 
     /// Takes away checkpoints that cannot be read, and what nothing refers to; counts parts again.

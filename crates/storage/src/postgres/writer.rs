@@ -11,7 +11,9 @@ mod values;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use superstep::{CheckpointId, Commit, Name, Progress, Pruning, Removal, StorageError, ThreadId, Value};
+use superstep::{
+    CheckpointId, ClaimUse, Commit, Name, Progress, Pruning, Removal, StorageError, ThreadId, Value,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use super::fault::Fault;
@@ -31,7 +33,8 @@ const TRIES: u64 = 5;
 pub(super) enum Job {
     /// Of one caller, in order: all of them or none.
     Commits(Vec<Commit>),
-    Delete(ThreadId),
+    /// With what whoever deletes shows, if anything.
+    Delete(ThreadId, Option<ClaimUse>),
     Copy(ThreadId, ThreadId),
     Prune(Pruning, Progress),
     /// Takes away checkpoints that cannot be read, sets items aside, and removes what nothing refers to; counts parts again.
@@ -45,7 +48,7 @@ impl Job {
                 let thread = commits.first().map_or("", |commit| commit.thread.as_str());
                 format!("storing a checkpoint of thread {thread}")
             }
-            Job::Delete(thread) => format!("deleting thread {thread}"),
+            Job::Delete(thread, _) => format!("deleting thread {thread}"),
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
             Job::Prune(..) => "removing the past of threads".to_owned(),
             Job::Repair(_) => "repairing threads".to_owned(),
@@ -188,7 +191,7 @@ impl Writer {
         };
         self.session().await?.batch(begin).await?;
         let outcome = match job {
-            Job::Delete(thread) => self.delete(thread).await,
+            Job::Delete(thread, shown) => self.delete(thread, shown.as_ref()).await,
             Job::Copy(from, to) => self.copy(from, to).await.map(|()| Removal::default()),
             Job::Prune(pruning, progress) => self.prune(pruning, progress).await,
             Job::Repair(sick) => self.repair(sick).await,

@@ -3,8 +3,9 @@
 -- KEYS: the thread's facts, index, heads, values, writes, open tasks; then places, threads, expiry, waiting, asking.
 -- ARGV: thread, milliseconds to live (0: for ever), a new epoch, the epoch the caller relies on ('' for none), how many
 -- commits; then what each needs. The answer is the epoch and, for each commit, 'ok', 'there' (done, but the checkpoint was
--- stored before), 'orphan N' (not done: its N-th task belongs to a checkpoint that is not stored) or 'stale' (not done: the
--- caller relied on something that is gone). After any but 'ok' nothing more is done.
+-- stored before), 'orphan N' (not done: its N-th task belongs to a checkpoint that is not stored), 'stale' (not done: the
+-- caller relied on something that is gone) or, with details, 'busy' and 'old' (not done: another run has the thread). After any
+-- but 'ok' nothing more is done.
 local facts, index, heads, values, writes, open, places, threads, expiry, waiting, asking = unpack(KEYS)
 local at = 0
 local function take()
@@ -58,6 +59,7 @@ end
 
 for n = 1, count do
   local ns = take()
+  local shown = shown_claim(take)
   local put, tasks = nil, {}
   if take() == '1' then
     put = {id = take(), relies = take(), base = take(), record = take(), place = take(), ts = take(), rows = {}}
@@ -84,15 +86,27 @@ for n = 1, count do
       answer = 'orphan ' .. place
     end
   end
+  local claimed
+  if shown and (answer == 'ok' or answer == 'there') then
+    local refused, fields = compare_claim(facts, index, shown)
+    answer, claimed = refused or answer, fields
+  end
   answers[n] = answer
+  if claimed and not (put or #tasks > 0) then
+    note_claim(facts, shown, claimed, epoch)
+  end
   if (answer == 'ok' or answer == 'there') and (put or #tasks > 0) then
     if not epoch then
       epoch = new_epoch
       redis.call('HSET', facts, 'epoch', epoch)
+      redis.call('PERSIST', facts)
       redis.call('HSET', threads, thread, '')
       unlist(waiting, asking, marked(thread) .. '\0')
     end
     touched = true
+    if claimed then
+      note_claim(facts, shown, claimed, epoch)
+    end
     redis.call('HINCRBY', facts, 'changes', 1)
     if put then
       redis.call('HSET', heads, new, put.record)

@@ -12,6 +12,7 @@ end
 for n = 1, 6 do
   redis.call('COPY', KEYS[n], KEYS[n + 6], 'REPLACE')
 end
+redis.call('HDEL', KEYS[7], 'claim', 'number', 'holder', 'name', 'until')
 redis.call('HSET', KEYS[7], 'epoch', ARGV[3])
 redis.call('HSET', threads, ARGV[2], ARGV[4])
 if ARGV[4] ~= '' then

@@ -4,6 +4,7 @@
 //! need no lock: what is stored is never changed, only removed. `docs/storage.md` describes the keys and what survives
 //! which accident.
 
+mod claims;
 mod measure;
 mod reader;
 mod server;
@@ -12,6 +13,7 @@ mod store;
 mod upkeep;
 mod writer;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -20,9 +22,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, PendingWrite, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery,
-    ThreadSummary, Usage, Waiting, WaitingQuery,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest, ClaimView,
+    Commit, Coordination, Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, StorageError,
+    ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -304,6 +306,23 @@ fn read_url(url: &str) -> Result<(String, RedisOptions), StorageError> {
 }
 
 #[async_trait]
+impl Coordination for RedisSaver {
+    async fn claims(&self, threads: &[ThreadId]) -> Result<HashMap<ThreadId, ClaimView>, StorageError> {
+        let threads = threads.to_vec();
+        self.home
+            .read(|server| async move { server.claims(&threads).await })
+            .await
+    }
+
+    async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
+        let (thread, shown) = (thread.clone(), by.change());
+        let work: Other =
+            Box::new(move |writer| Box::pin(async move { writer.delete(&thread, Some(&shown)).await }));
+        self.other(work).await.map(drop)
+    }
+}
+
+#[async_trait]
 impl Checkpointer for RedisSaver {
     // Written out rather than `async fn`, because the job must be queued when this is called and not when the
     // future is first polled.
@@ -393,9 +412,13 @@ impl Checkpointer for RedisSaver {
             .await
     }
 
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        Some(self)
+    }
+
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         let thread = thread.clone();
-        let work: Other = Box::new(move |writer| Box::pin(async move { writer.delete(&thread).await }));
+        let work: Other = Box::new(move |writer| Box::pin(async move { writer.delete(&thread, None).await }));
         self.other(work).await.map(drop)
     }
 

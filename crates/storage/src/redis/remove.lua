@@ -1,7 +1,8 @@
 -- Removes checkpoints of a thread that is still as the caller read it, or the whole thread.
 --
 -- KEYS: as commit.lua. ARGV: thread, a new epoch, the epoch and the number of changes the caller read ('' and '': remove
--- everything; 'gone' and '': everything, if it has run out of time); 'plan' or 'do'; then the new place and creation time
+-- everything; 'gone' and '': everything, if it has run out of time; both with what is shown of a claim, if anything, and
+-- then the answer is the refusal, if it is refused); 'plan' or 'do'; then the new place and creation time
 -- of the thread, the number of its root checkpoints that stay, and three counted lists: checkpoints to remove, rows of
 -- values to remove, checkpoints with the records to write. The answer is the number of changes of the thread
 -- and the bytes that go (less than nothing when more was written), or nothing when the thread has changed. What goes at once
@@ -26,6 +27,11 @@ local function everything()
 end
 
 if changes == '' then
+  local shown = shown_claim(take)
+  local refused = shown and compare_claim(facts, index, shown)
+  if refused then
+    return refused
+  end
   if epoch == '' or redis.call('EXISTS', facts) == 0 then
     everything()
   end

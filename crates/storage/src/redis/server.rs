@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::{Cmd, ErrorKind, RedisError, Script, ServerErrorKind, Value};
-use superstep::{CheckpointId, StorageError, ThreadId};
+use superstep::{CheckpointId, ClaimUse, StorageError, ThreadId};
+
+use super::claims::{arguments, refusal};
 
 /// Layout of the keys that this release knows: since the second, long values are compressed; since the
 /// third, questions that wait are listed and can be withdrawn.
@@ -22,12 +24,23 @@ const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The scripts, each atomic.
-pub(super) static COMMIT: LazyLock<Script> =
-    LazyLock::new(|| Script::new(concat!(include_str!("waiting.lua"), include_str!("commit.lua"))));
+pub(super) static COMMIT: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(concat!(
+        include_str!("waiting.lua"),
+        include_str!("claims.lua"),
+        include_str!("commit.lua")
+    ))
+});
+pub(super) static CLAIMS: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("held.lua")));
 pub(super) static READ: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("read.lua")));
 pub(super) static VALUES: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("values.lua")));
-pub(super) static REMOVE: LazyLock<Script> =
-    LazyLock::new(|| Script::new(concat!(include_str!("waiting.lua"), include_str!("remove.lua"))));
+pub(super) static REMOVE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(concat!(
+        include_str!("waiting.lua"),
+        include_str!("claims.lua"),
+        include_str!("remove.lua")
+    ))
+});
 pub(super) static COPY: LazyLock<Script> =
     LazyLock::new(|| Script::new(concat!(include_str!("waiting.lua"), include_str!("copy.lua"))));
 pub(super) static FILL: LazyLock<Script> =
@@ -275,7 +288,7 @@ impl Server {
             let removed = self.run_if_allowed(
                 &REMOVE,
                 self.keys.thread_and_lists(&thread),
-                everything(&thread, "gone"),
+                everything(&thread, "gone", None),
                 WHAT,
             );
             if removed.await?.is_none() {
@@ -290,12 +303,19 @@ impl Server {
     }
 
     /// Removes everything of a thread.
-    pub(super) async fn remove_all(&self, thread: &ThreadId) -> Result<(), StorageError> {
+    pub(super) async fn remove_all(
+        &self,
+        thread: &ThreadId,
+        shown: Option<&ClaimUse>,
+    ) -> Result<(), StorageError> {
         let keys = self.keys.thread_and_lists(thread);
         let what = format!("deleting thread {thread}");
-        self.run(&REMOVE, keys, everything(thread, ""), &what)
-            .await
-            .map(drop)
+        let answer = self
+            .run(&REMOVE, keys, everything(thread, "", shown), &what)
+            .await?;
+        let answer = text(answer);
+        let (kind, detail) = answer.split_once(' ').unwrap_or_default();
+        refusal(thread, kind, detail).map_or(Ok(()), Err)
     }
 
     /// Sends a command. What is sent may arrive twice when the connection breaks: all that we send may.
@@ -375,10 +395,12 @@ impl Server {
 }
 
 /// What tells the script to remove everything of a thread; with `gone`, only if its time is over.
-fn everything(thread: &ThreadId, when: &str) -> Vec<Vec<u8>> {
-    [thread.as_str(), "", when, ""]
+fn everything(thread: &ThreadId, when: &str, shown: Option<&ClaimUse>) -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = [thread.as_str(), "", when, ""]
         .map(|text| text.as_bytes().to_vec())
-        .into()
+        .into();
+    all.extend(arguments(shown, true));
+    all
 }
 
 /// True for what goes away by itself: a broken connection, a server that is starting.

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use superstep::{
-    CheckpointHead, CheckpointId, Commit, Damage, Integrity, Link, ListQuery, Name, Progress, Pruning, Put,
-    Removal, Scope, Source, StorageError, TaskWrites, ThreadId,
+    CheckpointHead, CheckpointId, ClaimUse, Commit, Damage, Integrity, Link, ListQuery, Name, Progress,
+    Pruning, Put, Removal, Scope, Source, StorageError, TaskWrites, ThreadId,
 };
 
 use super::reader::corrupt;
@@ -114,9 +114,13 @@ fn now_ms() -> u64 {
 }
 
 impl Writer {
-    pub(super) async fn delete(&mut self, thread: &ThreadId) -> Result<Removal, StorageError> {
+    pub(super) async fn delete(
+        &mut self,
+        thread: &ThreadId,
+        shown: Option<&ClaimUse>,
+    ) -> Result<Removal, StorageError> {
         self.forget(thread);
-        self.server.remove_all(thread).await?;
+        self.server.remove_all(thread, shown).await?;
         Ok(Removal::default())
     }
 
@@ -190,6 +194,7 @@ impl Writer {
                 }
             }
             commits.push(Commit {
+                claim: None,
                 thread: to.clone(),
                 ns: tuple.ns,
                 writes,
@@ -238,6 +243,11 @@ impl Writer {
         let (mut gone, mut lost) = (Gone::default(), Vec::new());
         for _ in 0..ROUNDS {
             let whole = self.server.whole(thread).await?;
+            // Asked after it was read: a run that begins later changes the thread.
+            if self.server.is_claimed(thread).await? {
+                removal.skipped.push(thread.clone());
+                return Ok(());
+            }
             if whole.epoch.is_empty() {
                 // Whoever made the thread after this look at its facts has nothing to lose: to the script, no facts mean
                 // everything.
@@ -313,6 +323,7 @@ impl Writer {
             }
             if !writes.is_empty() {
                 let commit = Commit {
+                    claim: None,
                     thread: thread.clone(),
                     ns: "".into(),
                     writes,

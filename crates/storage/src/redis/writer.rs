@@ -12,6 +12,7 @@ use imbl::OrdMap;
 use superstep::{CheckpointId, Commit, Name, Removal, StorageError, ThreadId};
 use tokio::sync::{mpsc, oneshot};
 
+use super::claims::refusal;
 use super::server::{COMMIT, Server, parts, text};
 use super::state::{Grown, State};
 pub(super) use plan::standing;
@@ -251,6 +252,13 @@ impl Writer {
                         .or_insert(error.unwrap_or(StorageError::Unsupported("an answer of the server")));
                     batch.done += 1;
                 }
+                (kind @ ("busy" | "old"), detail) => {
+                    let error = refusal(&batch.thread, kind, detail);
+                    failed
+                        .entry(*job)
+                        .or_insert(error.unwrap_or(StorageError::Unsupported("an answer of the server")));
+                    batch.done += 1;
+                }
                 _ if self.standing.is_some() => {
                     self.overtaken = true;
                     batch.done = batch.commits.len();
@@ -311,8 +319,13 @@ impl Writer {
         let new_epoch = uuid::Uuid::new_v4().simple().to_string();
         let mut body = Vec::new();
         let (mut calls, mut refused) = (0, None);
-        for (_, commit) in &batch.commits[batch.done..] {
-            match self.arguments(commit).await {
+        let commits = &batch.commits[batch.done..];
+        for (n, (_, commit)) in commits.iter().enumerate() {
+            let claim = |commit: &Commit| commit.claim.as_ref().map(|shown| shown.claim.clone());
+            let ended = commits[n..].iter().any(|(_, later)| {
+                later.claim.as_ref().is_some_and(|shown| shown.ends) && claim(later) == claim(commit)
+            });
+            match self.arguments(commit, ended).await {
                 Ok(arguments) => {
                     body.extend(arguments);
                     calls += 1;

@@ -19,6 +19,7 @@ mod verify;
 mod waiting;
 mod writer;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
@@ -28,15 +29,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    Name, PendingWrite, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery,
-    ThreadSummary, Usage, Waiting, WaitingQuery,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest, ClaimView,
+    Commit, Coordination, Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, StorageError,
+    ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 
 use connections::Connections;
 use fault::Fault;
 use reader::View;
-use writer::{Done, Job, Outcome};
+use writer::{Done, Job, Outcome, claims};
 
 pub use store::SqliteStore;
 
@@ -180,6 +181,29 @@ impl SqliteSaver {
 }
 
 #[async_trait]
+impl Coordination for SqliteSaver {
+    async fn claims(&self, threads: &[ThreadId]) -> Result<HashMap<ThreadId, ClaimView>, StorageError> {
+        let threads = threads.to_vec();
+        self.glance("reading claims", move |view| {
+            let now = claims::now();
+            let mut found = HashMap::new();
+            for thread in &threads {
+                if let Some(row) = claims::read(view.conn, thread)? {
+                    found.insert(thread.clone(), row.view(now));
+                }
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
+        let shown = Some(by.change());
+        self.submit(Job::Delete(thread.clone(), shown)).await.map(drop)
+    }
+}
+
+#[async_trait]
 impl Checkpointer for SqliteSaver {
     // Written out rather than `async fn`, because the job must be queued when this is called and not when the
     // future is first polled.
@@ -316,8 +340,12 @@ impl Checkpointer for SqliteSaver {
         .await
     }
 
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        Some(self)
+    }
+
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
-        self.submit(Job::Delete(thread.clone())).await.map(drop)
+        self.submit(Job::Delete(thread.clone(), None)).await.map(drop)
     }
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
@@ -399,6 +427,7 @@ mod tests {
         let fits = Draft::root(id(1)).put();
         saver.delete_thread(&"nobody".into()).await.expect("works");
         let commit = |thread: &str, put| Commit {
+            claim: None,
             thread: thread.into(),
             ns: "".into(),
             writes: vec![],

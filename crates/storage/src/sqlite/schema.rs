@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_short_values.sql"),
     include_str!("migrations/0005_fewer_pages.sql"),
     include_str!("migrations/0006_waiting.sql"),
+    include_str!("migrations/0007_claims.sql"),
 ];
 
 /// Opens the writing connection and brings the schema up to date; nothing when the file may only be read.

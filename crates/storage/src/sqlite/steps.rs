@@ -124,6 +124,7 @@ mod tests {
             for saver in savers {
                 saver
                     .commit(superstep::Commit {
+                        claim: None,
                         thread: "a".into(),
                         ns: "".into(),
                         writes: Vec::new(),

@@ -4,6 +4,7 @@
 //! What a commit costs follows what it changes: the parent's state is known from the commit before (or is resolved
 //! once), channels that did not change are not touched, and a list that grew is stored as its new items.
 
+pub(super) mod claims;
 mod commit;
 mod items;
 mod prune;
@@ -26,8 +27,8 @@ use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
 use superstep::store::{Prepared, Renewed};
 use superstep::{
-    Checkpoint, CheckpointId, Commit, Integrity, Name, Object, Progress, Pruning, Put, Removal, Scope,
-    StorageError, StoreConfig, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
+    Checkpoint, CheckpointId, ClaimRow, ClaimUse, Commit, Integrity, Name, Object, Progress, Pruning, Put,
+    Removal, Scope, StorageError, StoreConfig, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
 };
 use tokio::sync::oneshot;
 
@@ -62,7 +63,8 @@ const SHORT: usize = 100;
 pub(super) enum Job {
     /// Of one caller, in order: all of them or none.
     Commits(Vec<Commit>),
-    Delete(ThreadId),
+    /// With what compares, when whoever deletes shows a claim.
+    Delete(ThreadId, Option<ClaimUse>),
     Copy(ThreadId, ThreadId),
     Prune(Pruning, Progress),
     /// Check everything and put right what can be.
@@ -98,7 +100,7 @@ impl Job {
                 let thread = commits.first().map_or("", |commit| commit.thread.as_str());
                 format!("storing a checkpoint of thread {thread}")
             }
-            Job::Delete(thread) => format!("deleting thread {thread}"),
+            Job::Delete(thread, _) => format!("deleting thread {thread}"),
             Job::Copy(from, to) => format!("copying thread {from} to {to}"),
             Job::Prune(..) => "removing the past of threads".to_owned(),
             Job::Repair(..) => "checking and repairing what is stored".to_owned(),
@@ -167,6 +169,8 @@ pub(super) struct Writer {
     newest: Map<i64, [u8; 16]>,
     /// For checkpoints that were stored here, what tasks wrote.
     written: Map<i64, Written>,
+    /// Claims of threads, as they are stored.
+    claims: Map<ThreadId, Option<ClaimRow>>,
     data_version: i64,
     shelves: Shelves,
     warm: Arc<Warm<State>>,
@@ -227,6 +231,7 @@ impl Writer {
             known: Map::default(),
             newest: Map::default(),
             written: Map::default(),
+            claims: Map::default(),
             data_version: 0,
             shelves: Shelves::new()?,
             warm,
@@ -426,6 +431,7 @@ impl Writer {
         self.known.clear();
         self.newest.clear();
         self.written.clear();
+        self.claims.clear();
     }
 
     fn job(&mut self, job: &Job) -> Result<Done, Fault> {
@@ -435,7 +441,10 @@ impl Writer {
                 self.shelves.let_go();
                 stored?;
             }
-            Job::Delete(thread) => {
+            Job::Delete(thread, shown) => {
+                if let Some(shown) = shown {
+                    self.compare(thread, shown)?;
+                }
                 self.delete(thread, &|_| Ok(()))?;
                 self.removed()?;
             }

@@ -21,6 +21,7 @@ pub(super) struct Parcel {
 impl Parcel {
     fn commit(self, thread: &ThreadId) -> Commit {
         Commit {
+            claim: None,
             thread: thread.clone(),
             ns: self.ns,
             writes: self.writes,

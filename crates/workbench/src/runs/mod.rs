@@ -271,6 +271,7 @@ impl Workbench {
             (None, _) => built.source.name.clone(),
         };
         let mut config = RunConfig::on(thread_id.as_str());
+        config.claim = Some(self.claim(&thread_id).await);
         effects::choose(&request, &mut config);
         let input = match request.action {
             RunAction::Input { input, checkpoint_id } => {

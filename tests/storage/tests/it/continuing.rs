@@ -103,6 +103,7 @@ async fn what_another_program_took_away_is_not_built_on() {
                     }],
                 };
                 let commit = Commit {
+                    claim: None,
                     thread: thread.into(),
                     ns: "".into(),
                     put: None,
@@ -135,6 +136,7 @@ async fn what_another_program_stored_again_is_not_taken_for_what_was_there() {
             place.open().await.expect("opens"),
         );
         let commit = |put: &Put| Commit {
+            claim: None,
             thread: "t".into(),
             ns: "".into(),
             writes: Vec::new(),

@@ -58,6 +58,7 @@ async fn fill(saver: &dyn Checkpointer) -> Result<(), StorageError> {
             (7, reserved::ERROR, -1),
         ];
         let commit = |ns: &str, writes, put| Commit {
+            claim: None,
             thread: thread.into(),
             ns: ns.into(),
             writes,

@@ -1,6 +1,7 @@
 //! Every backend, put through everything.
 
 mod between;
+mod claims;
 mod continuing;
 mod damage;
 mod disks;

@@ -179,6 +179,7 @@ fn commit_of(thread: &str, parent: Option<&Checkpoint>, n: u64) -> Commit {
         writes: vec![write],
     });
     Commit {
+        claim: None,
         thread: thread.into(),
         ns: "".into(),
         writes: task.into_iter().collect(),

@@ -116,6 +116,7 @@ fn turn(thread: &str, parent: &Checkpoint, n: u64, times: usize) -> Commit {
         value: json!([text]),
     };
     Commit {
+        claim: None,
         thread: thread.into(),
         ns: "".into(),
         writes: vec![TaskWrites {
@@ -211,6 +212,7 @@ async fn what_comes_together_builds_on_each_other() {
             made.extend(commit.put.as_ref().map(|put| put.checkpoint.clone()));
             commits.push(commit);
             commits.push(Commit {
+                claim: None,
                 thread: "t".into(),
                 ns: "".into(),
                 writes: late,

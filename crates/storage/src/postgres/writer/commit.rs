@@ -165,7 +165,13 @@ impl Writer {
             ns,
             writes,
             put,
+            claim,
         } = commit;
+        if let Some(shown) = claim {
+            batch
+                .claims
+                .add(thread, shown, put.is_some() || !writes.is_empty());
+        }
         if writes.is_empty() && put.is_none() {
             return Ok(());
         }

@@ -9,21 +9,28 @@ use superstep::{CheckpointId, Commit, Name, Put, StorageError, ThreadId, Value};
 use super::{CHANGES, Known, NUMBERS, Writer};
 use crate::codec::long::pressed;
 use crate::codec::plain::{Record, Task, readable, seen_of};
+use crate::redis::claims;
 use crate::redis::reader::{corrupt, flags_of, state_at};
 use crate::redis::server::{number, place};
 use crate::redis::state::{Grown, Held, Start, State, continued, record_text, row};
 
 impl Writer {
     /// What the script needs for a commit.
-    pub(super) async fn arguments(&mut self, commit: &Commit) -> Result<Vec<Vec<u8>>, StorageError> {
+    pub(super) async fn arguments(
+        &mut self,
+        commit: &Commit,
+        ended: bool,
+    ) -> Result<Vec<Vec<u8>>, StorageError> {
         let Commit {
             thread,
             ns,
             writes,
             put,
+            claim,
         } = commit;
         let words = |word: &str| word.as_bytes().to_vec();
         let mut arguments = vec![words(ns)];
+        arguments.extend(claims::arguments(claim.as_ref(), ended));
         let known = |put: &&Put| {
             let thread = self.threads.get(thread);
             let key = (ns.clone(), put.checkpoint.id.clone());

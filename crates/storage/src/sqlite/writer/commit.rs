@@ -27,9 +27,22 @@ impl Writer {
     }
 
     fn commit(&mut self, commit: &Commit, writes: &[&TaskWrites]) -> Result<(), Fault> {
-        let Commit { thread, ns, put, .. } = commit;
+        let Commit {
+            thread,
+            ns,
+            put,
+            claim,
+            ..
+        } = commit;
+        let claimed = match claim {
+            Some(shown) => self.compare(thread, shown)?,
+            None => None,
+        };
         if writes.is_empty() && put.is_none() {
-            return Ok(());
+            return match claimed {
+                Some(row) => self.set_claim(thread, row, false),
+                None => Ok(()),
+            };
         }
         let space = self.space(thread, ns)?;
         // Everything that can be refused is refused before the first change.
@@ -45,6 +58,9 @@ impl Writer {
             };
             let seq = seq.ok_or_else(|| StorageError::orphan(thread, task))?;
             owners.insert(&task.checkpoint_id, seq);
+        }
+        if let Some(row) = claimed {
+            self.set_claim(thread, row, true)?;
         }
         let space = match space {
             Some(space) => space,

@@ -42,6 +42,11 @@ impl Writer {
         let mut freed = 0;
         for thread in threads {
             let of_thread = self.checkpoints_of(thread)?;
+            if of_thread > 0 && self.is_claimed(thread)? {
+                removal.skipped.push(thread.clone());
+                done.set(done.get() + 2 * of_thread);
+                continue;
+            }
             let until = done.get() + 2 * of_thread;
             step(0)?;
             let (mut gone, mut left) = (HashSet::new(), false);
@@ -193,6 +198,7 @@ impl Writer {
              AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE space = spaces.id)",
             "DELETE FROM threads WHERE name = ?1
              AND NOT EXISTS (SELECT 1 FROM spaces WHERE thread = threads.id)",
+            "DELETE FROM claims WHERE thread = ?1 AND NOT EXISTS (SELECT 1 FROM threads WHERE name = ?1)",
         ] {
             self.conn.prepare_cached(sql)?.execute([thread.as_str()])?;
         }

@@ -300,6 +300,7 @@ mod tests {
         let wide = (0..20).fold(wide, |wide, n| wide.set(&format!("k{n}"), "0123456789".repeat(9)));
         let wide = wide.put();
         let first = |put| Commit {
+            claim: None,
             thread: "t".into(),
             ns: "".into(),
             writes: Vec::new(),
@@ -332,6 +333,7 @@ mod tests {
             }
             for (n, (task, of, idx, channel, value, rows)) in steps.iter().enumerate() {
                 let commit = Commit {
+                    claim: None,
                     put: None,
                     writes: vec![TaskWrites {
                         checkpoint_id: id(*of),
@@ -427,6 +429,7 @@ mod tests {
             };
             let mut last = Draft::root(id(1)).put();
             let mut commits = vec![Commit {
+                claim: None,
                 thread: "t".into(),
                 ns: "".into(),
                 writes: Vec::new(),
@@ -454,6 +457,7 @@ mod tests {
                 let put = (below(3) > 0).then(|| Draft::after(&last.checkpoint, id(n)).set("x", n).put());
                 last = put.clone().unwrap_or(last);
                 commits.push(Commit {
+                    claim: None,
                     thread: "t".into(),
                     ns: "".into(),
                     writes,
@@ -507,6 +511,7 @@ mod tests {
                 writes: vec![write(n % 4, n.into()), write(-4, format!("from {n}").into())],
             };
             let commit = Commit {
+                claim: None,
                 thread: "t".into(),
                 ns: "".into(),
                 writes: vec![task],

@@ -52,6 +52,7 @@ impl Writer {
         self.conn
             .prepare_cached("DELETE FROM threads WHERE name = ?1")?
             .execute([thread.as_str()])?;
+        self.drop_claim(thread)?;
         self.forget_threads();
         Ok(freed)
     }

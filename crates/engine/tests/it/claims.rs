@@ -1,0 +1,325 @@
+//! Runs that claim their thread: one runs, the others are told, and who lost its thread stores nothing more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use superstep::*;
+use tokio::sync::Semaphore;
+
+use crate::support::{Calls, base, logs, returns};
+
+fn by(name: &str) -> Option<ClaimRequest> {
+    Some(ClaimRequest::by(Holder::new(format!("id of {name}"), name)))
+}
+
+fn config(name: &str) -> RunConfig {
+    RunConfig {
+        claim: by(name),
+        ..RunConfig::on("t")
+    }
+}
+
+/// A node that counts and waits until it may end; another after it.
+struct Slow {
+    calls: Calls,
+    begun: Arc<Semaphore>,
+    go: Arc<Semaphore>,
+    graph: Graph,
+}
+
+fn slow(saver: &Arc<MemorySaver>) -> Slow {
+    let (calls, begun, go) = (
+        Calls::default(),
+        Arc::new(Semaphore::new(0)),
+        Arc::new(Semaphore::new(0)),
+    );
+    let (count, tell, wait) = (calls.clone(), begun.clone(), go.clone());
+    let node = move |_: NodeContext, _: Value| {
+        count.add("slow");
+        tell.add_permits(1);
+        let wait = wait.clone();
+        async move {
+            drop(wait.acquire().await);
+            Ok(NodeOutput::update([("log", json!(["slow"]))]))
+        }
+    };
+    let graph = base()
+        .node("slow", node)
+        .node("after", logs("after"))
+        .edge(START, "slow")
+        .edge("slow", "after")
+        .compile()
+        .unwrap()
+        .with_checkpointer(saver.clone());
+    Slow {
+        calls,
+        begun,
+        go,
+        graph,
+    }
+}
+
+fn input() -> Input {
+    Input::value(json!({"x": 1}))
+}
+
+async fn forks(saver: &MemorySaver) -> usize {
+    let query = ListQuery {
+        thread: Some("t".into()),
+        ns: Some("".into()),
+        ..ListQuery::default()
+    };
+    let heads = saver.heads(&query).await.unwrap();
+    let children = |id: &CheckpointId| {
+        heads
+            .iter()
+            .filter(|head| head.parent.as_ref() == Some(id))
+            .count()
+    };
+    let roots = heads.iter().filter(|head| head.parent.is_none()).count();
+    heads.iter().filter(|head| children(&head.id) > 1).count() + roots.saturating_sub(1)
+}
+
+#[tokio::test]
+async fn a_second_run_is_told_before_a_node_begins() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        let saver = Arc::new(MemorySaver::new());
+        let (one, two) = (slow(&saver), slow(&saver));
+        let with = |name: &str| RunConfig {
+            durability,
+            ..config(name)
+        };
+        let first = {
+            let (graph, config) = (one.graph.clone(), with("one"));
+            tokio::spawn(async move { graph.invoke(input(), config).await })
+        };
+        drop(one.begun.acquire().await);
+        two.go.add_permits(9);
+        for again in [input(), Input::Resume] {
+            let error = two.graph.invoke(again, with("two")).await.unwrap_err();
+            let said = error.to_string();
+            match error {
+                RunError::Storage(StorageError::Busy { held, .. }) => assert_eq!(&*held.holder.name, "one"),
+                // Stored at its end only, there is nothing to resume yet.
+                RunError::EmptyInput { .. } if durability == Durability::Exit => {}
+                other => panic!("{durability:?}: {other}"),
+            }
+            assert!(said.contains("one") || durability == Durability::Exit, "{said}");
+        }
+        assert_eq!(
+            two.calls.of("slow"),
+            0,
+            "{durability:?}: no node of the second began"
+        );
+        one.go.add_permits(9);
+        first.await.unwrap().unwrap();
+        let claim = saver.claim(&"t".into()).await.unwrap().unwrap();
+        assert!(claim.ended && claim.number == 1, "{durability:?}: {claim:?}");
+        two.graph.invoke(input(), with("two")).await.unwrap();
+        assert_eq!(
+            (two.calls.of("slow"), forks(&saver).await),
+            (1, 0),
+            "{durability:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_was_taken_over_ends_and_stores_nothing_more() {
+    let saver = Arc::new(MemorySaver::new());
+    let (one, two) = (slow(&saver), slow(&saver));
+    let graph = one.graph.clone();
+    let first = tokio::spawn(async move { graph.invoke(input(), config("one")).await });
+    drop(one.begun.acquire().await);
+    two.go.add_permits(9);
+    let mut over = config("two");
+    over.claim = over.claim.map(|claim| ClaimRequest {
+        take_over: TakeOver::Always,
+        ..claim
+    });
+    two.graph.invoke(Input::Resume, over).await.unwrap();
+    let before = saver.thread(&"t".into()).await.unwrap();
+    one.go.add_permits(9);
+    match first.await.unwrap() {
+        Err(RunError::Storage(StorageError::Superseded { by: Some(by), .. })) => {
+            assert_eq!(&*by.name, "two");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(saver.thread(&"t".into()).await.unwrap(), before);
+    assert_eq!((two.calls.of("slow"), forks(&saver).await), (1, 0));
+}
+
+#[tokio::test]
+async fn a_run_that_works_long_renews_its_claim_and_ends_when_it_is_lost() {
+    let saver = Arc::new(MemorySaver::new());
+    let one = slow(&saver);
+    let mut short = config("one");
+    short.claim = short.claim.map(|claim| ClaimRequest {
+        length: Duration::from_millis(300),
+        ..claim
+    });
+    let graph = one.graph.clone();
+    let first = tokio::spawn(async move { graph.invoke(input(), short).await });
+    drop(one.begun.acquire().await);
+    tokio::time::sleep(Duration::from_millis(900)).await;
+    let claim = saver.claim(&"t".into()).await.unwrap().unwrap();
+    assert!(claim.is_live(), "it is renewed: {claim:?}");
+    // Somebody deletes the thread; the node never ends by itself.
+    saver.delete_thread(&"t".into()).await.unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(10), first).await;
+    let ended = ended.expect("the run is stopped").unwrap();
+    assert!(
+        matches!(
+            &ended,
+            Err(RunError::Storage(StorageError::Superseded { by: None, .. }))
+        ),
+        "{ended:?}"
+    );
+    assert_eq!(ended.unwrap_err().code(), "superseded");
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_lets_its_thread_go() {
+    let saver = Arc::new(MemorySaver::new());
+    let one = slow(&saver);
+    let mut run = Box::pin(one.graph.invoke(input(), config("one")));
+    tokio::select! {
+        _ = &mut run => panic!("it waits"),
+        permit = one.begun.acquire() => drop(permit),
+    }
+    drop(run);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let claim = saver.claim(&"t".into()).await.unwrap().unwrap();
+    assert!(claim.ended, "{claim:?}");
+    one.go.add_permits(9);
+    one.graph.invoke(Input::Resume, config("two")).await.unwrap();
+}
+
+#[tokio::test]
+async fn every_end_of_a_run_frees_the_thread() {
+    let fails = |_: NodeContext, _: Value| async { Err(NodeError::new("Failed", "on purpose")) };
+    let asks = |context: NodeContext, _: Value| async move {
+        let answer = context.interrupt(json!("?"))?;
+        Ok(NodeOutput::update([("x", answer)]))
+    };
+    type Build = fn(StateGraph) -> StateGraph;
+    let cases: [(&str, Build); 2] = [
+        ("asks", |graph| graph.edge(START, "asks")),
+        ("fails", |graph| graph.edge(START, "fails")),
+    ];
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        for (name, build) in &cases {
+            let saver = Arc::new(MemorySaver::new());
+            let nodes = base().node("asks", asks).node("fails", fails);
+            let nodes = match *name {
+                "asks" => build(nodes).edge("asks", "fails"),
+                _ => build(nodes).edge("fails", "asks"),
+            };
+            let graph = nodes.compile().unwrap().with_checkpointer(saver.clone());
+            let config = RunConfig {
+                durability,
+                ..config("one")
+            };
+            let _ = graph.invoke(input(), config.clone()).await;
+            let claim = saver.claim(&"t".into()).await.unwrap().unwrap();
+            assert!(claim.ended, "{name}, {durability:?}: {claim:?}");
+            let stop = RunConfig {
+                interrupt_before: vec!["*".into()],
+                ..config
+            };
+            graph.invoke(input(), stop).await.unwrap();
+            let claim = saver.claim(&"t".into()).await.unwrap().unwrap();
+            assert!(claim.ended, "stopped before {name}, {durability:?}: {claim:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_programs_that_send_at_once_exactly_one_runs() {
+    for round in 0..40 {
+        let saver = Arc::new(MemorySaver::new());
+        let calls = Calls::default();
+        let count = calls.clone();
+        let asks = move |context: NodeContext, _: Value| {
+            let count = count.clone();
+            async move {
+                let answer = context.interrupt(json!("?"))?;
+                count.add("answered");
+                Ok(NodeOutput::update([("x", answer)]))
+            }
+        };
+        let graph = base()
+            .node("asks", asks)
+            .edge(START, "asks")
+            .compile()
+            .unwrap()
+            .with_checkpointer(saver.clone());
+        for what in [input(), Input::resume(7)] {
+            let runs = (0..4).map(|n| {
+                let (graph, what) = (graph.clone(), what.clone());
+                tokio::spawn(async move { graph.invoke(what, config(&format!("run {n}"))).await })
+            });
+            let outcomes = futures::future::join_all(runs).await;
+            let outcomes: Vec<_> = outcomes.into_iter().map(Result::unwrap).collect();
+            let refused = |error: &RunError| matches!(error.code(), "thread-busy" | "superseded");
+            let ran = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+            let told = outcomes
+                .iter()
+                .filter(|outcome| outcome.as_ref().is_err_and(refused))
+                .count();
+            // Whoever read the thread after the first run had ended may run it as well.
+            assert!(ran >= 1 && ran + told == 4, "round {round}: {outcomes:?}");
+            assert_eq!(forks(&saver).await, 0, "round {round}");
+        }
+        assert_eq!(calls.of("answered"), 1, "round {round}: one answer is taken once");
+    }
+}
+
+#[tokio::test]
+async fn edits_withdrawals_and_deletion_ask_who_runs() {
+    let saver = Arc::new(MemorySaver::new());
+    let one = slow(&saver);
+    let graph = one.graph.clone();
+    let first = tokio::spawn(async move { graph.invoke(input(), config("one")).await });
+    drop(one.begun.acquire().await);
+    let edit = || StateUpdate {
+        values: json!({"log": ["edit"]}),
+        as_node: Some("slow".into()),
+        ..StateUpdate::default()
+    };
+    let other = by("two").unwrap();
+    let at = StateRef::live("t").claimed(other.clone());
+    let refused = one.graph.update_state(&at, edit()).await.unwrap_err();
+    assert_eq!(refused.code(), "thread-busy");
+    let deleted = delete_thread(&*saver, &"t".into(), &other).await;
+    assert!(matches!(deleted, Err(StorageError::Busy { .. })), "{deleted:?}");
+    one.go.add_permits(9);
+    first.await.unwrap().unwrap();
+    one.graph.update_state(&at, edit()).await.unwrap();
+    delete_thread(&*saver, &"t".into(), &other).await.unwrap();
+    assert!(saver.thread(&"t".into()).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn nested_graphs_show_the_claim_of_their_run() {
+    let saver = Arc::new(MemorySaver::new());
+    let inner = base()
+        .node("a", logs("a"))
+        .node("b", logs("b"))
+        .edge(START, "a")
+        .edge("a", "b")
+        .compile()
+        .unwrap();
+    let graph = base()
+        .subgraph("inner", &inner)
+        .node("after", returns(json!({"x": 2})))
+        .edge(START, "inner")
+        .edge("inner", "after")
+        .compile()
+        .unwrap()
+        .with_checkpointer(saver.clone());
+    graph.invoke(input(), config("one")).await.unwrap();
+    let claim = saver.claim(&"t".into()).await.unwrap().unwrap();
+    assert!(claim.ended && claim.number == 1, "{claim:?}");
+}

@@ -1,0 +1,141 @@
+//! Claims: what commits show, as the function `show_claims` reads it, and what it says when it refuses.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+use superstep::{ClaimId, ClaimUse, ClaimView, Holder, StorageError, TakeOver, ThreadId};
+use tokio_postgres::Error;
+
+use super::fault::Fault;
+use super::reader::View;
+
+/// What the commits of a statement show, by thread, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Shown(Vec<(ThreadId, ClaimUse, bool)>);
+
+impl Shown {
+    /// Adds what a commit shows; `stores` when something else is in it.
+    pub(super) fn add(&mut self, thread: &ThreadId, shown: &ClaimUse, stores: bool) {
+        let before = self.0.iter_mut().rev().find(|(of, ..)| of == thread);
+        match before {
+            // Several commits of a run are one to the database. A statement that is repeated is accepted once more.
+            Some((_, before, stored)) if before.claim == shown.claim => {
+                before.ends |= shown.ends;
+                before.length = shown.length;
+                *stored |= stores;
+            }
+            _ => self.0.push((thread.clone(), shown.clone(), stores)),
+        }
+    }
+
+    /// Adds what comes after.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (thread, shown, stores) in other.0 {
+            self.add(&thread, &shown, stores);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The text for the database. In the order of the threads, so that two programs cannot wait for each other.
+    pub(super) fn text(mut self) -> String {
+        self.0.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        let all: Vec<Json> = self
+            .0
+            .iter()
+            .map(|(thread, shown, stores)| {
+                let take = shown.take.as_ref().map(|take| {
+                    let (over, only) = match &take.over {
+                        TakeOver::Never => ("never", None),
+                        TakeOver::Only(claim) => ("only", Some(claim.as_str())),
+                        TakeOver::Always => ("always", None),
+                    };
+                    json!({
+                        "holder": &*take.holder.id,
+                        "name": &*take.holder.name,
+                        "over": over,
+                        "only": only,
+                        "beside_own": take.beside_own,
+                        // An empty text stands for no checkpoint.
+                        "onto": take.onto.as_ref().map(|onto| onto.as_ref().map_or("", |id| id.as_str())),
+                        "seen": take.seen,
+                    })
+                });
+                let mut text = json!({
+                    "thread": thread.as_str(),
+                    "claim": shown.claim.as_str(),
+                    "length": shown.length.as_millis() as u64,
+                    "ends": shown.ends,
+                    "stored": stores,
+                });
+                if let (Some(take), Some(text)) = (take, text.as_object_mut()) {
+                    text.insert("take".to_owned(), take);
+                }
+                text
+            })
+            .collect();
+        Json::Array(all).to_string()
+    }
+}
+
+/// What a refusal of `show_claims` means; nothing for other errors.
+pub(super) fn refusal(error: &Error) -> Option<StorageError> {
+    let said = error.as_db_error()?;
+    let code = said.code().code();
+    if !matches!(code, "SS002" | "SS003") {
+        return None;
+    }
+    let detail: Json = serde_json::from_str(said.detail()?).ok()?;
+    let text = |key: &str| detail.get(key).and_then(Json::as_str);
+    let thread = ThreadId::from(text("thread")?);
+    let holder = text("holder")
+        .zip(text("name"))
+        .map(|(id, name)| Holder::new(id, name));
+    if code == "SS003" {
+        return Some(StorageError::Superseded {
+            thread,
+            by: holder.map(Box::new),
+        });
+    }
+    let number = |key: &str| detail.get(key).and_then(Json::as_u64).unwrap_or(0);
+    let held = ClaimView {
+        claim: ClaimId::from(text("claim")?),
+        number: number("number"),
+        holder: holder?,
+        remaining: Duration::from_millis(number("remaining")),
+        ended: false,
+    };
+    Some(StorageError::busy(&thread, held))
+}
+
+impl View {
+    pub(super) async fn claims(
+        &mut self,
+        threads: &[ThreadId],
+    ) -> Result<HashMap<ThreadId, ClaimView>, Fault> {
+        let threads: Vec<&str> = threads.iter().map(ThreadId::as_str).collect();
+        let rows = self
+            .session
+            .query(
+                "SELECT thread, claim, number, holder, name, until, greatest(until - claim_clock(), 0)
+                 FROM claims WHERE thread = ANY($1)",
+                &[&threads],
+            )
+            .await?;
+        let mut found = HashMap::new();
+        for row in &rows {
+            let claim = ClaimView {
+                claim: ClaimId::from(row.try_get::<_, &str>(1)?),
+                number: row.try_get::<_, i64>(2)?.unsigned_abs(),
+                holder: Holder::new(row.try_get::<_, &str>(3)?, row.try_get::<_, &str>(4)?),
+                remaining: Duration::from_millis(row.try_get::<_, i64>(6)?.unsigned_abs()),
+                ended: row.try_get::<_, i64>(5)? == 0,
+            };
+            found.insert(ThreadId::from(row.try_get::<_, &str>(0)?), claim);
+        }
+        Ok(found)
+    }
+}
