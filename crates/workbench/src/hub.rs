@@ -177,6 +177,7 @@ mod tests {
             task_id: task.into(),
             node: "n".into(),
             message_id: task.into(),
+            at: 0.0,
             piece: TokenPiece::Text { text: text.into() },
         }
     }

@@ -2,6 +2,8 @@
 //! and which file a draft became. One small SQLite file of its own, so that a backend for checkpoints needs to know
 //! nothing of windows.
 
+mod events;
+mod keeper;
 mod runs;
 
 use std::collections::{HashMap, HashSet};
@@ -12,6 +14,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::wire::Problem;
 
+pub(crate) use events::{Kept, RunLog};
+pub(crate) use keeper::Keeper;
 pub(crate) use runs::{RunRow, TaskRow};
 
 /// One entry per schema version; never change one that was released.
@@ -80,6 +84,20 @@ CREATE TABLE attempts (
     body      TEXT NOT NULL,
     PRIMARY KEY (thread_id, task_id)
 ) WITHOUT ROWID;
+",
+    "
+CREATE TABLE run_events (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id TEXT NOT NULL,
+    run_id    TEXT NOT NULL,
+    first     INTEGER NOT NULL,
+    events    INTEGER NOT NULL,
+    size      INTEGER NOT NULL,
+    until     INTEGER NOT NULL,
+    body      BLOB NOT NULL
+);
+CREATE INDEX run_events_of_thread ON run_events (thread_id);
+CREATE INDEX run_events_by_size ON run_events (size);
 ",
 ];
 
@@ -255,7 +273,15 @@ impl Ledger {
     pub(crate) fn delete_thread(&self, thread_id: &str) -> Result<(), Problem> {
         self.with(|c| {
             let transaction = c.transaction()?;
-            for table in ["threads", "runs", "tasks", "bookmarks", "exchanges", "attempts"] {
+            for table in [
+                "threads",
+                "runs",
+                "tasks",
+                "bookmarks",
+                "exchanges",
+                "attempts",
+                "run_events",
+            ] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
             }
             transaction.commit()
@@ -314,7 +340,7 @@ impl Ledger {
         })
     }
 
-    /// A copy of a thread: its own title, the times, bookmarks, exchanges and failed attempts of the other.
+    /// A copy of a thread: its own title; the times, bookmarks, exchanges, failed attempts and events of the other.
     pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow, place: &str) -> Result<(), Problem> {
         self.thread_began(row, place)?;
         self.with(|c| {
@@ -337,6 +363,11 @@ impl Ledger {
             transaction.execute(
                 "INSERT OR REPLACE INTO attempts (thread_id, task_id, body)
                  SELECT ?2, task_id, body FROM attempts WHERE thread_id = ?1",
+                [from, &row.thread_id],
+            )?;
+            transaction.execute(
+                "INSERT INTO run_events (thread_id, run_id, first, events, size, until, body)
+                 SELECT ?2, run_id, first, events, size, until, body FROM run_events WHERE thread_id = ?1 ORDER BY id",
                 [from, &row.thread_id],
             )?;
             transaction.commit()

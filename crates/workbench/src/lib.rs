@@ -30,6 +30,7 @@ mod memory;
 mod models;
 mod problem;
 mod python;
+mod records;
 mod renewal;
 mod retention;
 mod runs;
@@ -63,6 +64,7 @@ pub use folders::default_data_dir;
 pub use hub::Subscription;
 pub use ledger::bookmarks;
 pub use logging::log;
+pub use records::{RunRecord, forget_threads};
 pub use secrets::{Keychain, Secrets};
 pub use settings::person;
 pub use superstep_nodes::search::reader::serve_if_asked as read_documents_if_asked;
@@ -99,7 +101,8 @@ pub struct Workbench {
     secrets: Arc<dyn Secrets>,
     /// Held while the model settings are changed.
     settings_writing: std::sync::Mutex<()>,
-    ledger: ledger::Ledger,
+    ledger: Arc<ledger::Ledger>,
+    records: records::Records,
     registry: Registry,
     graphs: graphs::Graphs,
     database: database::Database,
@@ -188,6 +191,7 @@ impl Workbench {
         let memory = store_config(&data_dir, &secrets);
         let database = database::Database::open(&data_dir, options.storage, memory).await?;
         let workbench = documents::blocking(move || {
+            let ledger = Arc::new(ledger::Ledger::open(&data_dir.join("workbench.db"))?);
             let workbench = Workbench {
                 instance: instance::Instance::enter(&data_dir)
                     .map_err(|e| Problem::file("write to the data folder", &data_dir, &e))?,
@@ -198,7 +202,8 @@ impl Workbench {
                 trust: Trust::of(&data_dir),
                 secrets,
                 settings_writing: std::sync::Mutex::default(),
-                ledger: ledger::Ledger::open(&data_dir.join("workbench.db"))?,
+                records: records::Records::new(&ledger)?,
+                ledger,
                 registry: registry(&data_dir),
                 graphs: graphs::Graphs::default(),
                 database,

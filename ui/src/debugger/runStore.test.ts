@@ -136,7 +136,7 @@ describe("after lost events", () => {
     recover();
     expect(store().live.get("t")?.tasks.size).toBe(0);
     await vi.waitFor(() => expect(store().threadsState).toBe("ready"));
-    expect(calls.map(({ command }) => command).sort()).toEqual(["thread.checkpoints", "thread.list"]);
+    expect(calls.map(({ command }) => command).sort()).toEqual(["thread.checkpoints", "thread.events", "thread.list"]);
     await vi.waitFor(() => expect(store().checkpoints.get("t")?.list[0]?.id).toBe("c9"));
     expect(statusOf(store(), "t"), "a run whose end was lost is not shown as running for ever").toBe(
       "failed",

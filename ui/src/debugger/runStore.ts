@@ -15,7 +15,7 @@ import { useSession } from "../state/session";
 import { foldEvents, forgetTasks, isRunning, pruneTo, type LiveThread, type LiveThreads } from "./live";
 import { settledView } from "./settled";
 import { type Loaded, SnapshotLoader } from "./snapshots";
-import { StreamLog } from "./stream-log";
+import { type ReadKept, StreamLog } from "./stream-log";
 
 /** What went wrong with a request, for the place that shows its result. */
 export interface ShownProblem {
@@ -231,6 +231,11 @@ function sortThreads(threads: ReadonlyMap<string, ThreadView>): string[] {
     .map((thread) => thread.threadId);
 }
 
+const readKept =
+  (threadId: string): ReadKept =>
+  (request) =>
+    rpc("thread.events", { threadId, ...request });
+
 /** Events were lost: everything that is shown is asked for again. */
 export function recover(): void {
   streamLog.gap();
@@ -247,7 +252,10 @@ function reload(): void {
   set({ checkpoints: kept });
   snapshots.reset();
   if (graphId !== null) void loadThreads();
-  if (cursor.threadId !== null) void loadCheckpoints(cursor.threadId, true);
+  if (cursor.threadId !== null) {
+    void loadCheckpoints(cursor.threadId, true);
+    void streamLog.open(cursor.threadId, readKept(cursor.threadId));
+  }
 }
 
 // ---------------------------------------------------------------- threads
@@ -424,6 +432,7 @@ export function ensureStarted(): void {
       );
       if (cursor.threadId !== null) {
         void loadCheckpoints(cursor.threadId);
+        void streamLog.open(cursor.threadId, readKept(cursor.threadId));
         if (cursor.threadId !== before.cursor.threadId) showTimelineOnce();
       }
     }
@@ -464,6 +473,12 @@ export function useThread(threadId: string | null): ThreadView | undefined {
 
 export function useLive(threadId: string | null): LiveThread | undefined {
   return useRuns((store) => (threadId === null ? undefined : store.live.get(threadId)));
+}
+
+/** The last run of a thread: the one that was heard of, or one of before a reload or of another program. */
+export function lastRun(thread: ThreadView | undefined, live: LiveThread | undefined): RunView | undefined {
+  const [known, heard] = [thread?.run, live?.run];
+  return known && (!heard || heard.startedAt < known.startedAt) ? known : heard;
 }
 
 /** A run that was heard of is fresher than the thread's row. */

@@ -85,6 +85,8 @@ pub enum AppEvent {
         message_id: String,
         /// What of it is new.
         piece: TokenPiece,
+        /// When its first part came: milliseconds since the epoch.
+        at: f64,
     },
     /// A node emitted something.
     Custom {
@@ -137,6 +139,11 @@ pub enum AppEvent {
         done: u64,
         /// Of so much.
         total: u64,
+    },
+    /// What `thread.events` answers for this mark happened before, and what follows after it.
+    Mark {
+        /// As the request named it.
+        mark: String,
     },
     /// Threads come from another database now; load everything again.
     Storage,

@@ -123,7 +123,11 @@ messageId: string,
 /**
  * What of it is new.
  */
-piece: TokenPiece, } | { "type": "custom", 
+piece: TokenPiece, 
+/**
+ * When its first part came: milliseconds since the epoch.
+ */
+at: number, } | { "type": "custom", 
 /**
  * Thread.
  */
@@ -183,7 +187,11 @@ done: number,
 /**
  * Of so much.
  */
-total: number, } | { "type": "storage" } | { "type": "diagnostics", 
+total: number, } | { "type": "mark", 
+/**
+ * As the request named it.
+ */
+mark: string, } | { "type": "storage" } | { "type": "diagnostics", 
 /**
  * The open document.
  */
