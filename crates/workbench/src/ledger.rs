@@ -297,6 +297,22 @@ impl Ledger {
         })
     }
 
+    /// Those of these threads that were begun or seen in a database at another place.
+    pub(crate) fn threads_not_at(
+        &self,
+        place: &str,
+        thread_ids: &[&str],
+    ) -> Result<HashSet<String>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT thread_id FROM threads WHERE place NOT IN (?1, '')
+                 AND thread_id IN (SELECT value FROM json_each(?2))",
+            )?;
+            let rows = statement.query_map([place, &list(thread_ids)], |row| row.get(0))?;
+            rows.collect()
+        })
+    }
+
     /// These threads are in the database at this place.
     pub(crate) fn placed(&self, place: &str, thread_ids: &[&str]) -> Result<(), Problem> {
         self.with(|c| {

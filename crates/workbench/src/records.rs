@@ -124,6 +124,8 @@ pub struct RunRecord {
     recorder: Recorder,
     log: Arc<RunLog>,
     run: RunRow,
+    /// The last checkpoint has something left to run.
+    is_open: bool,
     /// Tells other processes that this one is alive.
     _instance: Instance,
 }
@@ -137,8 +139,14 @@ impl std::fmt::Debug for RunRecord {
 }
 
 impl RunRecord {
-    /// Begins a record of a run of a graph.
-    pub fn begin(
+    /// Begins a record of a run of a graph; none where the data folder may not be written to.
+    pub fn begin(data_dir: &Path, thread_id: &str, run_id: &str, document: &Document) -> Option<Self> {
+        Self::try_begin(data_dir, thread_id, run_id, document)
+            .inspect_err(|error| tracing::warn!(dir = %data_dir.display(), %error, "the run is not recorded"))
+            .ok()
+    }
+
+    fn try_begin(
         data_dir: &Path,
         thread_id: &str,
         run_id: &str,
@@ -170,6 +178,7 @@ impl RunRecord {
             keeper,
             log,
             run,
+            is_open: false,
             _instance: instance,
         })
     }
@@ -184,6 +193,7 @@ impl RunRecord {
     pub fn note(&mut self, event: &StreamEvent) {
         if let (Payload::Checkpoint(checkpoint), true) = (&event.payload, event.ns.is_empty()) {
             self.recorder.checkpoint(checkpoint);
+            self.is_open = !checkpoint.next.is_empty();
             let event = AppEvent::Checkpoint {
                 thread_id: self.run.thread_id.clone(),
                 checkpoint: checkpoint_view(checkpoint),
@@ -195,10 +205,10 @@ impl RunRecord {
         }
     }
 
-    /// Notes how the run ended, and waits until everything is written. `is_open`: the thread has something left to run.
-    pub fn end(mut self, result: &Result<RunResult, RunError>, is_open: bool) {
+    /// Notes how the run ended, and waits until everything is written.
+    pub fn end(mut self, result: &Result<RunResult, RunError>) {
         self.recorder.end();
-        (self.run.status, self.run.problem) = status_of(result, is_open);
+        (self.run.status, self.run.problem) = status_of(result, self.is_open);
         self.run.ended_at = Some(files::now());
         let event = AppEvent::Run {
             run: run_view(&self.run),
@@ -232,14 +242,16 @@ fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
     }
 }
 
-/// Forgets what the ledger of a data folder has of threads that were deleted.
-pub fn forget_threads(data_dir: &Path, thread_ids: &[&str]) -> Result<(), Problem> {
+/// Forgets what the ledger of a data folder has of threads that were deleted from the database at a place.
+pub fn forget_threads(data_dir: &Path, place: &str, thread_ids: &[&str]) -> Result<(), Problem> {
     let path = data_dir.join("workbench.db");
     if !path.exists() {
         return Ok(());
     }
     let ledger = Ledger::open(&path)?;
-    for thread_id in thread_ids {
+    // A thread of the same id in another database is another one.
+    let elsewhere = ledger.threads_not_at(place, thread_ids)?;
+    for thread_id in thread_ids.iter().filter(|id| !elsewhere.contains(**id)) {
         ledger.delete_thread(thread_id)?;
     }
     Ok(())

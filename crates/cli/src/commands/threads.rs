@@ -219,7 +219,7 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         store.saver.delete_thread(thread).await?;
         out::note(&format!("Deleted {thread}."));
     }
-    Ok(())
+    store.forget(&threads)
 }
 
 /// Asks before something that cannot be undone; an answer that is not yes ends the command.

@@ -3,6 +3,7 @@
 
 mod check;
 mod effects;
+mod records;
 mod run;
 mod secrets;
 #[cfg(unix)]
