@@ -200,6 +200,14 @@ impl Ledger {
         work(&mut self.lock()).map_err(|error| problem(&error))
     }
 
+    /// A number that is another one after another process changed anything.
+    pub(crate) fn changes(&self) -> Result<i64, Problem> {
+        self.with(|c| {
+            c.prepare_cached("PRAGMA data_version")?
+                .query_row([], |row| row.get(0))
+        })
+    }
+
     /// Remembers a thread of the database at `place`; one that is known keeps its title and its beginning.
     pub(crate) fn thread_began(&self, row: &ThreadRow, place: &str) -> Result<(), Problem> {
         self.with(|c| {

@@ -7,6 +7,7 @@
 mod attempts;
 mod autosave;
 mod catalogue;
+mod changes;
 pub mod commands;
 mod compare;
 mod connections;
@@ -112,6 +113,7 @@ pub struct Workbench {
     cleaning: retention::Cleaning,
     deadlines: deadlines::Deadlines,
     inbox: waiting::InboxCount,
+    changes: changes::Watch,
 }
 
 macro_rules! dispatch {
@@ -213,6 +215,7 @@ impl Workbench {
                 cleaning: retention::Cleaning::default(),
                 deadlines: deadlines::Deadlines::default(),
                 inbox: waiting::InboxCount::default(),
+                changes: changes::Watch::default(),
                 examples_dir: options.examples_dir,
                 graphs_dir,
                 data_dir,
@@ -225,6 +228,7 @@ impl Workbench {
         retention::clean_daily(&workbench);
         deadlines::watch(&workbench);
         waiting::count(&workbench);
+        changes::watch(&workbench);
         Ok(workbench)
     }
 
@@ -249,6 +253,7 @@ impl Workbench {
         self.cleaning.stop();
         self.deadlines.stop();
         self.inbox.stop();
+        self.changes.stop();
         self.renewal.stop();
         self.autosave_all().await;
         self.runs.stop_all(Duration::from_secs(5)).await;

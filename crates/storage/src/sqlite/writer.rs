@@ -352,6 +352,14 @@ impl Writer {
         Ok(outcomes)
     }
 
+    /// A number that another connection's commit changes.
+    pub(super) fn changes(&self) -> rusqlite::Result<u64> {
+        let mut version = self.conn.prepare_cached("PRAGMA data_version")?;
+        version
+            .query_row([], |row| row.get::<_, i64>(0))
+            .map(i64::unsigned_abs)
+    }
+
     fn begin(&mut self) -> Result<(), Fault> {
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         // Another process may have deleted or added what we remember.

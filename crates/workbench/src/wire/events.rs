@@ -147,6 +147,13 @@ pub enum AppEvent {
     },
     /// Threads come from another database now; load everything again.
     Storage,
+    /// Another program changed something, or another window the settings; load again what you show.
+    Changed {
+        /// Threads, their runs and questions, or items of the store.
+        threads: bool,
+        /// Settings, connections, or what is allowed.
+        settings: bool,
+    },
     /// What is found in a document changed without a patch of this interface.
     Diagnostics {
         /// The open document.

@@ -191,7 +191,15 @@ total: number, } | { "type": "mark",
 /**
  * As the request named it.
  */
-mark: string, } | { "type": "storage" } | { "type": "diagnostics", 
+mark: string, } | { "type": "storage" } | { "type": "changed", 
+/**
+ * Threads, their runs and questions, or items of the store.
+ */
+threads: boolean, 
+/**
+ * Settings, connections, or what is allowed.
+ */
+settings: boolean, } | { "type": "diagnostics", 
 /**
  * The open document.
  */
