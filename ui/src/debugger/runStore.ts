@@ -134,6 +134,8 @@ export function receive(events: readonly AppEvent[]): void {
   const unknown = new Set<string>();
   const deleted: string[] = [];
   let moved = false;
+  let elsewhere = false;
+  let settings = false;
 
   for (const event of events) {
     switch (event.type) {
@@ -169,6 +171,10 @@ export function receive(events: readonly AppEvent[]): void {
       case "storage":
         moved = true;
         break;
+      case "changed":
+        elsewhere ||= event.threads;
+        settings ||= event.settings;
+        break;
       default:
         break;
     }
@@ -200,8 +206,14 @@ export function receive(events: readonly AppEvent[]): void {
   }
   for (const id of touched) snapshots.touch(id);
   if (moved) reload();
+  else if (elsewhere) refresh();
   else if (unknown.size > 0) reloadThreadsSoon();
+  if (elsewhere || settings) useChanges.setState(({ n }) => ({ n: n + 1 }));
+  if (settings) void rpc("app.info", {}).then(useSession.getState().setAppInfo, () => {});
 }
+
+/** Counts what other programs changed: who shows what no event brings asks again. */
+export const useChanges = create<{ readonly n: number }>(() => ({ n: 0 }));
 
 /** A checkpoint that is new, or known already with fewer questions or failures. */
 export function withCheckpoint(pages: CheckpointPages, checkpoint: CheckpointView): CheckpointPages {
@@ -256,6 +268,17 @@ function reload(): void {
     void loadCheckpoints(cursor.threadId, true);
     void streamLog.open(cursor.threadId, readKept(cursor.threadId));
   }
+}
+
+/** Another program changed something: what is shown is read again, and stays in view meanwhile. */
+function refresh(): void {
+  reloadThreadsSoon();
+  const { threadId } = useSession.getState().cursor;
+  // What runs here comes with its events.
+  if (threadId === null || isRunning(get().live.get(threadId))) return;
+  snapshots.touch(threadId);
+  void refreshCheckpoints(threadId);
+  void streamLog.refresh(threadId, readKept(threadId));
 }
 
 // ---------------------------------------------------------------- threads
@@ -362,6 +385,29 @@ export async function loadCheckpoints(threadId: string, again = false): Promise<
     set({ checkpoints: new Map(get().checkpoints).set(threadId, pages) });
   } catch (problem) {
     patchPages(threadId, { state: "failed", problem: asProblem(problem) });
+  }
+}
+
+/** Joins the newest checkpoints, as they are now, with the older ones that were loaded. */
+async function refreshCheckpoints(threadId: string): Promise<void> {
+  if (get().checkpoints.get(threadId)?.state !== "ready") return;
+  try {
+    const answer = await rpc("thread.checkpoints", { threadId, limit: CHECKPOINT_PAGE });
+    const known = get().checkpoints.get(threadId);
+    if (known?.state !== "ready") return;
+    const [newest, oldest] = [answer.checkpoints[0]?.id ?? "", answer.checkpoints.at(-1)?.id ?? ""];
+    const older = answer.more ? known.list.filter(({ id }) => id < oldest) : [];
+    let pages: CheckpointPages = {
+      ...known,
+      list: [...answer.checkpoints, ...older],
+      more: older.length > 0 ? known.more : answer.more,
+    };
+    // Events may have brought newer ones while the answer was on its way.
+    for (const checkpoint of known.list)
+      if (checkpoint.id > newest) pages = withCheckpoint(pages, checkpoint);
+    set({ checkpoints: new Map(get().checkpoints).set(threadId, pages) });
+  } catch {
+    // The thread may have been deleted: the list of threads says so.
   }
 }
 
