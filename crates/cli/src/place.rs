@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use superstep::{CheckpointHead, Checkpointer, ListQuery, StoreConfig, ThreadId, ThreadSummary};
+use superstep_document::Document;
+use superstep_workbench::RunRecord;
 
 use crate::args::Db;
 use crate::fault::Fault;
@@ -113,6 +115,26 @@ impl Store {
             return Ok(HashMap::new());
         };
         superstep_workbench::bookmarks(&dir).map_err(|problem| Fault::failed(problem.message))
+    }
+
+    /// Forgets what the app's data folder has of threads that were deleted here: what their runs did, and their titles.
+    pub(crate) fn forget(&self, threads: &[ThreadId]) -> Result<(), Fault> {
+        let Some(dir) = superstep_workbench::default_data_dir() else {
+            return Ok(());
+        };
+        let ids: Vec<&str> = threads.iter().map(ThreadId::as_str).collect();
+        superstep_workbench::forget_threads(&dir, &self.name, &ids)
+            .map_err(|problem| Fault::failed(problem.message))
+    }
+
+    /// A record of a run for the app to show, unless nothing of the run is stored.
+    pub(crate) fn record(&self, thread: &ThreadId, run_id: &str, document: &Document) -> Option<RunRecord> {
+        // Whoever keeps threads elsewhere may have no app, and is not given a folder for one.
+        let dir = superstep_workbench::default_data_dir().filter(|dir| dir.is_dir())?;
+        if self.name == "memory:" {
+            return None;
+        }
+        RunRecord::begin(&dir, thread.as_str(), run_id, document)
     }
 
     /// The newest checkpoint of a thread that must be there.

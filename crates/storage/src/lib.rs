@@ -8,6 +8,7 @@ mod address;
 mod codec;
 mod file;
 mod postgres;
+mod presence;
 mod redis;
 pub mod retention;
 mod salvage;

@@ -32,6 +32,7 @@ macro_rules! for_each_command {
             "thread.checkpoints" => thread_checkpoints(ListCheckpoints) -> CheckpointList,
             "thread.snapshot" => thread_snapshot(CheckpointRef) -> SnapshotView,
             "thread.within" => thread_within(ReadWithin) -> WithinView,
+            "thread.events" => thread_events(ReadEvents) -> ThreadEvents,
             "thread.exchanges" => thread_exchanges(ReadExchanges) -> ExchangeList,
             "thread.value" => thread_value(ReadValue) -> ValueView,
             "thread.compare" => thread_compare(Compare) -> Comparison,

@@ -60,6 +60,13 @@ impl Hub {
         });
     }
 
+    /// Does anybody listen?
+    pub(crate) fn is_heard(&self) -> bool {
+        lock(&self.subscribers)
+            .iter()
+            .any(|queue| queue.strong_count() > 0)
+    }
+
     /// Begins to listen: everything published from now on.
     pub(crate) fn subscribe(&self) -> Subscription {
         let queue = Arc::new(Queue::default());
@@ -177,6 +184,7 @@ mod tests {
             task_id: task.into(),
             node: "n".into(),
             message_id: task.into(),
+            at: 0.0,
             piece: TokenPiece::Text { text: text.into() },
         }
     }

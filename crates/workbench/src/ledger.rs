@@ -2,6 +2,8 @@
 //! and which file a draft became. One small SQLite file of its own, so that a backend for checkpoints needs to know
 //! nothing of windows.
 
+mod events;
+mod keeper;
 mod runs;
 
 use std::collections::{HashMap, HashSet};
@@ -12,6 +14,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::wire::Problem;
 
+pub(crate) use events::{Kept, RunLog};
+pub(crate) use keeper::Keeper;
 pub(crate) use runs::{RunRow, TaskRow};
 
 /// One entry per schema version; never change one that was released.
@@ -80,6 +84,20 @@ CREATE TABLE attempts (
     body      TEXT NOT NULL,
     PRIMARY KEY (thread_id, task_id)
 ) WITHOUT ROWID;
+",
+    "
+CREATE TABLE run_events (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id TEXT NOT NULL,
+    run_id    TEXT NOT NULL,
+    first     INTEGER NOT NULL,
+    events    INTEGER NOT NULL,
+    size      INTEGER NOT NULL,
+    until     INTEGER NOT NULL,
+    body      BLOB NOT NULL
+);
+CREATE INDEX run_events_of_thread ON run_events (thread_id);
+CREATE INDEX run_events_by_size ON run_events (size);
 ",
 ];
 
@@ -182,6 +200,14 @@ impl Ledger {
         work(&mut self.lock()).map_err(|error| problem(&error))
     }
 
+    /// A number that is another one after another process changed anything.
+    pub(crate) fn changes(&self) -> Result<i64, Problem> {
+        self.with(|c| {
+            c.prepare_cached("PRAGMA data_version")?
+                .query_row([], |row| row.get(0))
+        })
+    }
+
     /// Remembers a thread of the database at `place`; one that is known keeps its title and its beginning.
     pub(crate) fn thread_began(&self, row: &ThreadRow, place: &str) -> Result<(), Problem> {
         self.with(|c| {
@@ -255,7 +281,15 @@ impl Ledger {
     pub(crate) fn delete_thread(&self, thread_id: &str) -> Result<(), Problem> {
         self.with(|c| {
             let transaction = c.transaction()?;
-            for table in ["threads", "runs", "tasks", "bookmarks", "exchanges", "attempts"] {
+            for table in [
+                "threads",
+                "runs",
+                "tasks",
+                "bookmarks",
+                "exchanges",
+                "attempts",
+                "run_events",
+            ] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
             }
             transaction.commit()
@@ -267,6 +301,22 @@ impl Ledger {
         self.with(|c| {
             let mut statement = c.prepare_cached("SELECT thread_id FROM threads WHERE place = ?1")?;
             let rows = statement.query_map([place], |row| row.get(0))?;
+            rows.collect()
+        })
+    }
+
+    /// Those of these threads that were begun or seen in a database at another place.
+    pub(crate) fn threads_not_at(
+        &self,
+        place: &str,
+        thread_ids: &[&str],
+    ) -> Result<HashSet<String>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT thread_id FROM threads WHERE place NOT IN (?1, '')
+                 AND thread_id IN (SELECT value FROM json_each(?2))",
+            )?;
+            let rows = statement.query_map([place, &list(thread_ids)], |row| row.get(0))?;
             rows.collect()
         })
     }
@@ -314,7 +364,7 @@ impl Ledger {
         })
     }
 
-    /// A copy of a thread: its own title, the times, bookmarks, exchanges and failed attempts of the other.
+    /// A copy of a thread: its own title; the times, bookmarks, exchanges, failed attempts and events of the other.
     pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow, place: &str) -> Result<(), Problem> {
         self.thread_began(row, place)?;
         self.with(|c| {
@@ -337,6 +387,11 @@ impl Ledger {
             transaction.execute(
                 "INSERT OR REPLACE INTO attempts (thread_id, task_id, body)
                  SELECT ?2, task_id, body FROM attempts WHERE thread_id = ?1",
+                [from, &row.thread_id],
+            )?;
+            transaction.execute(
+                "INSERT INTO run_events (thread_id, run_id, first, events, size, until, body)
+                 SELECT ?2, run_id, first, events, size, until, body FROM run_events WHERE thread_id = ?1 ORDER BY id",
                 [from, &row.thread_id],
             )?;
             transaction.commit()

@@ -7,6 +7,7 @@
 mod attempts;
 mod autosave;
 mod catalogue;
+mod changes;
 mod claim;
 pub mod commands;
 mod compare;
@@ -31,6 +32,7 @@ mod memory;
 mod models;
 mod problem;
 mod python;
+mod records;
 mod renewal;
 mod retention;
 mod runs;
@@ -65,6 +67,7 @@ pub use hub::Subscription;
 pub use instance::Instance;
 pub use ledger::bookmarks;
 pub use logging::log;
+pub use records::{RunRecord, forget_threads};
 pub use secrets::{Keychain, Secrets};
 pub use settings::person;
 pub use superstep_nodes::search::reader::serve_if_asked as read_documents_if_asked;
@@ -101,7 +104,8 @@ pub struct Workbench {
     secrets: Arc<dyn Secrets>,
     /// Held while the model settings are changed.
     settings_writing: std::sync::Mutex<()>,
-    ledger: ledger::Ledger,
+    ledger: Arc<ledger::Ledger>,
+    records: records::Records,
     registry: Registry,
     graphs: graphs::Graphs,
     database: database::Database,
@@ -111,6 +115,7 @@ pub struct Workbench {
     cleaning: retention::Cleaning,
     deadlines: deadlines::Deadlines,
     inbox: waiting::InboxCount,
+    changes: changes::Watch,
 }
 
 macro_rules! dispatch {
@@ -190,6 +195,7 @@ impl Workbench {
         let memory = store_config(&data_dir, &secrets);
         let database = database::Database::open(&data_dir, options.storage, memory).await?;
         let workbench = documents::blocking(move || {
+            let ledger = Arc::new(ledger::Ledger::open(&data_dir.join("workbench.db"))?);
             let workbench = Workbench {
                 instance: instance::Instance::enter(&data_dir)
                     .map_err(|e| Problem::file("write to the data folder", &data_dir, &e))?,
@@ -200,7 +206,8 @@ impl Workbench {
                 trust: Trust::of(&data_dir),
                 secrets,
                 settings_writing: std::sync::Mutex::default(),
-                ledger: ledger::Ledger::open(&data_dir.join("workbench.db"))?,
+                records: records::Records::new(&ledger)?,
+                ledger,
                 registry: registry(&data_dir),
                 graphs: graphs::Graphs::default(),
                 database,
@@ -210,6 +217,7 @@ impl Workbench {
                 cleaning: retention::Cleaning::default(),
                 deadlines: deadlines::Deadlines::default(),
                 inbox: waiting::InboxCount::default(),
+                changes: changes::Watch::default(),
                 examples_dir: options.examples_dir,
                 graphs_dir,
                 data_dir,
@@ -222,6 +230,7 @@ impl Workbench {
         retention::clean_daily(&workbench);
         deadlines::watch(&workbench);
         waiting::count(&workbench);
+        changes::watch(&workbench);
         Ok(workbench)
     }
 
@@ -246,6 +255,7 @@ impl Workbench {
         self.cleaning.stop();
         self.deadlines.stop();
         self.inbox.stop();
+        self.changes.stop();
         self.renewal.stop();
         self.autosave_all().await;
         self.runs.stop_all(Duration::from_secs(5)).await;

@@ -102,6 +102,12 @@ impl Preferences {
         Ok(settings)
     }
 
+    /// Takes over what another program wrote.
+    pub(crate) fn read_again(&self) {
+        let read = meant(read(&self.dir.join("settings.json")));
+        *lock(&self.settings) = read;
+    }
+
     pub(crate) fn recents(&self) -> Vec<Recent> {
         lock(&self.recents)
             .iter()

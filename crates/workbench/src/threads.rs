@@ -13,7 +13,7 @@ use crate::documents::blocking;
 use crate::ledger::{RunRow, ThreadRow};
 use crate::listing::page_size;
 use crate::models::chosen;
-use crate::runs::TITLE;
+use crate::runs::{TITLE, run_view};
 use crate::values::first_text;
 use crate::waiting::node_of;
 use crate::wire::{
@@ -243,6 +243,7 @@ impl Workbench {
             step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
             head: Some(head.id.to_string()),
             models: chosen(head),
+            run: last.map(run_view),
             created_at: summary.created.clone(),
             updated_at: ended.unwrap_or(&head.ts).clone(),
         })
@@ -289,6 +290,7 @@ impl Workbench {
             step: -1,
             head: None,
             models: None,
+            run: last.map(run_view),
             created_at: row.created_at.clone(),
             updated_at: last
                 .and_then(|last| last.ended_at.clone())
@@ -542,8 +544,10 @@ impl Workbench {
             };
             self.ledger.thread_began(&row, &self.database.place())?;
         }
-        self.publish_checkpoint(&request.thread_id, edited.checkpoint_id.as_str())
-            .await;
+        let id = edited.checkpoint_id.as_str();
+        if let Some(event) = self.checkpoint_event(&request.thread_id, id).await {
+            self.tell(&request.thread_id, event);
+        }
         self.publish_thread(&request.thread_id).await;
         self.publish_inbox(Some(&request.thread_id));
         Ok(updated)
@@ -557,19 +561,25 @@ impl Workbench {
         }
     }
 
-    /// Tells every interface of a checkpoint; returns it.
-    pub(crate) async fn publish_checkpoint(&self, thread_id: &str, id: &str) -> Option<CheckpointHead> {
+    /// Tells every interface of a checkpoint.
+    pub(crate) async fn publish_checkpoint(&self, thread_id: &str, id: &str) {
+        if let Some(event) = self.checkpoint_event(thread_id, id).await {
+            self.hub.publish(event);
+        }
+    }
+
+    /// What interfaces are told of a checkpoint that is stored.
+    pub(crate) async fn checkpoint_event(&self, thread_id: &str, id: &str) -> Option<AppEvent> {
         match self.heads(thread_id, Some(id), Some(1)).await {
             Ok(heads) => {
                 let head = heads.into_iter().next()?;
                 let checkpoint = self
                     .marked(thread_id, &head)
                     .unwrap_or_else(|_| checkpoint_view(&head));
-                self.hub.publish(AppEvent::Checkpoint {
+                Some(AppEvent::Checkpoint {
                     thread_id: thread_id.to_owned(),
                     checkpoint,
-                });
-                Some(head)
+                })
             }
             Err(problem) => {
                 tracing::warn!(thread_id, id, %problem, "the checkpoint could not be read");

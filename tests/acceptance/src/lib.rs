@@ -100,6 +100,13 @@ impl App {
         }
     }
 
+    /// The events of the next batch.
+    pub async fn batch(&mut self) -> Vec<AppEvent> {
+        let batch = tokio::time::timeout(Duration::from_secs(30), self.events.next()).await;
+        let batch = batch.expect("something happens within 30 seconds");
+        batch.expect("the workbench is open").events
+    }
+
     /// Reads events until `wanted` finds what it looks for.
     pub async fn until<T>(&mut self, wanted: impl Fn(&AppEvent) -> Option<T>) -> T {
         loop {

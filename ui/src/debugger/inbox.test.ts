@@ -203,3 +203,24 @@ describe("the list", () => {
     ).toBe(true);
   });
 });
+
+describe("the question of the thread that is open", () => {
+  const cursor = (threadId: string) => useSession.setState({ cursor: { threadId, checkpointId: null } });
+
+  it("says that it was answered elsewhere, and not when it was answered here", async () => {
+    waiting = [question("a", { threadId: "t" }), question("b", { threadId: "t" })];
+    cursor("t");
+    await loadThreadQuestions();
+    waiting = waiting.slice(1);
+    await loadThreadQuestions();
+    expect(useInbox.getState().goneOfThread?.interruptId).toBe("a");
+    start = () => ({ runId: "r", threadId: "t", status: "running", startedAt: "" });
+    useInbox.setState({ goneOfThread: null });
+    const [here] = useInbox.getState().ofThread;
+    if (!here) throw new Error("no question is left");
+    await answer(here, true);
+    waiting = [];
+    await loadThreadQuestions();
+    expect(useInbox.getState().goneOfThread).toBeNull();
+  });
+});

@@ -32,6 +32,8 @@ export interface InboxStore {
   readonly problem: ShownProblem | null;
   /** The questions of the thread under the cursor, of every branch. */
   readonly ofThread: readonly Question[];
+  /** The question of the thread under the cursor that was answered or withdrawn elsewhere last. */
+  readonly goneOfThread: Question | null;
   /** Why an answer was not taken, by question. */
   readonly refusals: ReadonlyMap<string, ShownProblem>;
   /** The question that came back last; the number tells two times of one question apart. */
@@ -47,6 +49,7 @@ const initial: InboxStore = {
   state: "idle",
   problem: null,
   ofThread: [],
+  goneOfThread: null,
   refusals: new Map(),
   back: null,
   gone: [],
@@ -156,8 +159,14 @@ export async function loadThreadQuestions(): Promise<void> {
   try {
     const { questions } = await rpc("inbox.list", { threadId });
     if (mine !== threadRequest) return;
+    const before = loadedOfThread;
     loadedOfThread = questions.filter((question) => question.threadId === threadId);
-    show();
+    const still = new Set(loadedOfThread.map(questionKey));
+    const gone = before.find((question) => {
+      const key = questionKey(question);
+      return question.threadId === threadId && !still.has(key) && !answeredHere.has(key);
+    });
+    show(gone ? { goneOfThread: gone } : loadedOfThread.length > 0 ? { goneOfThread: null } : {});
     noticeReturned(loadedOfThread);
   } catch {
     // The connection banner says it; the next event reads again.
@@ -200,6 +209,10 @@ export function watchInbox(): () => void {
   return () => {
     watchers -= 1;
   };
+}
+
+export function dismissGoneOfThread(): void {
+  if (get().goneOfThread !== null) set({ goneOfThread: null });
 }
 
 export function dismissGone(): void {
@@ -320,7 +333,7 @@ export function followInbox(): void {
     if (cursor.threadId === last) return;
     last = cursor.threadId;
     loadedOfThread = [];
-    show();
+    show({ goneOfThread: null });
     void loadThreadQuestions();
   });
   void loadInbox();

@@ -35,6 +35,7 @@ const ended = (
 });
 const token = (node: string, text: string): AppEvent => ({
   type: "token",
+  at: 1,
   threadId: "t",
   taskId: "a",
   node,

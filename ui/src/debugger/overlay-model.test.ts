@@ -195,6 +195,7 @@ describe("the overlay of a moment", () => {
   it("shows the tail of streaming text on the running node", () => {
     const thread = live(started("tb", "b", 2), {
       type: "token",
+      at: 1,
       threadId: "t",
       taskId: "tb",
       node: "b",

@@ -136,7 +136,11 @@ describe("after lost events", () => {
     recover();
     expect(store().live.get("t")?.tasks.size).toBe(0);
     await vi.waitFor(() => expect(store().threadsState).toBe("ready"));
-    expect(calls.map(({ command }) => command).sort()).toEqual(["thread.checkpoints", "thread.list"]);
+    expect(calls.map(({ command }) => command).sort()).toEqual([
+      "thread.checkpoints",
+      "thread.events",
+      "thread.list",
+    ]);
     await vi.waitFor(() => expect(store().checkpoints.get("t")?.list[0]?.id).toBe("c9"));
     expect(statusOf(store(), "t"), "a run whose end was lost is not shown as running for ever").toBe(
       "failed",
@@ -157,5 +161,43 @@ describe("after lost events", () => {
     useRuns.setState({ threads: new Map([["t", thread("t", { status: "asking" })]]) });
     noteAway(true);
     expect(statusOf(store(), "t")).toBe("asking");
+  });
+});
+
+describe("a change of another program", () => {
+  const changed = (more: { threads?: boolean; settings?: boolean }): AppEvent => ({
+    type: "changed",
+    threads: false,
+    settings: false,
+    ...more,
+  });
+
+  it("reads again what is shown, keeps what was scrolled to, and drops what is gone", async () => {
+    useSession.setState({ cursor: { threadId: "t", checkpointId: null } });
+    const pages = ["c4", "c3", "c2", "c1"].map((id) => checkpoint(id));
+    useRuns.setState({ checkpoints: new Map([["t", { list: pages, more: false, state: "ready" }]]) });
+    answers.set("thread.checkpoints", () => ({
+      checkpoints: [checkpoint("c5"), checkpoint("c3")],
+      more: true,
+    }));
+    answers.set("thread.list", () => ({ threads: [thread("t", { status: "running" })], total: 1 }));
+    receive([changed({ threads: true })]);
+    expect(store().checkpoints.get("t")?.state, "the list stays in view").toBe("ready");
+    await vi.waitFor(() =>
+      expect(
+        store()
+          .checkpoints.get("t")
+          ?.list.map(({ id }) => id),
+      ).toEqual(["c5", "c3", "c2", "c1"]),
+    );
+    await vi.waitFor(() => expect(statusOf(store(), "t")).toBe("running"));
+  });
+
+  it("of the settings is taken over", async () => {
+    const settings = { theme: "dark", follow: true };
+    answers.set("app.info", () => ({ settings }));
+    receive([changed({ settings: true })]);
+    await vi.waitFor(() => expect(useSession.getState().appInfo?.settings).toBe(settings));
+    expect(calls.map(({ command }) => command)).toEqual(["app.info"]);
   });
 });

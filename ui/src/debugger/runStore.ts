@@ -16,7 +16,7 @@ import { foldEvents, forgetTasks, isRunning, pruneTo, type LiveThread, type Live
 import { interrupted, settledView } from "./settled";
 import { type Loaded, SnapshotLoader } from "./snapshots";
 import type { ShownStatus } from "./StatusMark";
-import { StreamLog } from "./stream-log";
+import { type ReadKept, StreamLog } from "./stream-log";
 
 /** What went wrong with a request, for the place that shows its result. */
 export interface ShownProblem {
@@ -138,6 +138,8 @@ export function receive(events: readonly AppEvent[]): void {
   const unknown = new Set<string>();
   const deleted: string[] = [];
   let moved = false;
+  let elsewhere = false;
+  let settings = false;
 
   for (const event of events) {
     switch (event.type) {
@@ -173,6 +175,10 @@ export function receive(events: readonly AppEvent[]): void {
       case "storage":
         moved = true;
         break;
+      case "changed":
+        elsewhere ||= event.threads;
+        settings ||= event.settings;
+        break;
       default:
         break;
     }
@@ -204,8 +210,14 @@ export function receive(events: readonly AppEvent[]): void {
   }
   for (const id of touched) snapshots.touch(id);
   if (moved) reload();
+  else if (elsewhere) refresh();
   else if (unknown.size > 0) reloadThreadsSoon();
+  if (elsewhere || settings) useChanges.setState(({ n }) => ({ n: n + 1 }));
+  if (settings) void rpc("app.info", {}).then(useSession.getState().setAppInfo, () => {});
 }
+
+/** Counts what other programs changed: who shows what no event brings asks again. */
+export const useChanges = create<{ readonly n: number }>(() => ({ n: 0 }));
 
 /** A checkpoint that is new, or known already with fewer questions or failures. */
 export function withCheckpoint(pages: CheckpointPages, checkpoint: CheckpointView): CheckpointPages {
@@ -235,6 +247,11 @@ function sortThreads(threads: ReadonlyMap<string, ThreadView>): string[] {
     .map((thread) => thread.threadId);
 }
 
+const readKept =
+  (threadId: string): ReadKept =>
+  (request) =>
+    rpc("thread.events", { threadId, ...request });
+
 /** Events were lost: everything that is shown is asked for again. */
 export function recover(): void {
   streamLog.gap();
@@ -261,7 +278,21 @@ function reload(): void {
   set({ checkpoints: kept });
   snapshots.reset();
   if (graphId !== null) void loadThreads();
-  if (cursor.threadId !== null) void loadCheckpoints(cursor.threadId, true);
+  if (cursor.threadId !== null) {
+    void loadCheckpoints(cursor.threadId, true);
+    void streamLog.open(cursor.threadId, readKept(cursor.threadId));
+  }
+}
+
+/** Another program changed something: what is shown is read again, and stays in view meanwhile. */
+function refresh(): void {
+  reloadThreadsSoon();
+  const { threadId } = useSession.getState().cursor;
+  // What runs here comes with its events.
+  if (threadId === null || isRunning(get().live.get(threadId))) return;
+  snapshots.touch(threadId);
+  void refreshCheckpoints(threadId);
+  void streamLog.refresh(threadId, readKept(threadId));
 }
 
 // ---------------------------------------------------------------- threads
@@ -371,6 +402,29 @@ export async function loadCheckpoints(threadId: string, again = false): Promise<
   }
 }
 
+/** Joins the newest checkpoints, as they are now, with the older ones that were loaded. */
+async function refreshCheckpoints(threadId: string): Promise<void> {
+  if (get().checkpoints.get(threadId)?.state !== "ready") return;
+  try {
+    const answer = await rpc("thread.checkpoints", { threadId, limit: CHECKPOINT_PAGE });
+    const known = get().checkpoints.get(threadId);
+    if (known?.state !== "ready") return;
+    const [newest, oldest] = [answer.checkpoints[0]?.id ?? "", answer.checkpoints.at(-1)?.id ?? ""];
+    const older = answer.more ? known.list.filter(({ id }) => id < oldest) : [];
+    let pages: CheckpointPages = {
+      ...known,
+      list: [...answer.checkpoints, ...older],
+      more: older.length > 0 ? known.more : answer.more,
+    };
+    // Events may have brought newer ones while the answer was on its way.
+    for (const checkpoint of known.list)
+      if (checkpoint.id > newest) pages = withCheckpoint(pages, checkpoint);
+    set({ checkpoints: new Map(get().checkpoints).set(threadId, pages) });
+  } catch {
+    // The thread may have been deleted: the list of threads says so.
+  }
+}
+
 const loadingOlder = new Set<string>();
 
 export async function loadOlderCheckpoints(threadId: string): Promise<void> {
@@ -439,6 +493,7 @@ export function ensureStarted(): void {
       );
       if (cursor.threadId !== null) {
         void loadCheckpoints(cursor.threadId);
+        void streamLog.open(cursor.threadId, readKept(cursor.threadId));
         if (cursor.threadId !== before.cursor.threadId) showTimelineOnce();
       }
     }
@@ -479,6 +534,12 @@ export function useThread(threadId: string | null): ThreadView | undefined {
 
 export function useLive(threadId: string | null): LiveThread | undefined {
   return useRuns((store) => (threadId === null ? undefined : store.live.get(threadId)));
+}
+
+/** The last run of a thread: the one that was heard of, or one of before a reload or of another program. */
+export function lastRun(thread: ThreadView | undefined, live: LiveThread | undefined): RunView | undefined {
+  const [known, heard] = [thread?.run, live?.run];
+  return known && (!heard || heard.startedAt < known.startedAt) ? known : heard;
 }
 
 /** A run that was heard of is fresher than the thread's row. */

@@ -1,10 +1,12 @@
 /**
  * What came over the stream, thread by thread, for the Stream and Messages tabs: one entry per task, message and custom
- * event, tokens joined to their message. Kept out of the store because it changes with every frame of a streaming run;
- * a tab that is not open costs nothing but the append.
+ * event, tokens joined to their message. A thread that is opened begins with what was kept of its runs, in the same
+ * events. Kept out of the store because it changes with every frame of a streaming run; a tab that is not open costs
+ * nothing but the append.
  */
 import type { AppEvent } from "../ipc/bindings/AppEvent";
 import type { AttemptView } from "../ipc/bindings/AttemptView";
+import type { ThreadEvents } from "../ipc/bindings/ThreadEvents";
 import type { TokenPiece } from "../ipc/bindings/TokenPiece";
 
 export interface StreamedCall {
@@ -88,7 +90,7 @@ export type LogEntry =
       readonly status: string;
       readonly message?: string;
     }
-  | { readonly type: "gap"; readonly id: number; readonly at: number };
+  | { readonly type: "leftOut"; readonly id: number; readonly at: number };
 
 type Body = LogEntry extends infer E ? (E extends LogEntry ? Omit<E, "id"> : never) : never;
 
@@ -99,8 +101,26 @@ const MAX_CALLS = 256;
 const MAX_ENTRIES = 20_000;
 const DROP = 2_000;
 
+/** A request for what was kept, and what comes after the moment that its answer is of. */
+interface Reading {
+  readonly mark: string;
+  readonly read: ReadKept;
+  /** The answer has what follows the entries that are here, not all. */
+  readonly isMore: boolean;
+  /** Absent until the moment has come. */
+  after?: AppEvent[];
+  answer?: ThreadEvents;
+}
+
+/** Asks for what was kept of a thread: all of it, or what follows a place. */
+export type ReadKept = (request: { mark: string; after?: number }) => Promise<ThreadEvents>;
+
 class ThreadLog {
   entries: LogEntry[] = [];
+  /** The place of what was read last. */
+  last?: number;
+  /** Events of this program came since then; they are kept too, and would be read twice. */
+  hasOwn = false;
   version = 0;
   dropped = 0;
   /** Index of the entry of a running task or an open message, as position since the beginning. */
@@ -127,6 +147,10 @@ class ThreadLog {
     if (position !== undefined && position >= this.dropped) this.entries[position - this.dropped] = entry;
   }
 
+  forget(): void {
+    this.#open.clear();
+  }
+
   close(openKey: string): void {
     this.#open.delete(openKey);
   }
@@ -135,7 +159,9 @@ class ThreadLog {
 export class StreamLog {
   readonly #threads = new Map<string, ThreadLog>();
   readonly #listeners = new Set<() => void>();
+  readonly #readings = new Map<string, Reading>();
   readonly #now: () => number;
+  #marks = 0;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -144,25 +170,106 @@ export class StreamLog {
   append(events: readonly AppEvent[]): void {
     const touched = new Set<ThreadLog>();
     for (const event of events) {
+      this.#follow(event);
       const log = this.#fold(event);
-      if (log) touched.add(log);
+      if (log) {
+        log.hasOwn = true;
+        touched.add(log);
+      }
     }
-    for (const log of touched) log.version += 1;
-    if (touched.size > 0) this.#tell();
+    this.#changed(touched);
   }
 
+  /** Events were lost: what was kept has them all, and is read again when it is looked at. */
   gap(): void {
-    const at = this.#now();
-    for (const log of this.#threads.values()) {
-      log.push({ type: "gap", at });
-      log.version += 1;
-    }
+    this.#readings.clear();
+    this.#threads.clear();
     this.#tell();
   }
 
+  /** Begins a thread with what was kept of its runs, unless that was done. */
+  open(threadId: string, read: ReadKept): Promise<void> {
+    if (this.#readings.has(threadId) || this.#threads.get(threadId)?.last !== undefined)
+      return Promise.resolve();
+    return this.#read(threadId, undefined, read);
+  }
+
+  /** Adds what another program did since. */
+  refresh(threadId: string, read: ReadKept): Promise<void> {
+    const log = this.#threads.get(threadId);
+    if (log?.last === undefined || this.#readings.has(threadId)) return Promise.resolve();
+    return this.#read(threadId, log.hasOwn ? undefined : log.last, read);
+  }
+
+  async #read(threadId: string, after: number | undefined, read: ReadKept): Promise<void> {
+    this.#marks += 1;
+    const mark = `${this.#now()}-${this.#marks}-${Math.random()}`;
+    const reading: Reading = { mark, read, isMore: after !== undefined };
+    this.#readings.set(threadId, reading);
+    try {
+      reading.answer = await read({ mark, ...(after !== undefined && { after }) });
+      this.#join(threadId, reading);
+    } catch {
+      // It is read again when the thread is opened again; what comes is shown meanwhile.
+      if (this.#readings.get(threadId) === reading) this.#readings.delete(threadId);
+    }
+  }
+
+  /** Collects what comes after the moment of an answer. */
+  #follow(event: AppEvent): void {
+    if (this.#readings.size === 0) return;
+    if (event.type === "mark") {
+      for (const [threadId, reading] of this.#readings) {
+        if (reading.mark !== event.mark) continue;
+        reading.after = [];
+        this.#join(threadId, reading);
+      }
+      return;
+    }
+    const threadId = "threadId" in event ? event.threadId : event.type === "run" ? event.run.threadId : null;
+    if (threadId !== null) this.#readings.get(threadId)?.after?.push(event);
+  }
+
+  #join(threadId: string, reading: Reading): void {
+    const { after, answer } = reading;
+    if (!after || !answer || this.#readings.get(threadId) !== reading) return;
+    this.#readings.delete(threadId);
+    const known = this.#threads.get(threadId);
+    if (reading.isMore && (!known || known.hasOwn)) {
+      void this.#read(threadId, undefined, reading.read);
+      return;
+    }
+    if (!reading.isMore) {
+      const log = new ThreadLog();
+      log.version = known?.version ?? 0;
+      this.#threads.set(threadId, log);
+      if (answer.leftOut) log.push({ type: "leftOut", at: firstAt(answer.events) });
+    }
+    const log = this.#log(threadId);
+    for (const event of answer.events) this.#fold(event);
+    for (const event of after) this.#fold(event);
+    log.last = answer.last;
+    log.hasOwn = after.length > 0;
+    this.#changed([log]);
+  }
+
+  #changed(touched: Iterable<ThreadLog>): void {
+    let any = false;
+    for (const log of touched) {
+      log.version += 1;
+      any = true;
+    }
+    if (any) this.#tell();
+  }
+
+  /** Empties what is shown; what was kept stays, and is shown after a reload. */
   clear(threadId: string): void {
-    this.#threads.delete(threadId);
-    this.#tell();
+    const log = this.#threads.get(threadId);
+    if (!log) return;
+    log.entries = [];
+    log.dropped = 0;
+    log.forget();
+    this.#changed([log]);
   }
 
   entries(threadId: string): readonly LogEntry[] {
@@ -251,7 +358,7 @@ export class StreamLog {
         else {
           const empty = {
             type: "text" as const,
-            at: this.#now(),
+            at: event.at,
             node: event.node,
             messageId: event.messageId,
             taskId: event.taskId,
@@ -302,3 +409,8 @@ export class StreamLog {
 }
 
 const NONE: readonly LogEntry[] = [];
+
+function firstAt(events: readonly AppEvent[]): number {
+  for (const event of events) if ("at" in event) return event.at;
+  return 0;
+}

@@ -1,6 +1,9 @@
-/** The answer of a command that reads, with what goes wrong; asked again when `key` changes or `again` is called. */
+/**
+ * The answer of a command that reads, with what goes wrong; asked again when `key` changes or `again` is called, and with
+ * `follows` when another program changed something.
+ */
 import { useCallback, useEffect, useState } from "react";
-import { asProblem, type ShownProblem } from "./runStore";
+import { asProblem, type ShownProblem, useChanges } from "./runStore";
 
 export interface Answer<T> {
   readonly value: T | null;
@@ -9,13 +12,18 @@ export interface Answer<T> {
   again(): void;
 }
 
-export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Answer<T> {
+export function useAnswer<T>(
+  key: string | null,
+  ask: (signal: AbortSignal) => Promise<T>,
+  follows = false,
+): Answer<T> {
   const [state, setState] = useState<{ key: string | null; value: T | null; problem: ShownProblem | null }>({
     key: null,
     value: null,
     problem: null,
   });
   const [turn, setTurn] = useState(0);
+  const changes = useChanges(({ n }) => (follows ? n : 0));
   useEffect(() => {
     if (key === null) return;
     const abort = new AbortController();
@@ -30,7 +38,7 @@ export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => P
     return () => abort.abort();
     // What is asked follows from the key.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, [key, turn]);
+  }, [key, turn, changes]);
   const again = useCallback(() => setTurn((turn) => turn + 1), []);
   const current = state.key === key;
   return {

@@ -9,6 +9,7 @@ use superstep::{
 use superstep_nodes::Grants;
 use superstep_nodes::kinds::ask;
 use superstep_nodes::schema::{StateSchema, UpdateError};
+use superstep_workbench::RunRecord;
 use superstep_workbench::wire::RunModels;
 use tokio_util::sync::CancellationToken;
 
@@ -294,11 +295,11 @@ async fn drive(
     metadata.insert("run_id", run_id.as_str());
     let names = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
     let presence = presence();
-    let config = RunConfig {
+    let mut config = RunConfig {
         thread: Some(thread.clone()),
         claim: Some(claim(&presence, &store, &thread, args.take_over).await),
         checkpoint_id: checkpoint.map(Into::into),
-        modes,
+        modes: modes.clone(),
         recursion_limit: args
             .recursion_limit
             .unwrap_or_else(|| file.document.recursion_limit()),
@@ -322,6 +323,10 @@ async fn drive(
         repeats_nothing(&graph, &thread, checkpoint).await?;
     }
     stop_on_ctrl_c(cancel.clone());
+    let mut record = store.record(&thread, &run_id, &file.document);
+    if record.is_some() {
+        (config.modes, config.subgraphs) = (RunRecord::with_modes(&modes), true);
+    }
     let mut progress = Progress::default();
     if machine {
         event(
@@ -334,11 +339,18 @@ async fn drive(
     } else {
         out::note(&format!("thread {thread}"));
     }
-    let (mut input, mut config) = (input, config);
-    let result = loop {
+    let mut input = input;
+    let (result, written) = loop {
         let mut run = graph.stream(input, config.clone());
         let mut written: std::io::Result<()> = Ok(());
         while let Some(happened) = run.next().await {
+            if let Some(record) = &mut record {
+                record.note(&happened);
+            }
+            // More is recorded than was asked for.
+            if !happened.ns.is_empty() || !modes.contains(&happened.mode()) {
+                continue;
+            }
             if !machine {
                 progress.show(&happened);
             } else if written.is_ok() {
@@ -351,19 +363,15 @@ async fn drive(
         }
         let result = run.finish().await;
         progress.end_speech();
-        written?;
-        let Some(until) = result
-            .as_ref()
-            .ok()
-            .and_then(|result| only_waits(&result.interrupts))
-        else {
-            break result;
+        let waits = result.as_ref().ok().filter(|_| written.is_ok());
+        let Some(until) = waits.and_then(|result| only_waits(&result.interrupts)) else {
+            break (result, written);
         };
         if !machine {
             out::note(&format!("Waits until {}.", superstep::iso8601(until)));
         }
         tokio::select! {
-            () = cancel.cancelled() => break Err(RunError::Cancelled),
+            () = cancel.cancelled() => break (Err(RunError::Cancelled), written),
             () = passed(until) => {}
         }
         // A step of a branch that is not the newest is still open where it was answered.
@@ -375,6 +383,10 @@ async fn drive(
         // A thread that was taken over once is not taken over again.
         config.claim = Some(claim(&presence, &store, &thread, false).await);
     };
+    if let Some(record) = record {
+        record.end(&result);
+    }
+    written?;
     ended(machine, &thread, &store, result)
 }
 

@@ -222,7 +222,7 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         superstep::delete_thread(&*store.saver, thread, &by).await?;
         out::note(&format!("Deleted {thread}."));
     }
-    Ok(())
+    store.forget(&threads)
 }
 
 /// Asks before something that cannot be undone; an answer that is not yes ends the command.

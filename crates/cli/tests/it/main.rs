@@ -1,8 +1,10 @@
 //! The real program in temporary folders: what it prints, where, and how it exits.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod changes;
 mod check;
 mod effects;
+mod records;
 mod run;
 mod secrets;
 #[cfg(unix)]

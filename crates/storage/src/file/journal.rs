@@ -22,6 +22,7 @@ use super::anew;
 use super::folder::{Folder, failed, keep_copy, sync_folder};
 use super::line::{lines, put_line, read_line, read_text, text_of};
 use crate::codec::plain::{Entry, Task, read_back, written_out};
+use crate::presence;
 use crate::salvage::withdrawals;
 
 /// Layout of a journal.
@@ -410,6 +411,10 @@ impl Journal {
             }
             return Err(error(cause));
         }
+        if let Err(gone) = presence::require_open(file, &path) {
+            self.file = None;
+            return Err(gone);
+        }
         self.bytes += text.len() as u64;
         self.weight += weight as u64;
         Ok(text.len() as u64)
@@ -419,8 +424,14 @@ impl Journal {
         let file = match self.file.take() {
             Some(file) => file,
             None => {
-                let file = OpenOptions::new().append(true).create(true).open(&self.path)?;
-                if file.metadata()?.len() > self.bytes {
+                // One that was there before is not made again: it would be without its past.
+                let new = self.bytes == 0;
+                let file = OpenOptions::new().append(true).create(new).open(&self.path)?;
+                let found = file.metadata()?.len();
+                if found < self.bytes {
+                    return Err(std::io::Error::other("it is shorter than what was stored in it"));
+                }
+                if found > self.bytes {
                     file.set_len(self.bytes)?;
                 }
                 file

@@ -19,6 +19,7 @@ use super::folder::{Folder, failed, keep_copy, sync_folder};
 use super::line::{lines, put_line, read_line, unchecked};
 use crate::blocking;
 use crate::codec::plain::is_readable;
+use crate::presence;
 use crate::sqlite::Synchronous;
 
 /// Layout of the journal.
@@ -250,8 +251,14 @@ impl Inner {
             let file = match journal.file.take() {
                 Some(file) => file,
                 None => {
-                    let file = OpenOptions::new().append(true).create(true).open(&self.path)?;
-                    if file.metadata()?.len() > journal.bytes {
+                    // One that was there before is not made again: it would be without its past.
+                    let new = journal.bytes == 0;
+                    let file = OpenOptions::new().append(true).create(new).open(&self.path)?;
+                    let found = file.metadata()?.len();
+                    if found < journal.bytes {
+                        return Err(std::io::Error::other("it is shorter than what was stored in it"));
+                    }
+                    if found > journal.bytes {
                         // An unfinished line was never acknowledged.
                         file.set_len(journal.bytes)?;
                     }
@@ -274,6 +281,12 @@ impl Inner {
             // Opened again, it is cut to what is sound.
             journal.file = None;
             return Err(failed("writing to", &self.path, &error));
+        }
+        if let Some(file) = &journal.file
+            && let Err(gone) = presence::require_open(file, &self.path)
+        {
+            journal.file = None;
+            return Err(gone);
         }
         journal.bytes += text.len() as u64;
         Ok(())

@@ -310,6 +310,15 @@ impl Checkpointer for SqliteSaver {
         .await
     }
 
+    async fn changes(&self) -> Result<Option<u64>, StorageError> {
+        let Connections { queue, path, .. } = &*self.connections;
+        let Some(queue) = queue else { return Ok(None) };
+        // Only the connection that writes here is not told of what is written here.
+        queue
+            .changes()
+            .map_err(|error| Fault::from(error).worded("looking for changes", path))
+    }
+
     async fn usage(&self) -> Result<Usage, StorageError> {
         self.read("measuring what is stored", |view| view.usage()).await
     }

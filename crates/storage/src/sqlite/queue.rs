@@ -49,6 +49,8 @@ struct State {
     pages: u32,
     /// Pages that were in the log when it was folded last.
     folded: u32,
+    /// What the last look for changes of others found.
+    changes: Option<u64>,
 }
 
 impl Queue {
@@ -178,6 +180,15 @@ impl Queue {
             drop(lease);
             state = self.lock();
         }
+    }
+
+    /// A number that another connection's commit changes, as the writer saw it last when it is at work.
+    pub(super) fn changes(&self) -> rusqlite::Result<Option<u64>> {
+        let mut state = self.lock();
+        if let Some(writer) = &state.writer {
+            state.changes = Some(writer.changes()?);
+        }
+        Ok(state.changes)
     }
 
     /// No more jobs come: the thread does what waits and ends.

@@ -122,7 +122,7 @@ fn keep_statements(conn: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn log_of(path: &Path) -> PathBuf {
+pub(super) fn log_of(path: &Path) -> PathBuf {
     beside(path, "-wal")
 }
 

@@ -40,11 +40,13 @@ use crate::codec::record::{Delta, Rows, Tasks};
 use crate::codec::text::uuid_bytes;
 use crate::codec::value::{json, nested, short};
 use crate::codec::warm::Warm;
+use crate::presence::Presence;
 
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::{Fault, is_corrupt};
 use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
 use super::reader::{Memo, Metas, Names, SOURCES, State, View, refs_of_writes};
+use super::schema::log_of;
 use super::slot::{Link, Shape, Slot};
 use super::steps::{self, Tail};
 use super::waiting;
@@ -175,6 +177,8 @@ pub(super) struct Writer {
     shelves: Shelves,
     warm: Arc<Warm<State>>,
     fresh: Fresh,
+    /// The file that was opened and its log.
+    presence: Presence,
     /// How often rows were removed; nothing when that has to be looked up.
     epoch: Option<i64>,
     /// The row at which the table of steps ends, if that is known.
@@ -222,9 +226,11 @@ impl Writer {
             Ok(())
         }))
         .map_err(|error| Fault::from(error).worded("opening the database", &path))?;
+        let presence = Presence::of([path.clone(), log_of(&path)]);
         Ok(Self {
             conn,
             path,
+            presence,
             metas: Metas::default(),
             names: Names::default(),
             spaces: Map::default(),
@@ -345,6 +351,11 @@ impl Writer {
             self.undo();
             return Err(Fault::from(error).worded(&what(), &path));
         }
+        // Into a file that is gone SQLite commits as if nothing were wrong.
+        if let Err(gone) = self.presence.require() {
+            self.undo();
+            return Err(gone);
+        }
         if let Some(epoch) = self.epoch {
             for (row, before, value, size) in self.fresh.values.drain(..) {
                 self.warm.keep(epoch, row, before, value, size);
@@ -355,6 +366,14 @@ impl Writer {
         }
         self.fresh = Fresh::default();
         Ok(outcomes)
+    }
+
+    /// A number that another connection's commit changes.
+    pub(super) fn changes(&self) -> rusqlite::Result<u64> {
+        let mut version = self.conn.prepare_cached("PRAGMA data_version")?;
+        version
+            .query_row([], |row| row.get::<_, i64>(0))
+            .map(i64::unsigned_abs)
     }
 
     fn begin(&mut self) -> Result<(), Fault> {

@@ -98,6 +98,10 @@ impl Ledger {
                 "DELETE FROM exchanges WHERE thread_id = ?1 AND json_extract(body, '$.at') < ?2",
                 params![thread_id, made_at],
             )?;
+            transaction.execute(
+                "DELETE FROM run_events WHERE thread_id = ?1 AND until < ?2",
+                params![thread_id, made_at],
+            )?;
             transaction.commit()
         })
     }

@@ -5,6 +5,7 @@
 //! checkpoints are; a process that dies leaves a run that the next one shows as stopped.
 
 mod reader;
+mod recorder;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -18,6 +19,7 @@ use superstep_nodes::kinds::ask;
 use tokio_util::sync::CancellationToken;
 
 use self::reader::Reader;
+pub(crate) use self::recorder::Recorder;
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::effects;
@@ -143,7 +145,10 @@ impl Drop for Slot {
 }
 
 /// How a graph's own error text `Class('message')` reads to a person is the interface's business; codes are ours.
-fn status_of(result: &Result<superstep::RunResult, RunError>, open: bool) -> (RunStatus, Option<Problem>) {
+pub(crate) fn status_of(
+    result: &Result<superstep::RunResult, RunError>,
+    open: bool,
+) -> (RunStatus, Option<Problem>) {
     match result {
         Ok(result) => match result.status {
             Ended::Done => (RunStatus::Done, None),
@@ -158,7 +163,7 @@ fn status_of(result: &Result<superstep::RunResult, RunError>, open: bool) -> (Ru
     }
 }
 
-fn view(row: &RunRow) -> RunView {
+pub(crate) fn run_view(row: &RunRow) -> RunView {
     RunView {
         run_id: row.run_id.clone(),
         thread_id: row.thread_id.clone(),
@@ -370,10 +375,13 @@ impl Workbench {
         self.ledger.thread_began(&row, &self.database.place())?;
         self.ledger.run_began(&run)?;
         self.runs.with(&thread_id, |active| active.running = true);
-        let started = view(&run);
-        self.hub.publish(AppEvent::Run { run: started.clone() });
+        let started = run_view(&run);
+        let log = self.records.begin(&thread_id, &run.run_id);
+        log.tell(AppEvent::Run { run: started.clone() }, |event| {
+            self.hub.publish(event)
+        });
         let stream = built.graph.stream(input, config);
-        tokio::spawn(Reader::new(self.clone(), slot, run, built).read(stream));
+        tokio::spawn(Reader::new(self.clone(), slot, run, log, &built).read(stream));
         self.publish_inbox(Some(&thread_id));
         Ok(started)
     }

@@ -85,6 +85,8 @@ pub enum AppEvent {
         message_id: String,
         /// What of it is new.
         piece: TokenPiece,
+        /// When its first part came: milliseconds since the epoch.
+        at: f64,
     },
     /// A node emitted something.
     Custom {
@@ -138,8 +140,20 @@ pub enum AppEvent {
         /// Of so much.
         total: u64,
     },
+    /// What `thread.events` answers for this mark happened before, and what follows after it.
+    Mark {
+        /// As the request named it.
+        mark: String,
+    },
     /// Threads come from another database now; load everything again.
     Storage,
+    /// Another program changed something, or another window the settings; load again what you show.
+    Changed {
+        /// Threads, their runs and questions, or items of the store.
+        threads: bool,
+        /// Settings, connections, or what is allowed.
+        settings: bool,
+    },
     /// What is found in a document changed without a patch of this interface.
     Diagnostics {
         /// The open document.

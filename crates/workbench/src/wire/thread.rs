@@ -39,6 +39,10 @@ pub struct ThreadView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub models: Option<super::RunModels>,
+    /// Its last run, when one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub run: Option<super::RunView>,
     /// Begun.
     pub created_at: String,
     /// Changed last.
@@ -101,6 +105,34 @@ pub struct RenameThread {
     pub thread_id: String,
     /// Its new title.
     pub title: String,
+}
+
+/// `thread.events`: what the runs of a thread did, as it was told while they ran.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadEvents {
+    /// The thread.
+    pub thread_id: String,
+    /// Only what was kept after this place: `last` of an answer before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub after: Option<u64>,
+    /// A name for the moment of the answer: an event of this name comes between what the answer has and what it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub mark: Option<String>,
+}
+
+/// Answer of `thread.events`: the newest events of the thread's runs, the oldest of them first.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadEvents {
+    /// The events.
+    pub events: Vec<super::AppEvent>,
+    /// Older ones were left out.
+    pub left_out: bool,
+    /// The place of the last.
+    pub last: u64,
 }
 
 /// A request that names a checkpoint of a thread; without one, the newest.

@@ -12,6 +12,7 @@ mod memory;
 mod models;
 mod programs;
 mod questions;
+mod records;
 mod retention;
 mod runs;
 mod trial;

@@ -19,7 +19,7 @@ import { ConnectionForm } from "./ConnectionForm";
 import "./connections.css";
 
 export function ConnectionSettings() {
-  const read = useAnswer("connections", (signal) => rpc("connections.list", {}, signal));
+  const read = useAnswer("connections", (signal) => rpc("connections.list", {}, signal), true);
   const [changed, setChanged] = useState<ConnectionList | null>(null);
   const [editing, setEditing] = useState<ConnectionView | "new" | null>(null);
   const [removing, setRemoving] = useState<string | null>(null);

@@ -2,7 +2,7 @@
  * The questions at the moment that is shown, of the newest branch or at the end of another: docked above the state, or
  * over the lower edge of the canvas while that panel is folded. Folds to one line, so that what is below stays in view.
  */
-import { ChevronDown, ChevronUp, MessageCircleQuestionMark } from "lucide-react";
+import { ChevronDown, ChevronUp, MessageCircleQuestionMark, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { IconButton } from "../../components/IconButton";
 import { InlineMarkdown } from "../../components/Markdown";
@@ -10,8 +10,9 @@ import { FOCUS_ANSWER, isPast } from "../../debugger/actions";
 import { AnswerForm } from "../../debugger/AnswerForm";
 import type { AnswerHandle } from "../../debugger/AskedForm";
 import { headline } from "../../debugger/asked-effect";
-import { questionKey, useInbox } from "../../debugger/inbox";
+import { dismissGoneOfThread, questionKey, useInbox } from "../../debugger/inbox";
 import { ensureStarted, useRuns } from "../../debugger/runStore";
+import type { Question } from "../../ipc/bindings/Question";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -25,6 +26,7 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
   const cursor = useSession((session) => session.cursor);
   const past = useRuns((store) => isPast(cursor, store));
   const all = useInbox((inbox) => inbox.ofThread);
+  const gone = useInbox((inbox) => inbox.goneOfThread);
   const questions = useMemo(
     () =>
       all.filter(
@@ -48,7 +50,7 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
     return () => window.removeEventListener(FOCUS_ANSWER, focus);
   }, []);
   const question = questions[Math.min(index, questions.length - 1)];
-  if (!question) return null;
+  if (!question) return gone?.threadId === cursor.threadId ? <GoneLine question={gone} /> : null;
   return (
     <aside
       className={
@@ -120,6 +122,22 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
           />
         </div>
       )}
+    </aside>
+  );
+}
+
+/** Says why the question is not there any more that stood here a moment ago. */
+function GoneLine({ question }: { question: Question }) {
+  return (
+    <aside
+      className="pointer-events-auto flex items-center gap-2 border-b border-line bg-surface-1 px-3 py-1.5 text-sm"
+      role="status"
+      data-testid={debugIds.answerGone}
+    >
+      <span className="min-w-0 flex-1">{t("debug.inbox.goneOne", { text: headline(question) })}</span>
+      <IconButton size="small" label={t("debug.dismiss")} onClick={dismissGoneOfThread}>
+        <X size={15} aria-hidden />
+      </IconButton>
     </aside>
   );
 }

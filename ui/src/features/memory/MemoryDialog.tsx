@@ -66,9 +66,12 @@ function Memory({ onClose }: { onClose(): void }) {
   const [by, setBy] = useState<FoundBy>("vectors");
   const looksFor = vectors && words !== "" ? { by } : {};
 
-  const spaces = useAnswer("namespaces", (signal) => rpc("store.namespaces", {}, signal));
-  const items = useAnswer(JSON.stringify([namespace, words, limit, looksFor]), (signal) =>
-    rpc("store.items", { namespace: [...namespace], query: words, limit, ...looksFor }, signal),
+  const spaces = useAnswer("namespaces", (signal) => rpc("store.namespaces", {}, signal), true);
+  const items = useAnswer(
+    JSON.stringify([namespace, words, limit, looksFor]),
+    (signal) => rpc("store.items", { namespace: [...namespace], query: words, limit, ...looksFor }, signal),
+    // A search may ask a model for an embedding: it is not repeated by itself.
+    words === "",
   );
   const { again: readSpaces } = spaces;
   const { again: readItems } = items;

@@ -21,7 +21,15 @@ import { Tooltip } from "../../components/Tooltip";
 import { go, isPast, primary, replayHere, showRunForm, step, stepOut, stop } from "../../debugger/actions";
 import { standsInside, useNested } from "../../debugger/nested";
 import { duration, elapsed, nodeList } from "../../debugger/format";
-import { ensureStarted, statusOf, useLive, useRuns, useStatus, useThread } from "../../debugger/runStore";
+import {
+  ensureStarted,
+  lastRun,
+  statusOf,
+  useLive,
+  useRuns,
+  useStatus,
+  useThread,
+} from "../../debugger/runStore";
 import { type ShownStatus, StatusMark, statusText } from "../../debugger/StatusMark";
 import { useControls } from "../../debugger/useControls";
 import { useNow } from "../../debugger/useNow";
@@ -194,9 +202,9 @@ function RunStatusText() {
     const where = nodeList(standing.length > 0 ? standing : onlyOne(thread?.next));
     if (where) parts.push(t("debug.inNodes", { nodes: where }));
   } else if (running) parts.push(t("debug.stepN", { n: step }));
-  if (running && live?.run) parts.push(elapsed(now - Date.parse(live.run.startedAt)));
-  else if (live?.run?.endedAt)
-    parts.push(duration(Date.parse(live.run.endedAt) - Date.parse(live.run.startedAt)));
+  const run = lastRun(thread, live);
+  if (running && run) parts.push(elapsed(now - Date.parse(run.startedAt)));
+  else if (run?.endedAt) parts.push(duration(Date.parse(run.endedAt) - Date.parse(run.startedAt)));
   return (
     <span
       className="flex min-w-0 items-center gap-1.5 px-2 text-xs text-text-2"

@@ -1,5 +1,5 @@
 /** Everything that comes over the stream of the selected thread, with its time: tasks, text, custom events, checkpoints. */
-import { CircleDot, Eraser, Milestone, Play, Radio, RotateCcw, TextQuote, TriangleAlert } from "lucide-react";
+import { CircleDot, Ellipsis, Eraser, Milestone, Play, Radio, RotateCcw, TextQuote } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
@@ -182,10 +182,10 @@ function lineOf(entry: LogEntry): Line {
             ? t("debug.stream.begun")
             : `${statusText(entry.status as AnyStatus)}${entry.message === undefined ? "" : `: ${entry.message}`}`,
       };
-    case "gap":
+    case "leftOut":
       return {
-        mark: <TriangleAlert size={13} className="text-asking" aria-hidden />,
-        text: t("debug.stream.gap"),
+        mark: <Ellipsis size={13} className={quiet} aria-hidden />,
+        text: t("debug.stream.leftOut"),
       };
   }
 }

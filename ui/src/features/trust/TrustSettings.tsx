@@ -16,7 +16,7 @@ import { keyOf } from "./groups";
 import { ICONS, nameOf } from "./WantList";
 
 export function TrustSettings() {
-  const list = useAnswer("trust", (signal) => rpc("trust.list", {}, signal));
+  const list = useAnswer("trust", (signal) => rpc("trust.list", {}, signal), true);
   const [busy, setBusy] = useState(false);
   const revoke = async (project: string, accesses?: AccessView[]) => {
     setBusy(true);

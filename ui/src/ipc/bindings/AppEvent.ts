@@ -123,7 +123,11 @@ messageId: string,
 /**
  * What of it is new.
  */
-piece: TokenPiece, } | { "type": "custom", 
+piece: TokenPiece, 
+/**
+ * When its first part came: milliseconds since the epoch.
+ */
+at: number, } | { "type": "custom", 
 /**
  * Thread.
  */
@@ -183,7 +187,19 @@ done: number,
 /**
  * Of so much.
  */
-total: number, } | { "type": "storage" } | { "type": "diagnostics", 
+total: number, } | { "type": "mark", 
+/**
+ * As the request named it.
+ */
+mark: string, } | { "type": "storage" } | { "type": "changed", 
+/**
+ * Threads, their runs and questions, or items of the store.
+ */
+threads: boolean, 
+/**
+ * Settings, connections, or what is allowed.
+ */
+settings: boolean, } | { "type": "diagnostics", 
 /**
  * The open document.
  */

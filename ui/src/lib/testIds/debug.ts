@@ -59,6 +59,7 @@ export const debugIds = {
   changedSince: "changed-since",
   answerJson: "answer-json",
   answerBanner: "answer-banner",
+  answerGone: "answer-gone",
   earlierWork: "earlier-work",
   replay: "run-replay",
   effects: "effects",

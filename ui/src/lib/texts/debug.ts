@@ -320,10 +320,10 @@ export const debug = {
 
   "debug.stream": "Stream",
   "debug.stream.none": "Nothing has come yet",
-  "debug.stream.noneText": "Tasks, text and events of a running thread are listed here as they come.",
+  "debug.stream.noneText": "Tasks, text and events of the thread's runs are listed here as they come.",
   "debug.stream.begun": "Run begins",
   "debug.stream.kept": "kept from an earlier attempt",
-  "debug.stream.gap": "Events were lost here; what is shown elsewhere was loaded again.",
+  "debug.stream.leftOut": "Older events were not kept",
   "debug.streaming": "writing…",
   "debug.follow": "Follow",
   "debug.messages": "Messages",

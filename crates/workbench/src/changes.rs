@@ -1,0 +1,116 @@
+//! What other programs change in the data folder and in the database of threads: looked for several times a second while
+//! somebody listens, and told as one event, upon which interfaces load again what they show.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use superstep_nodes::ModelSettings;
+use tokio_util::sync::CancellationToken;
+
+use crate::documents::blocking;
+use crate::wire::AppEvent;
+use crate::{Trust, Workbench};
+
+/// How often is looked.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// The least time between two events.
+const TELL_EVERY: Duration = Duration::from_millis(500);
+/// Files of the data folder that others may write.
+const FILES: [&str; 3] = ["settings.json", Trust::FILE, ModelSettings::FILE];
+
+/// Ends the watch.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    stop: CancellationToken,
+}
+
+impl Watch {
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
+    }
+}
+
+/// What a look found; another program's change makes it another one.
+#[derive(Debug, Default, PartialEq)]
+struct Look {
+    place: String,
+    threads: Option<u64>,
+    ledger: Option<i64>,
+    files: [Option<(SystemTime, u64)>; FILES.len()],
+}
+
+/// Looks for as long as the workbench is there.
+pub(crate) fn watch(workbench: &Arc<Workbench>) {
+    let (weak, stop) = (Arc::downgrade(workbench), workbench.changes.stop.clone());
+    tokio::spawn(async move {
+        let mut seen: Option<Look> = None;
+        let mut wait = LOOK_EVERY;
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(wait) => {}
+            }
+            wait = LOOK_EVERY;
+            let Some(workbench) = weak.upgrade() else { return };
+            if seen.is_some() && !workbench.hub.is_heard() {
+                continue;
+            }
+            let look = workbench.look(seen.as_ref()).await;
+            if let Some(seen) = &seen
+                && *seen != look
+            {
+                workbench.tell_changes(seen, &look).await;
+                wait = TELL_EVERY;
+            }
+            seen = Some(look);
+        }
+    });
+}
+
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let facts = std::fs::metadata(path).ok()?;
+    Some((facts.modified().ok()?, facts.len()))
+}
+
+impl Workbench {
+    async fn look(self: &Arc<Self>, before: Option<&Look>) -> Look {
+        let place = self.database.place();
+        let threads = match self.saver().changes().await {
+            Ok(threads) => threads,
+            Err(error) => {
+                tracing::debug!(%error, "changes of others are not seen");
+                before.and_then(|before| before.threads)
+            }
+        };
+        let this = self.clone();
+        let beside = blocking(move || {
+            let files = FILES.map(|file| stamp(&this.data_dir.join(file)));
+            (this.ledger.changes().ok(), files)
+        });
+        let (ledger, files) = beside.await.unwrap_or_default();
+        Look {
+            place,
+            threads,
+            ledger,
+            files,
+        }
+    }
+
+    async fn tell_changes(self: &Arc<Self>, before: &Look, now: &Look) {
+        let settings = before.files != now.files;
+        // Whoever chose another database has told of it.
+        let other = before.place == now.place && before.threads != now.threads;
+        let threads = other || before.ledger != now.ledger;
+        if settings {
+            let this = self.clone();
+            let _ = blocking(move || this.preferences.read_again()).await;
+        }
+        if threads {
+            self.publish_inbox(None);
+        }
+        if threads || settings {
+            self.hub.publish(AppEvent::Changed { threads, settings });
+        }
+    }
+}

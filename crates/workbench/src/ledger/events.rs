@@ -1,0 +1,482 @@
+//! What runs told interfaces: kept in batches, so that a past run is read as it was seen while it ran. Of each run the newest
+//! events are kept, of all runs together the newest batches.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::params;
+
+use super::{Keeper, Ledger};
+use crate::files;
+use crate::wire::{AppEvent, Json, Problem};
+
+/// Events that are kept of a run, and that are read of a thread.
+const MOST_EVENTS: u64 = 10_000;
+/// Bytes of JSON that are kept of a run, and that are read of a thread.
+const MOST_BYTES: u64 = 8 << 20;
+/// Bytes of JSON that are kept of all runs together.
+const MOST_BYTES_OF_ALL: u64 = 256 << 20;
+/// Events that are written without waiting for more.
+const BATCH: usize = 512;
+/// Bytes of JSON that are written together; something larger that a node emitted is not kept.
+const BATCH_BYTES: usize = 1 << 20;
+/// Bytes of streamed text that are written without waiting for more.
+const BATCH_TEXT: usize = 256 << 10;
+
+/// The events of one run on their way to the ledger.
+#[derive(Debug)]
+pub(crate) struct RunLog {
+    thread_id: String,
+    run_id: String,
+    keeper: Arc<Keeper>,
+    waiting: Mutex<Waiting>,
+    written: Mutex<Written>,
+}
+
+/// Events that are not written yet.
+#[derive(Debug, Default)]
+struct Waiting {
+    events: Vec<AppEvent>,
+    /// By task and message, where its newest piece is.
+    pieces: HashMap<(String, String), usize>,
+    text: usize,
+}
+
+/// Batches that were written.
+#[derive(Debug, Default)]
+struct Written {
+    /// Row, events and bytes of each, the oldest first.
+    batches: VecDeque<(i64, u64, u64)>,
+    /// Of these batches.
+    events: u64,
+    bytes: u64,
+    /// All events of the run so far.
+    total: u64,
+}
+
+/// What is kept of the runs of a thread.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// The oldest first.
+    pub(crate) events: Vec<AppEvent>,
+    /// There were older ones.
+    pub(crate) left_out: bool,
+    /// The last batch.
+    pub(crate) last: i64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl RunLog {
+    pub(crate) fn new(keeper: Arc<Keeper>, thread_id: &str, run_id: &str) -> Arc<Self> {
+        Arc::new(Self {
+            thread_id: thread_id.to_owned(),
+            run_id: run_id.to_owned(),
+            keeper,
+            waiting: Mutex::default(),
+            written: Mutex::default(),
+        })
+    }
+
+    /// Adds an event, and tells it to others before anybody can read the log again.
+    pub(crate) fn tell(self: &Arc<Self>, event: AppEvent, others: impl FnOnce(AppEvent)) {
+        let mut waiting = lock(&self.waiting);
+        let begins = waiting.events.is_empty();
+        waiting.push(event.clone());
+        if waiting.events.len() >= BATCH || waiting.text >= BATCH_TEXT {
+            self.hand_in(&mut waiting);
+        } else if begins {
+            self.keeper.soon(self.clone());
+        }
+        others(event);
+    }
+
+    /// Hands in what came so far, and does something before more can come.
+    pub(crate) fn hand_in_and(self: &Arc<Self>, then: impl FnOnce()) {
+        let mut waiting = lock(&self.waiting);
+        self.hand_in(&mut waiting);
+        then();
+    }
+
+    /// What is handed in later is written later: it is taken, and given to the thread, under one lock. They are for looking: a
+    /// run does not fail because they could not be written.
+    fn hand_in(self: &Arc<Self>, waiting: &mut Waiting) {
+        let events = std::mem::take(waiting).events;
+        if events.is_empty() {
+            return;
+        }
+        let log = self.clone();
+        self.keeper.then(move |ledger| {
+            if let Err(problem) = log.keep(ledger, &events) {
+                tracing::warn!(thread = log.thread_id, %problem, "what the run did was not recorded");
+            }
+        });
+    }
+
+    fn keep(&self, ledger: &Ledger, events: &[AppEvent]) -> Result<(), Problem> {
+        let mut written = lock(&self.written);
+        let (mut kept, mut gone) = (Vec::new(), Vec::new());
+        for batch in batches(events) {
+            let first = written.total;
+            written.total += batch.events;
+            written.events += batch.events;
+            written.bytes += batch.json.len() as u64;
+            kept.push((first, batch));
+        }
+        while written.events > MOST_EVENTS || written.bytes > MOST_BYTES {
+            let (events, bytes) = match written.batches.pop_front() {
+                Some((row, events, bytes)) => {
+                    gone.push(row);
+                    (events, bytes)
+                }
+                // More came at once than is kept.
+                None => {
+                    let (_, batch) = kept.remove(0);
+                    (batch.events, batch.json.len() as u64)
+                }
+            };
+            written.events -= events;
+            written.bytes -= bytes;
+        }
+        let mut rows = Vec::with_capacity(kept.len());
+        for (first, batch) in kept {
+            let Ok(body) = zstd::encode_all(&batch.json[..], 1) else {
+                continue;
+            };
+            rows.push((first, batch.events, batch.json.len() as u64, body));
+        }
+        let stored = ledger.with(|c| {
+            let transaction = c.transaction()?;
+            let mut stored = Vec::with_capacity(rows.len());
+            for (first, events, size, body) in &rows {
+                let mut insert = transaction.prepare_cached(
+                    "INSERT INTO run_events (thread_id, run_id, first, events, size, until, body)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )?;
+                insert.execute(params![
+                    self.thread_id,
+                    self.run_id,
+                    *first as i64,
+                    *events as i64,
+                    *size as i64,
+                    files::now_ms() as i64,
+                    body
+                ])?;
+                stored.push((transaction.last_insert_rowid(), *events, *size));
+            }
+            for row in gone {
+                transaction
+                    .prepare_cached("DELETE FROM run_events WHERE id = ?1")?
+                    .execute([row])?;
+            }
+            transaction.commit()?;
+            Ok(stored)
+        })?;
+        written.batches.extend(stored);
+        Ok(())
+    }
+}
+
+/// Events as they are written together.
+struct Batch {
+    events: u64,
+    /// An array.
+    json: Vec<u8>,
+}
+
+fn batches(events: &[AppEvent]) -> Vec<Batch> {
+    let mut batches: Vec<Batch> = Vec::new();
+    for event in events {
+        let json = serde_json::to_vec(event).unwrap_or_default();
+        let json = match event {
+            _ if json.len() <= BATCH_BYTES => json,
+            AppEvent::Custom {
+                thread_id, node, at, ..
+            } => {
+                let shortened = AppEvent::Custom {
+                    thread_id: thread_id.clone(),
+                    node: node.clone(),
+                    value: format!("{} MB, too large to be kept", json.len() >> 20).into(),
+                    at: *at,
+                };
+                serde_json::to_vec(&shortened).unwrap_or_default()
+            }
+            _ => json,
+        };
+        let fits =
+            |batch: &&mut Batch| batch.events < BATCH as u64 && batch.json.len() + json.len() <= BATCH_BYTES;
+        match batches.last_mut().filter(fits) {
+            Some(batch) => {
+                batch.json.pop();
+                batch.json.push(b',');
+                batch.json.extend_from_slice(&json);
+                batch.json.push(b']');
+                batch.events += 1;
+            }
+            None => batches.push(Batch {
+                events: 1,
+                json: [b"[", &json[..], b"]"].concat(),
+            }),
+        }
+    }
+    batches
+}
+
+impl Waiting {
+    /// Pieces of a message become one; one of another kind begins anew, so that their order stays.
+    fn push(&mut self, event: AppEvent) {
+        if let AppEvent::Token {
+            task_id,
+            message_id,
+            piece,
+            ..
+        } = &event
+        {
+            self.text += piece.text().len();
+            let key = (task_id.clone(), message_id.clone());
+            let earlier = self.pieces.get(&key).and_then(|at| self.events.get_mut(*at));
+            if let Some(AppEvent::Token { piece: earlier, .. }) = earlier
+                && earlier.join(piece)
+            {
+                return;
+            }
+            self.pieces.insert(key, self.events.len());
+        }
+        self.events.push(event);
+    }
+}
+
+/// Events of a batch, as those of this thread. What another release wrote and this one does not know is left out.
+fn events(body: &[u8], thread_id: &str) -> Vec<AppEvent> {
+    let json = zstd::decode_all(body).unwrap_or_default();
+    let events: Vec<Json> = serde_json::from_slice(&json).unwrap_or_default();
+    let event = |mut event: Json| {
+        let place = match event.get_mut("run") {
+            Some(run) => run.get_mut("threadId"),
+            None => event.get_mut("threadId"),
+        };
+        *place? = thread_id.into();
+        serde_json::from_value(event).ok()
+    };
+    events.into_iter().filter_map(event).collect()
+}
+
+impl Ledger {
+    /// What is kept of the runs of a thread: the newest of it, or what came after a batch.
+    pub(crate) fn events(&self, thread_id: &str, after: Option<i64>) -> Result<Kept, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT id, first, events, size, body FROM run_events WHERE thread_id = ?1 AND id > ?2 ORDER BY id DESC",
+            )?;
+            let mut rows = statement.query(params![thread_id, after.unwrap_or(0)])?;
+            let mut kept = Kept {
+                last: after.unwrap_or(0),
+                ..Kept::default()
+            };
+            let (mut count, mut bytes, mut batches) = (0, 0, Vec::new());
+            let mut oldest = 0;
+            while let Some(row) = rows.next()? {
+                kept.last = kept.last.max(row.get(0)?);
+                count += row.get::<_, i64>(2)?.unsigned_abs();
+                bytes += row.get::<_, i64>(3)?.unsigned_abs();
+                if !batches.is_empty() && (count > MOST_EVENTS || bytes > MOST_BYTES) {
+                    kept.left_out = true;
+                    break;
+                }
+                oldest = row.get::<_, i64>(1)?;
+                batches.push(row.get::<_, Vec<u8>>(4)?);
+            }
+            kept.left_out |= after.is_none() && oldest > 0;
+            kept.events = batches
+                .iter()
+                .rev()
+                .flat_map(|body| events(body, thread_id))
+                .collect();
+            Ok(kept)
+        })
+    }
+
+    /// Forgets the oldest batches of all threads when there is too much.
+    pub(crate) fn trim_events(&self) -> Result<(), Problem> {
+        self.trim_events_to(MOST_BYTES_OF_ALL)
+    }
+
+    fn trim_events_to(&self, most: u64) -> Result<(), Problem> {
+        self.with(|c| {
+            let sum: f64 = c
+                .prepare_cached("SELECT total(size) FROM run_events")?
+                .query_row([], |row| row.get(0))?;
+            #[expect(clippy::cast_precision_loss, reason = "a limit, not an account")]
+            if sum > most as f64 {
+                c.execute(
+                    "DELETE FROM run_events WHERE id <= (SELECT max(id) FROM (SELECT id, sum(size) OVER (ORDER BY id DESC) \
+                     AS newer FROM run_events) WHERE newer > ?1)",
+                    [most as i64],
+                )?;
+            }
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::ThreadRow;
+    use crate::wire::TokenPiece;
+
+    struct Place {
+        ledger: Arc<Ledger>,
+        keeper: Arc<Keeper>,
+        _dir: tempfile::TempDir,
+    }
+
+    fn place() -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Arc::new(Ledger::open(&dir.path().join("workbench.db")).unwrap());
+        let served = ledger.clone();
+        Place {
+            ledger,
+            keeper: Arc::new(Keeper::start(move || Ok(served)).unwrap()),
+            _dir: dir,
+        }
+    }
+
+    fn custom(n: usize, length: usize) -> AppEvent {
+        AppEvent::Custom {
+            thread_id: "t".into(),
+            node: n.to_string(),
+            value: "x".repeat(length).into(),
+            at: 1.0,
+        }
+    }
+
+    fn token(task: &str, piece: TokenPiece) -> AppEvent {
+        AppEvent::Token {
+            thread_id: "t".into(),
+            task_id: task.into(),
+            node: "n".into(),
+            message_id: "m".into(),
+            piece,
+            at: 1.0,
+        }
+    }
+
+    fn nodes(kept: &Kept) -> Vec<&str> {
+        let node = |event| match event {
+            &AppEvent::Custom { ref node, .. } => node.as_str(),
+            _ => "?",
+        };
+        kept.events.iter().map(node).collect()
+    }
+
+    #[test]
+    fn a_message_is_one_entry_and_its_parts_keep_their_order() {
+        let place = place();
+        let log = RunLog::new(place.keeper.clone(), "t", "r");
+        let text = |text: &str| TokenPiece::Text { text: text.into() };
+        let call = |text: &str| TokenPiece::Call {
+            index: 0,
+            name: None,
+            text: text.into(),
+        };
+        for piece in [text("a"), text("b"), call("c"), text("d"), text("e")] {
+            log.tell(token("x", piece), drop);
+            log.tell(token("y", text("z")), drop);
+        }
+        log.hand_in_and(|| {});
+        place.keeper.finish();
+        let kept = place.ledger.events("t", None).unwrap();
+        let shown = kept.events.iter().map(|event| match event {
+            AppEvent::Token { task_id, piece, .. } => format!("{task_id}:{}", piece.text()),
+            other => format!("{other:?}"),
+        });
+        assert_eq!(shown.collect::<Vec<_>>(), ["x:ab", "y:zzzzz", "x:c", "x:de"]);
+    }
+
+    #[test]
+    fn the_newest_of_a_run_is_kept_and_it_is_said_that_older_ones_are_not() {
+        let place = place();
+        let log = RunLog::new(place.keeper.clone(), "t", "r");
+        let all = 2 * MOST_EVENTS as usize;
+        for n in 0..all {
+            log.tell(custom(n, 1), drop);
+        }
+        log.hand_in_and(|| {});
+        place.keeper.finish();
+        let kept = place.ledger.events("t", None).unwrap();
+        assert!(kept.left_out);
+        assert!(kept.events.len() <= MOST_EVENTS as usize && kept.events.len() > all / 2 - 2 * BATCH);
+        assert_eq!(nodes(&kept).last(), Some(&(all - 1).to_string().as_str()));
+        let rows: i64 = place
+            .ledger
+            .with(|c| c.query_row("SELECT sum(events) FROM run_events", [], |row| row.get(0)))
+            .unwrap();
+        assert_eq!(
+            rows as usize,
+            kept.events.len(),
+            "the rest is not in the file either"
+        );
+    }
+
+    #[test]
+    fn the_size_of_a_run_and_of_all_runs_is_bounded() {
+        let place = place();
+        let log = RunLog::new(place.keeper.clone(), "t", "r");
+        for n in 0..24 {
+            log.tell(custom(n, 600_000), drop);
+        }
+        log.tell(custom(24, 3 << 20), drop);
+        log.hand_in_and(|| {});
+        place.keeper.finish();
+        let kept = place.ledger.events("t", None).unwrap();
+        assert!(kept.left_out);
+        let newest: Vec<String> = (11..=24).map(|n| n.to_string()).collect();
+        assert_eq!(nodes(&kept), newest);
+        assert!(
+            matches!(kept.events.last(), Some(AppEvent::Custom { value, .. }) if value == "3 MB, too large to be kept")
+        );
+        place.ledger.trim_events_to(1 << 20).unwrap();
+        assert_eq!(nodes(&place.ledger.events("t", None).unwrap()), ["23", "24"]);
+    }
+
+    #[test]
+    fn it_goes_with_its_thread_is_copied_with_it_and_forgotten_with_its_past() {
+        let place = place();
+        for run in ["1", "2"] {
+            let log = RunLog::new(place.keeper.clone(), "t", run);
+            log.tell(custom(run.len(), 1), drop);
+            log.hand_in_and(|| {});
+        }
+        place.keeper.finish();
+        let first = place.ledger.events("t", None).unwrap();
+        assert_eq!((first.events.len(), first.left_out), (2, false));
+        assert_eq!(
+            place.ledger.events("t", Some(first.last)).unwrap().events.len(),
+            0
+        );
+        let row = ThreadRow {
+            thread_id: "u".into(),
+            title: String::new(),
+            graph_name: String::new(),
+            graph_key: String::new(),
+            created_at: String::new(),
+        };
+        place.ledger.thread_copied("t", &row, "p").unwrap();
+        place.ledger.delete_thread("t").unwrap();
+        assert_eq!(place.ledger.events("t", None).unwrap().events.len(), 0);
+        let copied = place.ledger.events("u", None).unwrap();
+        assert!(matches!(&copied.events[..], [AppEvent::Custom { thread_id, .. }, _] if thread_id == "u"));
+        let later = uuid::Uuid::now_v7().to_string();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        place
+            .ledger
+            .forget_before("u", "00000000-0000-7000-8000-000000000000")
+            .unwrap();
+        assert_eq!(place.ledger.events("u", None).unwrap().events.len(), 2);
+        place.ledger.forget_before("u", &later).unwrap();
+        assert_eq!(place.ledger.events("u", None).unwrap().events.len(), 0);
+    }
+}

@@ -1,0 +1,258 @@
+//! What runs did, for who looks at it later: read by interfaces, written by the runs of this process, and by hosts that run a
+//! graph without a workbench.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use superstep::{CheckpointEvent, Payload, RunError, RunResult, StreamEvent, StreamMode};
+use superstep_document::Document;
+
+use crate::Workbench;
+use crate::files;
+use crate::instance::Instance;
+use crate::ledger::{Keeper, Kept, Ledger, RunLog, RunRow};
+use crate::runs::{Recorder, run_view, status_of};
+use crate::wire::{AppEvent, CheckpointView, Problem, ReadEvents, RunStatus, ThreadEvents};
+
+/// The modes of the engine's stream that a record is made from.
+const MODES: [StreamMode; 5] = [
+    StreamMode::Tasks,
+    StreamMode::Checkpoints,
+    StreamMode::Messages,
+    StreamMode::Custom,
+    StreamMode::Attempts,
+];
+
+/// The records of the runs of a workbench.
+#[derive(Debug)]
+pub(crate) struct Records {
+    keeper: Arc<Keeper>,
+    /// Runs of which something may not be written yet, by thread.
+    open: Mutex<HashMap<String, Arc<RunLog>>>,
+}
+
+impl Records {
+    pub(crate) fn new(ledger: &Arc<Ledger>) -> Result<Self, Problem> {
+        let ledger = ledger.clone();
+        let keeper = Keeper::start(move || Ok(ledger));
+        let keeper = keeper.map_err(|error| {
+            Problem::new("internal", format!("A thread could not be started: {error}."))
+                .remedy("Close other programs and try again.")
+        })?;
+        Ok(Self {
+            keeper: Arc::new(keeper),
+            open: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn keeper(&self) -> Arc<Keeper> {
+        self.keeper.clone()
+    }
+
+    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<RunLog>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The log of a run that begins.
+    pub(crate) fn begin(&self, thread_id: &str, run_id: &str) -> Arc<RunLog> {
+        let log = RunLog::new(self.keeper.clone(), thread_id, run_id);
+        self.open().insert(thread_id.to_owned(), log.clone());
+        log
+    }
+
+    /// Nothing more comes to the log.
+    pub(crate) fn ended(&self, log: &Arc<RunLog>) {
+        log.hand_in_and(|| {
+            self.open().retain(|_, open| !Arc::ptr_eq(open, log));
+        });
+        self.keeper.then(|ledger| {
+            if let Err(problem) = ledger.trim_events() {
+                tracing::warn!(%problem, "records of old runs were not removed");
+            }
+        });
+    }
+}
+
+impl Workbench {
+    /// Tells interfaces of something that happened to a thread outside of a run, and keeps it.
+    pub(crate) fn tell(&self, thread_id: &str, event: AppEvent) {
+        let log = self.records.begin(thread_id, &uuid::Uuid::now_v7().to_string());
+        log.tell(event, |event| self.hub.publish(event));
+        self.records.ended(&log);
+    }
+
+    pub(crate) async fn thread_events(
+        self: &Arc<Self>,
+        request: ReadEvents,
+    ) -> Result<ThreadEvents, Problem> {
+        let ReadEvents {
+            thread_id,
+            after,
+            mark,
+        } = request;
+        let after = after.and_then(|after| i64::try_from(after).ok());
+        let log = self.records.open().get(&thread_id).cloned();
+        let mut reading = None;
+        let begin = || {
+            let read = move |ledger: &Ledger| ledger.events(&thread_id, after);
+            reading = Some(self.records.keeper.ask(read));
+            if let Some(mark) = mark {
+                self.hub.publish(AppEvent::Mark { mark });
+            }
+        };
+        match log {
+            Some(log) => log.hand_in_and(begin),
+            None => begin(),
+        }
+        let kept = match reading {
+            Some(reading) => reading.await?,
+            None => Kept::default(),
+        };
+        Ok(ThreadEvents {
+            events: kept.events,
+            left_out: kept.left_out,
+            last: kept.last.unsigned_abs(),
+        })
+    }
+}
+
+/// Records one run in the ledger of a data folder, as a workbench would that had started it. Nothing that goes wrong with the
+/// record is the run's concern: it is logged.
+pub struct RunRecord {
+    keeper: Arc<Keeper>,
+    recorder: Recorder,
+    log: Arc<RunLog>,
+    run: RunRow,
+    /// The last checkpoint has something left to run.
+    is_open: bool,
+    /// Tells other processes that this one is alive.
+    _instance: Instance,
+}
+
+impl std::fmt::Debug for RunRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunRecord")
+            .field("run", &self.run)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RunRecord {
+    /// Begins a record of a run of a graph; none where the data folder may not be written to.
+    pub fn begin(data_dir: &Path, thread_id: &str, run_id: &str, document: &Document) -> Option<Self> {
+        Self::try_begin(data_dir, thread_id, run_id, document)
+            .inspect_err(|error| tracing::warn!(dir = %data_dir.display(), %error, "the run is not recorded"))
+            .ok()
+    }
+
+    fn try_begin(
+        data_dir: &Path,
+        thread_id: &str,
+        run_id: &str,
+        document: &Document,
+    ) -> std::io::Result<Self> {
+        std::fs::create_dir_all(data_dir)?;
+        let instance = Instance::enter(data_dir)?;
+        let path = data_dir.join("workbench.db");
+        let keeper = Arc::new(Keeper::start(move || Ledger::open(&path).map(Arc::new))?);
+        let run = RunRow {
+            run_id: run_id.to_owned(),
+            thread_id: thread_id.to_owned(),
+            instance: instance.id().to_owned(),
+            status: RunStatus::Running,
+            started_at: files::now(),
+            ended_at: None,
+            problem: None,
+        };
+        let log = RunLog::new(keeper.clone(), thread_id, run_id);
+        let began = run.clone();
+        keeper.then(move |ledger| {
+            if let Err(problem) = ledger.run_began(&began) {
+                tracing::warn!(%problem, "the beginning of the run was not noted");
+            }
+        });
+        log.tell(AppEvent::Run { run: run_view(&run) }, drop);
+        Ok(Self {
+            recorder: Recorder::new(keeper.clone(), thread_id, Arc::new(document.clone())),
+            keeper,
+            log,
+            run,
+            is_open: false,
+            _instance: instance,
+        })
+    }
+
+    /// These modes of a stream, and those that a record is made from.
+    pub fn with_modes(asked: &[StreamMode]) -> Vec<StreamMode> {
+        let more = MODES.into_iter().filter(|mode| !asked.contains(mode));
+        asked.iter().copied().chain(more).collect()
+    }
+
+    /// Notes an event of the run.
+    pub fn note(&mut self, event: &StreamEvent) {
+        if let (Payload::Checkpoint(checkpoint), true) = (&event.payload, event.ns.is_empty()) {
+            self.recorder.checkpoint(checkpoint);
+            self.is_open = !checkpoint.next.is_empty();
+            let event = AppEvent::Checkpoint {
+                thread_id: self.run.thread_id.clone(),
+                checkpoint: checkpoint_view(checkpoint),
+            };
+            return self.log.tell(event, drop);
+        }
+        for event in self.recorder.note(event.clone(), None) {
+            self.log.tell(event, drop);
+        }
+    }
+
+    /// Notes how the run ended, and waits until everything is written.
+    pub fn end(mut self, result: &Result<RunResult, RunError>) {
+        self.recorder.end();
+        (self.run.status, self.run.problem) = status_of(result, self.is_open);
+        self.run.ended_at = Some(files::now());
+        let event = AppEvent::Run {
+            run: run_view(&self.run),
+        };
+        self.log.tell(event, drop);
+        let ended = self.run.clone();
+        self.log.hand_in_and(|| {});
+        self.keeper.then(move |ledger| {
+            if let Err(problem) = ledger.run_ended(&ended).and_then(|()| ledger.trim_events()) {
+                tracing::warn!(%problem, "the end of the run was not noted");
+            }
+        });
+        self.keeper.finish();
+    }
+}
+
+/// A checkpoint when it was made.
+fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
+    CheckpointView {
+        id: made.id.to_string(),
+        parent: made.parent.as_ref().map(ToString::to_string),
+        at: files::now(),
+        source: made.metadata.source.as_str().to_owned(),
+        step: i32::try_from(made.metadata.step).unwrap_or(i32::MAX),
+        next: made.next.iter().map(ToString::to_string).collect(),
+        updated: Vec::new(),
+        questions: 0,
+        failed: 0,
+        bookmark: None,
+        as_node: None,
+    }
+}
+
+/// Forgets what the ledger of a data folder has of threads that were deleted from the database at a place.
+pub fn forget_threads(data_dir: &Path, place: &str, thread_ids: &[&str]) -> Result<(), Problem> {
+    let path = data_dir.join("workbench.db");
+    if !path.exists() {
+        return Ok(());
+    }
+    let ledger = Ledger::open(&path)?;
+    // A thread of the same id in another database is another one.
+    let elsewhere = ledger.threads_not_at(place, thread_ids)?;
+    for thread_id in thread_ids.iter().filter(|id| !elsewhere.contains(**id)) {
+        ledger.delete_thread(thread_id)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! What one run does, from the engine's events: what interfaces are told of it, and what is kept.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use superstep::{AttemptFailed, CheckpointEvent, Payload, StreamEvent, TaskEnd, TaskStart, Value};
+use superstep_document::Document;
+use tokio::time::Instant;
+
+use crate::attempts::attempt_view;
+use crate::files;
+use crate::inbox::interrupt_view;
+use crate::ledger::{Keeper, Ledger, TaskRow};
+use crate::snapshot::not_retried;
+use crate::tokens;
+use crate::wire::{AppEvent, AttemptView, Problem, TaskStatus};
+
+/// Ended tasks are handed in when so many wait, at a checkpoint, or when the run is quiet.
+const TASKS_AT_ONCE: usize = 256;
+
+/// Follows one run.
+pub(crate) struct Recorder {
+    thread_id: String,
+    document: Arc<Document>,
+    keeper: Arc<Keeper>,
+    /// The checkpoint that the current step starts from.
+    checkpoint: String,
+    /// Tasks whose result was kept from an earlier attempt at the step.
+    kept: HashSet<String>,
+    begun: HashMap<String, (Instant, String)>,
+    ended: Vec<TaskRow>,
+    /// What failed at tasks that have not ended, those of nested graphs too.
+    attempts: HashMap<String, Vec<AttemptView>>,
+}
+
+impl Recorder {
+    pub(crate) fn new(keeper: Arc<Keeper>, thread_id: &str, document: Arc<Document>) -> Self {
+        Self {
+            thread_id: thread_id.to_owned(),
+            document,
+            keeper,
+            checkpoint: String::new(),
+            kept: HashSet::new(),
+            begun: HashMap::new(),
+            ended: Vec::new(),
+            attempts: HashMap::new(),
+        }
+    }
+
+    /// Notes an event; what interfaces are told of it. Checkpoints are noted with [`Recorder::checkpoint`].
+    pub(crate) fn note(&mut self, event: StreamEvent, known: Option<&Ledger>) -> Vec<AppEvent> {
+        let root = event.ns.is_empty();
+        match event.payload {
+            Payload::TaskStart(task) if root => vec![self.task_started(&task, known)],
+            Payload::TaskEnd(task) => {
+                self.keep_attempts(&task.id.to_string());
+                match root {
+                    true => vec![self.task_ended(task)],
+                    false => Vec::new(),
+                }
+            }
+            Payload::AttemptFailed(failed) => self.attempt_failed(&failed, root).into_iter().collect(),
+            Payload::Message(message, metadata) => self.message(&message, &metadata),
+            Payload::Custom(value) => vec![AppEvent::Custom {
+                thread_id: self.thread_id.clone(),
+                node: self.only_node(),
+                value: value.into(),
+                at: now(),
+            }],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Notes a checkpoint of the outermost graph.
+    pub(crate) fn checkpoint(&mut self, event: &CheckpointEvent) {
+        self.checkpoint = event.id.to_string();
+        self.kept.clear();
+        for task in event.tasks.iter() {
+            if task.get("result").is_some()
+                && let Some(id) = task.get("id").and_then(Value::as_str)
+            {
+                self.kept.insert(id.to_owned());
+            }
+        }
+    }
+
+    /// The node that works, when there is only one: what a node emits does not say whose it is.
+    fn only_node(&self) -> String {
+        let mut nodes: Vec<&String> = self.begun.values().map(|(_, node)| node).collect();
+        nodes.dedup();
+        if let [only] = nodes[..] {
+            only.clone()
+        } else {
+            String::new()
+        }
+    }
+
+    fn task_started(&mut self, task: &TaskStart, known: Option<&Ledger>) -> AppEvent {
+        let (thread_id, task_id, node) = (self.thread_id.clone(), task.id.to_string(), task.name.to_string());
+        let step = i32::try_from(task.step).unwrap_or(i32::MAX);
+        if self.kept.contains(&task_id) {
+            let tasks = known.and_then(|ledger| {
+                let tasks = ledger.tasks(&thread_id, &self.checkpoint, &self.checkpoint);
+                tasks.ok()?.remove(&self.checkpoint)
+            });
+            let noted = tasks.into_iter().flatten().find(|noted| noted.task_id == task_id);
+            return AppEvent::TaskEnded {
+                targets: noted.map(|task| task.targets).unwrap_or_default(),
+                thread_id,
+                task_id,
+                node,
+                step,
+                at: now(),
+                status: TaskStatus::Done,
+                error: None,
+                not_retried: None,
+                interrupts: Vec::new(),
+                cached: true,
+            };
+        }
+        self.begun.insert(task_id.clone(), (Instant::now(), node.clone()));
+        AppEvent::TaskStarted {
+            thread_id,
+            task_id,
+            node,
+            step,
+            at: now(),
+        }
+    }
+
+    fn task_ended(&mut self, task: TaskEnd) -> AppEvent {
+        let task_id = task.id.to_string();
+        let status = match (&task.error, task.interrupts.is_empty()) {
+            (Some(_), _) => TaskStatus::Failed,
+            (None, false) => TaskStatus::Asking,
+            (None, true) => TaskStatus::Done,
+        };
+        let targets: Vec<String> = task.targets.iter().map(ToString::to_string).collect();
+        if let Some((begun, _)) = self.begun.remove(&task_id) {
+            self.ended.push(TaskRow {
+                checkpoint_id: self.checkpoint.clone(),
+                task_id: task_id.clone(),
+                node: task.name.to_string(),
+                millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
+                finished: status == TaskStatus::Done,
+                targets: targets.clone(),
+            });
+        }
+        if self.ended.len() >= TASKS_AT_ONCE {
+            self.keep_tasks();
+        }
+        AppEvent::TaskEnded {
+            thread_id: self.thread_id.clone(),
+            task_id,
+            node: task.name.to_string(),
+            step: i32::try_from(task.step).unwrap_or(i32::MAX),
+            at: now(),
+            status,
+            not_retried: (task.error.as_deref())
+                .and_then(|error| not_retried(&self.document, &task.name, error)),
+            error: task.error,
+            interrupts: task.interrupts.iter().map(interrupt_view).collect(),
+            targets,
+            cached: false,
+        }
+    }
+
+    /// Pieces of a model's answer; whole messages are in the state soon enough.
+    fn message(&self, message: &Value, metadata: &Value) -> Vec<AppEvent> {
+        let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        let Some(node) = text(metadata, "langgraph_node") else {
+            return Vec::new();
+        };
+        let place = text(metadata, "langgraph_checkpoint_ns").unwrap_or_default();
+        let task_id = place
+            .rsplit_once(':')
+            .map(|(_, id)| id.to_owned())
+            .unwrap_or_default();
+        let message_id = text(message, "id").unwrap_or_else(|| task_id.clone());
+        let event = |piece| AppEvent::Token {
+            thread_id: self.thread_id.clone(),
+            task_id: task_id.clone(),
+            node: node.clone(),
+            message_id: message_id.clone(),
+            piece,
+            at: now(),
+        };
+        tokens::pieces(message).into_iter().map(event).collect()
+    }
+
+    fn attempt_failed(&mut self, failed: &AttemptFailed, root: bool) -> Option<AppEvent> {
+        let (task_id, attempt) = (failed.id.to_string(), attempt_view(failed));
+        let attempts = self.attempts.entry(task_id.clone()).or_default();
+        attempts.push(attempt.clone());
+        root.then(|| AppEvent::TaskAttempt {
+            thread_id: self.thread_id.clone(),
+            task_id,
+            node: failed.name.to_string(),
+            step: i32::try_from(failed.step).unwrap_or(i32::MAX),
+            at: now(),
+            attempt,
+        })
+    }
+
+    /// Keeps what failed at a task before it was over.
+    fn keep_attempts(&mut self, task: &str) {
+        let Some(attempts) = self.attempts.remove(task) else {
+            return;
+        };
+        let (thread, task) = (self.thread_id.clone(), task.to_owned());
+        self.keeper.then(move |ledger| {
+            looked_at(&thread, ledger.keep_attempts(&thread, &task, &attempts));
+        });
+    }
+
+    /// Keeps how long tasks took that have ended.
+    pub(crate) fn keep_tasks(&mut self) {
+        if self.ended.is_empty() {
+            return;
+        }
+        let (thread, tasks) = (self.thread_id.clone(), std::mem::take(&mut self.ended));
+        self.keeper.then(move |ledger| {
+            looked_at(&thread, ledger.tasks_ended(&thread, &tasks));
+        });
+    }
+
+    /// Keeps what is left; what was cut off has failed attempts, too.
+    pub(crate) fn end(&mut self) {
+        for task in self.attempts.keys().cloned().collect::<Vec<_>>() {
+            self.keep_attempts(&task);
+        }
+        self.keep_tasks();
+    }
+}
+
+/// What is kept for looking: a run does not fail because it could not be written.
+fn looked_at(thread: &str, kept: Result<(), Problem>) {
+    if let Err(problem) = kept {
+        tracing::warn!(thread, %problem, "times and attempts of tasks were not stored");
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
+fn now() -> f64 {
+    files::now_ms() as f64
+}

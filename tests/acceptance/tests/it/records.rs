@@ -1,0 +1,128 @@
+//! What a run left: its events are read again as they were told, by another workbench too.
+
+use serde_json::{Value, json};
+use superstep_acceptance::App;
+use superstep_workbench::wire::AppEvent;
+
+/// What an interface shows of an event.
+fn shown(event: &Value) -> Option<String> {
+    let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
+    Some(match event["type"].as_str()? {
+        "run" => format!("run {}", event["run"]["status"].as_str()?),
+        "taskStarted" => format!("begin {}", text("node")),
+        "taskEnded" => format!("end {} {}", text("node"), text("status")),
+        "taskAttempt" => format!("attempt {}", text("node")),
+        "custom" => format!("custom {}", event["value"]),
+        "checkpoint" => format!("checkpoint {}", event["checkpoint"]["step"]),
+        _ => return None,
+    })
+}
+
+fn all(events: &[Value]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for event in events.iter().filter_map(shown) {
+        // A checkpoint is told again when the run has ended.
+        if !(event.starts_with("checkpoint") && all.contains(&event)) {
+            all.push(event);
+        }
+    }
+    all
+}
+
+fn tokens(events: &[Value]) -> String {
+    let tokens = events.iter().filter(|event| event["type"] == "token");
+    tokens
+        .filter_map(|event| event["piece"]["text"].as_str())
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_read_again_as_it_was_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.ok("graph.openExample", json!({"id": "refund-desk"})).await;
+    let (id, input) = (graph["graphId"].clone(), graph["sampleInput"].clone());
+    let (run, told) = app
+        .run(json!({"graphId": id, "action": {"type": "input", "input": input}}))
+        .await;
+    let told: Vec<Value> = told
+        .iter()
+        .map(|event| serde_json::to_value(event).unwrap())
+        .collect();
+    let thread = run["threadId"].clone();
+    let now = app.ok("thread.events", json!({"threadId": thread})).await;
+    app.close().await;
+
+    let app = App::open(dir.path()).await;
+    let kept = app.ok("thread.events", json!({"threadId": thread})).await;
+    assert_eq!(kept["events"], now["events"], "before and after a restart");
+    assert_eq!(kept["leftOut"], false);
+    let kept = kept["events"].as_array().unwrap();
+    assert!(all(&told).len() > 5, "{told:?}");
+    assert_eq!(all(kept), all(&told));
+    assert_eq!(tokens(kept), tokens(&told));
+    assert!(!tokens(kept).is_empty());
+    let messages = kept.iter().filter(|event| event["type"] == "token").count();
+    assert!(messages <= 4, "{messages} entries for a message or two");
+    let view = app.ok("thread.get", json!({"threadId": thread})).await;
+    assert_eq!(view["run"], run, "its total time is known");
+
+    let copy = app
+        .ok("thread.copy", json!({"threadId": thread, "title": "Copy"}))
+        .await;
+    let copied = app
+        .ok("thread.events", json!({"threadId": copy["threadId"]}))
+        .await;
+    assert_eq!(all(copied["events"].as_array().unwrap()), all(kept));
+    app.ok("thread.delete", json!({"threadId": thread})).await;
+    let gone = app.ok("thread.events", json!({"threadId": thread})).await;
+    assert_eq!(gone["events"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_missing_or_double_where_the_record_of_a_running_run_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app
+        .draft(
+            "Counting",
+            json!({
+                "key:n": {"type": "integer", "default": 0},
+                "node:count": {"kind": "assign", "config": {"set": {"n": "state.n + 1"}}},
+                "edge:1": {"from": "__start__", "to": "count"},
+                "edge:2": {"from": "count", "route": "state.n < 400", "paths": {"true": "count", "false": "__end__"}}
+            }),
+        )
+        .await;
+    let started = app
+        .ok(
+            "run.start",
+            json!({"graphId": graph, "recursionLimit": 1000, "action": {"type": "input", "input": {}}}),
+        )
+        .await;
+    let thread = started["threadId"].clone();
+    // Somebody looks in the middle of the run.
+    app.until(|event| matches!(event, AppEvent::TaskEnded { step: 40.., .. }).then_some(()))
+        .await;
+    let before = app
+        .ok("thread.events", json!({"threadId": thread, "mark": "here"}))
+        .await;
+    let (mut events, mut marked, mut ended) = (before["events"].as_array().unwrap().clone(), false, false);
+    while !ended {
+        for event in app.batch().await {
+            ended |= matches!(&event, AppEvent::Run { run } if run.ended_at.is_some());
+            if matches!(&event, AppEvent::Mark { mark } if mark == "here") {
+                marked = true;
+            } else if marked {
+                events.push(serde_json::to_value(&event).unwrap());
+            }
+        }
+    }
+    let kept = app.ok("thread.events", json!({"threadId": thread})).await;
+    assert!(!before["events"].as_array().unwrap().is_empty());
+    let count = |events: &[Value]| events.iter().filter_map(shown).count();
+    assert_eq!(all(&events).len(), 2 + 2 * 400 + 402);
+    // Its last checkpoint is told again when it has ended.
+    assert_eq!(count(&events), count(kept["events"].as_array().unwrap()) + 1);
+    assert_eq!(all(&events), all(kept["events"].as_array().unwrap()));
+}
