@@ -1,58 +1,83 @@
 // @vitest-environment jsdom
 import { cleanup, render } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
-import { Markdown, parseMarkdown } from "./Markdown";
+import { InlineMarkdown, isReadable, Markdown } from "./Markdown";
 
 afterEach(cleanup);
 const html = (text: string) =>
-  render(<Markdown text={text} />).container.querySelector(".ss-markdown")!.innerHTML;
+  render(<Markdown text={text} />)
+    .container.querySelector(".ss-markdown")!
+    .innerHTML.replaceAll("\n", "");
+const inline = (text: string) =>
+  render(<InlineMarkdown text={text} />).container.querySelector(".ss-inline-markdown")!.innerHTML;
 
 describe("Markdown", () => {
   it("draws the usual blocks", () => {
     expect(html("# Title\n\nSome *very* **bold** `code`.\n\n- a\n- b\n\n```\nx < y\n```")).toBe(
       '<h3 data-level="1">Title</h3><p>Some <em>very</em> <strong>bold</strong> <code>code</code>.</p>' +
-        "<ul><li>a</li><li>b</li></ul><pre>x &lt; y</pre>",
+        "<ul><li>a</li><li>b</li></ul><pre><code>x &lt; y</code></pre>",
     );
   });
+
   it("nests lists and reads tables", () => {
-    expect(parseMarkdown("1. one\n   - deep\n2. two")).toEqual([
-      {
-        kind: "list",
-        ordered: true,
-        items: [
-          [
-            { kind: "text", text: "one" },
-            { kind: "list", ordered: false, items: [[{ kind: "text", text: "deep" }]] },
-          ],
-          [{ kind: "text", text: "two" }],
-        ],
-      },
-    ]);
-    expect(parseMarkdown("| a | b |\n|---|---|\n| 1 | 2 |")).toEqual([
-      { kind: "table", head: ["a", "b"], rows: [["1", "2"]] },
-    ]);
+    expect(html("1. one\n   - deep\n2. two")).toBe("<ol><li>one<ul><li>deep</li></ul></li><li>two</li></ol>");
+    expect(html("| a | b |\n|---|---|\n| 1 | 2 |")).toBe(
+      '<div class="ss-markdown-table"><table><thead><tr><th>a</th><th>b</th></tr></thead>' +
+        "<tbody><tr><td>1</td><td>2</td></tr></tbody></table></div>",
+    );
   });
+
   it("never makes elements of what it is given", () => {
-    expect(html("<img src=x onerror=alert(1)>")).toBe("<p>&lt;img src=x onerror=alert(1)&gt;</p>");
-    expect(html("[click](javascript:alert(1)) ![pic](http://x/y.png)")).not.toMatch(/href|src/);
-    expect(html("[site](https://example.org)")).toContain('href="https://example.org"');
+    expect(html("<img src=x onerror=alert(1)>")).toBe("&lt;img src=x onerror=alert(1)&gt;");
+    expect(html("a <b onclick=alert(1)>b</b>")).toBe("<p>a &lt;b onclick=alert(1)&gt;b&lt;/b&gt;</p>");
+    expect(
+      html("[click](javascript:alert(1)) ![pic](http://x/y.png) [mail](mailto:a@b) [here](/x)"),
+    ).not.toMatch(/href|src/);
   });
-  it("ends on any input", () => {
+
+  it("says where a link leads", () => {
+    const link = (text: string) => html(text).replace(/ (class|target|rel|title)="[^"]*"/g, "");
+    expect(link("[https://bank.example](https://evil.example/x)")).toBe(
+      '<p><a href="https://evil.example/x">https://bank.example</a><span> (evil.example)</span></p>',
+    );
+    expect(link("[site](https://example.org)")).toContain("(example.org)");
+    expect(link("see https://example.org/a")).not.toContain("(example.org)");
+    expect(link("[example.org](https://example.org.evil.example)")).toContain("(example.org.evil.example)");
+  });
+
+  it("shows what is too long or too deep as it was written", () => {
+    const deep = Array.from({ length: 1000 }, (_, at) => `${"  ".repeat(at)}- a`).join("\n");
+    for (const text of [">".repeat(4000), "- ".repeat(4000), "1) ".repeat(20), deep, "a".repeat(50_000)]) {
+      expect(isReadable(text)).toBe(false);
+      expect(render(<Markdown text={text} />).container.querySelector("pre")!.textContent).toBe(text);
+      cleanup();
+    }
+    expect(isReadable("- a\n  - b\n    - c\n> > quote\n\n    code { deep }")).toBe(true);
+  });
+
+  it("ends in time on what took other readers for ever", () => {
     for (const text of [
-      "- ",
-      "- a\n\n\n",
-      "> ",
-      "```",
-      "|\n|-",
-      "1.",
-      "* a\n\n  b\n\n* c",
-      "#",
-      "- a\n  - b\n    - c\nd",
+      `# a${" ".repeat(20_000)}b`,
+      "[a](".repeat(5000),
+      "[".repeat(5000),
+      "*a **b ".repeat(2000),
+      "<".repeat(20_000),
+      "_".repeat(20_000),
     ]) {
-      expect(Array.isArray(parseMarkdown(text))).toBe(true);
+      expect(html(text).length).toBeGreaterThan(0);
+      cleanup();
     }
   });
+
   it("keeps underscores inside words", () => {
     expect(html("state_key and add_messages_here")).toBe("<p>state_key and add_messages_here</p>");
+  });
+
+  it("draws marks inside a line, and leaves blocks as text", () => {
+    expect(inline("Refund *now* with `pay`?")).toBe("Refund <em>now</em> with <code>pay</code>?");
+    for (const text of ["1. one", "- a", "# title", "> said", "---"]) {
+      expect(inline(text).replace("&gt;", ">")).toBe(text);
+      cleanup();
+    }
   });
 });

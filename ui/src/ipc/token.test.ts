@@ -25,9 +25,11 @@ describe("the token of the server", () => {
 
   it("goes with each command, with the stream, and into no cookie", async () => {
     window.history.replaceState(null, "", "/#token=s3-x");
-    const fetched = vi.fn(async (_: unknown, __?: RequestInit) => new Response("{}"));
-    const socket = vi.fn((_: string, __: string[]) => ({ close() {} }) as unknown as WebSocket);
-    const host = httpHost({ base: "http://127.0.0.1:1", fetch: fetched as unknown as typeof fetch, socket });
+    const fetched = vi.fn<typeof fetch>(async () => new Response("{}"));
+    const socket = vi.fn<(url: string, protocols: string[]) => WebSocket>(
+      () => ({ close() {} }) as unknown as WebSocket,
+    );
+    const host = httpHost({ base: "http://127.0.0.1:1", fetch: fetched, socket });
     await host.rpc("app.info", {});
     const sent = fetched.mock.calls[0]![1]!;
     expect(sent.credentials).toBe("omit");
@@ -42,8 +44,8 @@ describe("the token of the server", () => {
 
   it("is taken when the address of another start is opened in this tab or another", async () => {
     window.history.replaceState(null, "", "/#token=one");
-    const fetched = vi.fn(async (_: unknown, __?: RequestInit) => new Response("{}"));
-    const host = httpHost({ base: "http://127.0.0.1:1", fetch: fetched as unknown as typeof fetch });
+    const fetched = vi.fn<typeof fetch>(async () => new Response("{}"));
+    const host = httpHost({ base: "http://127.0.0.1:1", fetch: fetched });
     window.history.replaceState(null, "", "/#token=two");
     window.dispatchEvent(new HashChangeEvent("hashchange"));
     await host.rpc("app.info", {});
