@@ -22,6 +22,8 @@ macro_rules! for_each_command {
             "graph.inside" => graph_inside(ReadInside) -> InsideView,
             "graph.types" => graph_types(ReadTypes) -> StateTypes,
             "node.test" => node_test(TestNode) -> NodeTested,
+            "breakpoints.get" => breakpoints_get(ReadBreakpoints) -> Breakpoints,
+            "breakpoints.set" => breakpoints_set(Breakpoints) -> Breakpoints,
             "run.start" => run_start(StartRun) -> RunView,
             "run.stop" => run_stop(StopRun) -> Empty,
             "run.effects" => run_effects(FindEffects) -> EffectList,

@@ -3,6 +3,7 @@
 
 mod backends;
 mod boundaries;
+mod breakpoints;
 mod crash;
 mod documents;
 mod effects;
