@@ -30,7 +30,7 @@ macro_rules! for_each_command {
             "thread.list" => thread_list(ListThreads) -> ThreadList,
             "thread.get" => thread_get(ThreadRef) -> ThreadView,
             "thread.rename" => thread_rename(RenameThread) -> ThreadView,
-            "thread.delete" => thread_delete(ThreadRef) -> Empty,
+            "thread.delete" => thread_delete(DeleteThread) -> Empty,
             "thread.checkpoints" => thread_checkpoints(ListCheckpoints) -> CheckpointList,
             "thread.snapshot" => thread_snapshot(CheckpointRef) -> SnapshotView,
             "thread.within" => thread_within(ReadWithin) -> WithinView,

@@ -17,6 +17,7 @@ import type { Comparison } from "./bindings/Comparison";
 import type { ConnectionList } from "./bindings/ConnectionList";
 import type { ConnectionTested } from "./bindings/ConnectionTested";
 import type { CopyThread } from "./bindings/CopyThread";
+import type { DeleteThread } from "./bindings/DeleteThread";
 import type { EffectList } from "./bindings/EffectList";
 import type { EmbedAnew } from "./bindings/EmbedAnew";
 import type { EmbeddedAnew } from "./bindings/EmbeddedAnew";
@@ -123,7 +124,7 @@ export interface Commands {
   "thread.list": [ListThreads, ThreadList];
   "thread.get": [ThreadRef, ThreadView];
   "thread.rename": [RenameThread, ThreadView];
-  "thread.delete": [ThreadRef, Empty];
+  "thread.delete": [DeleteThread, Empty];
   "thread.checkpoints": [ListCheckpoints, CheckpointList];
   "thread.snapshot": [CheckpointRef, SnapshotView];
   "thread.within": [ReadWithin, WithinView];

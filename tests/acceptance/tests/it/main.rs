@@ -4,6 +4,7 @@
 mod backends;
 mod boundaries;
 mod breakpoints;
+mod claims;
 mod crash;
 mod documents;
 mod effects;
