@@ -380,9 +380,9 @@ export async function stop(threadId: string | null = useSession.getState().curso
   if (threadId === null || stopping.has(threadId)) return;
   stopping.add(threadId);
   try {
-    await rpc("run.stop", { threadId });
+    await takingOver((flag) => rpc("run.stop", { ...flag, threadId }));
   } catch (problem) {
-    showProblem(problem);
+    if (!isBusyElsewhere(problem)) showProblem(problem);
   } finally {
     stopping.delete(threadId);
   }

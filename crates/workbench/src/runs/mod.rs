@@ -6,6 +6,7 @@
 
 mod reader;
 mod recorder;
+mod stop;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -28,12 +29,8 @@ use crate::inbox::already_answered;
 use crate::ledger::{RunRow, ThreadRow};
 use crate::threads::{GRAPH, GRAPH_PATH, RUN_ID, problem};
 use crate::values::first_text;
-use crate::wire::{
-    AppEvent, Empty, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun, StopRun,
-};
+use crate::wire::{AppEvent, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun};
 
-/// How long `run.stop` waits for the run to end.
-const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Characters of a title.
 pub(crate) const TITLE: usize = 60;
 
@@ -498,39 +495,6 @@ impl Workbench {
         match unknown {
             None => Ok(()),
             Some(_) => Err(gone()),
-        }
-    }
-
-    pub(crate) async fn run_stop(self: &Arc<Self>, request: StopRun) -> Result<Empty, Problem> {
-        let ended = {
-            let active = self.runs.lock();
-            active
-                .get(&request.thread_id)
-                .filter(|active| active.running)
-                .map(|active| {
-                    active.cancel.cancel();
-                    active.ended.clone()
-                })
-        };
-        let Some(ended) = ended else {
-            let last = self.ledger.last_runs(&[&request.thread_id])?;
-            let elsewhere = last.get(&request.thread_id).is_some_and(|last| {
-                last.status == RunStatus::Running && self.instance.is_other_alive(&last.instance)
-            });
-            return if elsewhere {
-                Err(
-                    Problem::new("busy", "The thread is running in another window or program.")
-                        .remedy("Stop it there."),
-                )
-            } else {
-                // It has ended by itself meanwhile: what was wanted is so.
-                Ok(Empty {})
-            };
-        };
-        match tokio::time::timeout(STOP_WITHIN, ended.cancelled()).await {
-            Ok(()) => Ok(Empty {}),
-            Err(_) => Err(Problem::new("still-stopping", "A node does not let itself be stopped yet.")
-                .remedy("The run ends as soon as the node gives way; the thread can go on from its last checkpoint.")),
         }
     }
 }
