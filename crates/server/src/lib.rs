@@ -132,7 +132,7 @@ fn problem(problem: &Problem) -> Response {
         "unauthorized" => StatusCode::UNAUTHORIZED,
         "forbidden" => StatusCode::FORBIDDEN,
         "not-found" => StatusCode::NOT_FOUND,
-        "conflict" | "busy" | "changed-on-disk" | "file-exists" | "file-open" | "already-answered" => {
+        "conflict" | "busy" | "thread-busy" | "superseded" | "changed-on-disk" | "file-exists" | "file-open" | "already-answered" => {
             StatusCode::CONFLICT
         }
         "internal" => StatusCode::INTERNAL_SERVER_ERROR,

@@ -1,10 +1,12 @@
 //! Who runs a thread, as other programs on the same database see it. A claim of a process of this data folder that is
 //! dead keeps nobody waiting: what it was doing is over.
 
-use superstep::{Checkpointer, ClaimRequest, ClaimView, Holder, TakeOver, ThreadId};
+use superstep::{Checkpointer, ClaimRequest, ClaimView, Holder, StorageError, TakeOver, ThreadId};
 
 use crate::Workbench;
 use crate::instance::Instance;
+use crate::threads::storage_problem;
+use crate::wire::Problem;
 
 impl Instance {
     /// This process as a holder of claims; `program` is how a person calls it.
@@ -45,9 +47,32 @@ fn host() -> Option<String> {
 }
 
 impl Workbench {
-    pub(crate) async fn claim(&self, thread: &str) -> ClaimRequest {
+    pub(crate) async fn claim(&self, thread: &str, take_over: bool) -> ClaimRequest {
         let program = "the Superstep app";
-        self.instance.claim(&*self.saver(), &thread.into(), program).await
+        let mut request = self.instance.claim(&*self.saver(), &thread.into(), program).await;
+        if take_over {
+            request.take_over = TakeOver::Always;
+        }
+        request
+    }
+
+    /// A request to run a thread. While somebody else runs it, it is refused before anything of the run is noted.
+    pub(crate) async fn claim_to_run(&self, thread: &str, take_over: bool) -> Result<ClaimRequest, Problem> {
+        let request = self.claim(thread, take_over).await;
+        let saver = self.saver();
+        if let Some(coordination) = saver.coordination()
+            && request.take_over == TakeOver::Never
+        {
+            let thread = ThreadId::from(thread);
+            let held = coordination
+                .claim(&thread)
+                .await
+                .map_err(|error| storage_problem(&error))?;
+            if let Some(held) = held.filter(ClaimView::is_live) {
+                return Err(storage_problem(&StorageError::busy(&thread, held)));
+            }
+        }
+        Ok(request)
     }
 }
 

@@ -156,6 +156,7 @@ impl Workbench {
         seen.tried.retain(|_, at| now.saturating_sub(*at) < AGAIN_AFTER);
         while let Some((thread, checkpoint)) = seen.pop_due(now) {
             let request = StartRun {
+                take_over: false,
                 graph_id: None,
                 thread_id: Some(thread.to_string()),
                 action: RunAction::Continue,

@@ -86,7 +86,7 @@ impl Workbench {
         if being_answered(self.runs.answering(&request.thread_id)) {
             return Err(already_answered("The question is being answered at this moment."));
         }
-        let _slot = self.reserve(&request.thread_id)?;
+        let _slot = self.reserve_claimed(&request.thread_id)?;
         let mut note: Object = [("at", Value::from(files::now()))].into_iter().collect();
         if let Some(name) = self.preferences.settings().name {
             note.insert("by", name.as_str());
@@ -100,7 +100,7 @@ impl Workbench {
             &request.checkpoint_id.as_str().into(),
             Some(&InterruptId::new(request.interrupt_id.as_str())),
             note,
-            Some(&self.claim(&request.thread_id).await),
+            Some(&self.claim(&request.thread_id, request.take_over).await),
         )
         .await
         .map_err(|e| problem(&e.into()))?;

@@ -2,6 +2,7 @@
 //! and which file a draft became. One small SQLite file of its own, so that a backend for checkpoints needs to know
 //! nothing of windows.
 
+mod breakpoints;
 mod events;
 mod keeper;
 mod runs;
@@ -98,6 +99,12 @@ CREATE TABLE run_events (
 );
 CREATE INDEX run_events_of_thread ON run_events (thread_id);
 CREATE INDEX run_events_by_size ON run_events (size);
+",
+    "
+CREATE TABLE breakpoints (
+    graph TEXT PRIMARY KEY,
+    body  TEXT NOT NULL
+) WITHOUT ROWID;
 ",
 ];
 
@@ -344,14 +351,19 @@ impl Ledger {
         })
     }
 
-    /// A draft became a file: threads that ran the draft belong to the file now.
+    /// A draft became a file: threads that ran the draft belong to the file now, and so do its breakpoints.
     pub(crate) fn moved(&self, draft: &str, path: &str) -> Result<(), Problem> {
         self.with(|c| {
-            c.execute(
+            let transaction = c.transaction()?;
+            transaction.execute(
                 "INSERT OR REPLACE INTO moved (draft, path) VALUES (?1, ?2)",
                 [draft, path],
             )?;
-            Ok(())
+            transaction.execute(
+                "UPDATE OR REPLACE breakpoints SET graph = ?2 WHERE graph = ?1",
+                [draft, path],
+            )?;
+            transaction.commit()
         })
     }
 

@@ -6,6 +6,7 @@
 
 mod attempts;
 mod autosave;
+mod breakpoints;
 mod catalogue;
 mod changes;
 mod claim;

@@ -17,8 +17,8 @@ use crate::runs::{TITLE, run_view};
 use crate::values::first_text;
 use crate::waiting::node_of;
 use crate::wire::{
-    AppEvent, CheckpointList, CheckpointView, Empty, ListCheckpoints, Problem, RenameThread, RunStatus,
-    ThreadRef, ThreadView, UpdateState, Updated,
+    AppEvent, CheckpointList, CheckpointView, DeleteThread, Empty, ListCheckpoints, Problem, RenameThread,
+    RunStatus, ThreadRef, ThreadView, UpdateState, Updated,
 };
 
 /// Metadata that the workbench puts on every checkpoint, so that a thread can be understood without the ledger.
@@ -78,7 +78,16 @@ pub(crate) fn storage_problem(error: &StorageError) -> Problem {
             "Wait until its run has ended, or stop it there. When that program is gone, try again in {} s.",
             held.remaining.as_secs() + 1
         )),
-        StorageError::Superseded { .. } => Problem::new("superseded", format!("{error}.")),
+        StorageError::Superseded { by: Some(by), .. } => Problem::new(
+            "superseded",
+            format!("Another program took this thread over: {}.", by.name),
+        )
+        .remedy("What was finished is kept. Look at the thread as it is now."),
+        StorageError::Superseded { by: None, thread } => Problem::new(
+            "superseded",
+            format!("Thread {thread} was deleted or changed by another program meanwhile."),
+        )
+        .remedy("Look at the thread as it is now, and start again."),
         StorageError::Stopped => Problem::new("stopped", "It was stopped. What was not done yet is as it was."),
         StorageError::Unsupported(_) => Problem::new("storage", format!("{error}."))
             .remedy("Use a database of another kind for this."),
@@ -411,11 +420,11 @@ impl Workbench {
         self.thread(&request.thread_id).await
     }
 
-    pub(crate) async fn thread_delete(self: &Arc<Self>, request: ThreadRef) -> Result<Empty, Problem> {
-        let _slot = self.reserve(&request.thread_id)?;
+    pub(crate) async fn thread_delete(self: &Arc<Self>, request: DeleteThread) -> Result<Empty, Problem> {
+        let _slot = self.reserve_claimed(&request.thread_id)?;
         // Says so when there is no such thread.
         self.thread(&request.thread_id).await?;
-        let by = self.claim(&request.thread_id).await;
+        let by = self.claim(&request.thread_id, request.take_over).await;
         superstep::delete_thread(&*self.saver(), &ThreadId::from(request.thread_id.as_str()), &by)
             .await
             .map_err(|e| problem(&e.into()))?;
@@ -457,7 +466,7 @@ impl Workbench {
     }
 
     pub(crate) async fn thread_update(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
-        let _slot = self.reserve(&request.thread_id)?;
+        let _slot = self.reserve_claimed(&request.thread_id)?;
         let source = match &request.graph_id {
             Some(graph_id) => self.document(graph_id)?.source(),
             None => {
@@ -498,7 +507,7 @@ impl Workbench {
         built.check("the edit", &values)?;
         let at = StateRef {
             checkpoint_id: request.checkpoint_id.as_deref().map(CheckpointId::from),
-            claim: Some(self.claim(&request.thread_id).await),
+            claim: Some(self.claim(&request.thread_id, request.take_over).await),
             ..StateRef::live(request.thread_id.as_str())
         };
         let edited_keys: Vec<&str> = values

@@ -1,6 +1,7 @@
 /** What a right click offers: over a node, a line, or the empty canvas. */
 import { PointMenu, type MenuEntry } from "../components/Menu";
 import { deleteThings, setEdgeForm } from "../document/edits";
+import { currentBreakpoints, toggleBreakpoint } from "../debugger/breakpoints";
 import { doc, edit } from "../document/store";
 import { edgeOf, END, START, type EdgeForm } from "../document/types";
 import { t } from "../lib/texts";
@@ -21,10 +22,9 @@ const command = (id: string, label: string): MenuEntry => ({
 });
 
 function nodeEntries(node: string): MenuEntry[] {
-  const { toggleBreakpoint, breakpoints, graphKey } = useSession.getState();
   if (node === START || node === END) return [command("edit.addNode", t("canvas.menu.addConnected"))];
   const set = (when: "before" | "after") =>
-    (breakpoints[graphKey ?? ""] ?? []).some((each) => each.node === node && each.when === when);
+    currentBreakpoints().some((each) => each.node === node && each.when === when);
   return [
     command("edit.rename", t("canvas.menu.rename")),
     command("edit.addNode", t("canvas.menu.addConnected")),

@@ -1,5 +1,6 @@
 /** What can be done to the graph by name and by key while the canvas is on screen. */
 import type { ReactFlowInstance } from "@xyflow/react";
+import { toggleBreakpoint } from "../debugger/breakpoints";
 import { deleteAndJoin, moveNodes, type Point } from "../document/edits";
 import { doc, edit } from "../document/store";
 import { END, START } from "../document/types";
@@ -177,7 +178,7 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       title: t("canvas.break.before"),
       group: t("shell.group.debug"),
       enabled: () => ownNodes().length > 0,
-      run: () => ownNodes().forEach((name) => useSession.getState().toggleBreakpoint(name, "before")),
+      run: () => ownNodes().forEach((name) => toggleBreakpoint(name, "before")),
     },
     { id: "view.fit", title: t("shell.menu.fit"), group: view, run: () => fit() },
     {

@@ -1,4 +1,5 @@
 /** Renaming and deleting nodes in the document and in what this window remembers of them, wherever it is asked for. */
+import { renameBreakpoints } from "../debugger/breakpoints";
 import { deleteThings, renameNode, type Doomed } from "../document/edits";
 import { namedBy, namingKinds } from "../document/named";
 import type { GraphDocument } from "../document/document";
@@ -14,7 +15,7 @@ export function renameEverywhere(from: string, to: string): boolean {
   const name = t("canvas.edit.rename", { name: to });
   if (!edit(name, (document) => renameNode(document, from, to, knownKinds()))) return false;
   const session = useSession.getState();
-  session.renameBreakpoints(from, to);
+  renameBreakpoints(from, to);
   if (session.selection.nodes.includes(from))
     session.select({ nodes: session.selection.nodes.map((each) => (each === from ? to : each)) });
   return true;

@@ -15,6 +15,7 @@ import { useEdits } from "./edits";
 import { readableError } from "./format";
 import { NotRetried } from "./NotRetried";
 import { Pre } from "./Pre";
+import { ProblemNote } from "./ProblemNote";
 import { useLive, useRuns, useStatus } from "./runStore";
 import { notRetried } from "./settled";
 
@@ -40,8 +41,11 @@ export function RunProblem() {
     }
     return [...found.values()];
   }, [shown, live, cursor.threadId]);
-  if (cursor.threadId === null || status !== "failed" || past) return null;
+  if (cursor.threadId === null || past) return null;
   const threadId = cursor.threadId;
+  const superseded = live?.run?.problem?.code === "superseded" ? live.run.problem : undefined;
+  if (superseded && status !== "running") return <ProblemNote problem={superseded} />;
+  if (status !== "failed") return null;
   const problem = live?.run?.status === "failed" ? live.run.problem : undefined;
   const [first] = failures;
   const message = readableError(first?.error || problem?.message || t("debug.failure.unknown"));

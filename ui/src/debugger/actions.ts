@@ -13,6 +13,7 @@ import { t, tn } from "../lib/texts";
 import { KEYMAP } from "../state/keymap";
 import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
+import { isBusyElsewhere, takingOver } from "../state/take-over";
 import { notAllowed, trusted } from "../state/trust";
 import { currentBreaks } from "./breakpoints";
 import { shortcutKeys } from "../components/Kbd";
@@ -156,8 +157,9 @@ async function start({ action, threadId, step, from }: Start): Promise<boolean> 
         ? await settle(threadId, from.checkpointId, from.going, session.graphId)
         : {};
     if (settled === null) return false;
-    const run = await trusted(() =>
+    const run = await runnable((flag) =>
       rpc("run.start", {
+        ...flag,
         ...(session.graphId !== null && { graphId: session.graphId }),
         ...(threadId !== undefined && { threadId }),
         action,
@@ -176,12 +178,16 @@ async function start({ action, threadId, step, from }: Start): Promise<boolean> 
     runForm.close();
     return true;
   } catch (problem) {
-    if (!notAllowed(problem)) showProblem(problem);
+    if (!notAllowed(problem) && !isBusyElsewhere(problem)) showProblem(problem);
     return false;
   } finally {
     starting = false;
   }
 }
+
+/** Runs once everything is allowed and nobody else runs the thread. */
+const runnable = <T>(run: (flag: { takeOver?: true }) => Promise<T>): Promise<T> =>
+  takingOver((flag) => trusted(() => run(flag)));
 
 /** What is to happen with what would work again, for `run.start`; `null` when the person does not go on. */
 async function settle(
@@ -374,9 +380,9 @@ export async function stop(threadId: string | null = useSession.getState().curso
   if (threadId === null || stopping.has(threadId)) return;
   stopping.add(threadId);
   try {
-    await rpc("run.stop", { threadId });
+    await takingOver((flag) => rpc("run.stop", { ...flag, threadId }));
   } catch (problem) {
-    showProblem(problem);
+    if (!isBusyElsewhere(problem)) showProblem(problem);
   } finally {
     stopping.delete(threadId);
   }
@@ -411,8 +417,9 @@ export async function answer(question: Question, value: unknown): Promise<void> 
     if (effects === null || isSent(question)) return;
     leave(question);
     if (ofOpenGraph) await flush();
-    const run = await trusted(() =>
+    const run = await runnable((flag) =>
       rpc("run.start", {
+        ...flag,
         ...(graphId !== null && { graphId }),
         threadId,
         action: { type: "resume", answers: { [interruptId]: value }, checkpointId },
@@ -456,18 +463,21 @@ export async function withdraw(question: Question, why: string): Promise<void> {
   const { threadId, checkpointId, interruptId } = question;
   leave(question);
   try {
-    await rpc("question.withdraw", {
-      threadId,
-      checkpointId,
-      interruptId,
-      ...(why.trim() !== "" && { why: why.trim() }),
-    });
+    await takingOver((flag) =>
+      rpc("question.withdraw", {
+        ...flag,
+        threadId,
+        checkpointId,
+        interruptId,
+        ...(why.trim() !== "" && { why: why.trim() }),
+      }),
+    );
     settled(question);
   } catch (thrown) {
     const problem = asProblem(thrown);
     if (problem.code === "already-answered") settled(question);
     else refuse(question, null);
-    showProblem(thrown);
+    if (!isBusyElsewhere(thrown)) showProblem(thrown);
   }
 }
 
@@ -526,18 +536,21 @@ async function update(
   if (!pending) throw new Error(t("debug.edit.nothing"));
   await flush();
   const { graphId } = useSession.getState();
-  return rpc(
-    "thread.update",
-    {
-      threadId: pending.threadId,
-      ...(pending.checkpointId !== null && { checkpointId: pending.checkpointId }),
-      ...(graphId !== null && { graphId }),
-      values,
-      overwrite,
-      ...(pending.asNode !== undefined && { asNode: pending.asNode }),
-      preview,
-    },
-    signal,
+  return takingOver((flag) =>
+    rpc(
+      "thread.update",
+      {
+        ...flag,
+        threadId: pending.threadId,
+        ...(pending.checkpointId !== null && { checkpointId: pending.checkpointId }),
+        ...(graphId !== null && { graphId }),
+        values,
+        overwrite,
+        ...(pending.asNode !== undefined && { asNode: pending.asNode }),
+        preview,
+      },
+      signal,
+    ),
   );
 }
 

@@ -14,7 +14,7 @@ import {
   type NodeOverlay,
   type Overlay,
 } from "./overlay-model";
-import { currentBreakpoints } from "./breakpoints";
+import { currentBreakpoints, followBreakpoints, onBreakpoints } from "./breakpoints";
 import { ensureStarted, statusOf, useRuns } from "./runStore";
 
 export type { EdgeOverlay, NodeOverlay, NodeState } from "./overlay-model";
@@ -40,7 +40,7 @@ function recompute(): void {
     ...(thread && { live: thread }),
     now,
     running: statusOf(store, cursor.threadId) === "running",
-    breakpoints: currentBreakpoints(session),
+    breakpoints: currentBreakpoints(),
   });
   const kept = keepIdentities(overlay, next);
   overlay = kept.overlay;
@@ -60,6 +60,8 @@ function wire(): void {
   if (wired) return;
   wired = true;
   ensureStarted();
+  followBreakpoints();
+  onBreakpoints(schedule);
   useRuns.subscribe((now, before) => {
     if (
       now.shown !== before.shown ||
@@ -70,11 +72,7 @@ function wire(): void {
       schedule();
   });
   useSession.subscribe((now, before) => {
-    if (
-      now.cursor !== before.cursor ||
-      now.breakpoints !== before.breakpoints ||
-      now.graphId !== before.graphId
-    ) {
+    if (now.cursor !== before.cursor || now.graphId !== before.graphId) {
       schedule();
     }
   });

@@ -21,6 +21,7 @@ import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
+import { TakeOverDialog } from "../features/take-over";
 import { TrustDialogs } from "../features/trust";
 import { StartScreen } from "../features/start/StartScreen";
 import { StatePanel } from "../features/state-schema/StatePanel";
@@ -75,6 +76,7 @@ export function Shell() {
         <TypesDialog />
         <EffectsDialog />
         <TrustDialogs />
+        <TakeOverDialog />
       </PanelBoundary>
     </div>
   );

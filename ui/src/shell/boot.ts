@@ -1,5 +1,6 @@
 /** What happens when the window opens: ask who we are, find documents that are still open, listen to events, take keys. */
 import { useCallback, useEffect, useState } from "react";
+import { followBreakpoints } from "../debugger/breakpoints";
 import { followInbox } from "../debugger/inbox";
 import { doc, flush, followDiagnostics, openGraph, reopenGraph, useDocumentState } from "../document/store";
 import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
@@ -16,6 +17,7 @@ async function start(): Promise<void> {
   const info = await rpc("app.info", {});
   useSession.getState().setAppInfo(info);
   followInbox();
+  followBreakpoints();
   // A window that was reloaded finds the document it had.
   const last = info.open.at(-1);
   const none = () => useDocumentState.getState().graphId === null;

@@ -1,5 +1,5 @@
 /**
- * What this window looks at: the use, the selection, the moment (cursor), breakpoints, panels, settings. Nothing here
+ * What this window looks at: the use, the selection, the moment (cursor), panels, settings. Nothing here
  * is part of a document, nothing here is ever undone. What should outlive the window is kept in its local storage.
  */
 import { create } from "zustand";
@@ -27,12 +27,6 @@ export interface Cursor {
   readonly checkpointId: string | null;
 }
 
-export interface Breakpoint {
-  readonly node: string;
-  readonly when: "before" | "after";
-  readonly enabled: boolean;
-}
-
 export interface PanelState {
   readonly size: number;
   readonly folded: boolean;
@@ -56,13 +50,12 @@ export const PANEL_LIMITS: Record<Side, { min: number; max: number; initial: num
 interface SessionState {
   readonly appInfo: AppInfo | null;
   readonly graphId: string | null;
-  /** What breakpoints and views of this graph are kept under: its file, or the draft's id. */
+  /** What views and breakpoints of this graph are kept under: its file, or the draft's id. */
   readonly graphKey: string | null;
   readonly use: Use;
   readonly selection: Selection;
   readonly cursor: Cursor;
   readonly compareWith: string | null;
-  readonly breakpoints: Readonly<Record<string, readonly Breakpoint[]>>;
   readonly panels: Readonly<Record<Side, PanelState>>;
   /** The tab shown in a panel, by `use.side`. */
   readonly tabs: Readonly<Record<string, string>>;
@@ -83,10 +76,6 @@ interface SessionState {
   select(selection: Partial<Selection>): void;
   setCursor(cursor: Partial<Cursor>): void;
   setCompareWith(checkpointId: string | null): void;
-  /** Adds a breakpoint, or removes it. */
-  toggleBreakpoint(node: string, when: "before" | "after"): void;
-  enableBreakpoint(node: string, when: "before" | "after", enabled: boolean): void;
-  renameBreakpoints(from: string, to: string): void;
   setPanel(side: Side, change: Partial<PanelState>): void;
   /** Shows a tab of a panel and unfolds the panel. */
   showTab(side: Side, tab: string, use?: Use): void;
@@ -101,7 +90,6 @@ interface SessionState {
 interface Kept {
   panels: SessionState["panels"];
   tabs: SessionState["tabs"];
-  breakpoints: SessionState["breakpoints"];
   minimap: boolean;
   theme: Theme;
   follow: boolean;
@@ -117,7 +105,6 @@ function kept(): Kept {
   const fresh: Kept = {
     panels: { left: initialPanel("left"), right: initialPanel("right"), bottom: initialPanel("bottom") },
     tabs: {},
-    breakpoints: {},
     minimap: true,
     theme: "system",
     follow: false,
@@ -159,16 +146,7 @@ export const useSession = create<SessionState>((set, get) => ({
       ...(again ? {} : { selection: EMPTY_SELECTION, cursor: NOW, compareWith: null, pendingFocus: null }),
       use: graphId === null && state.use !== "approve" ? "design" : state.use,
     })),
-  graphMoved: (path) =>
-    set((state) => {
-      const old = state.graphKey;
-      if (old === path) return {};
-      const moved = old === null ? undefined : state.breakpoints[old];
-      return {
-        graphKey: path,
-        breakpoints: moved ? { ...state.breakpoints, [path]: moved } : state.breakpoints,
-      };
-    }),
+  graphMoved: (path) => set({ graphKey: path }),
   setUse: (use) => set({ use }),
   select: (selection) => set({ selection: { ...EMPTY_SELECTION, ...selection } }),
   setCursor: (cursor) =>
@@ -184,30 +162,6 @@ export const useSession = create<SessionState>((set, get) => ({
       return { cursor: { threadId, checkpointId }, ...(sameThread ? {} : { compareWith: null }) };
     }),
   setCompareWith: (compareWith) => set({ compareWith }),
-  toggleBreakpoint: (node, when) =>
-    set((state) => {
-      if (state.graphKey === null) return {};
-      const list = state.breakpoints[state.graphKey] ?? [];
-      const without = list.filter((each) => each.node !== node || each.when !== when);
-      const next = without.length < list.length ? without : [...list, { node, when, enabled: true }];
-      return { breakpoints: { ...state.breakpoints, [state.graphKey]: next } };
-    }),
-  enableBreakpoint: (node, when, enabled) =>
-    set((state) => {
-      if (state.graphKey === null) return {};
-      const list = state.breakpoints[state.graphKey] ?? [];
-      const next = list.map((each) =>
-        each.node === node && each.when === when ? { ...each, enabled } : each,
-      );
-      return { breakpoints: { ...state.breakpoints, [state.graphKey]: next } };
-    }),
-  renameBreakpoints: (from, to) =>
-    set((state) => {
-      const list = state.graphKey === null ? undefined : state.breakpoints[state.graphKey];
-      if (!list || state.graphKey === null || !list.some((each) => each.node === from)) return {};
-      const next = list.map((each) => (each.node === from ? { ...each, node: to } : each));
-      return { breakpoints: { ...state.breakpoints, [state.graphKey]: next } };
-    }),
   setPanel: (side, change) =>
     set((state) => ({ panels: { ...state.panels, [side]: { ...state.panels[side], ...change } } })),
   showTab: (side, tab, use) =>
@@ -236,13 +190,13 @@ export const useSession = create<SessionState>((set, get) => ({
 
 let saving: ReturnType<typeof setTimeout> | undefined;
 useSession.subscribe((state, before) => {
-  const fields = ["panels", "tabs", "breakpoints", "minimap", "theme", "follow"] as const;
+  const fields = ["panels", "tabs", "minimap", "theme", "follow"] as const;
   if (fields.every((field) => state[field] === before[field])) return;
   clearTimeout(saving);
   saving = setTimeout(() => {
     try {
-      const { panels, tabs, breakpoints, minimap, theme, follow } = useSession.getState();
-      localStorage.setItem(STORE, JSON.stringify({ panels, tabs, breakpoints, minimap, theme, follow }));
+      const { panels, tabs, minimap, theme, follow } = useSession.getState();
+      localStorage.setItem(STORE, JSON.stringify({ panels, tabs, minimap, theme, follow }));
     } catch {
       // Storage is full or forbidden: the window forgets its panels, nothing else.
     }

@@ -154,6 +154,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
   let listener: ((batch: EventBatch) => void) | null = null;
   let seq = 0;
   const documents = new Map<string, Open>();
+  const breakpoints = new Map<string, unknown>();
   let next = 1;
   const settings = { theme: "system" as const, follow: false, welcomed: true };
 
@@ -202,6 +203,11 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
       open: [...documents.keys()].map((graphId) => ({ graphId })),
     }),
     "settings.set": (request) => request,
+    "breakpoints.get": ({ graph }) => breakpoints.get(String(graph)) ?? { graph, points: [] },
+    "breakpoints.set": (request) => {
+      breakpoints.set(String(request["graph"]), request);
+      return request;
+    },
     "graph.new": ({ name }) =>
       open({ format: "superstep/1", name: String(name), state: {}, nodes: {}, edges: [] }, null),
     "graph.openExample": ({ id }) =>

@@ -177,6 +177,9 @@ pub(crate) struct WithdrawArgs {
     /// Who withdraws it [default: your name in the app's settings]
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// Take the thread over from a program that runs it; its run ends
+    #[arg(long)]
+    pub(crate) take_over: bool,
     #[command(flatten)]
     pub(crate) db: Db,
 }

@@ -163,7 +163,7 @@ pub(crate) async fn withdraw(args: &WithdrawArgs) -> Result<(), Fault> {
         note.insert("why", why.as_str());
     }
     let id = &asked.question.id;
-    let by = claim(&presence(), &store, &thread, false).await;
+    let by = claim(&presence(), &store, &thread, args.take_over).await;
     let withdrawn = superstep::withdraw(
         &*store.saver,
         &thread,

@@ -317,6 +317,7 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
             "bytes": went.bytes,
             "bookmarks": if goes { 0 } else { marked.named },
             "lost_branches": branches,
+            "skipped_threads": went.skipped,
         }))?);
     }
     out::note(&match (nothing, args.dry_run) {
@@ -324,6 +325,10 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
         (false, true) => format!("Would remove {}.", told(&went)),
         (false, false) => format!("Removed {}.", told(&went)),
     });
+    if !went.skipped.is_empty() {
+        let skipped = out::count(went.skipped.len() as u64, "thread");
+        out::note(&format!("Left as it was, because a program runs it: {skipped}."));
+    }
     Ok(())
 }
 

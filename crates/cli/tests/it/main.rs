@@ -3,6 +3,7 @@
 
 mod changes;
 mod check;
+mod claims;
 mod effects;
 mod records;
 mod run;

@@ -177,8 +177,12 @@ impl Workbench {
         if clean {
             let _ = blocking(move || slot.clear_unsaved()).await;
         }
-        if old_path.is_none() {
-            self.ledger.moved(&open.id, &path.to_string_lossy())?;
+        match &old_path {
+            None => self.ledger.moved(&open.id, &path.to_string_lossy())?,
+            Some(old) if *old != path => self
+                .ledger
+                .copy_breakpoints(&old.to_string_lossy(), &path.to_string_lossy())?,
+            Some(_) => {}
         }
         self.preferences.opened(&path, &name);
         Ok(Saved {

@@ -365,10 +365,12 @@ mod tests {
     }
 
     fn nodes(kept: &Kept) -> Vec<&str> {
-        let node = |event| match event {
-            &AppEvent::Custom { ref node, .. } => node.as_str(),
-            _ => "?",
-        };
+        fn node(event: &AppEvent) -> &str {
+            match event {
+                AppEvent::Custom { node, .. } => node,
+                _ => "?",
+            }
+        }
         kept.events.iter().map(node).collect()
     }
 

@@ -6,14 +6,15 @@
 
 mod reader;
 mod recorder;
+mod stop;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use superstep::{
-    CheckpointId, Input, Interrupt, Name, Object, RunConfig, RunError, RunStatus as Ended, StreamMode, Value,
-    waiting_questions,
+    CheckpointId, Input, Interrupt, Name, Object, RunConfig, RunError, RunStatus as Ended, StorageError,
+    StreamMode, Value, waiting_questions,
 };
 use superstep_nodes::kinds::ask;
 use tokio_util::sync::CancellationToken;
@@ -28,12 +29,8 @@ use crate::inbox::already_answered;
 use crate::ledger::{RunRow, ThreadRow};
 use crate::threads::{GRAPH, GRAPH_PATH, RUN_ID, problem};
 use crate::values::first_text;
-use crate::wire::{
-    AppEvent, Empty, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun, StopRun,
-};
+use crate::wire::{AppEvent, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun};
 
-/// How long `run.stop` waits for the run to end.
-const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Characters of a title.
 pub(crate) const TITLE: usize = 60;
 
@@ -157,10 +154,19 @@ pub(crate) fn status_of(
             Ended::Breakpoint => (if open { RunStatus::Paused } else { RunStatus::Done }, None),
         },
         Err(RunError::Cancelled) => (RunStatus::Stopped, None),
+        // Another program goes on with the thread; how it stands is for that one to say.
+        Err(error @ RunError::Storage(StorageError::Superseded { .. })) => {
+            (RunStatus::Stopped, Some(problem(error)))
+        }
         // Nothing of the step was begun: it stands before the node.
         Err(error @ RunError::Effect { .. }) => (RunStatus::Paused, Some(problem(error))),
         Err(error) => (RunStatus::Failed, Some(problem(error))),
     }
+}
+
+fn busy(place: &str) -> Problem {
+    Problem::new("busy", format!("The thread is running{place}."))
+        .remedy("Wait until it stops, or stop it first.")
 }
 
 pub(crate) fn run_view(row: &RunRow) -> RunView {
@@ -175,18 +181,26 @@ pub(crate) fn run_view(row: &RunRow) -> RunView {
 }
 
 impl Workbench {
-    /// Takes a thread for a run or an edit.
+    /// Takes a thread for what shows no claim to storage.
     pub(crate) fn reserve(self: &Arc<Self>, thread_id: &str) -> Result<Slot, Problem> {
-        let busy = |place: &str| {
-            Problem::new("busy", format!("The thread is running{place}."))
-                .remedy("Wait until it stops, or stop it first.")
-        };
         if let Some(last) = self.ledger.last_runs(&[thread_id])?.get(thread_id)
             && last.status == RunStatus::Running
             && self.instance.is_other_alive(&last.instance)
         {
             return Err(busy(" in another window or program"));
         }
+        self.reserve_here(thread_id)
+    }
+
+    /// Takes a thread for a run or an edit that shows a claim: storage says whether another program runs it.
+    pub(crate) fn reserve_claimed(self: &Arc<Self>, thread_id: &str) -> Result<Slot, Problem> {
+        match self.saver().coordination() {
+            Some(_) => self.reserve_here(thread_id),
+            None => self.reserve(thread_id),
+        }
+    }
+
+    fn reserve_here(self: &Arc<Self>, thread_id: &str) -> Result<Slot, Problem> {
         let mut active = self.runs.lock();
         if active.contains_key(thread_id) {
             return Err(busy(""));
@@ -231,7 +245,7 @@ impl Workbench {
             return Err(Problem::invalid("Only an input can begin a new thread.")
                 .remedy("Name the thread to go on with."));
         }
-        let slot = match self.reserve(&thread_id) {
+        let slot = match self.reserve_claimed(&thread_id) {
             Ok(slot) => slot,
             Err(busy) => return Err(self.too_late(&thread_id, &request.action).await?.unwrap_or(busy)),
         };
@@ -239,6 +253,14 @@ impl Workbench {
             let answering = answers.keys().cloned().collect();
             self.runs.with(&thread_id, |active| active.answering = answering);
         }
+        let claim = match self.claim_to_run(&thread_id, request.take_over).await {
+            Ok(claim) => claim,
+            Err(busy) => {
+                // It is not answered here.
+                self.runs.with(&thread_id, |active| active.answering.clear());
+                return Err(self.too_late(&thread_id, &request.action).await?.unwrap_or(busy));
+            }
+        };
         let source = match (&request.graph_id, new_thread) {
             (Some(graph_id), _) => self.document(graph_id)?.source(),
             (None, true) => {
@@ -276,7 +298,7 @@ impl Workbench {
             (None, _) => built.source.name.clone(),
         };
         let mut config = RunConfig::on(thread_id.as_str());
-        config.claim = Some(self.claim(&thread_id).await);
+        config.claim = Some(claim);
         effects::choose(&request, &mut config);
         let input = match request.action {
             RunAction::Input { input, checkpoint_id } => {
@@ -473,39 +495,6 @@ impl Workbench {
         match unknown {
             None => Ok(()),
             Some(_) => Err(gone()),
-        }
-    }
-
-    pub(crate) async fn run_stop(self: &Arc<Self>, request: StopRun) -> Result<Empty, Problem> {
-        let ended = {
-            let active = self.runs.lock();
-            active
-                .get(&request.thread_id)
-                .filter(|active| active.running)
-                .map(|active| {
-                    active.cancel.cancel();
-                    active.ended.clone()
-                })
-        };
-        let Some(ended) = ended else {
-            let last = self.ledger.last_runs(&[&request.thread_id])?;
-            let elsewhere = last.get(&request.thread_id).is_some_and(|last| {
-                last.status == RunStatus::Running && self.instance.is_other_alive(&last.instance)
-            });
-            return if elsewhere {
-                Err(
-                    Problem::new("busy", "The thread is running in another window or program.")
-                        .remedy("Stop it there."),
-                )
-            } else {
-                // It has ended by itself meanwhile: what was wanted is so.
-                Ok(Empty {})
-            };
-        };
-        match tokio::time::timeout(STOP_WITHIN, ended.cancelled()).await {
-            Ok(()) => Ok(Empty {}),
-            Err(_) => Err(Problem::new("still-stopping", "A node does not let itself be stopped yet.")
-                .remedy("The run ends as soon as the node gives way; the thread can go on from its last checkpoint.")),
         }
     }
 }

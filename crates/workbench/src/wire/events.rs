@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::{
-    AttemptView, CheckpointView, Diagnostic, InterruptView, Json, Leads, RunView, TaskStatus, ThreadView,
+    AttemptView, Breakpoints, CheckpointView, Diagnostic, InterruptView, Json, Leads, RunView, TaskStatus,
+    ThreadView,
 };
 
 /// One event.
@@ -153,6 +154,11 @@ pub enum AppEvent {
         threads: bool,
         /// Settings, connections, or what is allowed.
         settings: bool,
+    },
+    /// Somebody changed the breakpoints of a graph.
+    Breakpoints {
+        /// All that it has now.
+        breakpoints: Breakpoints,
     },
     /// What is found in a document changed without a patch of this interface.
     Diagnostics {

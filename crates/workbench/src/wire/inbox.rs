@@ -130,6 +130,10 @@ pub struct WithdrawQuestion {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub why: Option<String>,
+    /// Take the thread over from another program that runs it; its run ends there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub take_over: bool,
 }
 
 /// `inbox.changes`

@@ -4,6 +4,7 @@
 //! ids and times are text, optional fields are absent rather than null, numbers stay below 2^53. TypeScript types are
 //! generated from here into `ui/src/ipc/bindings` by a test that fails when the committed files differ.
 
+mod breakpoints;
 mod connections;
 mod events;
 mod exchange;
@@ -16,6 +17,7 @@ mod store;
 mod thread;
 mod trust;
 
+pub use breakpoints::*;
 pub use connections::*;
 pub use events::*;
 pub use exchange::*;

@@ -198,6 +198,10 @@ pub struct StartRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub models: Option<RunModels>,
+    /// Take the thread over from another program that runs it; its run ends there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub take_over: bool,
 }
 
 /// `run.stop`
@@ -206,6 +210,10 @@ pub struct StartRun {
 pub struct StopRun {
     /// The thread whose run is to stop.
     pub thread_id: String,
+    /// Take the thread from another program that runs it; its run ends there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub take_over: bool,
 }
 
 /// How a run stands.

@@ -97,6 +97,18 @@ pub struct ThreadRef {
     pub thread_id: String,
 }
 
+/// `thread.delete`
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteThread {
+    /// The thread.
+    pub thread_id: String,
+    /// Take the thread over from another program that runs it; its run ends there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub take_over: bool,
+}
+
 /// `thread.rename`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -526,6 +538,10 @@ pub struct UpdateState {
     /// Only tell what would run next; store nothing.
     #[serde(default)]
     pub preview: bool,
+    /// Take the thread over from another program that runs it; its run ends there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub take_over: bool,
 }
 
 /// Answer of `thread.update`.

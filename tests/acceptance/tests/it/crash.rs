@@ -90,7 +90,10 @@ async fn a_killed_process_leaves_its_draft_and_a_thread_that_can_go_on() {
     let view = other.ok("thread.get", json!({"threadId": thread})).await;
     assert_eq!(view["status"], "running");
     let again = json!({"threadId": thread, "action": {"type": "continue"}});
-    assert_eq!(other.refused("run.start", again.clone()).await.code, "busy");
+    assert_eq!(
+        other.refused("run.start", again.clone()).await.code,
+        "thread-busy"
+    );
     drop(other);
 
     // An edit is on disk within about a second.

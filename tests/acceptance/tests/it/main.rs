@@ -3,6 +3,8 @@
 
 mod backends;
 mod boundaries;
+mod breakpoints;
+mod claims;
 mod crash;
 mod documents;
 mod effects;

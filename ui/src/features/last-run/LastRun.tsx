@@ -1,7 +1,7 @@
 /** For one node at the cursor: how it stands, how often it ran, what it wrote or why it failed; and its breakpoints. */
 import { useMemo } from "react";
 import { Switch } from "../../components/Switch";
-import { useBreakpoints } from "../../debugger/breakpoints";
+import { enableBreakpoint, toggleBreakpoint, useBreakpoints } from "../../debugger/breakpoints";
 import { TaskExchanges } from "../../debugger/Exchanges";
 import { duration } from "../../debugger/format";
 import { useNodeOverlay } from "../../debugger/overlay";
@@ -70,8 +70,6 @@ export function LastRun({ nodeId }: { nodeId: string }) {
 
 function Breakpoints({ nodeId }: { nodeId: string }) {
   const points = useBreakpoints();
-  const toggleBreakpoint = useSession((session) => session.toggleBreakpoint);
-  const enableBreakpoint = useSession((session) => session.enableBreakpoint);
   const toggle = (when: "before" | "after") => {
     const point = points.find((each) => each.node === nodeId && each.when === when);
     // A switched-off breakpoint is switched on again rather than removed.

@@ -3,7 +3,7 @@ import { ChevronDown, ChevronRight, X } from "lucide-react";
 import { useState } from "react";
 import { Checkbox } from "../../components/Checkbox";
 import { IconButton } from "../../components/IconButton";
-import { useBreakpoints } from "../../debugger/breakpoints";
+import { enableBreakpoint, toggleBreakpoint, useBreakpoints } from "../../debugger/breakpoints";
 import { doc, useIds } from "../../document/store";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -13,8 +13,6 @@ export function BreakpointList() {
   const points = useBreakpoints();
   useIds("node");
   const [open, setOpen] = useState(true);
-  const toggleBreakpoint = useSession((session) => session.toggleBreakpoint);
-  const enableBreakpoint = useSession((session) => session.enableBreakpoint);
   const select = useSession((session) => session.select);
   const Chevron = open ? ChevronDown : ChevronRight;
   return (

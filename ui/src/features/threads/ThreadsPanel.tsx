@@ -50,6 +50,7 @@ import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { askPrune, showStorage } from "../../state/storage";
+import { isBusyElsewhere, takingOver } from "../../state/take-over";
 import { showProblem } from "../../state/toasts";
 import { BreakpointList } from "./BreakpointList";
 
@@ -447,10 +448,10 @@ function DeleteThread({ threadId, onClose }: { threadId: string | null; onClose(
     if (threadId === null) return;
     setBusy(true);
     try {
-      await rpc("thread.delete", { threadId });
+      await takingOver((flag) => rpc("thread.delete", { ...flag, threadId }));
       onClose();
     } catch (problem) {
-      showProblem(problem);
+      if (!isBusyElsewhere(problem)) showProblem(problem);
     } finally {
       setBusy(false);
     }

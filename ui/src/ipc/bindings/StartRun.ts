@@ -46,4 +46,8 @@ recursionLimit?: number,
 /**
  * Who answers for the graph's models. Absent: as the thread has it, and as the nodes say in a new one.
  */
-models?: RunModels, };
+models?: RunModels, 
+/**
+ * Take the thread over from another program that runs it; its run ends there.
+ */
+takeOver?: boolean, };

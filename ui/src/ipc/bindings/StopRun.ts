@@ -7,4 +7,8 @@ export type StopRun = {
 /**
  * The thread whose run is to stop.
  */
-threadId: string, };
+threadId: string, 
+/**
+ * Take the thread from another program that runs it; its run ends there.
+ */
+takeOver?: boolean, };

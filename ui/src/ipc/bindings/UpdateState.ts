@@ -32,4 +32,8 @@ asNode?: string,
 /**
  * Only tell what would run next; store nothing.
  */
-preview: boolean, };
+preview: boolean, 
+/**
+ * Take the thread over from another program that runs it; its run ends there.
+ */
+takeOver?: boolean, };

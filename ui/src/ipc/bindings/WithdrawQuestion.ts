@@ -19,4 +19,8 @@ interruptId: string,
 /**
  * Why, in the words of whoever withdraws it.
  */
-why?: string, };
+why?: string, 
+/**
+ * Take the thread over from another program that runs it; its run ends there.
+ */
+takeOver?: boolean, };

@@ -163,6 +163,10 @@ export const debug = {
   "debug.threads.deleteQuestions": "{n} questions that wait for answers go with it.",
   "debug.threads.deleteQuestionOne": "A question that waits for an answer goes with it.",
   "debug.threads.deleteRunning": "It is running, and will be stopped.",
+  "debug.takeOver.title": "Take the thread over?",
+  "debug.takeOver.text":
+    "The other run ends with nothing lost but the step that it has not finished, which runs again when the thread goes on.",
+  "debug.takeOver.confirm": "Take over",
   "debug.threads.deleteConfirm": "Delete thread",
 
   "debug.breakpoints": "Breakpoints",

@@ -1,0 +1,56 @@
+//! Threads that another program runs.
+
+use superstep::{ClaimRequest, ClaimUse, Commit, Holder};
+
+use crate::{User, example};
+
+/// A thread that asks, and that another program runs.
+async fn busy_thread(user: &User) {
+    let input = r#"{"request": "The lamp arrived broken.", "price": 40, "days": 3}"#;
+    user.expect(
+        3,
+        &["run", &example("refund-desk"), "--thread", "t", "--input", input],
+    );
+    let file = user.dir.path().join("data/threads.db");
+    let saver = superstep_storage::open(&file.to_string_lossy()).await;
+    let by = ClaimRequest::by(Holder::new("other", "the nightly import"));
+    let claim = ClaimUse {
+        ends: false,
+        ..by.change()
+    };
+    let commit = Commit {
+        thread: "t".into(),
+        ns: "".into(),
+        writes: Vec::new(),
+        put: None,
+        claim: Some(claim),
+    };
+    saver.unwrap().checkpointer.commit(commit).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pruning_says_what_it_left_because_it_runs() {
+    let user = User::new();
+    busy_thread(&user).await;
+    let prune = ["threads", "prune", "t", "--keep", "latest", "--yes"];
+    let left = user.expect(0, &prune).err;
+    assert!(
+        left.contains("Left as it was, because a program runs it: 1 thread."),
+        "{left}"
+    );
+    let left = user.expect(0, &[&prune[..], &["--json"]].concat()).json();
+    assert_eq!(left["skipped_threads"], serde_json::json!(["t"]));
+    assert_eq!(left["checkpoints"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_of_a_busy_thread_is_withdrawn_by_taking_it_over() {
+    let user = User::new();
+    busy_thread(&user).await;
+    let refused = user.call(&["threads", "withdraw", "t"]);
+    assert_ne!(refused.code, 0);
+    assert!(refused.err.contains("the nightly import"), "{}", refused.err);
+    user.expect(0, &["threads", "withdraw", "t", "--take-over"]);
+    let waiting = user.expect(0, &["threads", "waiting", "--count"]).out;
+    assert_eq!(waiting.trim(), "0");
+}
