@@ -63,6 +63,27 @@ async fn claims() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes() {
+    let Some(server) = Postgres::start() else { return };
+    let schemas = Schemas::new(&server);
+    let program = async |url: &str| {
+        let saver = PostgresSaver::open(url).await.expect("opens");
+        let store = Arc::new(saver.store(StoreConfig::default()));
+        conformance::Program {
+            saver: Arc::new(saver),
+            store,
+        }
+    };
+    let report = conformance::run_changes(async || {
+        let url = schemas.url();
+        [program(&url).await, program(&url).await]
+    });
+    let report = report.await;
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 5, "the suite has shrunk: {report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn store_suite() {
     let Some(server) = Postgres::start() else { return };
     let schemas = Schemas::new(&server);

@@ -72,6 +72,27 @@ async fn claims() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes() {
+    let Some(server) = Redis::start() else { return };
+    let prefixes = Prefixes::new(&server);
+    let program = async |url: &str| {
+        let saver = open(url).await;
+        let store = Arc::new(saver.store(StoreConfig::default()).await.expect("opens"));
+        conformance::Program {
+            saver: Arc::new(saver),
+            store,
+        }
+    };
+    let report = conformance::run_changes(async || {
+        let url = prefixes.url();
+        [program(&url).await, program(&url).await]
+    });
+    let report = report.await;
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 5, "the suite has shrunk: {report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_suite_with_two_programs() {
     let Some(server) = Redis::start() else { return };
     let prefixes = Prefixes::new(&server);
