@@ -100,7 +100,7 @@ async fn noticed<T>(
 async fn commits(programs: &[Program; 2]) -> Outcome {
     let first = Draft::root(id(1)).set("log", json!(["a"]));
     let first = noticed(programs, "a first checkpoint", async |program| {
-        Ok(first.store(&*program.saver, "t", "").await?)
+        first.store(&*program.saver, "t", "").await
     });
     let first = first.await?;
     noticed(programs, "what a task wrote", async |program| {
@@ -110,7 +110,7 @@ async fn commits(programs: &[Program; 2]) -> Outcome {
     .await?;
     noticed(programs, "a second checkpoint", async |program| {
         let second = Draft::after(&first, id(2)).append("log", vec![json!("b")]);
-        Ok(second.store(&*program.saver, "t", "").await?)
+        second.store(&*program.saver, "t", "").await
     })
     .await
     .map(drop)
