@@ -586,11 +586,6 @@ pub trait Checkpointer: Debug + Send + Sync {
         let _ = (pruning, progress);
         Err(StorageError::Unsupported("removing the past of a thread"))
     }
-    /// A number that is another one after another process changed anything here, items of the store included, and stays
-    /// while only this one does; `None` where that is not known. It is cheap enough to be asked several times a second.
-    async fn changes(&self) -> Result<Option<u64>, StorageError> {
-        Ok(None)
-    }
     /// What is stored takes so much.
     async fn usage(&self) -> Result<Usage, StorageError> {
         Err(StorageError::Unsupported("measuring what is stored"))

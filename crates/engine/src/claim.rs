@@ -176,6 +176,12 @@ pub trait Coordination: Debug + Send + Sync {
     }
     /// Removes a thread as [`Checkpointer::delete_thread`](Checkpointer::delete_thread) does, unless it is busy.
     async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError>;
+    /// A number that is another one within a second after another program changed anything here, items of the store
+    /// included, and stays while only this one does; `None` where that is not known. It is cheap enough to be asked
+    /// several times a second.
+    async fn changes(&self) -> Result<Option<u64>, StorageError> {
+        Ok(None)
+    }
 }
 
 /// Removes a thread with everything in it, unless a run of another program holds it; a missing one is no error. Nobody is

@@ -15,7 +15,6 @@ mod salvage;
 mod sqlite;
 pub mod transfer;
 
-use std::fmt;
 use std::sync::Arc;
 
 use address::Address;
@@ -47,21 +46,10 @@ enum Place {
     Sqlite(SqliteSaver),
     File(Arc<FileStore>),
     Postgres(Arc<PostgresSaver>),
-    /// The URL with its password.
-    Redis(Secret),
+    Redis(Arc<RedisSaver>),
 }
 
 type Parts = (Arc<dyn Checkpointer>, Arc<dyn Store>, Place);
-
-/// A text that is never shown.
-#[derive(Clone)]
-struct Secret(String);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
-    }
-}
 
 impl Storage {
     /// The same place whose store has another configuration. Stores that were handed out before keep theirs.
@@ -71,7 +59,7 @@ impl Storage {
             Place::Sqlite(saver) => Arc::new(saver.store(config)),
             Place::File(store) => Arc::new(store.sharing(config)),
             Place::Postgres(saver) => Arc::new(saver.store(config)),
-            Place::Redis(url) => Arc::new(RedisStore::open(&url.0, config).await?),
+            Place::Redis(saver) => Arc::new(saver.store(config).await?),
         };
         Ok(Self {
             store,
@@ -118,7 +106,7 @@ pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, Storag
             (Arc::new(saver), store.clone(), Place::File(store))
         }
         Address::Postgres => of_postgres(PostgresSaver::open(url).await?, config),
-        Address::Redis => of_redis(RedisSaver::open(url).await?, url, config).await?,
+        Address::Redis => of_redis(RedisSaver::open(url).await?, config).await?,
     };
     Ok(Storage {
         checkpointer,
@@ -134,10 +122,10 @@ fn of_postgres(saver: PostgresSaver, config: StoreConfig) -> Parts {
     (saver.clone(), Arc::new(store), Place::Postgres(saver))
 }
 
-async fn of_redis(saver: RedisSaver, url: &str, config: StoreConfig) -> Result<Parts, StorageError> {
-    let store = RedisStore::open(url, config).await?;
-    let place = Place::Redis(Secret(url.to_owned()));
-    Ok((Arc::new(saver), Arc::new(store), place))
+async fn of_redis(saver: RedisSaver, config: StoreConfig) -> Result<Parts, StorageError> {
+    let saver = Arc::new(saver);
+    let store = saver.store(config).await?;
+    Ok((saver.clone(), Arc::new(store), Place::Redis(saver)))
 }
 
 /// Opens the backend that `url` names for who only looks: where nothing is stored yet nothing is made, and `None` is the
@@ -154,7 +142,7 @@ pub async fn open_existing_with(url: &str, config: StoreConfig) -> Result<Option
             None => return Ok(None),
         },
         Address::Redis => match RedisSaver::open_existing(url).await? {
-            Some(saver) => of_redis(saver, url, config).await?,
+            Some(saver) => of_redis(saver, config).await?,
             None => return Ok(None),
         },
         address if address.is_new() => return Ok(None),

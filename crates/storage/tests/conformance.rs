@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    MemorySaver, Name, PendingWrite, Progress, Pruning, Removal, StorageError, ThreadId, ThreadLens,
-    ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery, conformance,
+    MemorySaver, Name, PendingWrite, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId,
+    ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery, conformance,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
@@ -41,6 +41,25 @@ async fn claims() {
     let sqlite =
         async || Arc::new(SqliteSaver::open(files.path()).expect("a new database")) as Arc<dyn Checkpointer>;
     accepted("sqlite", conformance::run_claims(sqlite).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes() {
+    let files = Files::new();
+    let report = conformance::run_changes(async || {
+        let path = files.path();
+        [(); 2].map(|()| {
+            let saver = SqliteSaver::open(&path).expect("the database opens");
+            let store = Arc::new(saver.store(StoreConfig::default()));
+            conformance::Program {
+                saver: Arc::new(saver),
+                store,
+            }
+        })
+    });
+    let report = report.await;
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 5, "the suite has shrunk: {report}");
 }
 
 /// Gives each case a file of its own.

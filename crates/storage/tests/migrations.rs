@@ -651,7 +651,7 @@ async fn questions_that_a_new_input_came_after_are_withdrawn_in_postgres() {
     let conn = session(&server, "old").await;
     conn.batch_execute(
         "DROP TRIGGER writes_gone ON writes; DROP FUNCTION ask_no_more, ask, answer; DROP VIEW asked; DROP TABLE waiting;
-         DROP TABLE claims; DROP FUNCTION claim_clock, refuse_claim, show_claim, show_claims;
+         DROP TABLE changes, claims; DROP FUNCTION claim_clock, refuse_claim, show_claim, show_claims;
          DELETE FROM migrations WHERE version >= 4",
     )
     .await

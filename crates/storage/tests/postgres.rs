@@ -63,6 +63,27 @@ async fn claims() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes() {
+    let Some(server) = Postgres::start() else { return };
+    let schemas = Schemas::new(&server);
+    let program = async |url: &str| {
+        let saver = PostgresSaver::open(url).await.expect("opens");
+        let store = Arc::new(saver.store(StoreConfig::default()));
+        conformance::Program {
+            saver: Arc::new(saver),
+            store,
+        }
+    };
+    let report = conformance::run_changes(async || {
+        let url = schemas.url();
+        [program(&url).await, program(&url).await]
+    });
+    let report = report.await;
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 5, "the suite has shrunk: {report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn store_suite() {
     let Some(server) = Postgres::start() else { return };
     let schemas = Schemas::new(&server);
@@ -238,6 +259,34 @@ async fn errors_say_what_to_do() {
         .await
         .expect_err("refused");
     assert!(error.to_string().contains("Grant the user"), "{error}");
+    let changes = async || {
+        let coordination = reader.coordination().expect("is offered");
+        coordination.changes().await.expect("is no error")
+    };
+    let before = changes().await.expect("may be read");
+    Draft::after(&made[1], id(4))
+        .store(&saver, "t", "")
+        .await
+        .expect("stores");
+    drop(saver);
+    assert_eq!(
+        changes().await,
+        Some(before + 1),
+        "a saver that is dropped has told of its last change"
+    );
+    // A role whose rights are from an older schema does without, and so does one that writes.
+    sql(
+        &url,
+        "GRANT ALL ON ALL TABLES IN SCHEMA locked TO reader;
+         GRANT ALL ON ALL SEQUENCES IN SCHEMA locked TO reader; REVOKE ALL ON changes FROM reader",
+    )
+    .await;
+    assert_eq!(changes().await, None);
+    Draft::after(&made[1], id(5))
+        .store(&reader, "t", "")
+        .await
+        .expect("stores");
+    let saver = open(&url).await;
     // Nobody there any more.
     server.stop();
     let began = std::time::Instant::now();

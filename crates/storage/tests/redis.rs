@@ -72,6 +72,27 @@ async fn claims() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes() {
+    let Some(server) = Redis::start() else { return };
+    let prefixes = Prefixes::new(&server);
+    let program = async |url: &str| {
+        let saver = open(url).await;
+        let store = Arc::new(saver.store(StoreConfig::default()).await.expect("opens"));
+        conformance::Program {
+            saver: Arc::new(saver),
+            store,
+        }
+    };
+    let report = conformance::run_changes(async || {
+        let url = prefixes.url();
+        [program(&url).await, program(&url).await]
+    });
+    let report = report.await;
+    assert!(report.is_ok(), "{report}");
+    assert!(report.passed.len() > 5, "the suite has shrunk: {report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_suite_with_two_programs() {
     let Some(server) = Redis::start() else { return };
     let prefixes = Prefixes::new(&server);
@@ -245,7 +266,7 @@ async fn pruning_leaves_nothing_behind_and_says_what_goes() {
         .await
         .expect("prunes");
     assert_eq!(
-        keys(&server).await,
+        without_counts(keys(&server).await),
         ["superstep:asked", "superstep:numbers", "superstep:schema"],
         "nothing is left"
     );
@@ -366,12 +387,20 @@ async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
         assert_eq!(Some(&found), made.last());
         assert_eq!(saver.threads(&Default::default()).await.expect("lists").len(), 1);
         assert_eq!(saver.heads(&ListQuery::default()).await.expect("lists").len(), 30);
+        let changes = async || {
+            let coordination = saver.coordination().expect("is offered");
+            coordination.changes().await.expect("is read").expect("is known")
+        };
+        let before = changes().await;
         let refused = Draft::after(&found, id(99)).store(saver, "t", "").await;
         let error = refused.expect_err("it may not write").to_string();
         assert!(
             error.contains("NOPERM") && error.contains("Let the user"),
             "{error}"
         );
+        assert_eq!(changes().await, before, "a refused commit is no change");
+        command::<i64>(&server, &["INCR", "superstep:changes"]).await;
+        assert_eq!(changes().await, before + 1, "who may only read notices others");
     }
 }
 
@@ -504,6 +533,18 @@ async fn an_item_that_was_made_to_last_is_not_given_an_end_by_a_reader() {
     let _: i64 = command(&server, &call).await;
     assert_eq!(store.sweep().await.expect("sweeps"), 0);
     assert!(store.get(&["notes"], "kept").await.expect("reads").is_some());
+}
+
+/// Without the two numbers of changes, of which the saver's own goes by itself.
+fn without_counts(mut keys: Vec<String>) -> Vec<String> {
+    let all = keys.len();
+    keys.retain(|key| !key.starts_with("superstep:changes"));
+    assert_eq!(
+        all - keys.len(),
+        2,
+        "a number of all changes and one of the saver's"
+    );
+    keys
 }
 
 /// The names of all keys on the server.
@@ -854,5 +895,5 @@ async fn a_store_that_is_emptied_leaves_nothing_behind() {
             .await
             .expect("deletes");
     }
-    assert_eq!(keys(&server).await, ["superstep:schema"]);
+    assert_eq!(without_counts(keys(&server).await), ["superstep:schema"]);
 }

@@ -76,7 +76,12 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
 impl Workbench {
     async fn look(self: &Arc<Self>, before: Option<&Look>) -> Look {
         let place = self.database.place();
-        let threads = match self.saver().changes().await {
+        let saver = self.saver();
+        let changes = match saver.coordination() {
+            Some(coordination) => coordination.changes().await,
+            None => Ok(None),
+        };
+        let threads = match changes {
             Ok(threads) => threads,
             Err(error) => {
                 tracing::debug!(%error, "changes of others are not seen");

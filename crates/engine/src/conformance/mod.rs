@@ -14,6 +14,7 @@
 //! ```
 
 mod build;
+mod changes;
 mod claims;
 mod growth;
 mod listing;
@@ -31,6 +32,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub use build::{Draft, id};
+pub use changes::Program;
 
 use crate::checkpoint::{Checkpointer, StorageError};
 
@@ -135,6 +137,20 @@ pub async fn run(make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {
 /// Runs the cases of claims, for a backend that offers [`Coordination`](crate::Coordination).
 pub async fn run_claims(make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {
     run_all(claims::cases(), make).await
+}
+
+/// Runs the cases of changes, each on two programs that work on one place, for a backend that
+/// [tells](crate::Coordination::changes) of changes.
+pub async fn run_changes(make: impl AsyncFn() -> [Program; 2]) -> Report {
+    let mut report = Report::default();
+    for (name, check) in changes::CASES {
+        let programs = make().await;
+        match check(&programs).await {
+            Ok(()) => report.passed.push(name),
+            Err(reason) => report.failed.push((name, reason)),
+        }
+    }
+    report
 }
 
 async fn run_all(cases: Vec<Case>, make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {

@@ -70,6 +70,9 @@ impl Checkpointer for Gate {
     async fn threads(&self, query: &superstep::ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         self.inner.threads(query).await
     }
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        self.inner.coordination()
+    }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         self.inner.delete_thread(thread).await
     }

@@ -330,6 +330,9 @@ impl Checkpointer for Slow {
     async fn threads(&self, query: &superstep::ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         self.0.threads(query).await
     }
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        self.0.coordination()
+    }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         self.0.delete_thread(thread).await
     }

@@ -418,6 +418,9 @@ async fn changes_say_what_a_backend_must_store() {
         async fn threads(&self, query: &superstep::ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
             self.1.threads(query).await
         }
+        fn coordination(&self) -> Option<&dyn Coordination> {
+            self.1.coordination()
+        }
         async fn delete_thread(&self, t: &ThreadId) -> Result<(), StorageError> {
             self.1.delete_thread(t).await
         }

@@ -8,6 +8,7 @@ mod batch;
 mod claims;
 mod fault;
 mod names;
+mod notice;
 mod parts;
 mod reader;
 
@@ -53,6 +54,13 @@ impl fmt::Debug for PostgresSaver {
         f.debug_struct("PostgresSaver")
             .field("url", &self.server.shown)
             .finish_non_exhaustive()
+    }
+}
+
+/// A program that ends with it has told of its last change.
+impl Drop for PostgresSaver {
+    fn drop(&mut self) {
+        self.server.tell_last();
     }
 }
 
@@ -120,6 +128,7 @@ impl PostgresSaver {
             .await
             .map_err(|fault| fault.worded(OPENING, &self.server.shown))?;
         let _ = writer.send(Writer::new(self.server.clone(), self.names.clone(), session)?);
+        self.server.runtime.spawn(self.server.clone().tell_changes());
         Ok(self)
     }
 
@@ -177,7 +186,9 @@ fn writer_thread(
         .spawn(move || {
             runtime.block_on(async {
                 if let Ok(writer) = writer.await {
+                    let server = writer.server.clone();
                     writer.run(queue).await;
+                    server.tell().await;
                 }
             });
         })
@@ -194,6 +205,11 @@ impl Coordination for PostgresSaver {
     async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
         let shown = Some(by.change());
         self.submit(Job::Delete(thread.clone(), shown)).await.map(drop)
+    }
+
+    async fn changes(&self) -> Result<Option<u64>, StorageError> {
+        let found = self.server.changes().await;
+        found.map_err(|fault| fault.worded("looking for changes", &self.server.shown))
     }
 }
 

@@ -20,6 +20,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::codec::warm::Warm;
 
 use super::fault::{Fault, is_passing};
+use super::notice::Notice;
 
 /// Idle sessions that are kept for reading.
 const IDLE: usize = 4;
@@ -49,7 +50,7 @@ pub(super) struct Server {
     /// Its address as people may see it: without the password.
     pub(super) shown: String,
     /// Where sessions are looked after.
-    runtime: Handle,
+    pub(super) runtime: Handle,
     idle: Mutex<Vec<Session>>,
     /// Sessions that may be used at a time, so that many readers do not take all that the server has.
     places: Arc<Semaphore>,
@@ -57,6 +58,7 @@ pub(super) struct Server {
     pub(super) warm: Warm<()>,
     /// When the server last could not be reached, to spare the next callers the wait.
     unreachable: Mutex<Option<Instant>>,
+    pub(super) notice: Notice,
 }
 
 impl Server {
@@ -112,6 +114,7 @@ impl Server {
             idle: Mutex::default(),
             places: Arc::new(Semaphore::new(SESSIONS)),
             unreachable: Mutex::default(),
+            notice: Notice::default(),
         })
     }
 

@@ -321,7 +321,12 @@ impl Store for PostgresStore {
         loop {
             tries += 1;
             match self.try_batch(batch.clone()).await {
-                Ok(answers) => return Ok(answers),
+                Ok(answers) => {
+                    if !batch.writes.is_empty() {
+                        self.server.changed();
+                    }
+                    return Ok(answers);
+                }
                 // A batch may be done twice: its puts say what is there, not what changes.
                 Err(fault) if tries < TRIES && (fault.is_overtaken() || fault.is_lost()) => {}
                 Err(fault) => return Err(self.worded(fault, "using the store")),
@@ -337,6 +342,9 @@ impl Store for PostgresStore {
                 .execute("DELETE FROM store_items WHERE expires_at <= $1", &[&now])
                 .await?;
             self.server.keep(session);
+            if removed > 0 {
+                self.server.changed();
+            }
             Ok(removed)
         };
         sweeping
@@ -372,7 +380,12 @@ impl Store for PostgresStore {
         loop {
             tries += 1;
             match self.give_vectors(index.embedding(), &renewed).await {
-                Ok(count) => return Ok(count),
+                Ok(count) => {
+                    if count > 0 {
+                        self.server.changed();
+                    }
+                    return Ok(count);
+                }
                 Err(fault) if tries < TRIES && (fault.is_overtaken() || fault.is_lost()) => {}
                 Err(fault) => return Err(self.worded(fault, "embedding items anew")),
             }

@@ -42,6 +42,20 @@ pub(super) enum Job {
 }
 
 impl Job {
+    /// True when others look for what it does: not for a claim that lasts longer.
+    fn is_noticed(&self) -> bool {
+        match self {
+            Job::Commits(commits) => commits.iter().any(|commit| {
+                let begins_or_ends = |shown: &ClaimUse| shown.ends || shown.take.is_some();
+                commit.put.is_some()
+                    || !commit.writes.is_empty()
+                    || commit.claim.as_ref().is_some_and(begins_or_ends)
+            }),
+            Job::Prune(pruning, _) => !pruning.dry_run,
+            _ => true,
+        }
+    }
+
     fn what(&self) -> String {
         match self {
             Job::Commits(commits) => {
@@ -120,6 +134,9 @@ impl Writer {
             let (Job::Commits(commits), _) = &first else {
                 let (job, answer) = first;
                 let outcome = self.alone(&job).await;
+                if outcome.is_ok() && job.is_noticed() {
+                    self.server.changed();
+                }
                 // A caller that stopped waiting does not want to know.
                 let _ = answer.send(outcome);
                 continue;
@@ -157,6 +174,10 @@ impl Writer {
                 outcomes
             }
         };
+        let mut done = group.iter().zip(&outcomes);
+        if done.any(|((job, _), outcome)| outcome.is_ok() && job.is_noticed()) {
+            self.server.changed();
+        }
         for ((_, answer), outcome) in group.into_iter().zip(outcomes) {
             let _ = answer.send(outcome);
         }

@@ -1,6 +1,6 @@
 -- Stores commits of one thread, each as a whole or not at all.
 --
--- KEYS: the thread's facts, index, heads, values, writes, open tasks; then places, threads, expiry, waiting, asking.
+-- KEYS: the thread's facts, index, heads, values, writes, open tasks; then places, threads, expiry, waiting, asking, and two for changes.lua.
 -- ARGV: thread, milliseconds to live (0: for ever), a new epoch, the epoch the caller relies on ('' for none), how many
 -- commits; then what each needs. The answer is the epoch and, for each commit, 'ok', 'there' (done, but the checkpoint was
 -- stored before), 'orphan N' (not done: its N-th task belongs to a checkpoint that is not stored), 'stale' (not done: the
@@ -20,7 +20,7 @@ if relied_on ~= '' and (epoch or new_epoch) ~= relied_on then
 end
 
 local answers = {}
-local touched = false
+local touched, changed = false, false
 
 local function stored(key)
   return redis.call('HEXISTS', heads, key) == 1
@@ -92,6 +92,8 @@ for n = 1, count do
     answer, claimed = refused or answer, fields
   end
   answers[n] = answer
+  -- That a claim lasts longer is nothing that others look for.
+  changed = changed or (claimed and (shown.ends or #claimed > 2))
   if claimed and not (put or #tasks > 0) then
     note_claim(facts, shown, claimed, epoch)
   end
@@ -141,6 +143,9 @@ for n = 1, count do
   end
 end
 
+if touched or changed then
+  tell_others()
+end
 if touched and ttl > 0 then
   local now = redis.call('TIME')
   for n = 1, 6 do

@@ -1,6 +1,6 @@
 -- Copies a thread to one that is not there. The answer is 1, or 0 when it is.
 --
--- KEYS: the six of the source, the six of the copy, then places, threads, expiry, waiting, asking. ARGV: source, copy, a new epoch, the
+-- KEYS: the six of the source, the six of the copy, then places, threads, expiry, waiting, asking, and two for changes.lua. ARGV: source, copy, a new epoch, the
 -- place of the copy ('' without a root checkpoint), the source's epoch and number of changes, milliseconds to live.
 local places, threads, expiry, waiting, asking = KEYS[13], KEYS[14], KEYS[15], KEYS[16], KEYS[17]
 if redis.call('HEXISTS', threads, ARGV[2]) == 1 and redis.call('EXISTS', KEYS[7]) == 1 then
@@ -33,4 +33,5 @@ if ttl > 0 then
   end
   redis.call('ZADD', expiry, now[1] * 1000 + math.floor(now[2] / 1000) + ttl, ARGV[2])
 end
+tell_others()
 return 1

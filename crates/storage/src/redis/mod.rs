@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,13 +25,13 @@ use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest, ClaimView,
     Commit, Coordination, Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, StorageError,
-    ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
+    StoreConfig, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 use tokio::sync::{mpsc, oneshot};
 
 use crate::shown;
 pub use server::Life as RedisLife;
-use server::Server;
+use server::{Own, Server};
 pub use store::RedisStore;
 use writer::{Job, Other, Outcome, Writer};
 
@@ -68,13 +69,14 @@ impl Home {
     async fn start<F: Future<Output = ()>>(
         url: &str,
         options: RedisOptions,
+        own: Arc<Own>,
         main: impl FnOnce(Server) -> F + Send + 'static,
     ) -> Result<Self, StorageError> {
         let (opened, ready) = oneshot::channel();
         let (address, name) = (url.to_owned(), shown(url));
         let thread = std::thread::Builder::new()
             .name("superstep-redis".to_owned())
-            .spawn(move || serve(&address, &options, opened, main));
+            .spawn(move || serve(&address, &options, own, opened, main));
         let stopped = |cause: String| StorageError::Backend {
             what: format!("connecting to {}", shown(url)),
             cause,
@@ -122,6 +124,7 @@ impl Drop for Home {
 fn serve<F: Future<Output = ()>>(
     url: &str,
     options: &RedisOptions,
+    own: Arc<Own>,
     opened: oneshot::Sender<Opened>,
     main: impl FnOnce(Server) -> F,
 ) {
@@ -144,7 +147,7 @@ fn serve<F: Future<Output = ()>>(
         }
     };
     runtime.block_on(async move {
-        match Server::open(url, &shown, &options.prefix, options.life).await {
+        match Server::open(url, &shown, &options.prefix, options.life, own).await {
             Ok(server) => {
                 let handle = tokio::runtime::Handle::current();
                 if opened.send(Ok((server.clone(), handle))).is_ok() {
@@ -161,6 +164,10 @@ pub struct RedisSaver {
     /// Dropped first: it ends the connection's thread when every job is done.
     jobs: mpsc::UnboundedSender<Job>,
     home: Home,
+    /// The URL with its password, for stores.
+    address: String,
+    options: RedisOptions,
+    own: Arc<Own>,
 }
 
 impl fmt::Debug for RedisSaver {
@@ -221,11 +228,22 @@ impl RedisSaver {
 
     async fn connect(url: &str, options: RedisOptions) -> Result<Self, StorageError> {
         let (jobs, queue) = mpsc::unbounded_channel();
-        let home = Home::start(url, options, move |server| Writer::new(server).run(queue));
+        let own = Arc::new(Own::default());
+        let main = move |server| Writer::new(server).run(queue);
+        let home = Home::start(url, options.clone(), own.clone(), main).await?;
         Ok(Self {
             jobs,
-            home: home.await?,
+            home,
+            address: url.to_owned(),
+            options,
+            own,
         })
+    }
+
+    /// A store in the same place, with a connection of its own. To [`changes`](Coordination::changes), what it writes is
+    /// this saver's own.
+    pub async fn store(&self, config: StoreConfig) -> Result<RedisStore, StorageError> {
+        RedisStore::connect(&self.address, self.options.clone(), self.own.clone(), config).await
     }
 
     /// The URL, without its password.
@@ -319,6 +337,11 @@ impl Coordination for RedisSaver {
         let work: Other =
             Box::new(move |writer| Box::pin(async move { writer.delete(&thread, Some(&shown)).await }));
         self.other(work).await.map(drop)
+    }
+
+    async fn changes(&self) -> Result<Option<u64>, StorageError> {
+        let found = self.home.read(|server| async move { server.changes().await });
+        found.await.map(Some)
     }
 }
 

@@ -20,10 +20,12 @@ local function everything()
   if place and place ~= '' then
     redis.call('ZREM', places, place)
   end
-  redis.call('HDEL', threads, thread)
+  local listed = redis.call('HDEL', threads, thread)
   redis.call('ZREM', expiry, thread)
   unlist(waiting, asking, marked(thread) .. '\0')
-  redis.call('UNLINK', facts, index, heads, values, writes, open)
+  if redis.call('UNLINK', facts, index, heads, values, writes, open) + listed > 0 then
+    tell_others()
+  end
 end
 
 if changes == '' then
@@ -99,4 +101,5 @@ if before ~= place then
   redis.call('HSET', threads, thread, place)
 end
 redis.call('HSET', facts, 'epoch', new_epoch, 'created', created, 'roots', roots)
+tell_others()
 return {tostring(redis.call('HINCRBY', facts, 'changes', 1)), bytes}

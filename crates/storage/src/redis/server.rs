@@ -1,7 +1,8 @@
 //! The connection to the server: its keys, its scripts, and what its errors mean.
 
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
@@ -28,6 +29,7 @@ pub(super) static COMMIT: LazyLock<Script> = LazyLock::new(|| {
     Script::new(concat!(
         include_str!("waiting.lua"),
         include_str!("claims.lua"),
+        include_str!("changes.lua"),
         include_str!("commit.lua")
     ))
 });
@@ -38,14 +40,22 @@ pub(super) static REMOVE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(concat!(
         include_str!("waiting.lua"),
         include_str!("claims.lua"),
+        include_str!("changes.lua"),
         include_str!("remove.lua")
     ))
 });
-pub(super) static COPY: LazyLock<Script> =
-    LazyLock::new(|| Script::new(concat!(include_str!("waiting.lua"), include_str!("copy.lua"))));
+pub(super) static COPY: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(concat!(
+        include_str!("waiting.lua"),
+        include_str!("changes.lua"),
+        include_str!("copy.lua")
+    ))
+});
 pub(super) static FILL: LazyLock<Script> =
     LazyLock::new(|| Script::new(concat!(include_str!("waiting.lua"), include_str!("fill.lua"))));
-pub(super) static STORE: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("store.lua")));
+pub(super) static STORE: LazyLock<Script> =
+    LazyLock::new(|| Script::new(concat!(include_str!("changes.lua"), include_str!("store.lua"))));
+static CHANGES: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("noticed.lua")));
 pub(super) static TOUCH: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("touch.lua")));
 
 /// Names of keys. Everything of a thread is in six keys.
@@ -112,6 +122,24 @@ pub(super) struct Server {
     pub(super) keys: Keys,
     shown: String,
     life: Option<Life>,
+    own: Arc<Own>,
+}
+
+/// A saver and its stores, to which each other's changes are their own.
+#[derive(Debug)]
+pub(super) struct Own {
+    id: uuid::Uuid,
+    /// Something was written.
+    wrote: AtomicBool,
+}
+
+impl Default for Own {
+    fn default() -> Self {
+        Self {
+            id: uuid::Uuid::new_v4(),
+            wrote: AtomicBool::new(false),
+        }
+    }
 }
 
 /// How long threads live.
@@ -136,6 +164,7 @@ impl Server {
         shown: &str,
         prefix: &str,
         life: Option<Life>,
+        own: Arc<Own>,
     ) -> Result<Self, StorageError> {
         let what = format!("connecting to {shown}");
         let config = ConnectionManagerConfig::new()
@@ -166,6 +195,7 @@ impl Server {
             keys: Keys::new(prefix),
             shown: shown.to_owned(),
             life,
+            own,
         };
         server.check().await?;
         Ok(server)
@@ -287,7 +317,7 @@ impl Server {
             let thread = ThreadId::from(text(thread));
             let removed = self.run_if_allowed(
                 &REMOVE,
-                self.keys.thread_and_lists(&thread),
+                self.telling(self.keys.thread_and_lists(&thread)),
                 everything(&thread, "gone", None),
                 WHAT,
             );
@@ -308,7 +338,7 @@ impl Server {
         thread: &ThreadId,
         shown: Option<&ClaimUse>,
     ) -> Result<(), StorageError> {
-        let keys = self.keys.thread_and_lists(thread);
+        let keys = self.telling(self.keys.thread_and_lists(thread));
         let what = format!("deleting thread {thread}");
         let answer = self
             .run(&REMOVE, keys, everything(thread, "", shown), &what)
@@ -316,6 +346,33 @@ impl Server {
         let answer = text(answer);
         let (kind, detail) = answer.split_once(' ').unwrap_or_default();
         refusal(thread, kind, detail).map_or(Ok(()), Err)
+    }
+
+    /// The keys of a script that changes something, with those by which others notice it.
+    pub(super) fn telling(&self, mut keys: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        self.own.wrote.store(true, Ordering::Relaxed);
+        keys.extend(self.change_keys());
+        keys
+    }
+
+    fn change_keys(&self) -> [Vec<u8>; 2] {
+        let own = format!("changes:{}", self.own.id.simple());
+        [self.keys.of_all("changes"), self.keys.of_all(&own)]
+    }
+
+    /// Number of changes that others made. Whoever may not write made none.
+    pub(super) async fn changes(&self) -> Result<u64, StorageError> {
+        const WHAT: &str = "looking for changes";
+        if self.own.wrote.load(Ordering::Relaxed) {
+            let keys = self.change_keys().into();
+            let answer = self.run_if_allowed(&CHANGES, keys, Vec::new(), WHAT).await?;
+            if let Some(answer) = answer {
+                return Ok(number(answer) as u64);
+            }
+        }
+        let mut get = redis::cmd("GET");
+        get.arg(self.keys.of_all("changes"));
+        Ok(number(self.call(get, WHAT).await?) as u64)
     }
 
     /// Sends a command. What is sent may arrive twice when the connection breaks: all that we send may.

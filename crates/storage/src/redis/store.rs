@@ -6,6 +6,7 @@
 mod renew;
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::Value;
@@ -13,8 +14,8 @@ use superstep::store::{Items, Kept, Outdated, Place, Prepared, Read, Renewed};
 use superstep::{StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
 use tokio::sync::oneshot;
 
-use super::server::{STORE, Server, bytes, number, parts, text};
-use super::{Home, read_url};
+use super::server::{Own, STORE, Server, bytes, number, parts, text};
+use super::{Home, RedisOptions, read_url};
 use crate::codec::plain::is_readable;
 use crate::salvage::{ASIDE, aside};
 
@@ -74,7 +75,7 @@ impl Change {
             return Ok(0);
         }
         let answer = server
-            .run(&STORE, self.keys, self.arguments, "storing items")
+            .run(&STORE, server.telling(self.keys), self.arguments, "storing items")
             .await?;
         Ok(number(answer) as u64)
     }
@@ -84,7 +85,8 @@ impl Change {
         if self.keys.len() == 2 {
             return Ok(Some(0));
         }
-        let answer = server.run_if_allowed(&STORE, self.keys, self.arguments, "keeping items");
+        let keys = server.telling(self.keys);
+        let answer = server.run_if_allowed(&STORE, keys, self.arguments, "keeping items");
         Ok(answer.await?.map(|answer| number(answer) as u64))
     }
 }
@@ -107,8 +109,17 @@ impl RedisStore {
     /// to live of their own, by the store's configuration.
     pub async fn open(url: &str, config: StoreConfig) -> Result<Self, StorageError> {
         let (url, options) = read_url(url)?;
+        Self::connect(&url, options, Arc::default(), config).await
+    }
+
+    pub(super) async fn connect(
+        url: &str,
+        options: RedisOptions,
+        own: Arc<Own>,
+        config: StoreConfig,
+    ) -> Result<Self, StorageError> {
         let (open, closed) = oneshot::channel();
-        let home = Home::start(&url, options, move |_| async move {
+        let home = Home::start(url, options, own, move |_| async move {
             // Nothing is ever sent: it ends when the store is dropped.
             let _ = closed.await;
         });

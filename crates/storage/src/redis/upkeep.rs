@@ -154,7 +154,11 @@ impl Writer {
             let mut keys = self.server.keys.thread(from);
             keys.extend(self.server.keys.thread_and_lists(to));
             let what = format!("copying thread {from} to {to}");
-            match number(self.server.run(&COPY, keys, arguments, &what).await?) {
+            match number(
+                self.server
+                    .run(&COPY, self.server.telling(keys), arguments, &what)
+                    .await?,
+            ) {
                 1 => return Ok(Removal::default()),
                 0 if self.copy_into(from, to).await? => return Ok(Removal::default()),
                 _ => {}

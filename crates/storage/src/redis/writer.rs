@@ -160,7 +160,7 @@ impl Writer {
                     let answer = match prepared.calls {
                         0 => Ok(redis::Value::Nil),
                         _ => {
-                            let keys = server.keys.thread_and_lists(&batch.thread);
+                            let keys = server.telling(server.keys.thread_and_lists(&batch.thread));
                             let what = format!("storing a checkpoint of thread {}", batch.thread);
                             server.run(&COMMIT, keys, prepared.arguments, &what).await
                         }

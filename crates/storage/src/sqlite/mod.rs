@@ -201,6 +201,15 @@ impl Coordination for SqliteSaver {
         let shown = Some(by.change());
         self.submit(Job::Delete(thread.clone(), shown)).await.map(drop)
     }
+
+    async fn changes(&self) -> Result<Option<u64>, StorageError> {
+        let Connections { queue, path, .. } = &*self.connections;
+        let Some(queue) = queue else { return Ok(None) };
+        // Only the connection that writes here is not told of what is written here.
+        queue
+            .changes()
+            .map_err(|error| Fault::from(error).worded("looking for changes", path))
+    }
 }
 
 #[async_trait]
@@ -308,15 +317,6 @@ impl Checkpointer for SqliteSaver {
             view.writes(&thread, &ns, &id)
         })
         .await
-    }
-
-    async fn changes(&self) -> Result<Option<u64>, StorageError> {
-        let Connections { queue, path, .. } = &*self.connections;
-        let Some(queue) = queue else { return Ok(None) };
-        // Only the connection that writes here is not told of what is written here.
-        queue
-            .changes()
-            .map_err(|error| Fault::from(error).worded("looking for changes", path))
     }
 
     async fn usage(&self) -> Result<Usage, StorageError> {

@@ -224,7 +224,7 @@ impl Server {
         arguments.extend(round.rows.iter().map(|row| words(&row.to_string())));
         arguments.push(words(&round.rewritten.len().to_string()));
         arguments.extend(round.rewritten.into_iter().flat_map(|(key, text)| [key, text]));
-        let keys = self.keys.thread_and_lists(thread);
+        let keys = self.telling(self.keys.thread_and_lists(thread));
         let what = format!("pruning thread {thread}");
         let mut answer = parts(self.run(&REMOVE, keys, arguments, &what).await?).into_iter();
         let (Some(changes), Some(bytes)) = (answer.next(), answer.next()) else {
