@@ -132,9 +132,8 @@ fn problem(problem: &Problem) -> Response {
         "unauthorized" => StatusCode::UNAUTHORIZED,
         "forbidden" => StatusCode::FORBIDDEN,
         "not-found" => StatusCode::NOT_FOUND,
-        "conflict" | "busy" | "thread-busy" | "superseded" | "changed-on-disk" | "file-exists" | "file-open" | "already-answered" => {
-            StatusCode::CONFLICT
-        }
+        "conflict" | "busy" | "thread-busy" | "superseded" | "changed-on-disk" | "file-exists"
+        | "file-open" | "already-answered" => StatusCode::CONFLICT,
         "internal" => StatusCode::INTERNAL_SERVER_ERROR,
         "disk-full" | "storage" => StatusCode::INSUFFICIENT_STORAGE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,

@@ -81,7 +81,13 @@ async fn a_thread_of_another_program_is_busy_until_it_is_taken_over() {
     let dir = tempfile::tempdir().unwrap();
     let mut app = App::open(dir.path()).await;
     let saver = elsewhere(dir.path()).await;
-    for command in ["run.start", "run.stop", "thread.update", "question.withdraw", "thread.delete"] {
+    for command in [
+        "run.start",
+        "run.stop",
+        "thread.update",
+        "question.withdraw",
+        "thread.delete",
+    ] {
         let (thread, question) = asking(&mut app).await;
         let held = hold(&*saver, &thread, &other()).await;
         let request = match command {

@@ -4,7 +4,15 @@ import type { AccessWhat } from "../../ipc/bindings/AccessWhat";
 import type { Want } from "../../ipc/bindings/Want";
 
 /** What can do the most comes first. */
-export const WHATS: readonly AccessWhat[] = ["program", "mcp", "folder", "host", "connection", "key", "variable"];
+export const WHATS: readonly AccessWhat[] = [
+  "program",
+  "mcp",
+  "folder",
+  "host",
+  "connection",
+  "key",
+  "variable",
+];
 
 export const keyOf = (access: AccessView): string => `${access.what}:${access.name}`;
 

@@ -16,7 +16,8 @@ export const safety = {
   "trust.what.folder": "Folders outside of the project",
   "trust.what.folder.help": "Their files can be read.",
   "trust.what.program": "Programs",
-  "trust.what.program.help": "They can do everything that you can do on this machine, and so can what their files hold later.",
+  "trust.what.program.help":
+    "They can do everything that you can do on this machine, and so can what their files hold later.",
   "trust.what.mcp": "MCP servers",
   "trust.what.mcp.help": "They are started or reached as the project’s configuration says.",
   "trust.what.connection": "Model connections",
@@ -24,7 +25,8 @@ export const safety = {
   "trust.what.variable": "Environment variables",
   "trust.what.variable.help": "Their values are given to programs.",
   "trust.what.key": "Keys",
-  "trust.what.key.help": "The values of these environment variables are sent to the servers beside them, and to no others.",
+  "trust.what.key.help":
+    "The values of these environment variables are sent to the servers beside them, and to no others.",
   "trust.keyTo": "{key} to {server}",
   "trust.any": "any public server",
   "trust.inside": "inside your network",
