@@ -113,9 +113,8 @@ async fn race(programs: [Arc<dyn Checkpointer>; 2], rounds: u64) {
         assert!(integrity.is_sound(), "{integrity:?}");
     }
     // One removes while the other asks.
-    for n in 0..threads.len() {
+    for (n, thread) in threads.iter().cloned().enumerate() {
         let (one, other) = (programs[0].clone(), programs[1].clone());
-        let thread = threads[n].clone();
         let root = superstep::ThreadId::from(thread.as_str());
         let cp = id(1000 - n as u64);
         let asks = async {
