@@ -23,7 +23,7 @@ import { cardRows, LABEL_HEIGHT, portOf, type Rect } from "./geometry";
 import { cardsOf, knownKinds, useKind } from "./kinds";
 import { shapeOf } from "./line-path";
 import { moveNodes } from "../document/edits";
-import { Counts, StateMark, stateText } from "./NodeCard";
+import { CardRows, Counts, StateMark, stateText } from "./NodeCard";
 import { fitView, MAX_ZOOM, MIN_ZOOM, Scene, shownLabel, type Line } from "./window";
 import "./canvas.css";
 import "./nested.css";
@@ -226,16 +226,7 @@ const NestedNode = memo(function NestedNode({ name, rect, record, overlay }: Nes
           </div>
           <StateMark overlay={overlay} />
         </div>
-        {rows.length > 0 && (
-          <div className="card-rows">
-            {rows.map((row, index) => (
-              <div key={index} className="card-row" data-role={row.role}>
-                {row.role === "into" && <span className="card-into">→</span>}
-                {row.text}
-              </div>
-            ))}
-          </div>
-        )}
+        <CardRows rows={rows} />
       </div>
     </div>
   );

@@ -84,16 +84,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
         </div>
         <StateMark overlay={overlay} />
       </div>
-      {rows.length > 0 && (
-        <div className="card-rows">
-          {rows.map((row, index) => (
-            <div key={index} className="card-row" data-role={row.role}>
-              {row.role === "into" && <span className="card-into">→</span>}
-              {row.text}
-            </div>
-          ))}
-        </div>
-      )}
+      <CardRows rows={rows} />
       <ProblemBadge name={id} />
       {overlay.breakBefore && (
         <span className="card-break card-break-before" title={t("canvas.break.before")} />
@@ -122,6 +113,21 @@ const MARKS = {
   failed: X,
   asking: CircleHelp,
 } as const;
+
+/** What the node does, in up to three rows. */
+export function CardRows({ rows }: { rows: ReturnType<typeof cardRows> }) {
+  if (rows.length === 0) return null;
+  return (
+    <div className="card-rows">
+      {rows.map((row, index) => (
+        <div key={index} className="card-row" data-role={row.role}>
+          {row.role === "into" && <span className="card-into">→</span>}
+          {row.text}
+        </div>
+      ))}
+    </div>
+  );
+}
 
 export function StateMark({ overlay }: { overlay: NodeOverlay }) {
   if (overlay.state === "idle") return null;
