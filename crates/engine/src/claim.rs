@@ -1,9 +1,9 @@
 //! Claims: one thread has one runner.
 //!
 //! A run that asks for a claim takes it with its first commit and shows it with every later one. The backend compares in
-//! the same transaction, by its own clock: whoever shows a claim that is not the thread's is refused, so that a program
+//! the same transaction, by its own clock: a commit with a claim that is not the thread's is refused, so that a program
 //! that was frozen and comes back stores nothing beside the run that took its place. A claim ends when its run ends, or
-//! after its length when nothing was heard of it. Commits without a claim are not compared.
+//! after its length when the run has not renewed it. Commits without a claim are not compared.
 //!
 //! ```
 //! # use superstep::{Graph, Input, RunConfig, RunError, StorageError, TakeOver, ClaimRequest, Holder};
@@ -35,7 +35,7 @@ use async_trait::async_trait;
 use crate::checkpoint::{Checkpointer, StorageError};
 use crate::ids::{CheckpointId, ClaimId, Name, ThreadId};
 
-/// How long a claim lasts when nothing is heard of its run.
+/// Length of a claim that its run does not renew.
 pub const CLAIM_LENGTH: Duration = Duration::from_secs(15);
 
 /// The program that runs a thread.
@@ -60,10 +60,10 @@ impl Holder {
 /// Whether a claim that another run holds is taken over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TakeOver {
-    /// No: the newcomer is told that the thread is busy.
+    /// No: the newcomer is refused with [`StorageError::Busy`].
     #[default]
     Never,
-    /// This claim alone. Of two programs that take it over at the same time, one is told that the thread is busy.
+    /// This claim alone. Of two programs that take it over at the same time, one is refused.
     Only(ClaimId),
     /// Any claim.
     Always,
@@ -76,7 +76,7 @@ pub struct ClaimRequest {
     pub holder: Holder,
     /// Whether another run's claim is taken over.
     pub take_over: TakeOver,
-    /// How long the claim lasts when nothing is heard of the run.
+    /// Length of the claim when the run does not renew it.
     pub length: Duration,
 }
 
@@ -113,7 +113,7 @@ impl ClaimRequest {
 pub struct ClaimUse {
     /// The run's claim; each run makes one up.
     pub claim: ClaimId,
-    /// The claim lasts so long from now. A backend may leave a claim as it is while two thirds of that are left.
+    /// Length of the claim from now on. A backend may leave a claim as it is while two thirds of that are left.
     pub length: Duration,
     /// The claim ends with this commit.
     pub ends: bool,

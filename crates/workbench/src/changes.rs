@@ -1,5 +1,5 @@
 //! What other programs change in the data folder and in the database of threads: looked for several times a second while
-//! somebody listens, and told as one event, upon which interfaces load again what they show.
+//! somebody listens, and published as one event, upon which interfaces load again what they show.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::{Trust, Workbench};
 /// How often is looked.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The least time between two events.
-const TELL_EVERY: Duration = Duration::from_millis(500);
+const PUBLISH_EVERY: Duration = Duration::from_millis(500);
 /// Files of the data folder that others may write.
 const FILES: [&str; 3] = ["settings.json", Trust::FILE, ModelSettings::FILE];
 
@@ -60,8 +60,8 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
             if let Some(seen) = &seen
                 && *seen != look
             {
-                workbench.tell_changes(seen, &look).await;
-                wait = TELL_EVERY;
+                workbench.publish_changes(seen, &look).await;
+                wait = PUBLISH_EVERY;
             }
             seen = Some(look);
         }
@@ -102,9 +102,9 @@ impl Workbench {
         }
     }
 
-    async fn tell_changes(self: &Arc<Self>, before: &Look, now: &Look) {
+    async fn publish_changes(self: &Arc<Self>, before: &Look, now: &Look) {
         let settings = before.files != now.files;
-        // Whoever chose another database has told of it.
+        // Choosing another database publishes its own event.
         let other = before.place == now.place && before.threads != now.threads;
         let threads = other || before.ledger != now.ledger;
         if settings {

@@ -1,4 +1,4 @@
-//! How programs notice each other's changes: whoever changed something raises a number by a statement of its own, at most
+//! How programs notice each other's changes: a saver that changed something raises a number by a statement of its own, at most
 //! every 200 ms, and others look at it. No commit waits for that.
 
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use super::server::Server;
 
 /// The least time between two raises.
 const EVERY: Duration = Duration::from_millis(200);
-/// How long a saver that is dropped waits until its last change is told.
+/// How long a saver that is dropped waits until its last change is announced.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// A power cut may take back the number, which is then another one, too.
 const RAISE: &str = "SET LOCAL synchronous_commit = off; UPDATE changes SET n = n + 1";
 
-/// What is to be told of the changes of this saver and of its stores.
+/// What is to be announced of the changes of this saver and of its stores.
 #[derive(Debug, Default)]
 pub(super) struct Notice {
     changed: Notify,
-    /// Something changed that was not told yet.
+    /// Something changed that is not announced yet.
     is_behind: AtomicBool,
-    /// The log says that changes are not told.
+    /// The log says that changes are not announced.
     is_logged: AtomicBool,
     /// How often the number was raised here. Held while it is raised or read, so that the two fit.
     own: Mutex<u64>,
@@ -45,7 +45,7 @@ impl Server {
         }
     }
 
-    /// Tells of what is not told yet; afterwards it is told, unless that failed.
+    /// Announces what is not announced yet.
     pub(super) async fn tell(self: &Arc<Self>) {
         let mut own = self.notice.own.lock().await;
         if !self.notice.is_behind.swap(false, Ordering::AcqRel) {

@@ -1,4 +1,4 @@
-//! What one run does, from the engine's events: what interfaces are told of it, and what is kept.
+//! What one run does, from the engine's events: what interfaces receive of it, and what is kept.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::snapshot::not_retried;
 use crate::tokens;
 use crate::wire::{AppEvent, AttemptView, Problem, TaskStatus};
 
-/// Ended tasks are handed in when so many wait, at a checkpoint, or when the run is quiet.
+/// Ended tasks are handed in when this number waits, at a checkpoint, or when the run is quiet.
 const TASKS_AT_ONCE: usize = 256;
 
 /// Follows one run.
@@ -47,7 +47,7 @@ impl Recorder {
         }
     }
 
-    /// Notes an event; what interfaces are told of it. Checkpoints are noted with [`Recorder::checkpoint`].
+    /// Notes an event; gives what interfaces receive of it. Checkpoints are noted with [`Recorder::checkpoint`].
     pub(crate) fn note(&mut self, event: StreamEvent, known: Option<&Ledger>) -> Vec<AppEvent> {
         let root = event.ns.is_empty();
         match event.payload {

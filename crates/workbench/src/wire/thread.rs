@@ -69,7 +69,7 @@ pub struct ListThreads {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub after: Option<String>,
-    /// At most so many, and 5,000; 0 means 200.
+    /// Largest number of entries, at most 5,000; 0 means 200.
     #[serde(default)]
     pub limit: u32,
 }
@@ -119,7 +119,7 @@ pub struct RenameThread {
     pub title: String,
 }
 
-/// `thread.events`: what the runs of a thread did, as it was told while they ran.
+/// `thread.events`: what the runs of a thread did, as it was published while they ran.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadEvents {
@@ -169,7 +169,7 @@ pub struct ListCheckpoints {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub before: Option<String>,
-    /// At most so many, and 5,000; 0 means 500.
+    /// Largest number of entries, at most 5,000; 0 means 500.
     #[serde(default)]
     pub limit: u32,
 }

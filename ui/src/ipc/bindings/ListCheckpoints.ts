@@ -13,6 +13,6 @@ threadId: string,
  */
 before?: string, 
 /**
- * At most so many, and 5,000; 0 means 500.
+ * Largest number of entries, at most 5,000; 0 means 500.
  */
 limit: number, };

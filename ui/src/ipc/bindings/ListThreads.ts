@@ -22,6 +22,6 @@ search?: string,
  */
 after?: string, 
 /**
- * At most so many, and 5,000; 0 means 200.
+ * Largest number of entries, at most 5,000; 0 means 200.
  */
 limit: number, };
