@@ -9,12 +9,14 @@ use superstep_storage_tests::probe::{read, store};
 use superstep_storage_tests::{Backend, open};
 
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::sleep;
+use tokio_postgres::{Client, NoTls};
 
 use super::network::host_of;
 use super::trips::{Seen, wire};
 
-const PATIENCE: Duration = Duration::from_millis(60);
+/// Time between two looks at the locks of the server.
+const LOOK: Duration = Duration::from_millis(10);
 /// Lengths of the texts in the thread, in one that is made anew, and where the copy goes to.
 const OLD: usize = 3000;
 const NEW: usize = 2000;
@@ -83,6 +85,27 @@ impl Other {
     }
 }
 
+/// A connection to the database that sees who waits for a lock in it.
+async fn locks(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .expect("the server is there");
+    tokio::spawn(connection);
+    client
+}
+
+/// Returns once somebody has waited for a lock at three looks in a row.
+async fn is_blocked(locks: &Client) {
+    const WAITING: &str = "SELECT EXISTS (SELECT FROM pg_stat_activity \
+        WHERE datname = current_database() AND wait_event_type = 'Lock')";
+    let mut in_a_row = 0;
+    while in_a_row < 3 {
+        sleep(LOOK).await;
+        let row = locks.query_one(WAITING, &[]).await.expect("the server answers");
+        in_a_row = if row.get(0) { in_a_row + 1 } else { 0 };
+    }
+}
+
 async fn between(backend: Backend) {
     let Some(place) = backend.place() else { return };
     let host = host_of(&place.url).to_owned();
@@ -90,6 +113,10 @@ async fn between(backend: Backend) {
     let near = wire(host.clone(), seen.clone()).await;
     let saver = open(&place.url.replace(&host, &near)).await.expect("opens");
     let beside = place.open().await.expect("opens");
+    let locks = match backend {
+        Backend::Postgres => Some(Arc::new(locks(&place.url).await)),
+        _ => None,
+    };
     let each = [Work::Copy, Work::CopyOnto, Work::Prune, Work::Commit]
         .map(|work| [(work, Other::Adds), (work, Other::MakesAnew)]);
     // PostgreSQL has three times as many, and locks that are waited for.
@@ -107,15 +134,22 @@ async fn between(backend: Backend) {
             }
             // Whoever works knows the threads.
             read(&*saver, &from).await.expect("reads");
-            let (worker, thread) = (beside.clone(), from.clone());
+            let (worker, thread, locks) = (beside.clone(), from.clone(), locks.clone());
             let (ended, end) = oneshot::channel();
             let more = async move {
                 let more = tokio::spawn(async move {
                     other.works(&*worker, &thread).await;
                     ended.send(())
                 });
-                // Where the one who works holds a lock, it has to go on first.
-                let _ = timeout(PATIENCE, more).await;
+                // Where the operation in whose middle this is holds a lock that is needed here, it has to go on first.
+                // However slow the machine is, nothing else lets it go on: the two would mix in ways not meant here.
+                match locks {
+                    None => more.await.expect("it works").expect("its end is awaited"),
+                    Some(locks) => tokio::select! {
+                        ended = more => ended.expect("it works").expect("its end is awaited"),
+                        () = is_blocked(&locks) => {}
+                    },
+                }
             };
             seen.before(trips, Box::pin(more));
             let worked = match work {
