@@ -141,6 +141,9 @@ pub fn coerce(value: &Value) -> Result<Value, String> {
             _ => Err(format!("Unsupported message type: {value}")),
         },
         Value::Object(fields) => {
+            if let Some(fields) = unwrapped(fields) {
+                return coerce(&fields.into());
+            }
             let Some(role) = fields
                 .get("role")
                 .or_else(|| fields.get("type"))
@@ -158,6 +161,32 @@ pub fn coerce(value: &Value) -> Result<Value, String> {
         }
         other => Err(format!("Unsupported message type: {}", other.type_name())),
     }
+}
+
+/// The fields of a message in the form that LangChain serializes objects to: `{lc: 1, type: "constructor", id: [..., class],
+/// kwargs}`.
+fn unwrapped(envelope: &Object) -> Option<Object> {
+    let is_envelope = envelope.get("lc") == Some(&1.into())
+        && envelope.get("type").and_then(Value::as_str) == Some("constructor");
+    if !is_envelope {
+        return None;
+    }
+    let class = envelope.get("id")?.as_array()?.iter().last()?.as_str()?;
+    let kind = match class {
+        "HumanMessage" | "HumanMessageChunk" => "human",
+        "AIMessage" | "AIMessageChunk" => "ai",
+        "SystemMessage" | "SystemMessageChunk" => "system",
+        "ToolMessage" | "ToolMessageChunk" => "tool",
+        "FunctionMessage" | "FunctionMessageChunk" => "function",
+        "RemoveMessage" => "remove",
+        _ => return None,
+    };
+    let mut fields = Object::new();
+    fields.insert("type", kind);
+    for (key, value) in envelope.get("kwargs")?.as_object()?.iter() {
+        fields.insert(key.clone(), value.clone());
+    }
+    Some(fields)
 }
 
 fn missing(value: &Value) -> String {
@@ -248,16 +277,10 @@ fn message(kind: &'static str, content: Value, given: &Object) -> Result<Value, 
         }
     };
     fill("content", Some(&content));
-    for key in ["additional_kwargs", "response_metadata", "name"] {
-        fill(key, given.get(key));
+    for key in ["response_metadata", "name"] {
+        fill(key, given.get(key).filter(|value| !value.is_null()));
     }
-    if given.get("role").and_then(Value::as_str) == Some("developer") {
-        // It is a system message to everybody but the provider, who has a role of this name.
-        let kept = given.get("additional_kwargs").and_then(Value::as_object);
-        let mut kept = kept.cloned().unwrap_or_default();
-        kept.insert("__openai_role__", "developer");
-        fill("additional_kwargs", Some(&kept.into()));
-    }
+    fill("additional_kwargs", Some(&further(form, given).into()));
     let id = match given.get("id") {
         Some(Value::String(id)) => Value::String(id.clone()),
         Some(Value::Number(n)) => n.to_string().into(),
@@ -280,11 +303,58 @@ fn message(kind: &'static str, content: Value, given: &Object) -> Result<Value, 
             };
             fill("tool_call_id", Some(id));
             fill("artifact", given.get("artifact"));
-            fill("status", given.get("status"));
+            fill("status", given.get("status").filter(|status| !status.is_null()));
         }
         _ => {}
     }
+    // These stay fields of their own, also of types that do not have them.
+    if matches!(kind, "human" | "ai") {
+        let example = given.get("example");
+        if let Some(example) = example.filter(|value| !matches!(value, Value::Null | Value::Bool(false))) {
+            whole.insert("example", example.clone());
+        }
+    }
+    for key in ["tool_call_id", "tool_calls"] {
+        let value = given.get(key).filter(|value| !value.is_null());
+        if let (Some(value), None) = (value, form.get(key)) {
+            whole.insert(key, value.clone());
+        }
+    }
     Ok(Value::Object(whole))
+}
+
+/// The additional fields of a message: those that no message has, such as a provider's `refusal` or `audio`, and those
+/// that are given as additional.
+fn further(form: &Object, given: &Object) -> Object {
+    const OWN: [&str; 7] = [
+        "role",
+        "content",
+        "id",
+        "example",
+        "tool_call_id",
+        "tool_calls",
+        "additional_kwargs",
+    ];
+    let by_role = given.get("role").is_some();
+    let is_known = |key: &str| match key {
+        "type" => !by_role,
+        key => OWN.contains(&key) || form.get(key).is_some(),
+    };
+    let mut further: Object = given
+        .iter()
+        .filter(|(key, _)| !is_known(key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if let Some(kept) = given.get("additional_kwargs").and_then(Value::as_object) {
+        for (key, value) in kept.iter() {
+            further.insert(key.clone(), value.clone());
+        }
+    }
+    if given.get("role").and_then(Value::as_str) == Some("developer") {
+        // It is a system message to everybody but the provider, who has a role of this name.
+        further.insert("__openai_role__", "developer");
+    }
+    further
 }
 
 /// Has it exactly the fields of its type, in their order, and those that are made over as they would be made?
