@@ -35,6 +35,9 @@ pub struct StateUpdate {
     pub values: Value,
     /// Targets in addition to the node's edges.
     pub goto: Vec<Target>,
+    /// Whether the node "returned" a [`Command`], as with any `goto`. A router of the node then sees the state only;
+    /// of plain values it also sees those that no key of the state takes.
+    pub is_command: bool,
     /// The node; None means the one that ran last. Four names mean something else: `__start__` re-arms the entry
     /// edges, `__input__` gives the thread a new input, `__end__` with null values closes the open step, and
     /// `__copy__` clones the checkpoint. The values of a copy may be a list of `[update, node]` to be made on it.
@@ -44,6 +47,18 @@ pub struct StateUpdate {
     pub task_id: Option<TaskId>,
     /// Stored with the new checkpoint.
     pub metadata: Object,
+}
+
+/// The edit in which a node returns the command: its update and its targets.
+impl From<Command> for StateUpdate {
+    fn from(command: Command) -> Self {
+        Self {
+            values: command.update.unwrap_or_default(),
+            goto: command.goto,
+            is_command: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// What an edit did.
@@ -370,9 +385,9 @@ impl<'a> Edit<'a> {
                 Emitter::none(),
             );
             // Routers see what a node returned; of a command they see what it did.
-            let output = match update.goto.is_empty() {
-                true => NodeOutput::Update(update.values),
-                false => NodeOutput::Command(Command {
+            let output = match update.is_command || !update.goto.is_empty() {
+                false => NodeOutput::Update(update.values),
+                true => NodeOutput::Command(Command {
                     update: Some(update.values).filter(|values| !values.is_null()),
                     goto: update.goto,
                     ..Command::default()

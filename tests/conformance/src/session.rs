@@ -632,15 +632,10 @@ fn as_command(spec: &Value) -> Result<Command, Refusal> {
 fn as_update(op: &Value) -> Result<StateUpdate, Refusal> {
     let as_node = text(op, "as_node").map(Into::into);
     Ok(match op.get("command") {
-        Some(spec) => {
-            let Command { update, goto, .. } = as_command(spec)?;
-            StateUpdate {
-                values: update.unwrap_or_default(),
-                goto,
-                as_node,
-                ..StateUpdate::default()
-            }
-        }
+        Some(spec) => StateUpdate {
+            as_node,
+            ..as_command(spec)?.into()
+        },
         None => StateUpdate {
             values: thaw(compute(&op["values"], &Scope::new())).into(),
             as_node,
