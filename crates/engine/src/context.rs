@@ -311,7 +311,12 @@ impl NodeContext {
                 // What was called before is told before.
                 tokio::task::yield_now().await;
             }
-            self.0.shared.emitter.send(Payload::Custom(value.into())).await;
+            let (emitter, payload) = (&self.0.shared.emitter, Payload::Custom(value.into()));
+            // What a called task emits comes in the namespace of its caller.
+            match self.0.head.caller_segments(&emitter.ns()) {
+                Some(ns) => emitter.nested(ns, true).send(payload).await,
+                None => emitter.send(payload).await,
+            }
         }
     }
 

@@ -223,7 +223,8 @@ pub(crate) fn segments(ns: &[String]) -> Value {
 pub struct StreamEvent {
     /// Counts up by one over the run.
     pub seq: u64,
-    /// `node:task` segments of the nested graph it comes from; empty at the root.
+    /// `node:task` segments of the nested graph it comes from, or, of what a called task emits, of its caller; empty at
+    /// the root.
     pub ns: Arc<[String]>,
     /// What happened.
     pub payload: Payload,

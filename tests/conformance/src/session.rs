@@ -306,14 +306,13 @@ impl Session {
             "stream" => {
                 let config = self.config(op).await?;
                 let input = self.input(op).await?;
+                let nested = config.subgraphs;
                 let mut run = self.graph.stream(input, config);
                 let mut events = Vec::new();
                 while let Some(event) = run.next().await {
-                    events.push(json!([
-                        event.ns.to_vec(),
-                        event.mode().as_str(),
-                        Value::from(event.data())
-                    ]));
+                    // LangGraph shows no namespaces unless nested graphs are asked for.
+                    let ns: &[String] = if nested { &event.ns } else { &[] };
+                    events.push(json!([ns, event.mode().as_str(), Value::from(event.data())]));
                 }
                 record.insert("events".into(), events.into());
                 run.finish().await?;

@@ -223,6 +223,16 @@ impl Head {
     pub(crate) fn callers(&self) -> impl Iterator<Item = &Head> {
         std::iter::successors(self.caller(), |head| head.caller())
     }
+    /// The namespace of the task that called it, below that of the graph; none when it was not called.
+    pub(crate) fn caller_segments(&self, graph: &[String]) -> Option<Arc<[String]>> {
+        self.caller()?;
+        let called: Vec<&Head> = self.callers().collect();
+        let callers = called
+            .iter()
+            .rev()
+            .map(|head| format!("{}:{}", head.name, head.id()));
+        Some(graph.iter().cloned().chain(callers).collect())
+    }
     fn caller(&self) -> Option<&Head> {
         match &self.origin {
             Origin::Call(caller, _) => Some(caller),
