@@ -23,6 +23,8 @@ const POINT_ELSEWHERE: &str = "Add the node, or point the edge to one that exist
 struct Compiler {
     plan: Plan,
     problems: Vec<GraphProblem>,
+    /// Names of nodes that were refused: what leads to or from them is no further problem.
+    refused: HashSet<Name>,
     default_retry: Arc<[RetryPolicy]>,
     default_timeout: Option<Timeout>,
     default_cache: Option<CachePolicy>,
@@ -33,6 +35,7 @@ pub(crate) fn compile(graph: StateGraph) -> Result<Plan, CompileError> {
     let mut compiler = Compiler {
         plan: Plan::default(),
         problems: Vec::new(),
+        refused: HashSet::new(),
         default_retry: graph.default_retry.into(),
         default_timeout: graph.default_timeout,
         default_cache: graph.default_cache,
@@ -92,14 +95,17 @@ impl Compiler {
         let place = GraphPlace::Node(name.clone());
         if &*name == START || &*name == END {
             let message = format!("Node `{name}` is reserved.");
+            self.refused.insert(name);
             return self.problem("reserved-name", place, message, "Choose another name.");
         }
         if is_reserved(&name) {
             let message = format!("Node name '{name}' is reserved");
+            self.refused.insert(name);
             return self.problem("reserved-name", place, message, "Choose another name.");
         }
         if let Some(bad) = name.chars().find(|c| matches!(c, ':' | '|')) {
             let message = format!("'{bad}' is a reserved character and is not allowed in the node names.");
+            self.refused.insert(name);
             return self.problem("reserved-character", place, message, "Rename the node.");
         }
         if self.plan.node_index.contains_key(&name) {
@@ -238,7 +244,7 @@ impl Compiler {
     }
 
     fn is_target(&self, target: &Name) -> bool {
-        &**target == END || self.plan.node_index.contains_key(target)
+        &**target == END || self.plan.node_index.contains_key(target) || self.refused.contains(target)
     }
 
     fn destinations(&mut self) {
@@ -279,11 +285,11 @@ impl Compiler {
             }
             let source = self.plan.node_index.get(&from).copied();
             let target = self.plan.node_index.get(&to).copied();
-            if source.is_none() {
+            if source.is_none() && !self.refused.contains(&from) {
                 let message = format!("Found edge starting at unknown node '{from}'");
                 self.problem("unknown-source", place(), message, POINT_ELSEWHERE);
             }
-            if target.is_none() && &*to != END {
+            if target.is_none() && !self.is_target(&to) {
                 let message = format!("Found edge ending at unknown node `{to}`");
                 self.problem("unknown-target", place(), message, POINT_ELSEWHERE);
             }
@@ -305,8 +311,13 @@ impl Compiler {
         let place = GraphPlace::Edge(label.clone(), to.clone());
         let mut complete = !from.is_empty();
         for name in from.iter().chain((&*to != END).then_some(&to)) {
-            if !self.plan.node_index.contains_key(name) || &**name == START {
-                let message = format!("Need to add_node `{name}` first");
+            if self.refused.contains(name) {
+                complete = false;
+            } else if !self.plan.node_index.contains_key(name) || &**name == START {
+                let message = match &**name {
+                    END => "END cannot be a start node".to_owned(),
+                    _ => format!("Need to add_node `{name}` first"),
+                };
                 self.problem("unknown-join", place.clone(), message, POINT_ELSEWHERE);
                 complete = false;
             }
@@ -341,6 +352,9 @@ impl Compiler {
             let name = branch.name.unwrap_or_else(|| "condition".into());
             let place = GraphPlace::Branch(from.clone(), name.clone());
             let Some(source) = self.plan.node_index.get(&from).copied() else {
+                if self.refused.contains(&from) {
+                    continue;
+                }
                 let message = format!("Found edge starting at unknown node '{from}'");
                 self.problem("unknown-source", place, message, POINT_ELSEWHERE);
                 continue;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::checkpoint::{Checkpoint, Checkpointer, Commit, Put, StorageError, TaskWrites};
+use crate::checkpoint::{Checkpoint, Checkpointer, Commit, Put, StorageError, TaskWrites, reserved};
 use crate::claimed::{Renewal, RunClaim};
 use crate::error::RunError;
 use crate::ids::{Name, ThreadId};
@@ -234,6 +234,16 @@ impl Persister {
                 let _waits = self.waits();
                 self.store_here(vec![before]).await
             }
+        }
+    }
+
+    /// With `Exit`: the answer that the run was given was used, so it is not stored for a later question.
+    pub(crate) fn forget_answer(&mut self) {
+        if self.durability == Durability::Exit {
+            for record in self.held.iter_mut().filter(|record| record.task_id.is_null()) {
+                record.writes.retain(|write| &*write.channel != reserved::RESUME);
+            }
+            self.held.retain(|record| !record.writes.is_empty());
         }
     }
 

@@ -289,6 +289,11 @@ impl Loop {
             let over = matches!(stopped, Ok(Stop::Done) | Err(RunError::Recursion { .. }));
             let worth_storing = !self.shared.is_nested() || !over || !self.shared.ns.contains(':');
             self.make_last();
+            if lock(&self.shared.answers.scalar).is_none()
+                && let Some(persister) = &mut self.persister
+            {
+                persister.forget_answer();
+            }
             // What lost its thread stores nothing more.
             let is_lost = self
                 .shared

@@ -54,6 +54,30 @@ fn every_problem_is_reported_with_its_place_and_remedy() {
     assert_eq!(problems[6].place, GraphPlace::Edge("a".into(), "zz".into()));
 }
 
+/// Who corrects the name of a node also corrects what leads to it.
+#[test]
+fn a_refused_name_is_one_problem() {
+    let graph = base()
+        .node("a", logs("a"))
+        .node("b|c", logs("b"))
+        .edge(START, "a")
+        .edge("a", "b|c")
+        .edge("b|c", "a")
+        .join(["a", "b|c"], "a")
+        .branch("a", Branch::new(routes(|_| vec![])).path("l", "b|c"))
+        .branch("b|c", Branch::new(routes(|_| vec![])));
+    let problems = graph.compile().unwrap_err().problems;
+    let codes: Vec<&str> = problems.iter().map(|p| p.code).collect();
+    assert_eq!(codes, ["reserved-character"]);
+}
+
+#[test]
+fn a_join_does_not_begin_at_the_end() {
+    let graph = base().node("a", logs("a")).edge(START, "a").join(["a", END], "a");
+    let problems = graph.compile().unwrap_err().problems;
+    assert_eq!(problems[0].message, "END cannot be a start node");
+}
+
 #[test]
 fn a_plan_can_be_printed_and_drawn() {
     let graph = base()
