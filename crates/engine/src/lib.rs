@@ -64,6 +64,8 @@ pub mod protocol;
 pub mod store;
 
 pub use analysis::{Analysis, GraphLoop, ParallelWriters};
+/// The attribute with which traits of this crate that have async methods are implemented.
+pub use async_trait::async_trait;
 pub use blocking::blocking;
 pub use cache::{CacheKey, CachePolicy, CachedWrites, MemoryCache, NodeCache};
 pub use call::{TaskFn, TaskHandle};
@@ -115,7 +117,7 @@ pub use stream::{
     AttemptFailed, CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update,
 };
 pub use timeout::{RefreshOn, Timeout};
-pub use typed::{IntoOutput, IntoTargets, Outcome, State, TypedGraph, choose, typed};
+pub use typed::{IntoOutput, IntoTargets, Outcome, State, TypedGraph, choose, typed, typed_with};
 pub use update::{StateUpdate, Updated};
 pub use upkeep::{
     CheckpointUsage, Damage, Integrity, Keep, KeyUsage, Link, Pruning, Removal, Scope, ThreadLens,

@@ -1,14 +1,20 @@
 //! What a node is, what it is given and what it may return.
 
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::context::NodeContext;
+use crate::decode::DecodeError;
 use crate::ids::Name;
+use crate::store::StoreError;
 use crate::stream::Interrupt;
 use crate::timeout::Timeout;
+use crate::typed::IntoTargets;
 use crate::value::{Object, Value};
 
 /// A boxed future, as async trait methods return it.
@@ -50,6 +56,18 @@ pub enum Target {
     Send(Packet),
 }
 
+impl<T: Into<Name>> From<T> for Target {
+    fn from(name: T) -> Self {
+        Target::Node(name.into())
+    }
+}
+
+impl From<Packet> for Target {
+    fn from(packet: Packet) -> Self {
+        Target::Send(packet)
+    }
+}
+
 impl Target {
     /// A node by name.
     pub fn node(name: impl Into<Name>) -> Self {
@@ -74,6 +92,15 @@ impl Target {
 }
 
 /// Update the state and choose where to go, in one return value; also an input that answers or redirects a thread.
+///
+/// ```
+/// use superstep::{Command, Target, json};
+///
+/// let both = Command::goto("review").update(json!({"tries": 1}));
+/// let fan_out = Command::goto(vec![Target::send("check", json!(1)), "log".into()]);
+/// let hand_over = Command::goto("billing").update(json!({"by": "triage"})).to_parent();
+/// let answer = Command::answer("yes").update(json!({"note": "seen"}));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Command {
     /// State update, as a node would return it.
@@ -84,6 +111,38 @@ pub struct Command {
     pub resume: Option<Value>,
     /// From a node only: which graph it is for.
     pub graph: CommandGraph,
+}
+
+impl Command {
+    /// A command that leads to a node, a packet or several of both.
+    pub fn goto(targets: impl IntoTargets) -> Self {
+        Self {
+            goto: targets.into_targets(),
+            ..Self::default()
+        }
+    }
+    /// An input that answers the question that waits, or several by a map of their ids to answers.
+    pub fn answer(answer: impl Into<Value>) -> Self {
+        Self {
+            resume: Some(answer.into()),
+            ..Self::default()
+        }
+    }
+    /// The same command with a state update, as a node would return it.
+    pub fn update(mut self, update: impl Into<Value>) -> Self {
+        self.update = Some(update.into());
+        self
+    }
+    /// The same command with further targets.
+    pub fn and_goto(mut self, targets: impl IntoTargets) -> Self {
+        self.goto.extend(targets.into_targets());
+        self
+    }
+    /// The same command, for the graph around the one that the node is in.
+    pub fn to_parent(mut self) -> Self {
+        self.graph = CommandGraph::Parent;
+        self
+    }
 }
 
 /// Which graph a node's command is for.
@@ -140,31 +199,99 @@ impl From<Command> for NodeOutput {
 /// A packet or a name returned bare leads there and writes nothing.
 impl From<Target> for NodeOutput {
     fn from(target: Target) -> Self {
-        NodeOutput::Command(Command {
-            goto: vec![target],
-            ..Command::default()
-        })
+        NodeOutput::Command(Command::goto(target))
     }
 }
 
 /// Why a node did not return an output.
-#[derive(Clone, Debug, thiserror::Error)]
+///
+/// Any error becomes one with `?`: a [`Failure`] of its class that says what it and its sources say. It is no
+/// [`std::error::Error`] itself, and becomes a boxed one with `?`.
+///
+/// ```
+/// # use superstep::{NodeContext, NodeError, NodeOutput, Value, json};
+/// async fn read(_: NodeContext, state: Value) -> Result<NodeOutput, NodeError> {
+///     let path: String = state.decode()?;
+///     Ok(json!({"text": std::fs::read_to_string(path)?}).into())
+/// }
+/// ```
+#[derive(Clone, Debug)]
 pub enum NodeError {
     /// The node asks a question and waits; made by [`NodeContext::interrupt`] and passed on with `?`.
-    #[error("waiting for an answer")]
     Interrupt(Interrupted),
     /// The node failed.
-    #[error("{0}")]
     Failed(Failure),
     /// The run was cancelled while the node worked.
-    #[error("cancelled")]
     Cancelled,
     /// A nested graph stopped because the run was asked to drain.
-    #[error("drained: {0}")]
     Drained(String),
     /// A command for the graph around, on its way there.
-    #[error("a command for the parent graph")]
     Parent(ParentCommand),
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NodeError::Interrupt(_) => f.write_str("waiting for an answer"),
+            NodeError::Failed(failure) => failure.fmt(f),
+            NodeError::Cancelled => f.write_str("cancelled"),
+            NodeError::Drained(reason) => write!(f, "drained: {reason}"),
+            NodeError::Parent(_) => f.write_str("a command for the parent graph"),
+        }
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for NodeError {
+    fn from(error: E) -> Self {
+        let any = &error as &dyn Any;
+        if let Some(failure) = any.downcast_ref::<Failure>() {
+            return NodeError::Failed(failure.clone());
+        }
+        let class = match any.downcast_ref::<StoreError>() {
+            Some(error) => Some(error.class()),
+            // What does not read as a type is a wrong value, whoever wrote it.
+            None => any.is::<DecodeError>().then_some("ValueError"),
+        };
+        let failure = Failure::of(error);
+        NodeError::Failed(match class {
+            Some(class) => Failure {
+                class: class.into(),
+                ..failure
+            },
+            None => failure,
+        })
+    }
+}
+
+/// A [`NodeError`] as an error of Rust's standard library, for callers that take any.
+#[derive(Debug)]
+struct Ended(NodeError);
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for Ended {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0 {
+            NodeError::Failed(failure) => failure.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<NodeError> for Box<dyn Error + Send + Sync> {
+    fn from(error: NodeError) -> Self {
+        Box::new(Ended(error))
+    }
+}
+
+impl From<NodeError> for Box<dyn Error> {
+    fn from(error: NodeError) -> Self {
+        Box::new(Ended(error))
+    }
 }
 
 /// A command on its way to the graph around; only the engine can make one.
@@ -192,7 +319,7 @@ pub enum Interrupted {
 }
 
 /// A failure as it is shown and stored: an error class and what it says.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{class}: {message}")]
 pub struct Failure {
     /// Error class, e.g. `ValueError`, `ExpressionError`; retry policies and readers match on it.
@@ -203,6 +330,17 @@ pub struct Failure {
     pub retry_after: Option<Duration>,
     /// The HTTP status, when a server's answer is the failure.
     pub status: Option<u16>,
+    /// The error that it was made from, for code in the same process: it is not stored.
+    #[source]
+    pub cause: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+/// The cause is left out: of two equal failures one may have been stored and read again.
+impl PartialEq for Failure {
+    fn eq(&self, other: &Self) -> bool {
+        let facts = |of: &Self| (of.retry_after, of.status);
+        self.class == other.class && self.message == other.message && facts(self) == facts(other)
+    }
 }
 
 impl Failure {
@@ -213,8 +351,48 @@ impl Failure {
             message: message.into(),
             retry_after: None,
             status: None,
+            cause: None,
         }
     }
+
+    /// The failure that an error is: its class is the name of its type (`ParseIntError`, `IoError` for
+    /// `std::io::Error`), its message what it and its sources say.
+    pub fn of<E: Error + Send + Sync + 'static>(error: E) -> Self {
+        let mut message = error.to_string();
+        for source in std::iter::successors(error.source(), |source| (*source).source()) {
+            let source = source.to_string();
+            // Many errors say what their source says.
+            if !message.contains(&source) {
+                message = format!("{message}: {source}");
+            }
+        }
+        Self {
+            cause: Some(Arc::new(error)),
+            ..Self::new(class_of::<E>(), message)
+        }
+    }
+}
+
+/// The class of an error: the name of its type, with that of its module or crate where it is `Error` alone.
+fn class_of<E>() -> String {
+    let name = std::any::type_name::<E>();
+    // What it is generic over says nothing about what went wrong.
+    let name = name.split('<').next().unwrap_or(name);
+    let mut parts = name.rsplit("::");
+    let last = parts.next().unwrap_or(name);
+    if last != "Error" {
+        return last.to_owned();
+    }
+    let owner = parts
+        .find(|part| !matches!(*part, "error" | "errors"))
+        .unwrap_or_default();
+    let words = owner.split('_').map(|word| {
+        let mut letters = word.chars();
+        letters.next().map_or(String::new(), |first| {
+            first.to_uppercase().chain(letters).collect()
+        })
+    });
+    words.chain(["Error".to_owned()]).collect()
 }
 
 impl NodeError {

@@ -15,7 +15,7 @@ use crate::live::{Applied, Channel, Live, Writes, resolve};
 use crate::nest::{Persistence, graph_path, stable_ns};
 use crate::node::BoxFuture;
 use crate::plan::{NodeIx, Plan, Shown};
-use crate::request::StateRef;
+use crate::request::{RunConfig, StateRef};
 use crate::stream::Interrupt;
 use crate::task::{self, Stage, Task, applied_of};
 use crate::value::{List, Object, Value};
@@ -107,6 +107,24 @@ fn names(names: &[Name]) -> Value {
 }
 
 impl StateSnapshot {
+    /// The reference to this state: what reads and edits at its checkpoint take.
+    pub fn state_ref(&self) -> StateRef {
+        let at = match &self.checkpoint {
+            Some(head) => StateRef::at(self.thread.clone(), head.id.clone()),
+            None => StateRef::live(self.thread.clone()),
+        };
+        at.within(self.ns.clone())
+    }
+
+    /// The configuration of a run that goes on from here: a replay, or a fork after an edit.
+    pub fn run_config(&self) -> RunConfig {
+        RunConfig {
+            checkpoint_id: self.checkpoint.as_ref().map(|head| head.id.clone()),
+            ns: self.ns.clone(),
+            ..RunConfig::on(self.thread.clone())
+        }
+    }
+
     /// LangGraph's shape: values, next, config, metadata, created_at, parent_config, tasks, interrupts.
     pub fn to_json(&self) -> Value {
         let head = self.checkpoint.as_ref();

@@ -38,9 +38,10 @@ use serde::de::DeserializeOwned;
 use crate::channel::ChannelSpec;
 use crate::compiled::Graph;
 use crate::context::NodeContext;
-use crate::error::RunError;
+use crate::error::{RunError, UnknownInterruptReason};
 use crate::graph::StateGraph;
-use crate::node::{BoxFuture, Command, Node, NodeError, NodeOutput, Router, Target};
+use crate::ids::Name;
+use crate::node::{BoxFuture, Command, Node, NodeError, NodeOutput, Packet, Router, Target};
 use crate::request::{Input, RunConfig, RunResult, RunStatus, StateRef};
 use crate::running::Run;
 use crate::stream::Interrupt;
@@ -54,9 +55,13 @@ pub trait State {
 
 /// Declares a struct whose fields are the keys of a state.
 ///
-/// A field takes the last value that was written to it; `= spec` gives it another [`ChannelSpec`]. Derive what the struct
-/// needs, `Serialize` and `Deserialize` among it. A key that nobody has written is absent: give such fields
+/// A field takes the last value that was written to it, and what does not read as its type is refused, whoever writes it: a
+/// node, an input or an edit. `= spec` gives it another [`ChannelSpec`], which checks nothing by itself. Derive what the
+/// struct needs, `Serialize` and `Deserialize` among it. A key that nobody has written is absent: give such fields
 /// `#[serde(default)]` or make them an `Option`.
+///
+/// As an input, a value of the struct sets all of its keys, also on a thread that has a state. Callers who go on with a
+/// thread give an input type of its own with the keys that they set: `graph.typed::<Question, Chat>()`.
 #[macro_export]
 macro_rules! state {
     (
@@ -72,23 +77,33 @@ macro_rules! state {
 
         impl $crate::State for $name {
             fn channels() -> ::std::vec::Vec<(&'static str, $crate::ChannelSpec)> {
-                ::std::vec![$( (::std::stringify!($field), $crate::state!(@spec $($spec)?)), )*]
+                ::std::vec![$( (::std::stringify!($field), $crate::state!(@spec $type $(, $spec)?)), )*]
             }
         }
     };
-    (@spec $spec:expr) => { $spec };
-    (@spec) => { $crate::ChannelSpec::last_value() };
+    (@spec $type:ty, $spec:expr) => { $spec };
+    (@spec $type:ty) => { $crate::ChannelSpec::last_value_of::<$type>() };
 }
 
 impl StateGraph {
-    /// A graph with the keys of `S`.
+    /// A graph with the keys of `S`. An update of a key that is not among them is refused: it is misspelt.
     pub fn of<S: State>() -> Self {
-        let keys = S::channels().into_iter();
-        keys.fold(Self::new(), |graph, (name, spec)| graph.channel(name, spec))
+        let channels = S::channels();
+        let keys: Vec<&str> = channels.iter().map(|(name, _)| *name).collect();
+        let graph = Self::new().refuse_unknown_keys(move |key| {
+            let keys = keys.join("`, `");
+            format!("The state has no key `{key}`. Its keys are `{keys}`.")
+        });
+        let channels = channels.into_iter();
+        channels.fold(graph, |graph, (name, spec)| graph.channel(name, spec))
     }
 }
 
 /// What a typed node may return: anything that serializes to an update, or a [`NodeOutput`] or [`Command`].
+#[diagnostic::on_unimplemented(
+    message = "a node cannot return `{Self}`",
+    note = "return what serializes to an update of the state (`#[derive(Serialize)]`), a `Command` or a `NodeOutput`"
+)]
 pub trait IntoOutput {
     /// The output.
     fn into_output(self) -> Result<NodeOutput, NodeError>;
@@ -118,7 +133,15 @@ impl IntoOutput for Command {
     }
 }
 
-/// Where a typed router may lead: a name, a [`Target`], or several.
+/// Where a router or a command may lead: a name, a [`Target`], or several.
+///
+/// Names and packets are mixed as targets: `vec![Target::send("check", item), "log".into()]`, or as a tuple:
+/// `("log", Target::send("check", item))`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says not where to go",
+    note = "give a name, a `Target`, a `Vec`, an array, an `Option` or a tuple of them; to mix names and packets, make a \
+            `Vec<Target>` with `\"name\".into()` and `Target::send(node, input)`"
+)]
 pub trait IntoTargets {
     /// The targets.
     fn into_targets(self) -> Vec<Target>;
@@ -130,15 +153,44 @@ impl IntoTargets for Target {
     }
 }
 
-impl IntoTargets for &str {
+macro_rules! names {
+    ($($name:ty),*) => {
+        $(impl IntoTargets for $name {
+            fn into_targets(self) -> Vec<Target> {
+                vec![Target::node(self)]
+            }
+        })*
+    };
+}
+
+names!(&str, String, Name);
+
+impl IntoTargets for Packet {
     fn into_targets(self) -> Vec<Target> {
-        vec![Target::node(self)]
+        vec![self.into()]
     }
 }
 
-impl IntoTargets for String {
+impl<T: IntoTargets> IntoTargets for Option<T> {
     fn into_targets(self) -> Vec<Target> {
-        vec![Target::node(self)]
+        self.map(T::into_targets).unwrap_or_default()
+    }
+}
+
+impl<T: IntoTargets, const N: usize> IntoTargets for [T; N] {
+    fn into_targets(self) -> Vec<Target> {
+        self.into_iter().flat_map(T::into_targets).collect()
+    }
+}
+
+impl<A: IntoTargets, B: IntoTargets> IntoTargets for (A, B) {
+    fn into_targets(self) -> Vec<Target> {
+        let (first, second) = self;
+        first
+            .into_targets()
+            .into_iter()
+            .chain(second.into_targets())
+            .collect()
     }
 }
 
@@ -183,6 +235,47 @@ where
     Fut: Future<Output = Result<O, NodeError>> + Send + 'static,
 {
     Typed(Arc::new(work), PhantomData)
+}
+
+/// A node from an async closure over a Rust type and something that it uses, such as a client or a pool: each task is given
+/// a clone of that.
+///
+/// ```
+/// use superstep::{ChannelSpec, END, RunConfig, START, StateGraph, json, typed_with};
+/// # #[derive(Clone)] struct Client;
+/// # impl Client { async fn ask(&self, question: &str) -> Result<String, std::io::Error> { Ok(question.to_uppercase()) } }
+/// # #[derive(serde::Deserialize)] struct Chat { question: String }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let client = Client;
+/// let graph = StateGraph::new()
+///     .channel("question", ChannelSpec::last_value())
+///     .channel("answer", ChannelSpec::last_value())
+///     .node("ask", typed_with(client, async |client: Client, _, chat: Chat| {
+///         Ok(json!({"answer": client.ask(&chat.question).await?}))
+///     }))
+///     .edge(START, "ask")
+///     .edge("ask", END)
+///     .compile()?;
+/// # let input = superstep::Input::value(json!({"question": "hi"}));
+/// # let result = graph.invoke(input, RunConfig::default()).await?;
+/// # assert_eq!(result.value.get("answer"), Some(&json!("HI")));
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
+///
+/// A closure that captures instead has to clone what it captures for each task, outside of its `async` block:
+/// `move |_, chat: Chat| { let client = client.clone(); async move { … } }`. The same holds for [`TaskFn`](crate::TaskFn).
+pub fn typed_with<U, I, O, Fut>(
+    uses: U,
+    work: impl Fn(U, NodeContext, I) -> Fut + Send + Sync + 'static,
+) -> impl Node
+where
+    U: Clone + Send + Sync + 'static,
+    I: DeserializeOwned + Send + 'static,
+    O: IntoOutput,
+    Fut: Future<Output = Result<O, NodeError>> + Send + 'static,
+{
+    typed(move |context, input| work(uses.clone(), context, input))
 }
 
 /// A router from a closure over a Rust type. It returns a name, a [`Target`], or several.
@@ -266,8 +359,23 @@ impl<I: Serialize + 'static, O: DeserializeOwned + 'static> TypedGraph<I, O> {
         outcome(self.graph.invoke(input_of(input)?, config).await?)
     }
 
-    /// Answers the question that waits, and runs on. For several questions, give a map of their ids to answers.
+    /// Answers the question that waits, and runs on. For several questions, give a map of their ids to answers. Where no
+    /// question waits this is an error, and nothing runs.
     pub async fn resume(&self, answer: impl Into<Value>, config: RunConfig) -> Result<Outcome<O>, RunError> {
+        if let (Some(thread), None) = (&config.thread, &config.checkpoint_id) {
+            let state = self.graph.get_state(&StateRef::live(thread.clone())).await?;
+            if state.interrupts.is_empty() {
+                return Err(RunError::UnknownInterrupt {
+                    reason: UnknownInterruptReason::NotPending,
+                    interrupts: Vec::new(),
+                    pending: Vec::new(),
+                });
+            }
+        }
+        let config = RunConfig {
+            strict_resume: true,
+            ..config
+        };
         outcome(self.graph.invoke(Input::resume(answer), config).await?)
     }
 

@@ -49,6 +49,22 @@ pub struct StateUpdate {
     pub metadata: Object,
 }
 
+impl StateUpdate {
+    /// An edit that writes these values as the node that ran last.
+    pub fn new(values: impl Into<Value>) -> Self {
+        Self {
+            values: values.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The same edit, as if this node had returned it.
+    pub fn as_node(mut self, node: impl Into<Name>) -> Self {
+        self.as_node = Some(node.into());
+        self
+    }
+}
+
 /// The edit in which a node returns the command: its update and its targets.
 impl From<Command> for StateUpdate {
     fn from(command: Command) -> Self {

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
-use superstep::NodeError;
 
 /// Something outside of a graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -251,7 +250,7 @@ impl Grants {
     }
 
     /// Refuses to send a variable to a server as its key, unless it may go there, or to every public server.
-    pub fn require_key(&self, variable: &str, server: &Access) -> Result<(), Denied> {
+    pub fn require_key(&self, variable: &str, server: &Access) -> Result<(), AccessDenied> {
         let sent = Access::key_to(variable, server);
         if !server.inside() && self.allow(&Access::Key(format!("{variable}@*"))) {
             return Ok(());
@@ -266,11 +265,11 @@ impl Grants {
     }
 
     /// Refuses what is not allowed.
-    pub fn require(&self, access: &Access) -> Result<(), Denied> {
+    pub fn require(&self, access: &Access) -> Result<(), AccessDenied> {
         if self.allow(access) {
             Ok(())
         } else {
-            Err(Denied(access.clone()))
+            Err(AccessDenied(access.clone()))
         }
     }
 }
@@ -281,20 +280,14 @@ impl Grants {
     "the graph wants to use {0}, which is not allowed in this project. If you know why it does, allow it in the project's trust settings, or with `superstep trust GRAPH --allow {key}`",
     key = .0.key()
 )]
-pub struct Denied(
+pub struct AccessDenied(
     /// What it wanted.
     pub Access,
 );
 
-impl Denied {
-    /// Class name of the error in a run.
+impl AccessDenied {
+    /// Class name of the error in a run: that of the type.
     pub const CLASS: &'static str = "AccessDenied";
-}
-
-impl From<Denied> for NodeError {
-    fn from(denied: Denied) -> Self {
-        NodeError::new(Denied::CLASS, denied.to_string())
-    }
 }
 
 #[cfg(test)]
@@ -402,7 +395,7 @@ mod tests {
         let denied = Grants::none().require(&wanted[0]).unwrap_err();
         assert!(denied.to_string().contains("the MCP server files"), "{denied}");
         assert!(
-            matches!(NodeError::from(denied), NodeError::Failed(failed) if &*failed.class == Denied::CLASS)
+            matches!(NodeError::from(denied), NodeError::Failed(failed) if &*failed.class == AccessDenied::CLASS)
         );
     }
 }

@@ -12,7 +12,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Client, Method, Response, Url};
 
-use crate::access::{Access, Denied, Grants};
+use crate::access::{Access, AccessDenied, Grants};
 
 /// Redirects that are followed.
 const MAX_HOPS: usize = 5;
@@ -23,7 +23,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WebError {
     /// The graph may not ask this server.
-    Denied(Denied),
+    AccessDenied(AccessDenied),
     /// The address is inside the own network.
     Private(String),
     /// The server could not be reached, or broke off.
@@ -33,7 +33,7 @@ pub(crate) enum WebError {
 impl fmt::Display for WebError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WebError::Denied(denied) => denied.fmt(f),
+            WebError::AccessDenied(denied) => denied.fmt(f),
             WebError::Private(host) => write!(
                 f,
                 "{host} is inside the own network, which graphs do not reach. To allow it, name exactly this server in the project's trust settings, or in `private_hosts` of the model settings"
@@ -128,7 +128,7 @@ impl Web {
             .iter()
             .any(|known| *known == host || known == with_port);
         if !(self.grants.reach(&access) || listed && self.grants.allow(&Access::Host("*".into()))) {
-            return Err(WebError::Denied(Denied(Access::of_url(url))));
+            return Err(WebError::AccessDenied(AccessDenied(Access::of_url(url))));
         }
         let made = if listed || self.grants.name(&access) {
             self.open.get_or_init(|| client(None))
@@ -307,12 +307,12 @@ mod tests {
             .chain(["https://example.org/", "http://127.0.0.1:9/"])
         {
             let error = get(&web, url).await;
-            assert!(matches!(error, WebError::Denied(_)), "{url}: {error}");
+            assert!(matches!(error, WebError::AccessDenied(_)), "{url}: {error}");
         }
         let other = Web::new(&Grants::these([Access::host("example.com", None)]), &[]);
         assert!(matches!(
             get(&other, "https://example.org/").await,
-            WebError::Denied(_)
+            WebError::AccessDenied(_)
         ));
     }
 
@@ -335,13 +335,13 @@ mod tests {
         );
         assert!(matches!(
             get(&named, "http://127.0.0.1:10/").await,
-            WebError::Denied(_)
+            WebError::AccessDenied(_)
         ));
         let public = Web::new(&Grants::these([Access::Host("*".into())]), &[]);
         for url in INSIDE {
             let error = get(&public, url).await;
             assert!(
-                matches!(error, WebError::Denied(_)),
+                matches!(error, WebError::AccessDenied(_)),
                 "{url}: any public server is none of these"
             );
         }

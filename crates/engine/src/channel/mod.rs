@@ -74,6 +74,17 @@ impl ChannelSpec {
     pub fn last_value() -> Self {
         Self::of(Kind::Last)
     }
+    /// Keeps the last value, which has to read as a `T`: who writes another is refused and told why.
+    pub fn last_value_of<T: DeserializeOwned + 'static>() -> Self {
+        let is_value = std::any::TypeId::of::<T>() == std::any::TypeId::of::<Value>();
+        match is_value {
+            true => Self::last_value(),
+            false => Self::last_value().checked(|value| {
+                let read = value.decode::<T>();
+                read.map(drop).map_err(|error| error.to_string())
+            }),
+        }
+    }
     /// Joins writes with an operator. Without a default the first write is taken as it is.
     pub fn binary(op: BinaryOp, default: Option<Value>) -> Self {
         Self {

@@ -1,7 +1,6 @@
 //! Why a store refused or failed.
 
 use crate::checkpoint::StorageError;
-use crate::node::NodeError;
 
 /// Why a store could not do what was asked. Nothing of the batch was stored.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -81,11 +80,5 @@ impl StoreError {
             | StoreError::Path { .. }
             | StoreError::Query(_) => "ValueError",
         }
-    }
-}
-
-impl From<StoreError> for NodeError {
-    fn from(error: StoreError) -> Self {
-        NodeError::new(error.class(), error.to_string())
     }
 }

@@ -32,9 +32,7 @@ struct Signs {
 impl Node for Signs {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let ticket: Ticket = input
-                .decode()
-                .map_err(|error| NodeError::new("ValueError", error.to_string()))?;
+            let ticket: Ticket = input.decode()?;
             let approved = context.interrupt(json!({"approve": ticket.text}))?;
             let answer = match approved == json!(true) {
                 true => format!("Yes. {}", self.name),
@@ -324,4 +322,152 @@ fn values_decode_like_json() {
     }
     let bytes_as_keys: BTreeMap<(u8, u8), u8> = [((1, 2), 3)].into_iter().collect();
     assert!(Value::encode(&bytes_as_keys).is_err());
+}
+
+/// A typed graph whose one node returns `update`.
+fn returning(update: Value) -> TypedGraph<Ticket, Ticket> {
+    let node = move |_: NodeContext, _: Value| {
+        let update = update.clone();
+        async move { Ok(NodeOutput::Update(update)) }
+    };
+    StateGraph::of::<Ticket>()
+        .node("a", node)
+        .edge(START, "a")
+        .compile()
+        .unwrap()
+        .with_checkpointer(Arc::new(MemorySaver::new()))
+        .typed()
+}
+
+#[tokio::test]
+async fn a_misspelt_key_is_refused() {
+    let error = returning(json!({"anwser": "yes"}))
+        .invoke(&Ticket::default(), RunConfig::on("1"))
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("no key `anwser`") && text.contains("`answer`"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_value_of_another_type_is_refused_from_nodes_and_edits() {
+    let error = returning(json!({"urgency": "very"}))
+        .invoke(&Ticket::default(), RunConfig::on("1"))
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("urgency"), "{error}");
+
+    let graph = returning(json!({"urgency": 3}));
+    graph
+        .invoke(&Ticket::default(), RunConfig::on("1"))
+        .await
+        .unwrap();
+    let edit = StateUpdate::new(json!({"urgency": 1000})).as_node("a");
+    let error = graph.update_state(&StateRef::live("1"), edit).await.unwrap_err();
+    assert!(error.to_string().contains("urgency"), "{error}");
+    let ticket: Ticket = graph.state(&StateRef::live("1")).await.unwrap();
+    assert_eq!(ticket.urgency, Some(3));
+}
+
+#[tokio::test]
+async fn an_answer_where_nothing_waits_is_an_error() {
+    let graph = returning(json!({"urgency": 3}));
+    graph
+        .invoke(&Ticket::default(), RunConfig::on("1"))
+        .await
+        .unwrap();
+    let error = graph.resume(true, RunConfig::on("1")).await.unwrap_err();
+    assert!(matches!(error, RunError::UnknownInterrupt { .. }), "{error}");
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the desk is closed")]
+struct ClosedDesk(#[source] std::num::ParseIntError);
+
+#[tokio::test]
+async fn any_error_ends_a_node_with_its_class_and_its_sources() {
+    let fails = |error: fn() -> NodeError| async move {
+        let graph = StateGraph::new()
+            .channel("x", ChannelSpec::last_value())
+            .node("a", move |_: NodeContext, _: Value| async move { Err(error()) })
+            .edge(START, "a")
+            .compile()
+            .unwrap();
+        match graph
+            .invoke(Input::value(json!({"x": 1})), RunConfig::default())
+            .await
+        {
+            Err(RunError::Node { failure, .. }) => failure,
+            other => panic!("{other:?}"),
+        }
+    };
+    let number = || "seven".parse::<i64>().unwrap_err();
+    let closed = fails(|| ClosedDesk("seven".parse::<i64>().unwrap_err()).into()).await;
+    assert_eq!(&*closed.class, "ClosedDesk");
+    assert_eq!(closed.message, format!("the desk is closed: {}", number()));
+    let cause = closed.cause.as_ref().unwrap();
+    assert!(
+        cause.downcast_ref::<ClosedDesk>().is_some(),
+        "the error itself is there"
+    );
+
+    let read = fails(|| std::fs::read("/nowhere/at all").unwrap_err().into()).await;
+    assert_eq!(&*read.class, "IoError");
+    let json = fails(|| serde_json::from_str::<i64>("x").unwrap_err().into()).await;
+    assert_eq!(&*json.class, "SerdeJsonError");
+    let decoded = fails(|| json!("x").decode::<i64>().unwrap_err().into()).await;
+    assert_eq!(&*decoded.class, "ValueError");
+    let passed_on = fails(|| Failure::new("Mine", "as it was").into()).await;
+    assert_eq!((&*passed_on.class, &*passed_on.message), ("Mine", "as it was"));
+
+    // And back: a function that takes any error takes these.
+    let boxed = || -> Result<(), Box<dyn std::error::Error>> { Err(NodeError::new("Mine", "text"))? };
+    assert_eq!(boxed().unwrap_err().to_string(), "Mine: text");
+}
+
+#[test]
+fn targets_mix_names_and_packets() {
+    let packet = || Target::send("b", json!(1));
+    let mixed = [Target::node("a"), packet()];
+    assert_eq!(Command::goto(("a", packet())).goto, mixed);
+    assert_eq!(Command::goto(vec!["a".into(), packet()]).goto, mixed);
+    assert_eq!(Command::goto("a").and_goto(packet()).goto, mixed);
+    assert_eq!(
+        Command::goto(["a", "b"]).goto,
+        [Target::node("a"), Target::node("b")]
+    );
+    assert!(Command::goto(None::<Target>).goto.is_empty());
+}
+
+#[tokio::test]
+async fn a_snapshot_leads_back_to_itself() {
+    let graph = returning(json!({"urgency": 3}));
+    graph
+        .invoke(&Ticket::default(), RunConfig::on("1"))
+        .await
+        .unwrap();
+    let history = graph
+        .get_state_history(&"1".into(), &ListQuery::default())
+        .await
+        .unwrap();
+    for snapshot in &history {
+        let again = graph.get_state(&snapshot.state_ref()).await.unwrap();
+        assert_eq!(
+            again.checkpoint.unwrap().id,
+            snapshot.checkpoint.as_ref().unwrap().id
+        );
+    }
+    let begin = history
+        .iter()
+        .find(|snapshot| snapshot.next == ["a".into()])
+        .unwrap();
+    graph.go_on(begin.run_config()).await.unwrap();
+    let longer = graph
+        .get_state_history(&"1".into(), &ListQuery::default())
+        .await
+        .unwrap();
+    assert_eq!(longer.len(), history.len() + 2, "the fork, and what ran on it");
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use minijinja::value::{Enumerator, Object as Dynamic, Value as Jinja, ValueKind};
 use minijinja::{Environment, Error as JinjaError, ErrorKind};
-use superstep::{NodeError, Value};
+use superstep::Value;
 
 use self::jinja::{JINJA, Limited};
 pub use self::uses::{FILTERS, Uses};
@@ -106,12 +106,6 @@ impl fmt::Display for ExpressionError {
 }
 
 impl std::error::Error for ExpressionError {}
-
-impl From<ExpressionError> for NodeError {
-    fn from(error: ExpressionError) -> Self {
-        NodeError::new("ExpressionError", error.to_string())
-    }
-}
 
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 120;

@@ -271,7 +271,7 @@ impl HttpNode {
             RequestError::Cancelled => NodeError::Cancelled,
             RequestError::Input(_) | RequestError::TooLarge(_) => NodeError::new("HttpAnswerError", text),
             RequestError::Late(_) => NodeError::new("HttpTimeoutError", text),
-            RequestError::Web(WebError::Denied(denied)) => denied.into(),
+            RequestError::Web(WebError::AccessDenied(denied)) => denied.into(),
             RequestError::Web(_) => NodeError::new("HttpConnectionError", text),
             RequestError::Refused(status, _, wait) => NodeError::new("HttpStatusError", text)
                 .status(status.as_u16())

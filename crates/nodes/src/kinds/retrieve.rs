@@ -261,7 +261,7 @@ impl RetrieveNode {
     fn failed(&self, error: SearchError) -> NodeError {
         match error {
             SearchError::Stopped => NodeError::Cancelled,
-            SearchError::Denied(denied) => denied.into(),
+            SearchError::AccessDenied(denied) => denied.into(),
             SearchError::Model(error) => error.of_node(&self.name),
             error => NodeError::new("SearchError", format!("node {}: {error}", self.name)),
         }
@@ -281,7 +281,7 @@ impl RetrieveNode {
         let mut work = tokio::task::spawn_blocking(move || {
             let place = search::resolve(folder.as_deref(), root.as_deref(), &place)?;
             if let Some(access) = &place.access {
-                grants.require(access).map_err(SearchError::Denied)?;
+                grants.require(access).map_err(SearchError::AccessDenied)?;
             }
             search.place = place.path;
             let progress = |progress| {

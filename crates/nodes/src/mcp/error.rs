@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use superstep::NodeError;
 
-use crate::access::Denied;
+use crate::access::AccessDenied;
 
 /// Why an MCP server did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -34,7 +34,7 @@ pub(crate) enum McpError {
     NoVariable { server: String, variable: String },
     /// Nobody has allowed it.
     #[error(transparent)]
-    Denied(#[from] Denied),
+    AccessDenied(#[from] AccessDenied),
     /// It has no such tool, or no longer.
     #[error("the MCP server `{server}` has no tool `{tool}`.{hint} It has {known}")]
     NoTool {
@@ -86,7 +86,7 @@ impl McpError {
 
     /// Is it something about the project's settings, which no further attempt mends?
     pub(crate) fn is_settings(&self) -> bool {
-        use McpError::{Broken, Denied, NoFile, NoProject, NoTool, NoVariable, SameTool, Unknown};
+        use McpError::{AccessDenied, Broken, NoFile, NoProject, NoTool, NoVariable, SameTool, Unknown};
         matches!(
             self,
             NoProject
@@ -96,14 +96,14 @@ impl McpError {
                 | NoVariable { .. }
                 | NoTool { .. }
                 | SameTool { .. }
-                | Denied(_)
+                | AccessDenied(_)
         )
     }
 
     /// The failure of node `node`.
     pub(crate) fn of_node(self, node: &str) -> NodeError {
         let class = match &self {
-            McpError::Denied(_) => Denied::CLASS,
+            McpError::AccessDenied(_) => AccessDenied::CLASS,
             McpError::Cancelled => return NodeError::Cancelled,
             McpError::Timeout { .. } => "McpTimeoutError",
             settings if settings.is_settings() => "McpSetupError",

@@ -7,7 +7,7 @@ use genai::adapter::AdapterKind;
 use serde_json::Value as Json;
 use superstep::NodeError;
 
-use crate::access::Denied;
+use crate::access::AccessDenied;
 use crate::secrets;
 
 /// Where a key is kept.
@@ -23,7 +23,7 @@ pub enum KeyPlace {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelError {
     /// The graph may not ask it.
-    Denied(Denied),
+    AccessDenied(AccessDenied),
     /// The setting `model` names no provider and no connection.
     UnknownProvider {
         /// What it says.
@@ -138,7 +138,7 @@ impl ModelError {
     /// Error class, for retry policies and readers.
     pub fn class(&self) -> &'static str {
         match self {
-            ModelError::Denied(_) => Denied::CLASS,
+            ModelError::AccessDenied(_) => AccessDenied::CLASS,
             ModelError::UnknownProvider { .. }
             | ModelError::BadSettings { .. }
             | ModelError::MissingKey { .. } => "ModelSetupError",
@@ -191,7 +191,7 @@ impl fmt::Display for ModelError {
             None => String::new(),
         };
         match self {
-            ModelError::Denied(denied) => denied.fmt(f),
+            ModelError::AccessDenied(denied) => denied.fmt(f),
             ModelError::UnknownProvider { model, hint } => write!(
                 f,
                 "`{model}` names no model provider and no connection.{hint} Write `scripted`, or PROVIDER::NAME such as `openai::gpt-4o-mini`, `anthropic::claude-sonnet-4-5` or `ollama::llama3.2`, or CONNECTION::NAME with a connection from the file of model settings."

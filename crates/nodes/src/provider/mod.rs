@@ -148,7 +148,7 @@ impl Providers {
     fn target(&self, model: &str) -> Result<(Route, Option<String>), ModelError> {
         let route = self.route(model)?;
         for access in Self::touched(&route) {
-            self.grants.require(&access).map_err(ModelError::Denied)?;
+            self.grants.require(&access).map_err(ModelError::AccessDenied)?;
         }
         let key = self.key(&route);
         // Local servers take any key, and a connection says whether it has one.
@@ -390,7 +390,10 @@ mod tests {
             assert_eq!(accesses, touched, "{model}");
             if let Some(first) = accesses.first() {
                 let error = providers.ask(model, &Request::default()).await.err().unwrap();
-                assert_eq!(error, ModelError::Denied(crate::access::Denied(first.clone())));
+                assert_eq!(
+                    error,
+                    ModelError::AccessDenied(crate::access::AccessDenied(first.clone()))
+                );
                 assert_eq!(error.class(), "AccessDenied");
             }
         }

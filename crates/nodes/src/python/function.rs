@@ -298,12 +298,12 @@ impl PythonWork {
         let grants = &self.environment.grants;
         grants
             .require(&Access::Program(found.named))
-            .map_err(PythonError::Denied)?;
+            .map_err(PythonError::AccessDenied)?;
         let mut variables = Vec::new();
         for name in &self.function.variables {
             grants
                 .require(&Access::Variable(name.clone()))
-                .map_err(PythonError::Denied)?;
+                .map_err(PythonError::AccessDenied)?;
             if let Some(value) = (self.environment.variables)(name) {
                 variables.push((name.clone(), value));
             }

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use superstep::NodeError;
 
-use crate::access::Denied;
+use crate::access::AccessDenied;
 use crate::program::Fault;
 
 pub use find::{Found, find};
@@ -39,7 +39,7 @@ pub(crate) enum PythonError {
     /// The graph is in no folder, so that there is no project.
     NoProject,
     /// The owner has not allowed it.
-    Denied(Denied),
+    AccessDenied(AccessDenied),
     /// It does not start.
     Start(PathBuf, String),
     /// The process has ended in the middle of the call.
@@ -86,7 +86,7 @@ impl PythonError {
     /// As the failure of whoever called.
     pub(crate) fn of(self, called: &str) -> NodeError {
         match self {
-            PythonError::Denied(denied) => denied.into(),
+            PythonError::AccessDenied(denied) => denied.into(),
             PythonError::Raised(fault) => NodeError::new(fault.class, format!("{called}: {}", fault.message)),
             other => NodeError::new("PythonError", format!("{called}: {other}")),
         }
@@ -99,7 +99,7 @@ impl fmt::Display for PythonError {
             PythonError::NotFound => write!(f, "there is no Python on this computer. {}", self.remedy()),
             PythonError::Configured(name) => write!(f, "there is no Python {name}. {}", self.remedy()),
             PythonError::NoProject => f.write_str(self.remedy()),
-            PythonError::Denied(denied) => write!(f, "{denied}."),
+            PythonError::AccessDenied(denied) => write!(f, "{denied}."),
             PythonError::Start(program, cause) => write!(f, "{} does not start: {cause}.", program.display()),
             PythonError::Crashed(program, status, said) => {
                 write!(f, "{} ended in the middle of the call", program.display())?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::access::Denied;
+use crate::access::AccessDenied;
 use crate::provider::ModelError;
 
 /// Why a folder cannot be searched.
@@ -21,7 +21,7 @@ pub enum SearchError {
     Outside(String),
     /// It is outside of the project, and the graph may not read there.
     #[error("{0}.")]
-    Denied(Denied),
+    AccessDenied(AccessDenied),
     /// A pattern for files is none.
     #[error("the pattern {0:?} of `files` cannot be read: {1}. Write one such as `*.md` or `guides/**`.")]
     BadPattern(String, String),
