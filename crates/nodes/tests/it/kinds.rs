@@ -70,6 +70,16 @@ async fn a_router_writes_the_label_that_an_edge_follows() {
         refused.contains("ModelOutputError") && refused.contains("huge"),
         "{refused}"
     );
+    // A label that looks like a number is still a label.
+    let ways = json!([{"label": "1", "description": "small"}, {"label": "2"}]);
+    let script = json!([{"say": "1"}]);
+    let mut numbered = router(json!({"ways": ways, "into": "way",
+        "by_model": {"text": "{{ state.n }}", "model": "scripted", "script": script}}));
+    numbered["edges"][1]["paths"] = json!({"1": "a", "2": "b"});
+    numbered["state"]["way"] = json!({"type": "string"});
+    assert_eq!(codes(&numbered), Vec::<String>::new());
+    let end = value(&numbered, superstep::json!({"n": 3})).await;
+    assert_eq!(end.get("out").and_then(Value::as_str), Some("went small"));
     // What is wrong is said where it stands.
     let wrong = router(
         json!({"ways": [{"label": "small"}, {"label": "small", "when": "state.m"}, {"label": ""}], "into": "way"}),
