@@ -43,7 +43,7 @@ import { CanvasMenu, openCanvasMenu } from "./CanvasMenu";
 import { CanvasTools } from "./CanvasTools";
 import { followClipboard } from "./clipboard";
 import { EmptyCanvas, Ghost, WireGhost } from "./extras";
-import { union, type Rect } from "./geometry";
+import { PORT_Y, union, type Rect } from "./geometry";
 import { GraphJump } from "./GraphJump";
 import { GraphLine } from "./GraphLine";
 import { lineNear } from "./interactions/hit";
@@ -210,6 +210,15 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         const rect = union(
           lines.flatMap((line) => [scene.rect(line.from) ?? [], scene.rect(line.to) ?? []].flat()),
         );
+      connectFrom: (name) => {
+        const rect = scene.rect(name);
+        if (!rect) return;
+        reveal(hub, rect);
+        const spot = { x: rect.x + rect.width + 96, y: rect.y + PORT_Y };
+        setCanvas({
+          search: { screen: flow.flowToScreenPosition(spot), place: spot, wire: { node: name, side: "out" } },
+        });
+      },
         if (rect) reveal(hub, rect);
       },
       fit: () => fit(),
@@ -224,7 +233,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
       },
       contains,
     });
-  }, [hub, place, fit, focusNode, autoLayout]);
+  }, [hub, flow, place, fit, focusNode, autoLayout]);
 
   useEffect(() => registerCanvasCommands({ hub, fit, autoLayout, flow }), [hub, fit, autoLayout, flow]);
   useEffect(() => followClipboard(() => cornerAt(hub.middle())), [hub]);

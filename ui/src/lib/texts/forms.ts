@@ -196,6 +196,7 @@ export const forms = {
   "forms.outline.toPalette": "Show the palette",
   "forms.outline.connect": "Connect {node} to…",
   "forms.outline.connectTo": "Connect to…",
+  "forms.outline.connectOthers": "Another node…",
   "forms.outline.rename": "Rename",
   "forms.outline.delete": "Delete",
   "forms.outline.addAfter": "Add a node after it",
