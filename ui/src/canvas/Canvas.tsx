@@ -10,14 +10,11 @@ import {
   SelectionMode,
   useReactFlow,
   useStoreApi,
-  type Connection,
   type EdgeChange,
   type EdgeTypes,
   type NodeChange,
   type NodeTypes,
-  type OnConnectEnd,
   type OnNodeDrag,
-  type OnReconnect,
 } from "@xyflow/react";
 import {
   useCallback,
@@ -29,7 +26,7 @@ import {
   type PointerEvent as ReactPointerEvent,
 } from "react";
 import { readOverlay } from "../debugger/overlay";
-import { canConnect, connect, moveNodes, reconnect, spliceIntoEdge, type Point } from "../document/edits";
+import { moveNodes, spliceIntoEdge, type Point } from "../document/edits";
 import { doc, edit, mark, squashFrom } from "../document/store";
 import { END, START } from "../document/types";
 import { shellIds } from "../lib/testIds";
@@ -55,6 +52,7 @@ import { selectLine } from "./selection";
 import { setCanvas, STILL, useCanvas } from "./store";
 import { NodeSearchSlot } from "./NodeSearchSlot";
 import { type CanvasEdge, lineOf, useWindow } from "./useWindow";
+import { useWires } from "./useWires";
 import { ViewHub } from "./view";
 import { firstView, fitView, MAX_ZOOM, MIN_ZOOM, OVERVIEW_ZOOM, windowArea, type Viewport } from "./window";
 
@@ -210,6 +208,8 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         const rect = union(
           lines.flatMap((line) => [scene.rect(line.from) ?? [], scene.rect(line.to) ?? []].flat()),
         );
+        if (rect) reveal(hub, rect);
+      },
       connectFrom: (name) => {
         const rect = scene.rect(name);
         if (!rect) return;
@@ -218,8 +218,6 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         setCanvas({
           search: { screen: flow.flowToScreenPosition(spot), place: spot, wire: { node: name, side: "out" } },
         });
-      },
-        if (rect) reveal(hub, rect);
       },
       fit: () => fit(),
       autoLayout,
@@ -321,45 +319,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     }
   }, []);
 
-  // Wires.
-  const onConnect = useCallback(({ source, target }: Connection) => {
-    edit(t("canvas.edit.connect"), (document) => connect(document, source, target));
-  }, []);
-  const isValid = useCallback(
-    (connection: { source: string; target: string }) => canConnect(connection.source, connection.target),
-    [],
-  );
-  const onConnectEnd = useCallback<OnConnectEnd>(
-    (event, state) => {
-      if (state.toHandle || !state.fromNode || !state.fromHandle) return;
-      const screen = pointOf(event);
-      if (!screen) return;
-      const side = state.fromHandle.type === "source" ? "out" : "in";
-      const from = state.fromNode.id;
-      // A card is one large target: the port need not be hit.
-      const under = document
-        .elementFromPoint(screen.x, screen.y)
-        ?.closest(".react-flow__node")
-        ?.getAttribute("data-id");
-      if (under) {
-        if (under === from) return;
-        const [source, target] = side === "out" ? [from, under] : [under, from];
-        if (canConnect(source, target))
-          edit(t("canvas.edit.connect"), (document) => connect(document, source, target));
-        return;
-      }
-      if (!root.current?.contains(document.elementFromPoint(screen.x, screen.y))) return;
-      setCanvas({ search: { screen, place: place(screen), wire: { node: from, side } } });
-    },
-    [place],
-  );
-  const onReconnect = useCallback<OnReconnect<CanvasEdge>>((old, next) => {
-    const line = lineOf(old);
-    if (!line) return;
-    edit(t("canvas.edit.reconnect"), (document) =>
-      reconnect(document, line.edge, line.part, { from: next.source, to: next.target }),
-    );
-  }, []);
+  const wires = useWires(root, place);
 
   // Clicks.
   const onNodeClick = useCallback((event: ReactMouseEvent, node: { id: string }) => {
@@ -464,10 +424,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         onNodeDragStart={onNodeDragStart}
         onNodeDrag={onNodeDrag}
         onNodeDragStop={onNodeDragStop}
-        onConnect={onConnect}
-        onConnectEnd={onConnectEnd}
-        isValidConnection={isValid}
-        onReconnect={onReconnect}
+        {...wires}
         reconnectRadius={14}
         connectionRadius={28}
         onNodeClick={onNodeClick}
@@ -554,10 +511,4 @@ function useFollow(hub: ViewHub): void {
     }, 150);
     return () => clearInterval(timer);
   }, [follow, hub]);
-}
-
-function pointOf(event: MouseEvent | TouchEvent): Point | null {
-  if ("clientX" in event) return { x: event.clientX, y: event.clientY };
-  const touch = event.changedTouches[0];
-  return touch ? { x: touch.clientX, y: touch.clientY } : null;
 }
