@@ -342,6 +342,8 @@ export const forms = {
   "forms.edit.delete": "delete {name}",
   "forms.edit.deleteEdge": "delete the edge",
   "forms.edit.kind": "change the kind of {name}",
+  "forms.edit.routeByWays": "route by label",
+  "forms.mend.routeByWays": "Route by label",
   "forms.edit.addKey": "add state key {name}",
   "forms.edit.theEdge": "the edge",
   "forms.edit.edgeForm": "change the form of the edge",
