@@ -9,11 +9,11 @@ import {
   ReactFlowProvider,
   SelectionMode,
   useReactFlow,
-  useStoreApi,
   type EdgeChange,
   type EdgeTypes,
   type NodeChange,
   type NodeTypes,
+  type OnMove,
   type OnNodeDrag,
 } from "@xyflow/react";
 import {
@@ -34,7 +34,7 @@ import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
 import { provideCanvas } from "./actions";
 import { addFromSearch, connectFromSearch, cornerAt, freePlace, placeGraph, placeNode } from "./adding";
-import { arrange } from "./arrange";
+import { Arranging, useAutoLayout } from "./Arranging";
 import { registerCanvasCommands } from "./canvas-commands";
 import { CanvasMenu, openCanvasMenu } from "./CanvasMenu";
 import { CanvasTools } from "./CanvasTools";
@@ -51,10 +51,11 @@ import { scene } from "./scene";
 import { selectLine } from "./selection";
 import { setCanvas, STILL, useCanvas } from "./store";
 import { NodeSearchSlot } from "./NodeSearchSlot";
+import { useCamera } from "./useCamera";
 import { type CanvasEdge, lineOf, useWindow } from "./useWindow";
 import { useWires } from "./useWires";
 import { ViewHub } from "./view";
-import { firstView, fitView, MAX_ZOOM, MIN_ZOOM, OVERVIEW_ZOOM, windowArea, type Viewport } from "./window";
+import { fitView, MAX_ZOOM, MIN_ZOOM, OVERVIEW_ZOOM } from "./window";
 
 const NODE_TYPES: NodeTypes = { card: NodeCard, pill: EndPill, far: FarNode };
 const EDGE_TYPES: EdgeTypes = { line: GraphLine, jump: GraphJump };
@@ -63,9 +64,6 @@ const SNAP: [number, number] = [4, 4];
 /** Middle button; with Space held the left one too. */
 const PAN_BUTTONS = [1];
 const PAN_BUTTONS_OVERVIEW = [0, 1];
-
-/** Where each graph was looked at last, while the window is open. */
-const views = new Map<string, Viewport>();
 
 /** `onView` gives the view away, to what measures the canvas. */
 export function Canvas({ onView }: { onView?: (hub: ViewHub) => void }) {
@@ -76,95 +74,33 @@ export function Canvas({ onView }: { onView?: (hub: ViewHub) => void }) {
   );
 }
 
-function sameArea(a: Rect | null, b: Rect): boolean {
-  return a !== null && a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
-}
-
 function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
   const root = useRef<HTMLDivElement>(null);
   const flow = useReactFlow();
-  const store = useStoreApi();
   const [hub] = useState(() => new ViewHub());
-  const [area, setArea] = useState<Rect | null>(null);
   const overview = useCanvas((state) => state.overview);
   const minimap = useSession((state) => state.minimap);
   const graphId = useSession((state) => state.graphId);
-  const { nodes, edges } = useWindow(area, overview);
-  const settled = useRef<string | null>(null);
   const [ready, setReady] = useState(false);
   const onInit = useCallback(() => setReady(true), []);
-
-  // The view: React Flow keeps it, the hub tells it on, the window follows in cells.
-  useEffect(() => {
-    hub.move = (viewport, millis = 0) => void flow.setViewport(viewport, { duration: millis });
-    const apply = () => {
-      const { transform, width, height } = store.getState();
-      if (width === 0 || height === 0) return;
-      const viewport = { x: transform[0], y: transform[1], zoom: transform[2] };
-      const size = { width, height };
-      hub.set(viewport, size);
-      const isOverview = viewport.zoom < OVERVIEW_ZOOM;
-      if (useCanvas.getState().overview !== isOverview) setCanvas({ overview: isOverview });
-      if (!isOverview) {
-        const next = windowArea(viewport, size);
-        setArea((before) => (sameArea(before, next) ? before : next));
-      }
-      const { graphId: id, graphKey } = useSession.getState();
-      if (id !== null && graphKey !== null && settled.current === id) {
-        views.set(id, viewport);
-        // The same file opened again has another id.
-        views.set(graphKey, viewport);
-      }
-    };
-    apply();
-    return store.subscribe((state, before) => {
-      if (
-        state.transform !== before.transform ||
-        state.width !== before.width ||
-        state.height !== before.height
-      )
-        apply();
-    });
-  }, [flow, store, hub]);
+  const area = useCamera(hub, graphId, ready);
+  const { nodes, edges } = useWindow(area, overview);
 
   const fit = useCallback(
-    (rect: Rect | null = scene.bounds(), millis = 0) => {
-      if (rect && hub.size.width > 0) hub.move(fitView(rect, hub.size), millis);
-    },
+    (rect?: Rect | null) =>
+      hub.fit((size) => {
+        const shown = rect ?? scene.bounds();
+        return shown && fitView(shown, size);
+      }),
     [hub],
   );
-
-  // A graph that is opened is shown whole, or as it was left.
-  useEffect(() => {
-    if (graphId === null || !ready) return;
-    settled.current = null;
-    const show = () => {
-      if (hub.size.width === 0) return false;
-      const kept = views.get(graphId) ?? views.get(useSession.getState().graphKey ?? "");
-      const bounds = scene.bounds();
-      if (kept) hub.move(kept);
-      else if (bounds) hub.move(firstView(bounds, hub.size));
-      settled.current = graphId;
-      return true;
-    };
-    if (show()) return;
-    const stop = hub.subscribe(() => {
-      if (show()) stop();
-    });
-    return stop;
-  }, [graphId, ready, hub]);
 
   const place = useCallback(
     (screen: Point): Point => flow.screenToFlowPosition(screen, { snapToGrid: false }),
     [flow],
   );
 
-  const autoLayout = useCallback(async () => {
-    const positions = await arrange(scene);
-    edit(t("canvas.edit.arrange"), (document) => moveNodes(document, positions));
-    const bounds = scene.bounds();
-    if (bounds && hub.size.width > 0) hub.move(firstView(bounds, hub.size));
-  }, [hub]);
+  const autoLayout = useAutoLayout(hub);
 
   const focusNode = useCallback(
     (name: string) => {
@@ -184,15 +120,16 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     return provideCanvas({
       addNodeAt: (kind, screenPoint) => {
         setCanvas({ ghost: null });
-        if (!screenPoint) {
-          const name = placeNode(kind, freePlace(hub.middle()));
-          const rect = name === null ? undefined : scene.rect(name);
-          if (rect) reveal(hub, rect);
-          return name;
-        }
-        const splice = useCanvas.getState().splice;
+        const splice = screenPoint ? useCanvas.getState().splice : null;
         setCanvas({ splice: null });
-        return placeNode(kind, cornerAt(place(screenPoint)), splice);
+        const name = placeNode(
+          kind,
+          screenPoint ? cornerAt(place(screenPoint)) : freePlace(hub.middle()),
+          splice,
+        );
+        const rect = name === null ? undefined : scene.rect(name);
+        if (rect) reveal(hub, rect);
+        return name;
       },
       addGraph: (name, records) => {
         if (!placeGraph(name, records, hub.middle())) return;
@@ -392,6 +329,9 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     event.preventDefault();
   }, []);
 
+  // React Flow names the event when it was a person who moved the view.
+  const onMoveStart = useCallback<OnMove>((event) => event && hub.moved(), [hub]);
+
   const defaultViewport = useMemo(() => ({ x: 0, y: 0, zoom: 1 }), []);
   return (
     <div
@@ -457,6 +397,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         connectOnClick={false}
         attributionPosition="top-right"
         onInit={onInit}
+        onMoveStart={onMoveStart}
       >
         <Ghost />
         <WireGhost />
@@ -465,6 +406,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
       <EmptyCanvas />
       {minimap && <Minimap hub={hub} />}
       <CanvasTools hub={hub} />
+      <Arranging />
       <CanvasMenu />
       <NodeSearchSlot onPick={addFromSearch} onConnectTo={connectFromSearch} />
     </div>
