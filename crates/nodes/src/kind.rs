@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 use superstep::{Graph, Node, Persistence};
-use superstep_document::{Diagnostic, Document, Effect, NodeSpec};
+use superstep_document::{Diagnostic, Document, Edge, Effect, NodeSpec};
 
 use crate::access::{Access, Grants};
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
@@ -138,6 +138,8 @@ pub struct Site<'a> {
     pub(crate) looks: Option<(&'a Registry, &'a Environment, &'a [PathBuf])>,
     /// The document's nodes, for settings that name one.
     pub nodes: &'a BTreeMap<&'a str, NodeSpec>,
+    /// The document's edges, for settings that mean nothing without them.
+    pub edges: &'a [(String, Edge)],
     /// What is wrong.
     pub problems: Vec<Diagnostic>,
     /// What is used.
@@ -207,6 +209,7 @@ impl Site<'_> {
             folder: self.folder,
             looks: self.looks,
             nodes: nodes.unwrap_or(self.nodes),
+            edges: self.edges,
             problems: Vec::new(),
             usage: Usage::default(),
             accesses: BTreeSet::new(),
@@ -298,6 +301,7 @@ impl Site<'_> {
             folder: self.folder,
             looks: self.looks,
             nodes: self.nodes,
+            edges: self.edges,
             problems: Vec::new(),
             usage: Usage::default(),
             accesses: BTreeSet::new(),

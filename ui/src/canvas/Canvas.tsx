@@ -9,15 +9,12 @@ import {
   ReactFlowProvider,
   SelectionMode,
   useReactFlow,
-  useStoreApi,
-  type Connection,
   type EdgeChange,
   type EdgeTypes,
   type NodeChange,
   type NodeTypes,
-  type OnConnectEnd,
+  type OnMove,
   type OnNodeDrag,
-  type OnReconnect,
 } from "@xyflow/react";
 import {
   useCallback,
@@ -29,7 +26,7 @@ import {
   type PointerEvent as ReactPointerEvent,
 } from "react";
 import { readOverlay } from "../debugger/overlay";
-import { canConnect, connect, moveNodes, reconnect, spliceIntoEdge, type Point } from "../document/edits";
+import { moveNodes, spliceIntoEdge, type Point } from "../document/edits";
 import { doc, edit, mark, squashFrom } from "../document/store";
 import { END, START } from "../document/types";
 import { shellIds } from "../lib/testIds";
@@ -37,13 +34,13 @@ import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
 import { provideCanvas } from "./actions";
 import { addFromSearch, connectFromSearch, cornerAt, freePlace, placeGraph, placeNode } from "./adding";
-import { arrange } from "./arrange";
+import { Arranging, useAutoLayout } from "./Arranging";
 import { registerCanvasCommands } from "./canvas-commands";
 import { CanvasMenu, openCanvasMenu } from "./CanvasMenu";
 import { CanvasTools } from "./CanvasTools";
 import { followClipboard } from "./clipboard";
 import { EmptyCanvas, Ghost, WireGhost } from "./extras";
-import { union, type Rect } from "./geometry";
+import { PORT_Y, union, type Rect } from "./geometry";
 import { GraphJump } from "./GraphJump";
 import { GraphLine } from "./GraphLine";
 import { lineNear } from "./interactions/hit";
@@ -54,9 +51,11 @@ import { scene } from "./scene";
 import { selectLine } from "./selection";
 import { setCanvas, STILL, useCanvas } from "./store";
 import { NodeSearchSlot } from "./NodeSearchSlot";
+import { useCamera } from "./useCamera";
 import { type CanvasEdge, lineOf, useWindow } from "./useWindow";
+import { useWires } from "./useWires";
 import { ViewHub } from "./view";
-import { firstView, fitView, MAX_ZOOM, MIN_ZOOM, OVERVIEW_ZOOM, windowArea, type Viewport } from "./window";
+import { fitView, MAX_ZOOM, MIN_ZOOM, OVERVIEW_ZOOM } from "./window";
 
 const NODE_TYPES: NodeTypes = { card: NodeCard, pill: EndPill, far: FarNode };
 const EDGE_TYPES: EdgeTypes = { line: GraphLine, jump: GraphJump };
@@ -65,9 +64,6 @@ const SNAP: [number, number] = [4, 4];
 /** Middle button; with Space held the left one too. */
 const PAN_BUTTONS = [1];
 const PAN_BUTTONS_OVERVIEW = [0, 1];
-
-/** Where each graph was looked at last, while the window is open. */
-const views = new Map<string, Viewport>();
 
 /** `onView` gives the view away, to what measures the canvas. */
 export function Canvas({ onView }: { onView?: (hub: ViewHub) => void }) {
@@ -78,95 +74,33 @@ export function Canvas({ onView }: { onView?: (hub: ViewHub) => void }) {
   );
 }
 
-function sameArea(a: Rect | null, b: Rect): boolean {
-  return a !== null && a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
-}
-
 function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
   const root = useRef<HTMLDivElement>(null);
   const flow = useReactFlow();
-  const store = useStoreApi();
   const [hub] = useState(() => new ViewHub());
-  const [area, setArea] = useState<Rect | null>(null);
   const overview = useCanvas((state) => state.overview);
   const minimap = useSession((state) => state.minimap);
   const graphId = useSession((state) => state.graphId);
-  const { nodes, edges } = useWindow(area, overview);
-  const settled = useRef<string | null>(null);
   const [ready, setReady] = useState(false);
   const onInit = useCallback(() => setReady(true), []);
-
-  // The view: React Flow keeps it, the hub tells it on, the window follows in cells.
-  useEffect(() => {
-    hub.move = (viewport, millis = 0) => void flow.setViewport(viewport, { duration: millis });
-    const apply = () => {
-      const { transform, width, height } = store.getState();
-      if (width === 0 || height === 0) return;
-      const viewport = { x: transform[0], y: transform[1], zoom: transform[2] };
-      const size = { width, height };
-      hub.set(viewport, size);
-      const isOverview = viewport.zoom < OVERVIEW_ZOOM;
-      if (useCanvas.getState().overview !== isOverview) setCanvas({ overview: isOverview });
-      if (!isOverview) {
-        const next = windowArea(viewport, size);
-        setArea((before) => (sameArea(before, next) ? before : next));
-      }
-      const { graphId: id, graphKey } = useSession.getState();
-      if (id !== null && graphKey !== null && settled.current === id) {
-        views.set(id, viewport);
-        // The same file opened again has another id.
-        views.set(graphKey, viewport);
-      }
-    };
-    apply();
-    return store.subscribe((state, before) => {
-      if (
-        state.transform !== before.transform ||
-        state.width !== before.width ||
-        state.height !== before.height
-      )
-        apply();
-    });
-  }, [flow, store, hub]);
+  const area = useCamera(hub, graphId, ready);
+  const { nodes, edges } = useWindow(area, overview);
 
   const fit = useCallback(
-    (rect: Rect | null = scene.bounds(), millis = 0) => {
-      if (rect && hub.size.width > 0) hub.move(fitView(rect, hub.size), millis);
-    },
+    (rect?: Rect | null) =>
+      hub.fit((size) => {
+        const shown = rect ?? scene.bounds();
+        return shown && fitView(shown, size);
+      }),
     [hub],
   );
-
-  // A graph that is opened is shown whole, or as it was left.
-  useEffect(() => {
-    if (graphId === null || !ready) return;
-    settled.current = null;
-    const show = () => {
-      if (hub.size.width === 0) return false;
-      const kept = views.get(graphId) ?? views.get(useSession.getState().graphKey ?? "");
-      const bounds = scene.bounds();
-      if (kept) hub.move(kept);
-      else if (bounds) hub.move(firstView(bounds, hub.size));
-      settled.current = graphId;
-      return true;
-    };
-    if (show()) return;
-    const stop = hub.subscribe(() => {
-      if (show()) stop();
-    });
-    return stop;
-  }, [graphId, ready, hub]);
 
   const place = useCallback(
     (screen: Point): Point => flow.screenToFlowPosition(screen, { snapToGrid: false }),
     [flow],
   );
 
-  const autoLayout = useCallback(async () => {
-    const positions = await arrange(scene);
-    edit(t("canvas.edit.arrange"), (document) => moveNodes(document, positions));
-    const bounds = scene.bounds();
-    if (bounds && hub.size.width > 0) hub.move(firstView(bounds, hub.size));
-  }, [hub]);
+  const autoLayout = useAutoLayout(hub);
 
   const focusNode = useCallback(
     (name: string) => {
@@ -186,15 +120,16 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     return provideCanvas({
       addNodeAt: (kind, screenPoint) => {
         setCanvas({ ghost: null });
-        if (!screenPoint) {
-          const name = placeNode(kind, freePlace(hub.middle()));
-          const rect = name === null ? undefined : scene.rect(name);
-          if (rect) reveal(hub, rect);
-          return name;
-        }
-        const splice = useCanvas.getState().splice;
+        const splice = screenPoint ? useCanvas.getState().splice : null;
         setCanvas({ splice: null });
-        return placeNode(kind, cornerAt(place(screenPoint)), splice);
+        const name = placeNode(
+          kind,
+          screenPoint ? cornerAt(place(screenPoint)) : freePlace(hub.middle()),
+          splice,
+        );
+        const rect = name === null ? undefined : scene.rect(name);
+        if (rect) reveal(hub, rect);
+        return name;
       },
       addGraph: (name, records) => {
         if (!placeGraph(name, records, hub.middle())) return;
@@ -212,6 +147,15 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         );
         if (rect) reveal(hub, rect);
       },
+      connectFrom: (name) => {
+        const rect = scene.rect(name);
+        if (!rect) return;
+        reveal(hub, rect);
+        const spot = { x: rect.x + rect.width + 96, y: rect.y + PORT_Y };
+        setCanvas({
+          search: { screen: flow.flowToScreenPosition(spot), place: spot, wire: { node: name, side: "out" } },
+        });
+      },
       fit: () => fit(),
       autoLayout,
       dragKind: (kind, screenPoint) => {
@@ -224,7 +168,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
       },
       contains,
     });
-  }, [hub, place, fit, focusNode, autoLayout]);
+  }, [hub, flow, place, fit, focusNode, autoLayout]);
 
   useEffect(() => registerCanvasCommands({ hub, fit, autoLayout, flow }), [hub, fit, autoLayout, flow]);
   useEffect(() => followClipboard(() => cornerAt(hub.middle())), [hub]);
@@ -312,45 +256,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     }
   }, []);
 
-  // Wires.
-  const onConnect = useCallback(({ source, target }: Connection) => {
-    edit(t("canvas.edit.connect"), (document) => connect(document, source, target));
-  }, []);
-  const isValid = useCallback(
-    (connection: { source: string; target: string }) => canConnect(connection.source, connection.target),
-    [],
-  );
-  const onConnectEnd = useCallback<OnConnectEnd>(
-    (event, state) => {
-      if (state.toHandle || !state.fromNode || !state.fromHandle) return;
-      const screen = pointOf(event);
-      if (!screen) return;
-      const side = state.fromHandle.type === "source" ? "out" : "in";
-      const from = state.fromNode.id;
-      // A card is one large target: the port need not be hit.
-      const under = document
-        .elementFromPoint(screen.x, screen.y)
-        ?.closest(".react-flow__node")
-        ?.getAttribute("data-id");
-      if (under) {
-        if (under === from) return;
-        const [source, target] = side === "out" ? [from, under] : [under, from];
-        if (canConnect(source, target))
-          edit(t("canvas.edit.connect"), (document) => connect(document, source, target));
-        return;
-      }
-      if (!root.current?.contains(document.elementFromPoint(screen.x, screen.y))) return;
-      setCanvas({ search: { screen, place: place(screen), wire: { node: from, side } } });
-    },
-    [place],
-  );
-  const onReconnect = useCallback<OnReconnect<CanvasEdge>>((old, next) => {
-    const line = lineOf(old);
-    if (!line) return;
-    edit(t("canvas.edit.reconnect"), (document) =>
-      reconnect(document, line.edge, line.part, { from: next.source, to: next.target }),
-    );
-  }, []);
+  const wires = useWires(root, place);
 
   // Clicks.
   const onNodeClick = useCallback((event: ReactMouseEvent, node: { id: string }) => {
@@ -423,6 +329,9 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
     event.preventDefault();
   }, []);
 
+  // React Flow names the event when it was a person who moved the view.
+  const onMoveStart = useCallback<OnMove>((event) => event && hub.moved(), [hub]);
+
   const defaultViewport = useMemo(() => ({ x: 0, y: 0, zoom: 1 }), []);
   return (
     <div
@@ -455,10 +364,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         onNodeDragStart={onNodeDragStart}
         onNodeDrag={onNodeDrag}
         onNodeDragStop={onNodeDragStop}
-        onConnect={onConnect}
-        onConnectEnd={onConnectEnd}
-        isValidConnection={isValid}
-        onReconnect={onReconnect}
+        {...wires}
         reconnectRadius={14}
         connectionRadius={28}
         onNodeClick={onNodeClick}
@@ -491,6 +397,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
         connectOnClick={false}
         attributionPosition="top-right"
         onInit={onInit}
+        onMoveStart={onMoveStart}
       >
         <Ghost />
         <WireGhost />
@@ -499,6 +406,7 @@ function Flow({ onView }: { onView?: (hub: ViewHub) => void }) {
       <EmptyCanvas />
       {minimap && <Minimap hub={hub} />}
       <CanvasTools hub={hub} />
+      <Arranging />
       <CanvasMenu />
       <NodeSearchSlot onPick={addFromSearch} onConnectTo={connectFromSearch} />
     </div>
@@ -545,10 +453,4 @@ function useFollow(hub: ViewHub): void {
     }, 150);
     return () => clearInterval(timer);
   }, [follow, hub]);
-}
-
-function pointOf(event: MouseEvent | TouchEvent): Point | null {
-  if ("clientX" in event) return { x: event.clientX, y: event.clientY };
-  const touch = event.changedTouches[0];
-  return touch ? { x: touch.clientX, y: touch.clientY } : null;
 }

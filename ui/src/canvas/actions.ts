@@ -10,6 +10,8 @@ export interface CanvasActions {
   /** Selects a node and brings it into view. */
   focusNode(name: string): void;
   focusEdge(id: string): void;
+  /** Opens the search for where a wire of a node goes. */
+  connectFrom(name: string): void;
   fit(): void;
   autoLayout(): Promise<void>;
   /** A kind is being dragged over the window; null point ends it. The canvas shows where it would land. */
@@ -32,6 +34,7 @@ export const addNodeAt = (kind: string, screenPoint?: Point): string | null =>
 export const addGraph: CanvasActions["addGraph"] = (name, records) => current?.addGraph(name, records);
 export const focusNode = (name: string): void => current?.focusNode(name);
 export const focusEdge = (id: string): void => current?.focusEdge(id);
+export const connectFrom = (name: string): void => current?.connectFrom(name);
 export const fit = (): void => current?.fit();
 export const autoLayout = async (): Promise<void> => current?.autoLayout();
 export const dragKind = (kind: string, screenPoint: Point | null): void =>

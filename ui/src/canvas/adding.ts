@@ -16,7 +16,7 @@ import { addPattern } from "../document/patterns";
 import { END, isObject, START, type Json, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
-import { GRID, HEAD, NODE_WIDTH, PORT_Y } from "./geometry";
+import { cardHeight, GRID, HEAD, intersects, MAX_ROWS, NODE_WIDTH, PORT_Y } from "./geometry";
 import { kindOf, knownKinds } from "./kinds";
 import { scene } from "./scene";
 import { setCanvas, type Search } from "./store";
@@ -39,10 +39,27 @@ function titleOf(kind: string): string {
   return kindOf(kind)?.title ?? kind;
 }
 
-/** The start and the end stay where they are seen, also when the file did not say where. */
-function withEnds(document: GraphDocument, patch: Patch): Patch {
+/** Room that a new node keeps to the end. */
+const ROOM = 24;
+/** Where the end goes when a new node takes its place. */
+const STEP_ASIDE = 80;
+
+/**
+ * The start and the end stay where they are seen, also when the file did not say where. An end that a new node at
+ * `place` would lie on gives way to the right.
+ */
+function withEnds(document: GraphDocument, patch: Patch, place: Point): Patch {
   const ends = [START, END].filter((end) => !document.has(`layout:${end}`));
   const places = new Map(ends.map((end) => [end, scene.position(end)]));
+  const end = scene.rect(END);
+  const taken = {
+    x: place.x - ROOM,
+    y: place.y - ROOM,
+    width: NODE_WIDTH + 2 * ROOM,
+    height: cardHeight(MAX_ROWS) + 2 * ROOM,
+  };
+  if (end && intersects(end, taken))
+    places.set(END, { x: snap(place.x + NODE_WIDTH + STEP_ASIDE), y: end.y });
   return { ops: [...patch.ops, ...moveNodes(document, places).ops] };
 }
 
@@ -77,6 +94,7 @@ export function placeNode(kind: string, place: Point, lineId: string | null = nu
     withEnds(
       document,
       line ? addNodeIntoEdge(document, node, line.edge, line.part) : addNode(document, node),
+      node.position,
     ),
   );
   if (!done) return null;
@@ -115,7 +133,7 @@ export function addFromSearch(search: Search, kind: string): void {
   const ends = wire.side === "out" ? { from: wire.node } : { to: wire.node };
   if (
     edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) =>
-      withEnds(document, addConnectedNode(document, node, ends)),
+      withEnds(document, addConnectedNode(document, node, ends), corner),
     )
   ) {
     useSession.getState().select({ nodes: [node.name] });

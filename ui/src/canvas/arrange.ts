@@ -8,13 +8,44 @@ import { END, START } from "../document/types";
 import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y } from "./geometry";
 import type { Scene } from "./window";
 
-let elk: Promise<ELK> | null = null;
+export type Engine = Pick<ELK, "layout" | "terminateWorker">;
 
-async function engine(): Promise<ELK> {
-  elk ??= Promise.all([import("elkjs/lib/elk-api.js"), import("elkjs/lib/elk-worker.min.js?url")]).then(
-    ([{ default: Elk }, { default: workerUrl }]) => new Elk({ workerUrl }),
-  );
-  return elk;
+async function startEngine(): Promise<Engine> {
+  const [{ default: Elk }, { default: workerUrl }] = await Promise.all([
+    import("elkjs/lib/elk-api.js"),
+    import("elkjs/lib/elk-worker.min.js?url"),
+  ]);
+  return new Elk({ workerUrl });
+}
+
+/** An engine that has finished its work. Starting one takes a moment, so it is kept. */
+let idle: Engine | null = null;
+
+/** Lays out in a worker of its own; an abort ends the worker. */
+async function layout(
+  graph: ElkNode,
+  start: () => Promise<Engine>,
+  signal: AbortSignal | undefined,
+): Promise<ElkNode> {
+  signal?.throwIfAborted();
+  const engine = idle ?? (await start());
+  idle = null;
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal?.reason as Error);
+    if (signal?.aborted === true) onAbort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    const done = await Promise.race([engine.layout(graph), aborted]);
+    idle = engine;
+    return done;
+  } catch (thrown) {
+    engine.terminateWorker();
+    throw thrown;
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+  }
 }
 
 export interface Room {
@@ -87,9 +118,13 @@ export function elkGraph(scene: Scene): ElkNode {
   };
 }
 
-/** New positions for all nodes; the start stays where it is. */
-export async function arrange(scene: Scene): Promise<Map<string, Point>> {
-  const graph = await (await engine()).layout(elkGraph(scene));
+/** New positions for all nodes; the start stays where it is. Rejects when it is aborted. */
+export async function arrange(
+  scene: Scene,
+  signal?: AbortSignal,
+  start: () => Promise<Engine> = startEngine,
+): Promise<Map<string, Point>> {
+  const graph = await layout(elkGraph(scene), start, signal);
   const raw = new Map<string, Point>();
   for (const child of graph.children ?? []) {
     raw.set(child.id, { x: child.x ?? 0, y: (child.y ?? 0) + roomOf(scene, child.id).top });

@@ -1,5 +1,5 @@
 /** The layers beside React Flow: the dots, the overview, the minimap. They follow the view without rendering React. */
-import { useEffect, useRef, useState, type PointerEvent } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore, type PointerEvent } from "react";
 import { readOverlay } from "../debugger/overlay";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -63,7 +63,22 @@ const MAP = { width: 176, height: 112 };
 const SMALL_MAP = { width: 112, height: 72 };
 const mapOf = ({ size }: ViewHub) => (size.width < 640 || size.height < 420 ? SMALL_MAP : MAP);
 
+/** The minimap, while there is something of the graph that is not in view. */
 export function Minimap({ hub }: { hub: ViewHub }) {
+  const all = useSyncExternalStore(
+    (listener) => {
+      const stops = [hub.subscribe(listener), scene.subscribe(listener)];
+      return () => stops.forEach((stop) => stop());
+    },
+    () => {
+      const bounds = scene.bounds();
+      return bounds === null || hub.shows(bounds);
+    },
+  );
+  return all ? null : <MinimapDrawing hub={hub} />;
+}
+
+function MinimapDrawing({ hub }: { hub: ViewHub }) {
   const scale = useRef<{ scale: number; left: number; top: number } | null>(null);
   const [picture] = useState(() => new MinimapPicture());
   const ref = useDrawing(hub, (paint, canvas) => {

@@ -13,11 +13,12 @@ import { knownKinds } from "./kinds";
 /** Renames a node with all that names it: one undo step. */
 export function renameEverywhere(from: string, to: string): boolean {
   const name = t("canvas.edit.rename", { name: to });
+  // What is gone leaves the selection with the edit.
+  const selected = useSession.getState().selection.nodes;
   if (!edit(name, (document) => renameNode(document, from, to, knownKinds()))) return false;
   const session = useSession.getState();
   renameBreakpoints(from, to);
-  if (session.selection.nodes.includes(from))
-    session.select({ nodes: session.selection.nodes.map((each) => (each === from ? to : each)) });
+  if (selected.includes(from)) session.select({ nodes: selected.map((each) => (each === from ? to : each)) });
   return true;
 }
 

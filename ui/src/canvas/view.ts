@@ -1,29 +1,54 @@
-/** Where the view is: told by React Flow at every move, heard by layers that draw themselves. */
+/** Where the view is: reported by React Flow at every move, followed by layers that draw themselves. */
 import { useSyncExternalStore } from "react";
 import type { Point } from "../document/edits";
+import type { Rect } from "./geometry";
 import type { Size, Viewport } from "./window";
+
+/** The view for a size of the canvas; null when there is nothing to show. */
+export type Fit = (size: Size) => Viewport | null;
 
 export class ViewHub {
   viewport: Viewport = { x: 0, y: 0, zoom: 1 };
   size: Size = { width: 0, height: 0 };
   #listeners = new Set<() => void>();
-  /** Moves the view; given by the canvas. */
-  move: (viewport: Viewport, millis?: number) => void = () => {};
+  #fit: Fit | null = null;
+  /** Puts the view somewhere; given by the canvas. */
+  place: (viewport: Viewport, millis?: number) => void = () => {};
 
+  /** True while the view is one that was fitted and has not been moved since. */
+  get fitted(): boolean {
+    return this.#fit !== null;
+  }
+
+  /** Takes what React Flow reports. A fitted view is fitted again when the canvas has another size. */
   set(viewport: Viewport, size: Size): void {
-    const { viewport: before } = this;
-    if (
-      before.x === viewport.x &&
-      before.y === viewport.y &&
-      before.zoom === viewport.zoom &&
-      this.size.width === size.width &&
-      this.size.height === size.height
-    ) {
+    const { viewport: before, size: sizeBefore } = this;
+    const resized = sizeBefore.width !== size.width || sizeBefore.height !== size.height;
+    if (before.x === viewport.x && before.y === viewport.y && before.zoom === viewport.zoom && !resized) {
       return;
     }
     this.viewport = viewport;
     this.size = size;
     for (const listener of [...this.#listeners]) listener();
+    if (resized && this.#fit) this.fit(this.#fit);
+  }
+
+  /** Shows what is asked for, until the view is moved. */
+  fit(how: Fit, millis?: number): void {
+    const viewport = this.size.width > 0 ? how(this.size) : null;
+    if (!viewport) return;
+    this.#fit = how;
+    this.place(viewport, millis);
+  }
+
+  move(viewport: Viewport, millis?: number): void {
+    this.moved();
+    this.place(viewport, millis);
+  }
+
+  /** A person has moved the view. */
+  moved(): void {
+    this.#fit = null;
   }
 
   subscribe(listener: () => void): () => void {
@@ -43,6 +68,18 @@ export class ViewHub {
   middle(): Point {
     const { x, y, zoom } = this.viewport;
     return { x: (this.size.width / 2 - x) / zoom, y: (this.size.height / 2 - y) / zoom };
+  }
+
+  /** Is this part of the graph in view as a whole? */
+  shows(rect: Rect): boolean {
+    const { x, y, zoom } = this.viewport;
+    const [left, top] = [rect.x * zoom + x, rect.y * zoom + y];
+    return (
+      left >= 0 &&
+      top >= 0 &&
+      left + rect.width * zoom <= this.size.width &&
+      top + rect.height * zoom <= this.size.height
+    );
   }
 }
 

@@ -94,7 +94,8 @@ function Entries({ entries }: { entries: MenuEntry[] }) {
 export interface MenuProps {
   /** The button; takes a ref and props. */
   trigger: ReactElement;
-  entries: MenuEntry[];
+  /** A function is asked when the menu opens. */
+  entries: MenuEntry[] | (() => MenuEntry[]);
   align?: "start" | "center" | "end";
   side?: "top" | "bottom" | "left" | "right";
 }
@@ -106,7 +107,7 @@ export function Menu({ trigger, entries, align = "start", side = "bottom" }: Men
       <Base.Portal>
         <Base.Positioner className="ss-layer-popup" sideOffset={4} align={align} side={side}>
           <Base.Popup className="ss-popup ss-menu">
-            <Entries entries={entries} />
+            <Lazy entries={entries} />
           </Base.Popup>
         </Base.Positioner>
       </Base.Portal>

@@ -79,6 +79,8 @@ function ToastList() {
         key={item.id}
         toast={item}
         className="ss-toast"
+        // The region around reads it out; it takes no focus, so it is no dialog.
+        role="group"
         data-tone={item.type}
         data-testid="toast"
         swipeDirection="right"

@@ -4,8 +4,9 @@
  */
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { GraphDocument } from "./document";
+import { addEdge, Draft } from "./draft";
 import { keysTaking, namedBy, namingKinds, placesOf, withAllowed, withLabels, withNames } from "./named";
-import { joined, op, same, type Patch } from "./patch";
+import type { Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
 import { visitSettings, withValue } from "./settings";
 import {
@@ -23,36 +24,6 @@ import {
 export interface Point {
   readonly x: number;
   readonly y: number;
-}
-
-/** Collects ops over a document and answers for the state after them. */
-class Draft {
-  #patch: Patch = { ops: [] };
-  readonly #values = new Map<string, Json | undefined>();
-  readonly doc: GraphDocument;
-
-  constructor(doc: GraphDocument) {
-    this.doc = doc;
-  }
-
-  get(id: string): Json | undefined {
-    return this.#values.has(id) ? this.#values.get(id) : this.doc.get(id);
-  }
-
-  set(id: string, value: Json | undefined, at?: number): void {
-    const from = this.get(id);
-    if (same(from ?? null, value ?? null)) return;
-    this.#patch = joined(this.#patch, { ops: [op(id, from, value, at)] });
-    this.#values.set(id, value);
-  }
-
-  remove(id: string): void {
-    this.set(id, undefined);
-  }
-
-  patch(): Patch {
-    return this.#patch;
-  }
 }
 
 // Names
@@ -84,23 +55,6 @@ export function uniqueName(
     const name = `${stem}_${count}`;
     if (free(name)) return name;
   }
-}
-
-/** The id that a new edge gets: what it connects, numbered when that is taken. As in `crates/document`. */
-function newEdgeId(draft: Draft, edge: JsonObject): string {
-  const from = edge["from"];
-  const source = Array.isArray(from) ? from.join("+") : typeof from === "string" ? from : "?";
-  const base = `${source}->${"route" in edge || typeof edge["to"] !== "string" ? "?" : edge["to"]}`;
-  for (let count = 1; ; count += 1) {
-    const id = count === 1 ? base : `${base}~${count}`;
-    if (draft.get(`edge:${id}`) === undefined) return id;
-  }
-}
-
-function addEdge(draft: Draft, edge: JsonObject): string {
-  const id = newEdgeId(draft, edge);
-  draft.set(`edge:${id}`, edge);
-  return id;
 }
 
 // Fields

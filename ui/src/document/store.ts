@@ -19,7 +19,7 @@ import { GraphDocument } from "./document";
 import { History, type Mark } from "./history";
 import { PatchError, same, type Patch, type PatchOp } from "./patch";
 import { Sync } from "./sync";
-import type { Json, Section } from "./types";
+import { END, START, type Json, type Section } from "./types";
 
 export const doc = new GraphDocument();
 
@@ -148,6 +148,16 @@ function adopt(view: GraphView): void {
   });
   takeChecked(view);
 }
+
+/** What is no longer there is no longer selected, also when undo took it away. */
+doc.watch((changed) => {
+  if (changed === null) return;
+  const { selection, select } = useSession.getState();
+  const nodes = selection.nodes.filter((name) => name === START || name === END || doc.has(`node:${name}`));
+  const edges = selection.edges.filter((id) => doc.has(`edge:${id}`));
+  if (nodes.length < selection.nodes.length || edges.length < selection.edges.length)
+    select({ nodes, edges, key: selection.key });
+});
 
 /** Shows a document. Edits of the one that was open are sent first. */
 export function openGraph(view: GraphView): void {

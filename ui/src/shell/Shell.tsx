@@ -19,6 +19,7 @@ import { ProblemsPanel } from "../features/problems/ProblemsPanel";
 import { EffectsDialog, RunPanel } from "../features/run";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
+import { ExportDialog } from "../features/export";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TakeOverDialog } from "../features/take-over";
@@ -73,6 +74,7 @@ export function Shell() {
         <SettingsDialog />
         <StorageDialogs />
         <MemoryDialog />
+        <ExportDialog />
         <TypesDialog />
         <EffectsDialog />
         <TrustDialogs />

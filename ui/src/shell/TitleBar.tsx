@@ -9,7 +9,7 @@ import { setField } from "../document/edits";
 import { edit, useGraphMeta, useHistory } from "../document/store";
 import { RunControls } from "../features/run";
 import { shellIds } from "../lib/testIds";
-import { t, tn } from "../lib/texts";
+import { t, tn, type TextKey } from "../lib/texts";
 import { runCommand } from "../state/commands";
 import { KEYMAP } from "../state/keymap";
 import { useSession, type Use } from "../state/session";
@@ -57,34 +57,50 @@ export function TitleBar() {
   );
 }
 
+interface MenuCommand {
+  readonly id: string;
+  readonly label: TextKey;
+  /** Means nothing without an open graph. */
+  readonly graph?: true;
+}
+
+/** Commands of the main menu, in groups. */
+export const MENU: readonly (readonly MenuCommand[])[] = [
+  [
+    { id: "graph.new", label: "shell.menu.new" },
+    { id: "graph.open", label: "shell.menu.open" },
+  ],
+  [
+    { id: "graph.save", label: "shell.menu.save", graph: true },
+    { id: "graph.saveAs", label: "shell.menu.saveAs", graph: true },
+    { id: "graph.versions", label: "shell.menu.versions", graph: true },
+    { id: "graph.export", label: "shell.menu.export", graph: true },
+    { id: "graph.types", label: "forms.types.menu", graph: true },
+  ],
+  [
+    { id: "view.layout", label: "shell.menu.layout", graph: true },
+    { id: "view.fit", label: "shell.menu.fit", graph: true },
+  ],
+  [
+    { id: "trust.open", label: "trust.open", graph: true },
+    { id: "memory.open", label: "memory.menu" },
+    { id: "storage.open", label: "storage.settings.open" },
+    { id: "settings.open", label: "shell.menu.settings" },
+  ],
+];
+
 function AppMenu() {
-  const graphId = useSession((state) => state.graphId);
-  const none = graphId === null;
-  const item = (id: string, label: string, disabled = false): MenuEntry => ({
-    id,
-    label,
-    shortcut: KEYMAP[id]?.keys[0],
-    disabled,
-    run: () => runCommand(id),
-  });
-  const entries: MenuEntry[] = [
-    item("graph.new", t("shell.menu.new")),
-    item("graph.open", t("shell.menu.open")),
-    { id: "s1", separator: true },
-    item("graph.save", t("shell.menu.save"), none),
-    item("graph.saveAs", t("shell.menu.saveAs"), none),
-    item("graph.versions", t("shell.menu.versions"), none),
-    item("graph.export", t("shell.menu.export"), none),
-    item("graph.types", t("forms.types.menu"), none),
-    { id: "s2", separator: true },
-    item("view.layout", t("shell.menu.layout"), none),
-    item("view.fit", t("shell.menu.fit"), none),
-    { id: "s3", separator: true },
-    item("trust.open", t("trust.open"), none),
-    item("memory.open", t("memory.menu")),
-    item("storage.open", t("storage.settings.open")),
-    item("settings.open", t("shell.menu.settings")),
-  ];
+  const none = useSession((state) => state.graphId) === null;
+  const entries = MENU.flatMap((group, index): MenuEntry[] => [
+    ...(index === 0 ? [] : [{ id: `after-${index}`, separator: true } as const]),
+    ...group.map(({ id, label, graph }) => ({
+      id,
+      label: t(label),
+      shortcut: KEYMAP[id]?.keys[0],
+      disabled: none && graph === true,
+      run: () => void runCommand(id),
+    })),
+  ]);
   return (
     <Menu
       trigger={

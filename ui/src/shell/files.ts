@@ -1,7 +1,9 @@
 /** Opening, saving and leaving graphs. Native dialogs where the host has them, ours otherwise. */
-import { closeGraph, doc, flush, markSaved, openGraph, useDocumentState } from "../document/store";
+import { setField } from "../document/edits";
+import { closeGraph, doc, edit, flush, markSaved, openGraph, useDocumentState } from "../document/store";
 import { openFileDialog, saveFileDialog } from "../features/files/dialogs";
 import { host, rpc, RpcProblem } from "../ipc/client";
+import { splitPath } from "../lib/path";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
@@ -55,8 +57,23 @@ export function saveAs(): Promise<void> {
 async function saveSomewhere(graphId: string): Promise<void> {
   const suggested = `${useSession.getState().appInfo?.graphsDir ?? ""}/${fileName(doc.name)}.json`;
   const path = await (host.pickSave ? host.pickSave(suggested) : saveFileDialog(suggested));
+  if (path === null) return;
+  // A draft that has never been named is called as its file.
+  const name = nameOf(path);
+  if (doc.name === t("shell.newName") && name !== null) {
+    edit(t("shell.edit.renameGraph"), (document) => setField(document, "doc", "/name", name));
+    await flush();
+  }
   // Both kinds of dialog have asked before they answer with a file that is there.
-  if (path !== null) await store(graphId, path, true);
+  await store(graphId, path, true);
+}
+
+/** A graph's name in words, from its file: `order-agent.json`, or the folder of a `graph.json`. */
+export function nameOf(path: string): string | null {
+  const { dir, name } = splitPath(path);
+  const file = name.toLowerCase() === "graph.json" ? splitPath(dir).name : name.replace(/\.json$/i, "");
+  const words = file.replace(/[-_\s]+/g, " ").trim();
+  return words === "" ? null : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function fileName(name: string): string {

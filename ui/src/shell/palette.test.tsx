@@ -10,6 +10,7 @@ import { followUnsaved } from "../features/files/unsaved";
 import { MemoryDialog } from "../features/memory";
 import { RunControls } from "../features/run";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
+import { ExportDialog } from "../features/export";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TrustDialogs } from "../features/trust";
@@ -18,6 +19,7 @@ import { formsIds } from "../lib/testIds";
 import { allCommands, registerCommand, runCommand } from "../state/commands";
 import { fakeHost } from "../test/fakeHost";
 import { registerShellCommands } from "./shell-commands";
+import { MENU } from "./TitleBar";
 
 const graphs = resolve(import.meta.dirname, "../../../graphs");
 const examples = readdirSync(graphs).map((id) => {
@@ -46,6 +48,8 @@ const GUIDE: readonly (readonly [query: string, command: string])[] = [
   ["versions", "graph.versions"],
   ["problems", "tab.problems"],
   ["types of the state", "graph.types"],
+  ["export", "graph.export"],
+  ["mermaid", "graph.export"],
   ["run", "run.start"],
   ["continue", "run.continue"],
   ["step", "run.step"],
@@ -89,6 +93,7 @@ beforeEach(() => {
       <SettingsDialog />
       <StorageDialogs />
       <TrustDialogs />
+      <ExportDialog />
       <TypesDialog />
     </>,
   );
@@ -101,6 +106,11 @@ afterEach(() => {
 });
 
 const entries = (): Ranked[] => [...actionsOf(allCommands()), ...examples];
+
+it("every entry of the main menu is a command", () => {
+  const known = new Set(allCommands().map((command) => command.id));
+  expect(MENU.flat().filter(({ id }) => !known.has(id))).toEqual([]);
+});
 
 describe("the command palette", () => {
   it.each(GUIDE)("finds %s of the guide first", (query, command) => {

@@ -1,4 +1,7 @@
-/** Which part of Settings can mend a problem, by the code of a diagnostic or the class of a failure. */
+/** What can be done at once about a problem, by the code of a diagnostic or the class of a failure. */
+import { edit } from "../document/store";
+import { sectionOf } from "../document/types";
+import { routeByWays } from "../document/ways";
 import { t } from "../lib/texts";
 import { showSettings, type SettingsTab } from "./settings";
 
@@ -15,8 +18,18 @@ const TABS: Readonly<Record<string, SettingsTab>> = {
   "python-missing": "general",
 };
 
-/** What may be done in Settings about it; nothing for most problems. */
-export function mendOf(code: string): Mend | undefined {
+/** Changes of the record that a problem belongs to. */
+const EDITS: Readonly<Record<string, (name: string) => Mend>> = {
+  "router-every-way": (name) => ({
+    label: t("forms.mend.routeByWays"),
+    run: () => void edit(t("forms.edit.routeByWays"), (document) => routeByWays(document, name)),
+  }),
+};
+
+/** What may be done about a problem of `record`; nothing for most problems. */
+export function mendOf(code: string, record?: string): Mend | undefined {
+  const name = record === undefined ? undefined : sectionOf(record)?.name;
+  if (name !== undefined && EDITS[code]) return EDITS[code](name);
   const tab = TABS[code];
   return (
     tab && {

@@ -52,7 +52,7 @@ pub struct AgentConfig {
     #[schemars(title = "System", extend("x-editor" = "template"))]
     pub system: Option<String>,
     /// State key with the conversation, which the agent reads and goes on with.
-    #[schemars(title = "Messages", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: String,
     /// Tools that it may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -80,7 +80,7 @@ pub struct AgentConfig {
     pub output: Option<Json>,
     /// State key that takes the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
     pub into: Option<String>,
     /// How much a reasoning model thinks before it answers; without it, as much as the provider sees fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -43,7 +43,7 @@ pub struct AskConfig {
     #[schemars(title = "Context", extend("x-editor" = "state-keys"))]
     pub context: Vec<String>,
     /// State key that takes the answer.
-    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
     pub into: String,
     /// Seconds that the question waits for an answer; for ever without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -52,7 +52,7 @@ pub struct HttpConfig {
     #[schemars(title = "Take", extend("x-editor" = "expression"))]
     pub take: String,
     /// State key that takes it.
-    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
     pub into: String,
     /// What a status outside of 200 to 299 is: `fail` fails the node, so that it can be retried; `data` is an answer like any other.
     #[serde(default)]

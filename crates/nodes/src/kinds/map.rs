@@ -32,7 +32,7 @@ const RESULT: &str = "result";
 #[schemars(description = "Does something for each item of a list.")]
 pub struct MapConfig {
     /// An expression that gives the list.
-    #[schemars(title = "Items", extend("x-editor" = "expression"))]
+    #[schemars(title = "Items", extend("x-editor" = "expression", "examples" = ["state.orders"]))]
     pub items: String,
     /// What one item is called in the settings below: `item.name`.
     #[serde(default = "default_as", rename = "as")]
@@ -40,7 +40,7 @@ pub struct MapConfig {
     pub name: String,
     /// An expression: what becomes of an item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Expression", extend("x-editor" = "expression"))]
+    #[schemars(title = "Expression", extend("x-editor" = "expression", "examples" = ["item.price * 2"]))]
     pub expression: Option<String>,
     /// Body of a JavaScript function that sees the item under its name, `index` and `state`, and returns what becomes of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct MapConfig {
     #[schemars(title = "Take", extend("x-editor" = "expression", "x-if" = serde_json::json!({"graph": "*"})))]
     pub take: Option<String>,
     /// State key that takes the list of results, in the order of the items.
-    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"})))]
     pub into: String,
     /// Items that are worked on at once.
     #[serde(default = "default_concurrency")]
@@ -71,7 +71,7 @@ pub struct MapConfig {
     pub on_error: OnError,
     /// State key that takes a list of the failures: `{index, item, class, message}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Errors into", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"on_error": ["skip", "collect"]})))]
+    #[schemars(title = "Errors into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"}), "x-if" = serde_json::json!({"on_error": ["skip", "collect"]})))]
     pub errors: Option<String>,
     /// Most items; a longer list is an error.
     #[serde(default = "default_most")]

@@ -33,7 +33,7 @@ pub struct RetrieveConfig {
     #[schemars(title = "Files")]
     pub files: Vec<String>,
     /// Expression that gives what to look for.
-    #[schemars(title = "Query", extend("x-editor" = "expression"))]
+    #[schemars(title = "Query", extend("x-editor" = "expression", "examples" = ["state.question"]))]
     pub query: String,
     /// `words` finds by full text, `vectors` by likeness, `both` joins the two rankings.
     #[serde(default)]
@@ -56,7 +56,7 @@ pub struct RetrieveConfig {
     #[schemars(title = "Overlap", range(min = 0, max = 5_000))]
     pub overlap: u64,
     /// State key that takes the sections: a list of `{path, title, text, score, cite, lines, bytes}`, best first.
-    #[schemars(title = "Into", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"})))]
     pub into: String,
     /// State key that takes the sections as numbered text for a prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]

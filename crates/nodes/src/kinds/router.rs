@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
-use superstep_document::Diagnostic;
+use superstep_document::{Diagnostic, Edge};
 
 use super::inner_model::{self, Asking, InnerModel, Wanted};
 use crate::expression::{Expression, Scope};
@@ -99,6 +99,38 @@ fn wanted(config: &RouterConfig, by: &ByModel) -> Wanted<'static> {
     }
 }
 
+/// Says which edges are followed whichever way the router chooses, where it looks as if they were the ways: two plain
+/// edges, or one beside a route.
+fn every_way(site: &mut Site<'_>, config: &RouterConfig) {
+    let record = site.record.clone();
+    let own = record.strip_prefix("node:").unwrap_or_default();
+    let routes = site
+        .edges
+        .iter()
+        .any(|(_, edge)| matches!(edge, Edge::Route { from, .. } if from == own));
+    let always: Vec<&str> = site
+        .edges
+        .iter()
+        .filter_map(|(_, edge)| match edge {
+            Edge::Plain { from, to } if from == own => Some(to.as_str()),
+            _ => None,
+        })
+        .collect();
+    if config.ways.is_empty() || always.is_empty() || (!routes && always.len() < 2) {
+        return;
+    }
+    let message = format!(
+        "`{own}` goes to {} each time, whichever way it chooses.",
+        crate::suggest::listing(always)
+    );
+    site.warning(
+        "router-every-way",
+        "/ways",
+        message,
+        "Make one edge of them that routes by the label.",
+    );
+}
+
 impl NodeKind for RouterKind {
     fn info(&self) -> KindInfo {
         KindInfo {
@@ -158,6 +190,7 @@ impl NodeKind for RouterKind {
                 (None, _) => {}
             }
         }
+        every_way(site, &config);
         if let Some(key) = site.write("/into", &config.into) {
             let labels = config.ways.iter().map(|way| &way.label).chain(&config.otherwise);
             let validator = jsonschema::validator_for(&key.schema).ok();

@@ -62,7 +62,7 @@ pub struct StoreSettings {
     pub index: bool,
     /// State key that takes what was found: an item or null, a list of items, or a list of namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
+    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({}), "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
     pub into: Option<String>,
     /// An expression: what of `found` is written. Without it, all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

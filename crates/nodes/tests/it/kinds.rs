@@ -70,6 +70,37 @@ async fn a_router_writes_the_label_that_an_edge_follows() {
         refused.contains("ModelOutputError") && refused.contains("huge"),
         "{refused}"
     );
+    // A label that looks like a number is still a label.
+    let ways = json!([{"label": "1", "description": "small"}, {"label": "2"}]);
+    let script = json!([{"say": "1"}]);
+    let mut numbered = router(json!({"ways": ways, "into": "way",
+        "by_model": {"text": "{{ state.n }}", "model": "scripted", "script": script}}));
+    numbered["edges"][1]["paths"] = json!({"1": "a", "2": "b"});
+    numbered["state"]["way"] = json!({"type": "string"});
+    assert_eq!(codes(&numbered), Vec::<String>::new());
+    let end = value(&numbered, superstep::json!({"n": 3})).await;
+    assert_eq!(end.get("out").and_then(Value::as_str), Some("went small"));
+    // Edges that are followed whichever way is chosen look like the ways and are none.
+    let conditions = json!([{"label": "small", "when": "state.n < 10"}, {"label": "large", "when": "true"}]);
+    let mut wired = router(json!({"ways": conditions, "into": "way"}));
+    wired["state"]["out"] = json!({"type": "string", "reducer": "add"});
+    let every_way = ["router-every-way /config/ways"];
+    wired["edges"][1] = json!({"from": "choose", "to": "a"});
+    assert_eq!(codes(&wired), ["unreachable-node "], "one edge is all there is");
+    wired["edges"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"from": "choose", "to": "b"}));
+    assert_eq!(codes(&wired), every_way);
+    let end = value(&wired, superstep::json!({"n": 3})).await;
+    assert_eq!(
+        end.get("out").and_then(Value::as_str),
+        Some("went smallwent large"),
+        "both ran"
+    );
+    wired["edges"][1] =
+        json!({"from": "choose", "route": "state.way", "paths": {"small": "a", "large": "b", "odd": "b"}});
+    assert_eq!(codes(&wired), every_way, "beside a route");
     // What is wrong is said where it stands.
     let wrong = router(
         json!({"ways": [{"label": "small"}, {"label": "small", "when": "state.m"}, {"label": ""}], "into": "way"}),

@@ -54,6 +54,8 @@ export interface Schema {
   "x-leads-to"?: Record<string, Json>;
   /** A state key that takes the value of the field beside it with this name. */
   "x-takes"?: string;
+  /** The state key that is made for a name which no key has. */
+  "x-key"?: Record<string, Json>;
   /** Language of a code editor, or the field beside it that names it. */
   "x-language"?: string;
   "x-language-of"?: string;

@@ -326,6 +326,7 @@ function Fallback({ name, record, diagnostics, keys, set }: ConductProps) {
         <Field label={t("forms.conduct.fallback.other")} pointer={`/fallback/${place}`} error={errors(place)}>
           <Combobox
             mono
+            choose
             value={text(place)}
             // A choice that is being made is not yet a different kind.
             onChange={(next) => set("/fallback", { ...fields, [place]: next }, what)}
@@ -339,6 +340,7 @@ function Fallback({ name, record, diagnostics, keys, set }: ConductProps) {
         <Field label={t("forms.conduct.fallback.into")} pointer="/fallback/into" error={errors("into")}>
           <Combobox
             mono
+            choose
             value={text("into")}
             onChange={(next) => change("into", next)}
             items={keys.map((key) => ({ value: key.name, hint: key.type, description: key.description }))}

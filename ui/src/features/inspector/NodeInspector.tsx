@@ -67,7 +67,7 @@ export function NodeInspector({ name }: { name: string }) {
           message: each.message,
           remedy: each.remedy,
           severity: each.severity,
-          action: mendOf(each.code),
+          action: mendOf(each.code, recordId),
         })),
     [diagnostics],
   );

@@ -13,60 +13,14 @@ import { escapeToken } from "../../components/schema-form/schema";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
 import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/SchemaForm";
 import { Tabs } from "../../components/Tabs";
-import { edit, doc, openGraph, useDocumentState, useDocumentVersion } from "../../document/store";
-import { addKey } from "../../document/edits";
+import { doc, openGraph, useDocumentState, useDocumentVersion } from "../../document/store";
 import { isObject, nodeOf } from "../../document/types";
 import { rpc } from "../../ipc/client";
 import { hasEnding, joinPath, resolvePath, splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
 import { showTypes } from "../state-schema";
-
-/** A button that makes the key that was named; a name is often written before the key exists. */
-function MakeKey({ name, keys }: { name: string; keys: FieldEditorProps["stateKeys"] }) {
-  if (!/^[A-Za-z_]\w*$/.test(name) || keys.some((key) => key.name === name)) return null;
-  return (
-    <Button
-      size="small"
-      icon={<Plus size={13} aria-hidden />}
-      onClick={() =>
-        edit(t("forms.edit.addKey", { name }), (document) => addKey(document, name, { type: "string" }))
-      }
-    >
-      {t("forms.editor.makeKey", { name })}
-    </Button>
-  );
-}
-
-function StateKeyEditor({ value, onChange, stateKeys, readOnly, onBlur }: FieldEditorProps) {
-  const name = typeof value === "string" ? value : "";
-  const [left, setLeft] = useState(true);
-  return (
-    <div
-      className="ss-items"
-      onFocus={() => setLeft(false)}
-      onBlur={() => {
-        setLeft(true);
-        onBlur();
-      }}
-    >
-      <Combobox
-        mono
-        value={name}
-        disabled={readOnly}
-        onChange={(next) => onChange(next === "" ? undefined : next)}
-        placeholder={t("forms.editor.chooseKey")}
-        emptyText={t("forms.editor.noKey")}
-        items={stateKeys.map((key) => ({ value: key.name, hint: key.type, description: key.description }))}
-      />
-      {left && !readOnly && (
-        <div className="ss-none-row">
-          <MakeKey name={name} keys={stateKeys} />
-        </div>
-      )}
-    </div>
-  );
-}
+import { MakeKey, StateKeyEditor } from "./StateKeyEditor";
 
 function StateKeysEditor({ value, onChange, stateKeys, readOnly }: FieldEditorProps) {
   const chosen: string[] = Array.isArray(value)
@@ -262,6 +216,7 @@ function KeyName({
     >
       <Combobox
         mono
+        choose
         aria-label={t("forms.editor.keyToSet")}
         value={draft ?? name}
         disabled={readOnly}
@@ -441,6 +396,7 @@ function NodeEditor({ schema, value, onChange, readOnly, onBlur }: FieldEditorPr
         disabled={readOnly}
         onChange={(next) => onChange(next === "" ? undefined : next)}
         placeholder={t("forms.editor.chooseNode")}
+        choose
         emptyText={t("forms.editor.noNode")}
         items={nodes.map(({ name }) => ({ value: name }))}
       />

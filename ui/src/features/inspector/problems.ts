@@ -13,6 +13,6 @@ export function problemsOf(
       message: each.message,
       remedy: each.remedy,
       severity: each.severity,
-      action: mendOf(each.code),
+      action: mendOf(each.code, each.record),
     }));
 }

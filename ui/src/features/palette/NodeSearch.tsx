@@ -35,6 +35,8 @@ interface Entry {
 
 const WIDTH = 300;
 const HEIGHT = 360;
+/** Rows of the list: typing finds the others. */
+const MOST = 100;
 
 export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeSearchProps) {
   const kinds = useSession((state) => state.appInfo?.kinds);
@@ -102,7 +104,7 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
     return [...made, end, ...there];
   }, [kinds, fromWire, onPick, onConnectTo]);
 
-  const found = fuzzyFilter(entries, query, (entry) => [entry.title, entry.text]);
+  const found = fuzzyFilter(entries, query, (entry) => [entry.title, entry.text]).slice(0, MOST);
   const chosen = Math.min(active, found.length - 1);
   useEffect(() => {
     document.getElementById(`${listId}${chosen}`)?.scrollIntoView({ block: "nearest" });

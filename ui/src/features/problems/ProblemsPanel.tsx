@@ -104,7 +104,7 @@ export function ProblemsPanel() {
             {group.problems.map((problem) => {
               const Icon = problem.severity === "error" ? CircleAlert : TriangleAlert;
               const at = index++;
-              const mend = mendOf(problem.code);
+              const mend = mendOf(problem.code, problem.record);
               return (
                 <div
                   key={`${problem.code}${problem.pointer ?? ""}${problem.message}`}

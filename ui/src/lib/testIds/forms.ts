@@ -28,6 +28,8 @@ export const formsIds = {
   settingsPython: "settings-python",
   pythonFound: "settings-python-found",
   mend: "problem-mend",
+  exportDialog: "export",
+  exportText: "export-text",
   stateTypes: "state-types",
   stateTypesText: "state-types-text",
   versions: "versions",

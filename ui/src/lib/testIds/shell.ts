@@ -33,6 +33,8 @@ export const shellIds = {
   zoomValue: "zoom-value",
   fit: "zoom-fit",
   autoLayout: "auto-layout",
+  arranging: "arranging",
+  stopArranging: "stop-arranging",
   nodeSearch: "canvas-node-search",
   node: (name: string) => `node-${name}`,
   nodeName: (name: string) => `node-name-${name}`,

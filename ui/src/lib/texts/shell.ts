@@ -176,5 +176,6 @@ export const shell = {
   "canvas.edit.label": "Rename label",
   "canvas.edit.condition": "Edit expression",
   "canvas.edit.form": "Change edge",
+  "canvas.arranging": "Arranging the nodes…",
   "canvas.edit.arrange": "Arrange nodes",
 } as const satisfies Record<string, string>;

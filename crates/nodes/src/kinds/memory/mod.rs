@@ -28,7 +28,7 @@ pub struct MemoryConfig {
     #[schemars(title = "Do")]
     pub action: Action,
     /// State key with the messages.
-    #[schemars(title = "Messages", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: String,
     /// Trim: most tokens that are kept, about: four characters are a token. Summarise: nothing is done below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub struct MemoryConfig {
     pub allow_partial: bool,
     /// Trim: state key that takes what is kept, while the conversation stays whole. Extract: state key that takes the facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"do": ["trim", "extract"]})))]
+    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"}), "x-if" = serde_json::json!({"do": ["trim", "extract"]})))]
     pub into: Option<String>,
     /// Delete: an expression that gives a list of message ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]

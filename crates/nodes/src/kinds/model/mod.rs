@@ -43,7 +43,7 @@ pub struct ModelConfig {
     pub prompt: Option<String>,
     /// State key with a list of messages that are sent, with their pictures, tool calls and tool answers; the prompt, if any, comes after them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Messages", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: Option<String>,
     /// Pictures that are shown with the prompt: files of the project, `https` or `data` addresses. One that comes out empty is none; several stand in lines of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,7 +58,7 @@ pub struct ModelConfig {
     pub output: Option<Json>,
     /// State key that takes what the answer used: `{model, requests, input_tokens, output_tokens, total_tokens, cost}`, repairs included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Usage into", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Usage into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "object"})))]
     pub usage_into: Option<String>,
     /// How often an answer that does not fit `output` is sent back with what is wrong.
     #[serde(default = "default_repairs")]

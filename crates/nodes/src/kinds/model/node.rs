@@ -156,7 +156,9 @@ impl ModelNode {
             let answer = self.scripted(&self.stream(context, &id), &scope).await?;
             spent.add(&answer);
             return match &self.output {
-                Some((validator, _)) => parsed(&answer.text, validator).map_err(|e| self.failed(&e)),
+                Some((validator, schema)) => {
+                    parsed(&answer.text, validator, schema).map_err(|e| self.failed(&e))
+                }
                 None => Ok(self.written(&id, answer)),
             };
         }
@@ -170,7 +172,7 @@ impl ModelNode {
             reasoning: self.reasoning,
             watch: Some(Watch::new(self.exchanges.clone(), context)),
         };
-        let Some((validator, _)) = &self.output else {
+        let Some((validator, schema)) = &self.output else {
             let answer = self.ask(&self.stream(context, &id), &request).await?;
             spent.add(&answer);
             return Ok(self.written(&id, answer));
@@ -184,7 +186,7 @@ impl ModelNode {
             };
             let answer = self.ask(&self.stream(context, &id), &request).await?;
             spent.add(&answer);
-            let error = match parsed(&answer.text, validator) {
+            let error = match parsed(&answer.text, validator, schema) {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };

@@ -19,8 +19,9 @@ pub(super) fn sent(schema: &Json) -> Json {
     })
 }
 
-/// Reads the JSON of an answer; models like to wrap it in a code block.
-pub(super) fn parsed(text: &str, validator: &Validator) -> Result<Value, ModelError> {
+/// Reads the JSON of an answer; models like to wrap it in a code block. Where `schema` lists texts, one of them may be
+/// written without quotes, also when it looks like a number.
+pub(super) fn parsed(text: &str, validator: &Validator, schema: &Json) -> Result<Value, ModelError> {
     let bad = |cause: String| ModelError::BadOutput {
         cause,
         answer: text.chars().take(500).collect(),
@@ -29,7 +30,10 @@ pub(super) fn parsed(text: &str, validator: &Validator) -> Result<Value, ModelEr
     if let Some(inner) = body.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) {
         body = inner.strip_prefix("json").unwrap_or(inner).trim();
     }
-    let mut json: Json = serde_json::from_str(body).map_err(|e| bad(e.to_string()))?;
+    let mut json: Json = match serde_json::from_str(body) {
+        Ok(json) => json,
+        Err(error) => return listed(schema, body).ok_or_else(|| bad(error.to_string())),
+    };
     if let Json::Object(fields) = &mut json
         && fields.len() == 1
         && fields.contains_key(CARRIER)
@@ -45,9 +49,20 @@ pub(super) fn parsed(text: &str, validator: &Validator) -> Result<Value, ModelEr
             path => format!("{error} (at {path})"),
         });
     match problem {
-        Some(cause) => Err(bad(cause)),
+        Some(cause) => listed(schema, body)
+            .or_else(|| listed(schema, &json.to_string()))
+            .ok_or_else(|| bad(cause)),
         None => Ok(json.into()),
     }
+}
+
+/// The text, when it is one of the texts that `schema` lists.
+fn listed(schema: &Json, text: &str) -> Option<Value> {
+    let values = schema.get("enum")?.as_array()?;
+    values
+        .iter()
+        .any(|value| value == text)
+        .then(|| Value::from(text))
 }
 
 #[cfg(test)]
@@ -58,6 +73,7 @@ mod tests {
     fn json_answers_are_read_and_checked() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
         let validator = jsonschema::validator_for(&schema).unwrap();
+        let parsed = |text: &str, validator: &Validator| super::parsed(text, validator, &schema);
         assert_eq!(
             parsed("{\"n\": 1}", &validator).unwrap(),
             superstep::json!({"n": 1})
@@ -81,5 +97,35 @@ mod tests {
             let text = parsed(wrong, &validator).unwrap_err().to_string();
             assert!(text.contains(part) && text.contains(wrong), "{text}");
         }
+    }
+    #[test]
+    fn a_listed_text_is_taken_with_and_without_quotes_also_when_it_looks_like_a_number() {
+        let schema = json!({"type": "string", "enum": ["1", "007", "true", "refund"]});
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        for (answer, label) in [
+            ("\"1\"", "1"),
+            ("1", "1"),
+            ("{\"answer\": \"1\"}", "1"),
+            ("{\"answer\": 1}", "1"),
+            ("```\n007\n```", "007"),
+            ("true", "true"),
+            ("refund", "refund"),
+        ] {
+            assert_eq!(
+                parsed(answer, &validator, &schema).unwrap(),
+                superstep::json!(label),
+                "{answer}"
+            );
+        }
+        for answer in ["2", "{\"answer\": 2}", "refunds", "[1]"] {
+            assert!(parsed(answer, &validator, &schema).is_err(), "{answer}");
+        }
+        let numbers = json!({"enum": [1, "1"]});
+        let validator = jsonschema::validator_for(&numbers).unwrap();
+        assert_eq!(
+            parsed("1", &validator, &numbers).unwrap(),
+            superstep::json!(1),
+            "JSON first"
+        );
     }
 }

@@ -40,7 +40,7 @@ pub(crate) const KIND: &str = "tools";
 #[schemars(description = "Runs tools that a model calls.")]
 pub struct ToolsConfig {
     /// State key with the messages: the calls of its last ai message are run, and answered there.
-    #[schemars(title = "Messages", extend("x-editor" = "state-key"))]
+    #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: String,
     /// The tools. A `model` node is given them with `tools_of`.
     #[schemars(title = "Tools")]

@@ -1,0 +1,61 @@
+/** Arranging the nodes, which can take long: what is shown meanwhile, and how it is stopped. */
+import { useCallback, useEffect, useState } from "react";
+import { create } from "zustand";
+import { Button } from "../components/Button";
+import { Spinner } from "../components/Spinner";
+import { moveNodes } from "../document/edits";
+import { edit } from "../document/store";
+import { shellIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { useSession } from "../state/session";
+import { showProblem } from "../state/toasts";
+import { arrange } from "./arrange";
+import { scene } from "./scene";
+import { firstFit } from "./useCamera";
+import type { ViewHub } from "./view";
+
+/** A layout that is ready sooner is not announced. */
+const SHOWN_AFTER_MS = 500;
+
+const useArranging = create<{ readonly going: AbortController | null }>(() => ({ going: null }));
+
+/** Arranges the graph as one undo step, unless it is stopped or another graph is opened meanwhile. */
+export function useAutoLayout(hub: ViewHub): () => Promise<void> {
+  const graphId = useSession((state) => state.graphId);
+  useEffect(() => () => useArranging.getState().going?.abort(), [graphId]);
+  return useCallback(async () => {
+    if (useArranging.getState().going !== null) return;
+    const going = new AbortController();
+    useArranging.setState({ going });
+    try {
+      const positions = await arrange(scene, going.signal);
+      for (const name of positions.keys()) if (!scene.rect(name)) positions.delete(name);
+      edit(t("canvas.edit.arrange"), (document) => moveNodes(document, positions));
+      hub.fit(firstFit);
+    } catch (thrown) {
+      if (!going.signal.aborted) showProblem(thrown);
+    } finally {
+      if (useArranging.getState().going === going) useArranging.setState({ going: null });
+    }
+  }, [hub]);
+}
+
+export function Arranging() {
+  const going = useArranging((state) => state.going);
+  const [late, setLate] = useState<AbortController | null>(null);
+  useEffect(() => {
+    if (going === null) return;
+    const timer = setTimeout(() => setLate(going), SHOWN_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [going]);
+  if (going === null || going !== late) return null;
+  return (
+    <div className="arranging" role="status" data-testid={shellIds.arranging}>
+      <Spinner />
+      {t("canvas.arranging")}
+      <Button size="small" onClick={() => going.abort()} data-testid={shellIds.stopArranging}>
+        {t("forms.cancel")}
+      </Button>
+    </div>
+  );
+}

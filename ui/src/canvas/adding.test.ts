@@ -1,0 +1,73 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, it } from "vitest";
+import { deleteThings } from "../document/edits";
+import { doc, edit, undo } from "../document/store";
+import { END } from "../document/types";
+import { useSession } from "../state/session";
+import { addFromSearch, placeNode } from "./adding";
+import { intersects } from "./geometry";
+import { renameEverywhere } from "./records";
+import { scene } from "./scene";
+
+beforeEach(() => {
+  doc.reset([
+    { id: "doc", value: {} },
+    { id: "node:a", value: { kind: "assign", config: {} } },
+    { id: "layout:a", value: [0, 0] },
+    { id: "layout:__start__", value: [-200, 0] },
+    { id: "layout:__end__", value: [320, 8] },
+  ]);
+  useSession.getState().select({});
+});
+
+const rect = (name: string) => {
+  const found = scene.rect(name);
+  if (!found) throw new Error(`${name} is not on the canvas`);
+  return found;
+};
+
+describe("a node that is added where the end is", () => {
+  it("moves the end to its right, in the same undo step", async () => {
+    const before = rect(END);
+    const name = placeNode("assign", { x: 300, y: 0 }) ?? "";
+    expect(intersects(rect(name), rect(END))).toBe(false);
+    expect(rect(END).x).toBeGreaterThan(rect(name).x + rect(name).width);
+    expect(rect(END).y).toBe(before.y);
+    await undo();
+    expect(rect(END)).toEqual(before);
+    expect(doc.has(`node:${name}`)).toBe(false);
+  });
+
+  it("does so from a dropped wire too", () => {
+    addFromSearch(
+      { screen: { x: 0, y: 0 }, place: { x: 310, y: 22 }, wire: { node: "a", side: "out" } },
+      "assign",
+    );
+    const [name] = useSession.getState().selection.nodes;
+    expect(intersects(rect(name ?? ""), rect(END))).toBe(false);
+  });
+
+  it("leaves the end alone elsewhere", () => {
+    const before = rect(END);
+    placeNode("assign", { x: 300, y: 300 });
+    expect(rect(END)).toEqual(before);
+  });
+});
+
+describe("the selection", () => {
+  it("loses what undo takes away", async () => {
+    const name = placeNode("assign", { x: 0, y: 300 }) ?? "";
+    useSession.getState().select({ nodes: ["a", name, END] });
+    await undo();
+    expect(useSession.getState().selection.nodes).toEqual(["a", END]);
+  });
+
+  it("loses a deleted edge, and follows a new name", () => {
+    edit("wire", { ops: [{ id: "edge:a->b", from: null, to: { from: "a", to: END } }] });
+    useSession.getState().select({ nodes: ["a"], edges: ["a->b"] });
+    edit("cut", (document) => deleteThings(document, { edges: ["a->b"] }));
+    expect(useSession.getState().selection).toMatchObject({ nodes: ["a"], edges: [] });
+    renameEverywhere("a", "first");
+    expect(useSession.getState().selection.nodes).toEqual(["first"]);
+  });
+});

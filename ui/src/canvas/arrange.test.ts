@@ -1,0 +1,49 @@
+import type { ElkNode } from "elkjs/lib/elk-api";
+import { describe, expect, it, vi } from "vitest";
+import { GraphDocument } from "../document/document";
+import { arrange, type Engine } from "./arrange";
+import { Scene } from "./window";
+
+function scene(): Scene {
+  const doc = new GraphDocument();
+  doc.reset([
+    { id: "doc", value: {} },
+    { id: "node:a", value: { kind: "assign", config: {} } },
+  ]);
+  return new Scene(doc);
+}
+
+const row = (graph: ElkNode) =>
+  Promise.resolve({
+    ...graph,
+    children: (graph.children ?? []).map((child, index) => ({ ...child, x: index * 300, y: 0 })),
+  });
+
+function engine(layout: (graph: ElkNode) => Promise<ElkNode>) {
+  const made = { layout: vi.fn(layout), terminateWorker: vi.fn() };
+  return { made, start: vi.fn(() => Promise.resolve(made as unknown as Engine)) };
+}
+
+describe("arrange", () => {
+  it("ends its worker when it is aborted, and the next one has a worker of its own", async () => {
+    const stuck = engine(() => new Promise<ElkNode>(() => {}));
+    const abort = new AbortController();
+    const arranged = arrange(scene(), abort.signal, stuck.start);
+    await vi.waitFor(() => expect(stuck.made.layout).toHaveBeenCalled());
+    abort.abort();
+    await expect(arranged).rejects.toThrow("abort");
+    expect(stuck.made.terminateWorker).toHaveBeenCalledOnce();
+
+    const next = engine(row);
+    await expect(arrange(scene(), undefined, next.start)).resolves.toHaveProperty("size", 3);
+    expect(next.start).toHaveBeenCalledOnce();
+  });
+
+  it("keeps a worker that has finished for the next time", async () => {
+    const first = engine(row);
+    await arrange(scene(), undefined, first.start);
+    const second = engine(row);
+    await arrange(scene(), undefined, second.start);
+    expect(first.start.mock.calls.length + second.start.mock.calls.length).toBeLessThanOrEqual(1);
+  });
+});

@@ -1,0 +1,81 @@
+/** Wires that are drawn from a port, and ends of edges that are dragged elsewhere. */
+import type { Connection, OnConnectEnd, OnReconnect, ReactFlowProps } from "@xyflow/react";
+import { useCallback, useMemo, useRef, type RefObject } from "react";
+import { canConnect, connect, reconnect, type Point } from "../document/edits";
+import { edit } from "../document/store";
+import { t } from "../lib/texts";
+import { setCanvas } from "./store";
+import { type CanvasEdge, lineOf } from "./useWindow";
+import type { Line } from "./window";
+
+type Wires = Pick<
+  ReactFlowProps<never, CanvasEdge>,
+  "onConnect" | "onConnectEnd" | "isValidConnection" | "onReconnect" | "onReconnectStart" | "onReconnectEnd"
+>;
+
+const move = (line: Line, ends: { from?: string; to?: string }) =>
+  void edit(t("canvas.edit.reconnect"), (document) => reconnect(document, line.edge, line.part, ends));
+
+export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Point) => Point): Wires {
+  /** The line whose end is being dragged; null while a new wire is drawn. */
+  const dragged = useRef<Line | null>(null);
+
+  const onConnect = useCallback(({ source, target }: Connection) => {
+    edit(t("canvas.edit.connect"), (document) => connect(document, source, target));
+  }, []);
+  const isValidConnection = useCallback(
+    (connection: { source: string; target: string }) => canConnect(connection.source, connection.target),
+    [],
+  );
+  const onConnectEnd = useCallback<OnConnectEnd>(
+    (event, state) => {
+      if (state.toHandle || !state.fromNode || !state.fromHandle) return;
+      const screen = pointOf(event);
+      if (!screen) return;
+      const side = state.fromHandle.type === "source" ? "out" : "in";
+      const from = state.fromNode.id;
+      const line = dragged.current;
+      // A card is one large target: the port need not be hit.
+      const under = document
+        .elementFromPoint(screen.x, screen.y)
+        ?.closest(".react-flow__node")
+        ?.getAttribute("data-id");
+      if (under) {
+        if (under === from) return;
+        if (line) {
+          move(line, side === "out" ? { to: under } : { from: under });
+          return;
+        }
+        const [source, target] = side === "out" ? [from, under] : [under, from];
+        if (canConnect(source, target))
+          edit(t("canvas.edit.connect"), (document) => connect(document, source, target));
+        return;
+      }
+      // An end that is dropped beside every node goes back to where it was.
+      if (line || !root.current?.contains(document.elementFromPoint(screen.x, screen.y))) return;
+      setCanvas({ search: { screen, place: place(screen), wire: { node: from, side } } });
+    },
+    [root, place],
+  );
+  const onReconnectStart = useCallback((_event: unknown, edge: CanvasEdge) => {
+    dragged.current = lineOf(edge) ?? null;
+  }, []);
+  const onReconnectEnd = useCallback(() => {
+    dragged.current = null;
+  }, []);
+  const onReconnect = useCallback<OnReconnect<CanvasEdge>>((old, next) => {
+    const line = lineOf(old);
+    if (line) move(line, { from: next.source, to: next.target });
+  }, []);
+
+  return useMemo(
+    () => ({ onConnect, isValidConnection, onConnectEnd, onReconnectStart, onReconnectEnd, onReconnect }),
+    [onConnect, isValidConnection, onConnectEnd, onReconnectStart, onReconnectEnd, onReconnect],
+  );
+}
+
+function pointOf(event: MouseEvent | TouchEvent): Point | null {
+  if ("clientX" in event) return { x: event.clientX, y: event.clientY };
+  const touch = event.changedTouches[0];
+  return touch ? { x: touch.clientX, y: touch.clientY } : null;
+}

@@ -1,0 +1,52 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { ViewHub } from "./view";
+import { fitView, type Size, type Viewport } from "./window";
+
+const bounds = { x: 0, y: 0, width: 1000, height: 400 };
+const large: Size = { width: 1200, height: 800 };
+const small: Size = { width: 600, height: 500 };
+const whole = (size: Size) => fitView(bounds, size);
+
+let hub: ViewHub;
+/** What React Flow does: takes the view, and reports it. */
+function canvas(size: Size): void {
+  hub.place = (viewport: Viewport) => hub.set(viewport, hub.size);
+  hub.set(hub.viewport, size);
+}
+
+beforeEach(() => {
+  hub = new ViewHub();
+  canvas(large);
+});
+
+describe("the view of a canvas that changes its size", () => {
+  it("is fitted again as long as nobody has moved it", () => {
+    hub.fit(whole);
+    expect(hub.shows(bounds)).toBe(true);
+    canvas(small);
+    expect(hub.viewport).toEqual(whole(small));
+    expect(hub.shows(bounds)).toBe(true);
+    canvas(large);
+    expect(hub.viewport).toEqual(whole(large));
+  });
+
+  it("stays where a person has put it", () => {
+    hub.fit(whole);
+    hub.moved();
+    canvas(small);
+    expect(hub.viewport).toEqual(whole(large));
+    expect(hub.shows(bounds)).toBe(false);
+    hub.fit(whole);
+    hub.centre({ x: 500, y: 200 }, 2);
+    const before = hub.viewport;
+    canvas(large);
+    expect(hub.viewport).toEqual(before);
+    expect(hub.fitted).toBe(false);
+  });
+
+  it("has nothing to fit before it has a size", () => {
+    const none = new ViewHub();
+    none.fit(whole);
+    expect(none.fitted).toBe(false);
+  });
+});

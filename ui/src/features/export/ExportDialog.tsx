@@ -1,0 +1,78 @@
+/** The graph as text for other programs: a Mermaid drawing, and the file as it would be saved. */
+import { useEffect, useState } from "react";
+import { create } from "zustand";
+import { Dialog } from "../../components/Dialog";
+import { Spinner } from "../../components/Spinner";
+import { Tabs } from "../../components/Tabs";
+import { CopyButton } from "../../debugger/CopyButton";
+import { Pre } from "../../debugger/Pre";
+import { ProblemNote } from "../../debugger/ProblemNote";
+import { useAnswer } from "../../debugger/useAnswer";
+import { flush } from "../../document/store";
+import { rpc } from "../../ipc/client";
+import { formsIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { registerCommands } from "../../state/commands";
+import { useSession } from "../../state/session";
+
+const FORMS = ["mermaid", "json"] as const;
+type Form = (typeof FORMS)[number];
+
+const useShown = create<{ readonly open: boolean }>(() => ({ open: false }));
+
+export function ExportDialog() {
+  const open = useShown((shown) => shown.open);
+  const graphId = useSession((session) => session.graphId);
+  useEffect(
+    () =>
+      registerCommands([
+        {
+          id: "graph.export",
+          title: t("forms.export.open"),
+          group: t("forms.files.group"),
+          enabled: () => useSession.getState().graphId !== null,
+          run: () => useShown.setState({ open: true }),
+        },
+      ]),
+    [],
+  );
+  if (!open || graphId === null) return null;
+  return <Export graphId={graphId} />;
+}
+
+function Export({ graphId }: { graphId: string }) {
+  const [form, setForm] = useState<Form>("mermaid");
+  // One reading for each opening: the dialog keeps the graph from being changed.
+  const [opened] = useState(() => Date.now());
+  const exported = useAnswer(`${graphId}/${opened}`, async (signal) => {
+    await flush();
+    return rpc("graph.export", { graphId }, signal);
+  });
+  const text = exported.value?.[form].trimEnd() ?? "";
+  return (
+    <Dialog
+      open
+      onClose={() => useShown.setState({ open: false })}
+      title={t("forms.export.title")}
+      size="medium"
+      data-testid={formsIds.exportDialog}
+    >
+      <Tabs
+        look="segmented"
+        label={t("forms.export.form")}
+        value={form}
+        onChange={(next) => setForm(next as Form)}
+        tabs={FORMS.map((id) => ({ id, label: t(`forms.export.${id}`) }))}
+        aside={exported.value && <CopyButton text={text} label={t("forms.export.copy")} />}
+      />
+      <p className="settings-help py-2">{t(`forms.export.${form}Help`)}</p>
+      {exported.loading && <Spinner label={t("debug.loading")} />}
+      {exported.problem && <ProblemNote problem={exported.problem} onRetry={exported.again} />}
+      {exported.value && (
+        <Pre height="tall" tone="plain" data-testid={formsIds.exportText}>
+          {text}
+        </Pre>
+      )}
+    </Dialog>
+  );
+}
