@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use superstep::{Graph, Object};
 use superstep_document::{Diagnostic, Document};
-use superstep_nodes::{Environment, Grants, ModelSettings, Registry};
+use superstep_nodes::{Environment, Grants, ModelSettings, Registry, files};
 use superstep_workbench::wire::RunModels;
 use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
 
@@ -33,13 +33,15 @@ impl GraphFile {
         } else {
             path.to_owned()
         };
-        let text = std::fs::read_to_string(&file).map_err(|error| {
+        let text = files::read_text(&file, files::LARGEST_GRAPH).map_err(|error| {
             let hint = match error.kind() {
                 std::io::ErrorKind::NotFound if path.is_dir() => {
                     "Name a folder that holds a graph.json, or a file."
                 }
                 std::io::ErrorKind::NotFound => "Check the path.",
-                std::io::ErrorKind::InvalidData => "It is not text in UTF-8.",
+                std::io::ErrorKind::InvalidData
+                | std::io::ErrorKind::InvalidInput
+                | std::io::ErrorKind::FileTooLarge => "Name a graph's file.",
                 _ => "Check that you may read it.",
             };
             Fault::usage(format!(

@@ -9,6 +9,7 @@ pub mod access;
 mod conduct;
 mod durable;
 pub mod expression;
+pub mod files;
 pub mod hints;
 pub mod kind;
 pub mod kinds;

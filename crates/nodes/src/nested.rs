@@ -12,6 +12,8 @@ use serde_json::Value as Json;
 use superstep::Graph;
 use superstep_document::{Diagnostic, Document, NodeSpec};
 
+use crate::files;
+
 use crate::kinds::agent::AGENT;
 use crate::kinds::graph::GRAPH;
 use crate::kinds::tools::KIND as TOOLS;
@@ -220,14 +222,11 @@ impl Library {
     fn read(&self, file: &Path) -> Result<Arc<Nested>, NestedError> {
         let unreadable = |cause: String| NestedError::Unreadable(file.to_owned(), cause);
         let stamp = Stamp::of(file).ok_or_else(|| unreadable("there is no such file".to_owned()))?;
-        if stamp.size > MAX_FILE {
-            return Err(unreadable(format!("it is larger than {} MiB", MAX_FILE >> 20)));
-        }
         let lock = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(file).filter(|known| known.stamp == stamp) {
             return Ok(known.clone());
         }
-        let text = fs::read_to_string(file).map_err(|e| unreadable(e.to_string()))?;
+        let text = files::read_text(file, MAX_FILE).map_err(|e| unreadable(e.to_string()))?;
         let (document, problems) = Document::parse(&text);
         if document.source().is_some() {
             let cause = problems

@@ -177,3 +177,23 @@ fn help_teaches() {
     user.expect(2, &["frobnicate"]);
     user.expect(2, &[]);
 }
+
+/// A pipe would be waited for, and a device never ends.
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_refused_at_once() {
+    let user = User::new();
+    let folder = user.dir.path().join("odd");
+    std::fs::create_dir(&folder).unwrap();
+    let graph = folder.join("graph.json");
+    let made = std::process::Command::new("mkfifo").arg(&graph).status().unwrap();
+    assert!(made.success());
+    let began = std::time::Instant::now();
+    let done = user.expect(2, &["check", &folder.display().to_string()]);
+    assert!(done.err.contains("it is no regular file"), "{}", done.err);
+    std::fs::remove_file(&graph).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &graph).unwrap();
+    let done = user.expect(2, &["check", &folder.display().to_string()]);
+    assert!(done.err.contains("it is no regular file"), "{}", done.err);
+    assert!(began.elapsed().as_secs() < 30, "nothing was waited for");
+}

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::McpError;
 use crate::access::Access;
+use crate::files;
 use crate::registry::Environment;
 use crate::suggest;
 
@@ -64,11 +65,7 @@ fn file(environment: &Environment) -> Result<(PathBuf, PathBuf), McpError> {
 }
 
 fn read(path: &Path) -> Result<BTreeMap<String, serde_json::Value>, String> {
-    let size = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
-    if size > MAX_FILE {
-        return Err(format!("it is larger than {} KiB", MAX_FILE >> 10));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let text = files::read_text(path, MAX_FILE).map_err(|e| e.to_string())?;
     let file: File = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     Ok(file.servers)
 }

@@ -1,11 +1,11 @@
 //! Pictures that a graph names by a file of its project or by an address, as parts of a message.
 
-use std::io::Read;
 use std::path::{Component, Path};
 
 use serde_json::{Value as Json, json};
 
 use super::ModelError;
+use crate::files;
 
 /// Largest picture file.
 const LARGEST: u64 = 20 * 1024 * 1024;
@@ -45,17 +45,7 @@ pub(crate) fn part(folder: Option<&Path>, root: Option<&Path>, name: &str) -> Re
     if !file.starts_with(&root) {
         return Err(outside());
     }
-    let open = std::fs::File::open(&file).map_err(unreadable)?;
-    if !open.metadata().map_err(unreadable)?.is_file() {
-        return Err(bad("it is no file".into()));
-    }
-    let mut bytes = Vec::new();
-    open.take(LARGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(bad(format!("it is larger than {} MiB", LARGEST >> 20)));
-    }
+    let bytes = files::read_bytes(&file, LARGEST).map_err(unreadable)?;
     let mime = mime(&bytes).ok_or_else(|| bad("it is no PNG, JPEG, GIF or WebP picture".into()))?;
     Ok(json!({"type": "image", "mime_type": mime, "base64": base64(&bytes)}))
 }

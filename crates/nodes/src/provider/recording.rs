@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +19,7 @@ use superstep::Value;
 
 use super::exchange::parts;
 use super::{Answer, Facts, ModelError, Piece, Request, ToolCall, Usage, messages};
+use crate::files;
 use crate::nested::Stamp;
 
 /// Whether a model answers from an earlier run.
@@ -187,16 +188,7 @@ impl Recordings {
                 file.display()
             ))
         };
-        let size = fs::metadata(file).map_or(0, |facts| facts.len());
-        if size > LARGEST {
-            return Err(unreadable(format!("it is larger than {} MiB", LARGEST >> 20)));
-        }
-        let text = fs::read_to_string(file).map_err(|e| {
-            unreadable(match e.kind() {
-                ErrorKind::InvalidData => "it is no text".to_owned(),
-                _ => e.to_string(),
-            })
-        })?;
+        let text = files::read_text(file, LARGEST).map_err(|e| unreadable(e.to_string()))?;
         let mut entries = Entries::new();
         for (number, line) in text
             .lines()

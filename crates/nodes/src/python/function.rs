@@ -1,6 +1,5 @@
 //! A Python function as nodes and tools name it, what is wrong with it, and its calls.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use superstep_document::Reducer;
 use super::goals::goals;
 use super::{Key, PythonError, Pythons, find};
 use crate::access::Access;
+use crate::files;
 use crate::kind::{BuildSite, Site};
 use crate::program::{self, Output, Owner};
 use crate::registry::Environment;
@@ -147,8 +147,7 @@ impl PythonFunction {
                 return;
             }
         };
-        let small = fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_FILE);
-        let Some(text) = small.then(|| fs::read_to_string(&path).ok()).flatten() else {
+        let Ok(text) = files::read_text(&path, MAX_FILE) else {
             return;
         };
         let first = function.split('.').next().unwrap_or(function);
@@ -187,8 +186,7 @@ impl PythonFunction {
             (Some(source), _) => Some(source.to_owned()),
             (None, Some(module)) => {
                 let path = inside(site.environment()?, module).ok()?;
-                let small = fs::metadata(&path).is_ok_and(|facts| facts.len() <= MAX_FILE);
-                small.then(|| fs::read_to_string(path).ok())?
+                files::read_text(&path, MAX_FILE).ok()
             }
             (None, None) => None,
         }

@@ -1,6 +1,5 @@
 //! Modules of a program: JavaScript files within the project's folder, and nothing else.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Module};
 
 use super::FILE;
+use crate::files;
 
 /// Largest module that is read.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
@@ -66,14 +66,7 @@ impl Files {
 
     fn read(&self, name: &str) -> Result<String, String> {
         let file = self.root.join(name);
-        let facts = fs::metadata(&file).map_err(|error| error.to_string())?;
-        if !facts.is_file() {
-            return Err("it is no file".to_owned());
-        }
-        if facts.len() > MAX_FILE {
-            return Err(format!("it is larger than {} MB", MAX_FILE / 1024 / 1024));
-        }
-        fs::read_to_string(&file).map_err(|error| error.to_string())
+        files::read_text(&file, MAX_FILE).map_err(|error| error.to_string())
     }
 }
 
@@ -138,6 +131,7 @@ impl Loader for Imports {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn nothing_outside_of_the_project_is_found() {

@@ -295,10 +295,7 @@ fn take(
     size: Size,
     work: &mut Work<'_>,
 ) -> Result<bool, SearchError> {
-    let bytes = match found.size > found.form.largest() {
-        true => Err(format!("it is larger than {} MB", found.form.largest() >> 20)),
-        false => fs::read(&found.path).map_err(|e| e.to_string()),
-    };
+    let bytes = crate::files::read_bytes(&found.path, found.form.largest()).map_err(|e| e.to_string());
     let hash = bytes
         .as_ref()
         .map_or_else(|_| Vec::new(), |bytes| Sha256::digest(bytes).to_vec());

@@ -7,7 +7,6 @@
 mod opening;
 mod saving;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,7 +25,7 @@ use crate::wire::{
 const AUTOSAVE_FIRST: Duration = Duration::from_millis(150);
 const AUTOSAVE_EVERY: Duration = Duration::from_millis(1_000);
 /// A README longer than this is cut.
-const MAX_README: usize = 256 << 10;
+const MAX_README: u64 = 256 << 10;
 
 /// The documents of this process.
 #[derive(Debug, Default)]
@@ -163,11 +162,10 @@ impl Open {
     fn view(&self) -> GraphView {
         let state = lock(&self.state);
         let readme = state.path.as_deref().and_then(Path::parent).and_then(|folder| {
-            let text = fs::read_to_string(folder.join("README.md")).ok()?;
-            let end = (0..=MAX_README.min(text.len()))
-                .rev()
-                .find(|i| text.is_char_boundary(*i))?;
-            Some(text[..end].to_owned())
+            let file = folder.join("README.md").canonicalize().ok()?;
+            // A link out of the project is somebody else's text.
+            let is_inside = folder.canonicalize().is_ok_and(|folder| file.starts_with(folder));
+            is_inside.then(|| superstep_nodes::files::read_beginning(&file, MAX_README).ok())?
         });
         let sample_input = state
             .document

@@ -264,7 +264,7 @@ pub(super) fn graph_file(path: &str) -> Result<PathBuf, Problem> {
 
 /// Reads a graph's text; `None` when there is no file.
 pub(super) fn read_text(path: &Path) -> Result<Option<String>, Problem> {
-    match fs::read_to_string(path) {
+    match superstep_nodes::files::read_text(path, superstep_nodes::files::LARGEST_GRAPH) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Problem::file("read", path, &error)),
