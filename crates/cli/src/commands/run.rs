@@ -323,7 +323,7 @@ async fn drive(
         repeats_nothing(&graph, &thread, checkpoint).await?;
     }
     stop_on_ctrl_c(cancel.clone());
-    let mut record = store.record(&thread, &run_id, &file.document);
+    let mut record = store.record(&thread, &run_id, &file.document, cancel.clone());
     if record.is_some() {
         (config.modes, config.subgraphs) = (RunRecord::with_modes(&modes), true);
     }
@@ -384,7 +384,7 @@ async fn drive(
         config.claim = Some(claim(&presence, &store, &thread, false).await);
     };
     if let Some(record) = record {
-        record.end(&result);
+        record.end(&result).await;
     }
     written?;
     ended(machine, &thread, &store, result)

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::reader::Reader;
 pub(crate) use self::recorder::Recorder;
+pub(crate) use self::stop::stopped;
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::effects;
@@ -50,8 +51,6 @@ struct Active {
     answering: Vec<String>,
     /// The checkpoint that asks them.
     asked_at: Option<String>,
-    /// Tasks that work at this moment.
-    tasks: HashSet<String>,
 }
 
 impl Runs {
@@ -94,13 +93,6 @@ impl Runs {
             .collect()
     }
 
-    pub(crate) fn running_tasks(&self, thread_id: &str) -> HashSet<String> {
-        self.lock()
-            .get(thread_id)
-            .map(|active| active.tasks.clone())
-            .unwrap_or_default()
-    }
-
     fn with(&self, thread_id: &str, change: impl FnOnce(&mut Active)) {
         if let Some(active) = self.lock().get_mut(thread_id) {
             change(active);
@@ -136,6 +128,7 @@ impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(workbench) = self.workbench.upgrade() {
             workbench.runs.lock().remove(&self.thread_id);
+            workbench.hub.forget(&self.thread_id);
         }
         self.ended.cancel();
     }
@@ -177,6 +170,7 @@ pub(crate) fn run_view(row: &RunRow) -> RunView {
         started_at: row.started_at.clone(),
         ended_at: row.ended_at.clone(),
         problem: row.problem.clone(),
+        program: None,
     }
 }
 

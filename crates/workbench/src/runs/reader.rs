@@ -13,6 +13,7 @@ use crate::Workbench;
 use crate::files;
 use crate::graphs::Built;
 use crate::ledger::{RunLog, RunRow};
+use crate::records::within;
 use crate::wire::AppEvent;
 
 /// A thread's entry in lists is sent at most so often while it runs.
@@ -83,11 +84,8 @@ impl Reader {
         match &event.payload {
             Payload::Checkpoint(checkpoint) if root => return self.checkpoint(checkpoint).await,
             Payload::Checkpoint(checkpoint) => {
-                return self.workbench.hub.publish(AppEvent::Within {
-                    thread_id: self.run.thread_id.clone(),
-                    ns: event.ns.join("|"),
-                    next: checkpoint.next.iter().map(ToString::to_string).collect(),
-                });
+                let within = within(&self.run.thread_id, &event, checkpoint);
+                return self.workbench.hub.publish(within);
             }
             Payload::TaskStart(task) => {
                 self.working.insert(task.id.to_string());
@@ -106,28 +104,6 @@ impl Reader {
 
     /// Tells interfaces and keeps it.
     fn tell(&self, event: AppEvent) {
-        let working = |change: fn(&mut HashSet<String>, String), task: &String| {
-            let task = task.clone();
-            let thread = &self.run.thread_id;
-            self.workbench
-                .runs
-                .with(thread, |active| change(&mut active.tasks, task));
-        };
-        match &event {
-            AppEvent::TaskStarted { task_id, .. } => working(
-                |tasks, task| {
-                    tasks.insert(task);
-                },
-                task_id,
-            ),
-            AppEvent::TaskEnded { task_id, .. } => working(
-                |tasks, task| {
-                    tasks.remove(&task);
-                },
-                task_id,
-            ),
-            _ => {}
-        }
         self.log.tell(event, |event| self.workbench.hub.publish(event));
     }
 
