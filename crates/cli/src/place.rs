@@ -85,7 +85,7 @@ impl Store {
 
     /// The address, and the option that names it again. A password is not repeated: whoever wants to paste the command
     /// keeps the address in the environment.
-    fn named(db: &Db) -> Result<(String, String), Fault> {
+    pub(crate) fn named(db: &Db) -> Result<(String, String), Fault> {
         Ok(match (&db.db, db.url()) {
             (Some(url), _) => (
                 url.clone(),

@@ -53,7 +53,9 @@ struct Running {
 
 impl Running {
     fn events(&self) -> impl Iterator<Item = AppEvent> + '_ {
-        let run = AppEvent::Run { run: self.run.clone() };
+        let run = AppEvent::Run {
+            run: self.run.clone(),
+        };
         std::iter::once(run).chain(self.tasks.values().take(MOST_TASKS).cloned())
     }
 }

@@ -15,12 +15,10 @@ use crate::Workbench;
 use crate::files;
 use crate::hub::{Hub, Subscription};
 use crate::instance::Instance;
-use crate::ipc::{Hello, Host, Listener};
+use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
 use crate::ledger::{Keeper, Kept, Ledger, RunLog, RunRow};
 use crate::runs::{Recorder, run_view, status_of, stopped};
-use crate::wire::{
-    AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents,
-};
+use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
 
 /// The modes of the engine's stream that a record is made from.
 const MODES: [StreamMode; 5] = [
@@ -206,8 +204,10 @@ impl RunHost {
     async fn answer(self, command: String, request: Json) -> Result<Json, Problem> {
         let of_this = |thread_id: &str| match thread_id == self.thread_id {
             true => Ok(()),
-            false => Err(Problem::not_found(format!("{} does not run this thread.", self.hello.program))
-                .remedy("It may have ended: look at the thread again.")),
+            false => Err(
+                Problem::not_found(format!("{} does not run this thread.", self.hello.program))
+                    .remedy("It may have ended: look at the thread again."),
+            ),
         };
         match command.as_str() {
             "run.stop" => {
@@ -223,12 +223,19 @@ impl RunHost {
                 let events = events_of(request, Some(self.log), &self.keeper, &self.hub).await?;
                 crate::answer(&command, &events)
             }
-            _ => Err(Problem::new(
-                "not-served",
-                format!("{} runs one graph, and does nothing else for others.", self.hello.program),
-            )
-            .remedy("Ask again when it has ended.")),
+            _ => Err(self.busy()),
         }
+    }
+
+    fn busy(&self) -> Problem {
+        Problem::new(
+            "not-served",
+            format!(
+                "{} runs one graph, and does nothing else for others.",
+                self.hello.program
+            ),
+        )
+        .remedy("Ask again when it has ended.")
     }
 }
 
@@ -239,6 +246,11 @@ impl Host for RunHost {
 
     fn call(&self, command: String, request: Json) -> BoxFuture<'static, Result<Json, Problem>> {
         Box::pin(self.clone().answer(command, request))
+    }
+
+    fn run(&self, _: HandedRun) -> BoxFuture<'static, Result<Started, Problem>> {
+        let busy = self.busy();
+        Box::pin(async { Err(busy) })
     }
 
     fn subscribe(&self) -> Option<Subscription> {

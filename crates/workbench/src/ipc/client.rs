@@ -11,7 +11,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Answer, Hello, Request};
-use crate::wire::{AppEvent, Json, Problem};
+use super::{HandedRun, Reported};
+use crate::wire::{AppEvent, Json, Problem, RunView};
 
 /// Longest time until the other program has said hello; one that is frozen keeps nobody waiting.
 #[cfg(unix)]
@@ -37,6 +38,7 @@ pub struct Peer {
     hello: Hello,
     requests: mpsc::Sender<Vec<u8>>,
     calls: Arc<Mutex<HashMap<u64, Answered>>>,
+    runs: Arc<Mutex<HashMap<u64, mpsc::UnboundedSender<Reported>>>>,
     next: AtomicU64,
     ended: CancellationToken,
 }
@@ -48,11 +50,8 @@ impl Drop for Peer {
 }
 
 fn gone(program: &str) -> Problem {
-    Problem::new(
-        "program-gone",
-        format!("{program} does not answer any more."),
-    )
-    .remedy("Try again; what it had stored is kept.")
+    Problem::new("program-gone", format!("{program} does not answer any more."))
+        .remedy("Try again; what it had stored is kept.")
 }
 
 impl Peer {
@@ -96,6 +95,7 @@ impl Peer {
         let (happened, events) = mpsc::channel(MOST_WAITING);
         let ended = CancellationToken::new();
         let calls: Arc<Mutex<HashMap<u64, Answered>>> = Arc::default();
+        let runs: Arc<Mutex<HashMap<u64, mpsc::UnboundedSender<Reported>>>> = Arc::default();
         let end = ended.clone();
         tokio::spawn(async move {
             let write_all = async {
@@ -110,7 +110,7 @@ impl Peer {
                 () = write_all => end.cancel(),
             }
         });
-        let (end, answered) = (ended.clone(), calls.clone());
+        let (end, answered, reporting) = (ended.clone(), calls.clone(), runs.clone());
         tokio::spawn(async move {
             let read_all = async {
                 while let Ok(Some(message)) = read_line(&mut reader, MOST_BYTES).await {
@@ -124,6 +124,17 @@ impl Peer {
                             id: Some(id),
                             problem,
                         } => (id, Err(problem)),
+                        Answer::Reported { id, report } => {
+                            let mut runs = locked(&reporting);
+                            let over = matches!(report, Reported::Ended { .. });
+                            if let Some(run) = runs.get(&id) {
+                                let _ = run.send(report);
+                            }
+                            if over {
+                                runs.remove(&id);
+                            }
+                            continue;
+                        }
                         Answer::Events { lost, events } => {
                             // Answers come although nobody takes events.
                             let _ = happened.send(Happened { lost, events }).await;
@@ -143,11 +154,13 @@ impl Peer {
             }
             // Who waits for an answer hears that none comes.
             locked(&answered).clear();
+            locked(&reporting).clear();
         });
         let peer = Self {
             hello,
             requests,
             calls,
+            runs,
             next: AtomicU64::new(1),
             ended,
         };
@@ -172,13 +185,33 @@ impl Peer {
     /// Calls a command there.
     pub async fn call(&self, command: &str, request: Json) -> Result<Json, Problem> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let (answer, answered) = oneshot::channel();
-        locked(&self.calls).insert(id, answer);
         let call = Request::Call {
             id,
             command: command.to_owned(),
             request,
         };
+        self.ask(id, call).await
+    }
+
+    /// Hands a run over: the run, and what it reports until it has ended. It goes on when this is dropped.
+    pub async fn run(&self, run: HandedRun) -> Result<(RunView, mpsc::UnboundedReceiver<Reported>), Problem> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        // Who shows it may be held up by whoever reads what it prints; the program that runs it is not.
+        let (reported, reports) = mpsc::unbounded_channel();
+        locked(&self.runs).insert(id, reported);
+        let run = Box::new(run);
+        let started = self.ask(id, Request::Run { id, run }).await;
+        if started.is_err() {
+            locked(&self.runs).remove(&id);
+        }
+        let run = serde_json::from_value(started?)
+            .map_err(|error| Problem::new("internal", format!("The answer is no run: {error}.")))?;
+        Ok((run, reports))
+    }
+
+    async fn ask(&self, id: u64, call: Request) -> Result<Json, Problem> {
+        let (answer, answered) = oneshot::channel();
+        locked(&self.calls).insert(id, answer);
         if let Err(problem) = self.send(&call).await {
             locked(&self.calls).remove(&id);
             return Err(problem);
@@ -205,8 +238,8 @@ impl Peer {
 
     async fn send(&self, request: &Request) -> Result<(), Problem> {
         let message = serde_json::to_vec(request);
-        let mut message =
-            message.map_err(|error| Problem::new("internal", format!("A request could not be written: {error}.")))?;
+        let mut message = message
+            .map_err(|error| Problem::new("internal", format!("A request could not be written: {error}.")))?;
         message.push(b'\n');
         match self.ended.is_cancelled() {
             true => Err(gone(&self.hello.program)),

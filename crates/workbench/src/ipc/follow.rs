@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::client::{Happened, Peer};
+use super::message::storage_of;
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::instance;
@@ -99,7 +100,7 @@ async fn follow_one(weak: &Weak<Workbench>, id: &str, socket: PathBuf) {
         Err(error) => return tracing::debug!(%error, "another program is not followed"),
     };
     let peer = Arc::new(peer);
-    let same_threads = || weak.upgrade().filter(|this| this.database.place() == peer.hello().storage);
+    let same_threads = || weak.upgrade().filter(|this| this.has_threads_of(&peer));
     let Some(workbench) = same_threads() else { return };
     workbench
         .followed
@@ -118,7 +119,11 @@ async fn follow_one(weak: &Weak<Workbench>, id: &str, socket: PathBuf) {
         let (Some(happened), Some(workbench)) = (happened, same_threads()) else {
             return;
         };
-        if happened.events.iter().any(|event| matches!(event, AppEvent::Storage)) {
+        if happened
+            .events
+            .iter()
+            .any(|event| matches!(event, AppEvent::Storage))
+        {
             return;
         }
         workbench.relay(id, &peer, happened, std::mem::take(&mut first));
@@ -158,6 +163,10 @@ impl Workbench {
         }
     }
 
+    fn has_threads_of(&self, peer: &Peer) -> bool {
+        peer.hello().storage == storage_of(&self.database.place())
+    }
+
     /// The program of another instance, when it keeps its threads where this one does and answers.
     pub(crate) async fn peer(&self, id: &str) -> Option<Arc<Peer>> {
         let peer = match self.followed.peer(id) {
@@ -168,6 +177,6 @@ impl Workbench {
                 Arc::new(Peer::connect(&socket).await.ok()?.0)
             }
         };
-        (peer.hello().storage == self.database.place()).then_some(peer)
+        self.has_threads_of(&peer).then_some(peer)
     }
 }

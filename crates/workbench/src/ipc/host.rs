@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use futures::future::BoxFuture;
 
-use super::{Hello, Host};
+use super::{HandedRun, Hello, Host, Started};
 use crate::Workbench;
 use crate::claim::PROGRAM;
 use crate::hub::Subscription;
@@ -25,10 +25,27 @@ impl Workbench {
     }
 }
 
+fn ending() -> Problem {
+    Problem::new("program-gone", "The program is ending.").remedy("Try again.")
+}
+
 impl Host for WorkbenchHost {
     fn hello(&self) -> Hello {
-        let storage = self.workbench.upgrade().map(|workbench| workbench.database.place());
+        let storage = self
+            .workbench
+            .upgrade()
+            .map(|workbench| workbench.database.place());
         Hello::of(&self.program, &storage.unwrap_or_default(), true)
+    }
+
+    fn run(&self, run: HandedRun) -> BoxFuture<'static, Result<Started, Problem>> {
+        let workbench = self.workbench.upgrade();
+        Box::pin(async move {
+            match workbench {
+                Some(workbench) => workbench.run_handed(run).await,
+                None => Err(ending()),
+            }
+        })
     }
 
     fn call(&self, command: String, request: Json) -> BoxFuture<'static, Result<Json, Problem>> {
@@ -36,7 +53,7 @@ impl Host for WorkbenchHost {
         Box::pin(async move {
             match workbench {
                 Some(workbench) => workbench.call(&command, request).await,
-                None => Err(Problem::new("program-gone", "The program is ending.").remedy("Try again.")),
+                None => Err(ending()),
             }
         })
     }

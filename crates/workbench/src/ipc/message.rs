@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{HandedRun, Reported};
 use crate::wire::{AppEvent, Json, Problem};
 
 /// The version of the protocol, the events and the commands. Programs of different versions do not talk to each other.
@@ -27,6 +28,13 @@ pub(crate) enum Request {
         /// Its request.
         request: Json,
     },
+    /// Starts a run and asks what it does. It goes on when the connection ends.
+    Run {
+        /// Repeated in the answer, which is the run, and in what it reports.
+        id: u64,
+        /// The run.
+        run: Box<HandedRun>,
+    },
     /// Asks for what happens to threads from now on, after what is running now.
     Subscribe,
 }
@@ -51,6 +59,13 @@ pub(crate) enum Answer {
         id: Option<u64>,
         /// What is wrong.
         problem: Problem,
+    },
+    /// What a run reports.
+    Reported {
+        /// Of the run.
+        id: u64,
+        /// What.
+        report: Reported,
     },
     /// What happened to threads.
     Events {
@@ -81,10 +96,25 @@ impl Hello {
         Self {
             version: VERSION,
             program: program.to_owned(),
-            storage: storage.to_owned(),
+            storage: storage_of(storage),
             starts_runs,
         }
     }
+}
+
+/// An address that is the same in every program, wherever each was started.
+pub fn storage_of(url: &str) -> String {
+    let path = superstep_storage::path_of(url).ok().flatten();
+    let Some(path) = path else {
+        return superstep_storage::shown(url);
+    };
+    let absolute = || std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+    let path = path.canonicalize().unwrap_or_else(|_| absolute());
+    let scheme = match url.split_once(':') {
+        Some(("file", _)) => "file",
+        _ => "sqlite",
+    };
+    format!("{scheme}:{}", path.display())
 }
 
 /// Is this for another program that shows threads of the same database?

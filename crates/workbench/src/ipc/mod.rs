@@ -4,14 +4,18 @@
 //! Only the same user gets through: folder and socket have private modes, and both ends compare the user of the other.
 //! Everything is bounded: the length of a message, connections, requests at once, what waits for a slow reader, and the time
 //! to say hello or to take a message. On Windows nothing is served.
+#![cfg_attr(not(unix), allow(dead_code, reason = "nothing is served there"))]
 
 mod client;
 mod follow;
+mod handover;
 mod host;
 mod message;
 mod place;
 #[cfg(unix)]
 mod serve;
+#[cfg(all(test, unix))]
+mod tests;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,17 +23,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use client::Peer;
 pub(crate) use follow::{Followed, follow};
-pub use message::Hello;
+pub use handover::{Ending, HandedGraph, HandedRun, Reported, Streamed, content_of};
+pub(crate) use handover::{Handed, Report};
+pub use message::{Hello, storage_of};
 pub(crate) use place::is_of as is_socket_of;
 
 use crate::hub::Subscription;
 use crate::instance::Instance;
-use crate::wire::{Json, Problem};
+use crate::wire::{Json, Problem, RunView};
+
+/// A run that was handed over, and what it reports.
+pub(crate) type Started = (RunView, mpsc::Receiver<Reported>);
 
 /// What a program offers to others.
 pub(crate) trait Host: fmt::Debug + Send + Sync + 'static {
@@ -37,6 +47,8 @@ pub(crate) trait Host: fmt::Debug + Send + Sync + 'static {
     fn hello(&self) -> Hello;
     /// Does what a command says.
     fn call(&self, command: String, request: Json) -> BoxFuture<'static, Result<Json, Problem>>;
+    /// Starts a run that the other program shows.
+    fn run(&self, run: HandedRun) -> BoxFuture<'static, Result<Started, Problem>>;
     /// Begins to listen to what happens here; `None` when it is over.
     fn subscribe(&self) -> Option<Subscription>;
 }
@@ -67,7 +79,8 @@ impl Listener {
             instance.serves_at(&listener.path)?;
             Ok(listener)
         });
-        let failed = |error: &std::io::Error| tracing::warn!(%error, "other programs cannot talk to this one");
+        let failed =
+            |error: &std::io::Error| tracing::warn!(%error, "other programs cannot talk to this one");
         started.inspect_err(failed).ok()
     }
 
@@ -89,6 +102,9 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.stop.cancel();
+        if let Some(serving) = self.serving.take() {
+            serving.abort();
+        }
         let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -2,7 +2,9 @@
 //! user's other private folders.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+#[cfg(unix)]
+use std::path::PathBuf;
 
 /// Bytes that fit into the address of a socket on every system, without the zero at the end.
 #[cfg(unix)]
@@ -91,7 +93,10 @@ mod tests {
         let long = dir.path().join("x".repeat(90));
         std::fs::create_dir(&long).unwrap();
         let place = of(&long, "ab").unwrap();
-        assert!(place.as_os_str().len() <= LONGEST && !place.starts_with(&long), "{place:?}");
+        assert!(
+            place.as_os_str().len() <= LONGEST && !place.starts_with(&long),
+            "{place:?}"
+        );
         assert!(is_of(&place, "ab") && !is_of(&place, "a") && !is_of(Path::new("ab.sock"), "ab"));
     }
 }

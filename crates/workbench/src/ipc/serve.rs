@@ -164,11 +164,7 @@ async fn read_all(
         while tasks.try_join_next().is_some() {}
         match serde_json::from_slice(&message).map_err(io::Error::other)? {
             Request::Hello { .. } => return Err(io::Error::other("it says hello twice")),
-            Request::Call {
-                id,
-                command,
-                request,
-            } => {
+            Request::Call { id, command, request } => {
                 let Ok(permit) = room.clone().acquire_owned().await else {
                     return Ok(());
                 };
@@ -183,6 +179,28 @@ async fn read_all(
                     };
                     let _ = answers.send(answer).await;
                     drop(permit);
+                });
+            }
+            Request::Run { id, run } => {
+                let (started, answers) = (host.run(*run), answers.clone());
+                tasks.spawn(async move {
+                    let mut reports = match started.await {
+                        Ok((run, reports)) => {
+                            let value = serde_json::to_value(run).unwrap_or_default();
+                            let _ = answers.send(Answer::Result { id, value }).await;
+                            reports
+                        }
+                        Err(problem) => {
+                            let id = Some(id);
+                            let _ = answers.send(Answer::Error { id, problem }).await;
+                            return;
+                        }
+                    };
+                    while let Some(report) = reports.recv().await {
+                        if answers.send(Answer::Reported { id, report }).await.is_err() {
+                            return;
+                        }
+                    }
                 });
             }
             Request::Subscribe if listens => return Err(io::Error::other("it subscribes twice")),
@@ -219,7 +237,9 @@ async fn send_events(mut subscription: Subscription, answers: mpsc::Sender<Answe
 /// Writes what waits, until nobody takes it any more.
 async fn write_all(mut write: OwnedWriteHalf, mut waiting: mpsc::Receiver<Answer>) {
     while let Some(answer) = waiting.recv().await {
-        let Some(mut message) = line(&answer) else { continue };
+        let Some(mut message) = line(&answer) else {
+            continue;
+        };
         if message.len() > MOST_BYTES {
             let problem = Problem::new(
                 "too-large",

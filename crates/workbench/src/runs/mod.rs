@@ -9,6 +9,7 @@ mod recorder;
 mod stop;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use crate::documents::blocking;
 use crate::effects;
 use crate::files;
 use crate::inbox::already_answered;
+use crate::ipc::Handed;
 use crate::ledger::{RunRow, ThreadRow};
 use crate::threads::{GRAPH, GRAPH_PATH, RUN_ID, problem};
 use crate::values::first_text;
@@ -215,7 +217,7 @@ impl Workbench {
             RunAction::Resume { .. } => request.thread_id.clone(),
             _ => None,
         };
-        let started = self.run_begin(request, None).await;
+        let started = self.run_begin(request, None, None).await;
         if let (Err(_), Some(thread_id)) = (&started, answered) {
             // It may have been counted as answered meanwhile.
             self.publish_inbox(Some(&thread_id));
@@ -224,11 +226,12 @@ impl Workbench {
     }
 
     /// Starts a run. With `passed` it goes on at that checkpoint without an answer, because the time of a question there
-    /// is over.
+    /// is over. Another program may have handed it over.
     pub(crate) async fn run_begin(
         self: &Arc<Self>,
         request: StartRun,
         passed: Option<CheckpointId>,
+        mut handed: Option<Handed>,
     ) -> Result<RunView, Problem> {
         let new_thread = request.thread_id.is_none();
         let thread_id = request
@@ -255,12 +258,14 @@ impl Workbench {
                 return Err(self.too_late(&thread_id, &request.action).await?.unwrap_or(busy));
             }
         };
-        let source = match (&request.graph_id, new_thread) {
-            (Some(graph_id), _) => self.document(graph_id)?.source(),
-            (None, true) => {
+        let source = handed.as_mut().and_then(|handed| handed.source.take());
+        let source = match (source, &request.graph_id, new_thread) {
+            (Some(source), ..) => source,
+            (None, Some(graph_id), _) => self.document(graph_id)?.source(),
+            (None, None, true) => {
                 return Err(Problem::invalid("A new thread needs a graph.").remedy("Name an open graph."));
             }
-            (None, false) => {
+            (None, None, false) => {
                 let key = self.key_of_thread(&thread_id).await?;
                 self.source_by_key(&key)?
             }
@@ -366,6 +371,16 @@ impl Workbench {
         ]
         .into_iter()
         .collect();
+        if let Some(handed) = &handed {
+            config.max_concurrency = handed.max_concurrency.map(NonZeroUsize::get);
+            config.effects = handed.effects.map_or(config.effects, Into::into);
+            let modes = handed.report.modes.iter();
+            let more: Vec<StreamMode> = modes
+                .filter(|mode| !config.modes.contains(mode))
+                .copied()
+                .collect();
+            config.modes.extend(more);
+        }
         models.note(&mut config.metadata);
         config.cancel = slot.cancel.clone();
         // Nested graphs are looked into while they run.
@@ -397,7 +412,8 @@ impl Workbench {
             self.hub.publish(event)
         });
         let stream = built.graph.stream(input, config);
-        tokio::spawn(Reader::new(self.clone(), slot, run, log, &built).read(stream));
+        let report = handed.map(|handed| handed.report);
+        tokio::spawn(Reader::new(self.clone(), slot, run, log, &built, report).read(stream));
         self.publish_inbox(Some(&thread_id));
         Ok(started)
     }

@@ -12,6 +12,7 @@ use super::{Slot, run_view, status_of};
 use crate::Workbench;
 use crate::files;
 use crate::graphs::Built;
+use crate::ipc::{Ending, Report};
 use crate::ledger::{RunLog, RunRow};
 use crate::records::within;
 use crate::wire::AppEvent;
@@ -30,6 +31,8 @@ pub(super) struct Reader {
     working: HashSet<String>,
     thread_sent: Instant,
     thread_due: bool,
+    /// To the program that handed the run over.
+    report: Option<Report>,
 }
 
 impl Reader {
@@ -39,6 +42,7 @@ impl Reader {
         run: RunRow,
         log: Arc<RunLog>,
         built: &Built,
+        report: Option<Report>,
     ) -> Self {
         let document = Arc::new(built.source.document.clone());
         Self {
@@ -50,6 +54,7 @@ impl Reader {
             working: HashSet::new(),
             thread_sent: Instant::now(),
             thread_due: false,
+            report,
         }
     }
 
@@ -80,6 +85,9 @@ impl Reader {
     }
 
     async fn event(&mut self, event: StreamEvent) {
+        if let Some(report) = &mut self.report {
+            report.note(&event);
+        }
         let root = event.ns.is_empty();
         match &event.payload {
             Payload::Checkpoint(checkpoint) if root => return self.checkpoint(checkpoint).await,
@@ -151,6 +159,7 @@ impl Reader {
             .await
             .ok()
             .and_then(|heads| heads.into_iter().next());
+        let ending = Ending::from(&result);
         let (status, problem) = status_of(&result, head.as_ref().is_some_and(|head| !head.next.is_empty()));
         self.run.status = status;
         self.run.problem = problem;
@@ -171,6 +180,9 @@ impl Reader {
         }
         self.log
             .tell(AppEvent::Run { run }, |event| workbench.hub.publish(event));
+        if let Some(report) = self.report {
+            report.end(ending);
+        }
         workbench.records.ended(&self.log);
         workbench.publish_inbox(Some(&thread_id));
         if head.is_some() {

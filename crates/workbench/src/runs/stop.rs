@@ -98,8 +98,9 @@ pub(crate) async fn stopped(ended: &CancellationToken) -> Result<Empty, Problem>
     match tokio::time::timeout(STOP_WITHIN, ended.cancelled()).await {
         Ok(()) => Ok(Empty {}),
         Err(_) => Err(
-            Problem::new("still-stopping", "A node does not let itself be stopped yet.")
-                .remedy("The run ends as soon as the node gives way; the thread can go on from its last checkpoint."),
+            Problem::new("still-stopping", "A node does not let itself be stopped yet.").remedy(
+                "The run ends as soon as the node gives way; the thread can go on from its last checkpoint.",
+            ),
         ),
     }
 }
