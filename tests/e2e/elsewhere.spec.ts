@@ -1,5 +1,5 @@
 /** What another program does on the same data folder is seen in an open page, without anything being asked of the page. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Page } from "@playwright/test";
@@ -18,13 +18,18 @@ const graph = {
 const WAITS = 3;
 const SECOND = { timeout: 1000 };
 
+const target = process.env.CARGO_TARGET_DIR ?? resolve(import.meta.dirname, "../../target");
+const binary = join(target, "debug/superstep");
+const onData = (app: Superstep) => ({ ...process.env, SUPERSTEP_DATA: app["data"] });
+
+/** Starts the command line on the data folder of the server. */
+const begin = (app: Superstep, ...args: string[]): ChildProcess => spawn(binary, args, { env: onData(app), stdio: "ignore" });
+
 /** Runs the command line on the data folder of the server. */
 function superstep(app: Superstep, code: number, ...args: string[]): void {
-  const target = process.env.CARGO_TARGET_DIR ?? resolve(import.meta.dirname, "../../target");
-  const env = { ...process.env, SUPERSTEP_DATA: app["data"] };
   let ended: unknown = 0;
   try {
-    execFileSync(join(target, "debug/superstep"), args, { env, stdio: "pipe" });
+    execFileSync(binary, args, { env: onData(app), stdio: "pipe" });
   } catch (thrown) {
     ended = (thrown as { status: unknown }).status;
   }
@@ -32,7 +37,9 @@ function superstep(app: Superstep, code: number, ...args: string[]): void {
 }
 
 /** Opens the graph and answers its file. */
-async function openDesk(app: Superstep): Promise<string> {
+const openDesk = (app: Superstep): Promise<string> => openGraph(app, graph);
+
+async function openGraph(app: Superstep, graph: object): Promise<string> {
   const folder = join(app["data"], "desk");
   mkdirSync(folder);
   const file = join(folder, "graph.json");
@@ -60,6 +67,37 @@ test("a thread and an answer of the command line are seen within a second", asyn
   await expect(app.id("inbox-count")).toHaveCount(0, SECOND);
   await expect(app.id("run-status")).toHaveAttribute("data-status", "done", SECOND);
   await expect(app.key("verdict")).toContainText("yes", SECOND);
+});
+
+test("tokens of a run of the command line are seen as they come, and it is stopped from the page", async ({ app }) => {
+  const words = Array.from({ length: 600 }, (_, n) => `word${n}`).join(" ");
+  const config = { model: "scripted", prompt: "Talk", into: "said", pace_ms: 200, script: [{ say: words }] };
+  const file = await openGraph(app, {
+    format: "superstep/1",
+    name: "Talk",
+    state: { said: { type: "string" } },
+    nodes: { talk: { kind: "model", config } },
+    edges: [
+      { from: "__start__", to: "talk" },
+      { from: "talk", to: "__end__" },
+    ],
+  });
+  await app.id("use-debug").click();
+  const command = begin(app, "run", file, "--thread", "from-outside", "--input", "{}");
+  const ended = new Promise<number | null>((done) => command.once("exit", done));
+  await app.id("thread").click();
+  await app.status("running");
+  await expect(app.node("talk")).toHaveAttribute("data-state", "running");
+  // The node still speaks: what it says is in no checkpoint.
+  await app.page.getByRole("tab", { name: "Stream", exact: true }).click();
+  await expect(app.id("stream")).toContainText(/word\d+ word\d+ word\d+/);
+  const last = async () => Number(/.*word(\d+) /.exec((await app.id("stream").textContent()) ?? "")?.[1] ?? 0);
+  const then = await last();
+  await expect.poll(last).toBeGreaterThan(then + 5);
+  expect(command.exitCode, "the command still runs").toBeNull();
+  await app.id("run-stop").click();
+  expect(await ended, "it was stopped, not taken over").toBe(130);
+  await app.status("stopped");
 });
 
 test("a breakpoint is the same in every window, and is there again after a crash", async ({ app, page }) => {

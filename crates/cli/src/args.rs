@@ -209,6 +209,9 @@ pub(crate) struct Running {
     /// Take the thread over from a program that runs it; its run ends
     #[arg(long)]
     pub(crate) take_over: bool,
+    /// Do not hand the request to a program of yours that has the folder of threads open; say which one has it
+    #[arg(long)]
+    pub(crate) no_handover: bool,
 }
 
 /// What happens with effects that were done already.
@@ -437,6 +440,9 @@ pub(crate) struct UpdateArgs {
     /// Take the thread over from a program that runs it; its run ends
     #[arg(long)]
     pub(crate) take_over: bool,
+    /// Do not hand the request to a program of yours that has the folder of threads open; say which one has it
+    #[arg(long)]
+    pub(crate) no_handover: bool,
     #[command(flatten)]
     pub(crate) db: Db,
     /// Print JSON

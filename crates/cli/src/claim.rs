@@ -5,7 +5,8 @@ use superstep_workbench::Instance;
 
 use crate::place::{Store, data_dir};
 
-const PROGRAM: &str = "the superstep command";
+/// How a person calls this program.
+pub(crate) const PROGRAM: &str = "the superstep command";
 
 /// Says that this process is alive: a claim of one that died keeps nobody waiting. It says so in the data folder, or among
 /// temporary files where there is none: a command on another database makes none.

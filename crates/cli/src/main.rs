@@ -9,9 +9,11 @@ mod claim;
 mod commands;
 mod fault;
 mod graph;
+mod handover;
 mod out;
 mod place;
 mod progress;
+mod report;
 
 use std::process::ExitCode;
 

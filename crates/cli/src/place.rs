@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use superstep::{CheckpointHead, Checkpointer, ListQuery, StoreConfig, ThreadId, ThreadSummary};
 use superstep_document::Document;
-use superstep_workbench::RunRecord;
+use superstep_workbench::{Recorded, RunRecord};
+use tokio_util::sync::CancellationToken;
 
 use crate::args::Db;
+use crate::claim::PROGRAM;
 use crate::fault::Fault;
 
 /// The user's data folder, the same as the app's.
@@ -83,7 +85,7 @@ impl Store {
 
     /// The address, and the option that names it again. A password is not repeated: whoever wants to paste the command
     /// keeps the address in the environment.
-    fn named(db: &Db) -> Result<(String, String), Fault> {
+    pub(crate) fn named(db: &Db) -> Result<(String, String), Fault> {
         Ok(match (&db.db, db.url()) {
             (Some(url), _) => (
                 url.clone(),
@@ -127,14 +129,28 @@ impl Store {
             .map_err(|problem| Fault::failed(problem.message))
     }
 
-    /// A record of a run for the app to show, unless nothing of the run is stored.
-    pub(crate) fn record(&self, thread: &ThreadId, run_id: &str, document: &Document) -> Option<RunRecord> {
+    /// A record of a run for the app to show, unless nothing of the run is stored. Other programs stop it by `cancel`.
+    pub(crate) fn record(
+        &self,
+        thread: &ThreadId,
+        run_id: &str,
+        document: &Document,
+        cancel: CancellationToken,
+    ) -> Option<RunRecord> {
         // Whoever keeps threads elsewhere may have no app, and is not given a folder for one.
         let dir = superstep_workbench::default_data_dir().filter(|dir| dir.is_dir())?;
         if self.name == "memory:" {
             return None;
         }
-        RunRecord::begin(&dir, thread.as_str(), run_id, document)
+        RunRecord::begin(Recorded {
+            data_dir: &dir,
+            thread_id: thread.as_str(),
+            run_id,
+            document,
+            storage: &self.name,
+            program: PROGRAM,
+            cancel,
+        })
     }
 
     /// The newest checkpoint of a thread that must be there.

@@ -1,11 +1,12 @@
 //! What people see while a graph runs: a line per task, tokens as they come, questions with how to answer them.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
-use superstep::{Interrupt, Payload, StreamEvent, StreamMode, TaskId, Value};
+use superstep::{Interrupt, StreamMode, Value};
 use superstep_nodes::kinds::ask;
+use superstep_workbench::ipc::Streamed;
 
 use crate::out::{self, short};
 use crate::place::quoted;
@@ -24,71 +25,82 @@ pub(crate) const MODES: [StreamMode; 4] = [
 /// Tells on stderr what happens.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    started: HashMap<TaskId, Instant>,
+    started: HashMap<String, Instant>,
     /// How the work of a task that failed before is called: its attempt, or the fallback.
-    tried: HashMap<TaskId, String>,
+    tried: HashMap<String, String>,
     /// The node whose tokens are being written, and the id of their message.
     speaking: Option<(String, String)>,
 }
 
 impl Progress {
-    pub(crate) fn show(&mut self, event: &StreamEvent) {
-        match &event.payload {
-            Payload::TaskStart(task) => {
-                self.started.insert(task.id.clone(), Instant::now());
+    pub(crate) fn show(&mut self, event: &Streamed) {
+        let data = &event.data;
+        match event.event.parse() {
+            Ok(StreamMode::Tasks) if data.get("triggers").is_some() => {
+                self.started.insert(text(data, "id"), Instant::now());
             }
-            // What a node only writes down for itself is no news.
-            Payload::TaskEnd(task) if superstep_nodes::is_own_record(&task.name, &task.result) => {
-                self.started.remove(&task.id);
-            }
-            Payload::TaskEnd(task) => {
+            Ok(StreamMode::Tasks) => self.task_ended(data, event.step.unwrap_or_default()),
+            Ok(StreamMode::Attempts) => self.attempt_failed(data),
+            Ok(StreamMode::Custom) => {
                 self.end_speech();
-                let millis = self
-                    .started
-                    .remove(&task.id)
-                    .map(|at| at.elapsed().as_millis())
-                    .unwrap_or(0);
-                let what = match (&task.error, task.interrupts.is_empty()) {
-                    (Some(error), _) => format!("failed: {error}"),
-                    (None, false) => "asks".to_owned(),
-                    (None, true) => summary(&task.result),
-                };
-                let by = match self.tried.remove(&task.id) {
-                    Some(by) => format!("({by})  "),
-                    None => String::new(),
-                };
-                out::note(format!("{:>4}  {}  {millis} ms  {by}{what}", task.step, task.name).trim_end());
-            }
-            Payload::AttemptFailed(failed) => {
-                self.end_speech();
-                let (by, next) = match failed.wait {
-                    Some(wait) => (
-                        format!("attempt {}", failed.attempt + 1),
-                        format!("again in {:.1} s", wait.as_secs_f64()),
-                    ),
-                    None => ("fallback".to_owned(), "the fallback takes over".to_owned()),
-                };
-                let (node, number) = (&failed.name, failed.attempt);
-                out::note(&format!(
-                    "      {node}: attempt {number} failed: {}; {next}",
-                    failed.error
-                ));
-                self.tried.insert(failed.id.clone(), by);
-            }
-            Payload::Custom(value) => {
-                self.end_speech();
-                let log = value.get("log").and_then(Value::as_str);
-                let node = value.get("node").and_then(Value::as_str);
+                let log = data.get("log").and_then(Value::as_str);
+                let node = data.get("node").and_then(Value::as_str);
                 match (node, log) {
                     (Some(node), Some(log)) => {
                         out::note(&format!("      {node}: {}", log.replace('\n', "\n      ")))
                     }
-                    _ => out::note(&format!("      {}", short(&json(value), SUMMARY))),
+                    _ => out::note(&format!("      {}", short(&json(data), SUMMARY))),
                 }
             }
-            Payload::Message(chunk, metadata) => self.speak(chunk, metadata),
+            Ok(StreamMode::Messages) => {
+                if let Some(parts) = data.as_array()
+                    && let (Some(chunk), Some(metadata)) = (parts.get(0), parts.get(1))
+                {
+                    self.speak(chunk, metadata);
+                }
+            }
             _ => {}
         }
+    }
+
+    fn task_ended(&mut self, task: &Value, step: i64) {
+        let (id, name) = (text(task, "id"), text(task, "name"));
+        let result = task.get("result").cloned().unwrap_or_default();
+        let began = self.started.remove(&id);
+        // What a node only writes down for itself is no news.
+        if superstep_nodes::is_own_record(&name, &result) {
+            return;
+        }
+        self.end_speech();
+        let millis = began.map(|at| at.elapsed().as_millis()).unwrap_or(0);
+        let asks = task.get("interrupts").and_then(Value::as_array);
+        let what = match task.get("error").and_then(Value::as_str) {
+            Some(error) => format!("failed: {error}"),
+            None if asks.is_some_and(|asks| !asks.is_empty()) => "asks".to_owned(),
+            None => summary(&result),
+        };
+        let by = match self.tried.remove(&id) {
+            Some(by) => format!("({by})  "),
+            None => String::new(),
+        };
+        out::note(format!("{step:>4}  {name}  {millis} ms  {by}{what}").trim_end());
+    }
+
+    fn attempt_failed(&mut self, failed: &Value) {
+        self.end_speech();
+        let number = failed.get("attempt").and_then(Value::as_i64).unwrap_or_default();
+        let wait = failed.get("wait_ms").and_then(Value::as_i64);
+        let wait = wait.map(|wait| Duration::from_millis(u64::try_from(wait).unwrap_or_default()));
+        let (by, next) = match wait {
+            Some(wait) => (
+                format!("attempt {}", number + 1),
+                format!("again in {:.1} s", wait.as_secs_f64()),
+            ),
+            None => ("fallback".to_owned(), "the fallback takes over".to_owned()),
+        };
+        let (node, error) = (text(failed, "name"), text(failed, "error"));
+        out::note(&format!("      {node}: attempt {number} failed: {error}; {next}"));
+        self.tried.insert(text(failed, "id"), by);
     }
 
     /// Tokens follow each other on a line; another message begins another line.
@@ -116,6 +128,11 @@ impl Progress {
             out::note_part("\n");
         }
     }
+}
+
+fn text(object: &Value, name: &str) -> String {
+    let text = object.get(name).and_then(Value::as_str);
+    text.unwrap_or_default().to_owned()
 }
 
 /// The keys that a task wrote.

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::documents::blocking;
 use crate::wire::AppEvent;
-use crate::{Trust, Workbench};
+use crate::{Trust, Workbench, ipc};
 
 /// How often is looked.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -56,6 +56,7 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
             if seen.is_some() && !workbench.hub.is_heard() {
                 continue;
             }
+            ipc::follow(&workbench).await;
             let look = workbench.look(seen.as_ref()).await;
             if let Some(seen) = &seen
                 && *seen != look

@@ -38,6 +38,9 @@ impl Instance {
     }
 }
 
+/// How a person calls a workbench.
+pub(crate) const PROGRAM: &str = "the Superstep app";
+
 /// The name of this machine.
 fn host() -> Option<String> {
     let named = std::fs::read_to_string("/etc/hostname").ok();
@@ -48,8 +51,7 @@ fn host() -> Option<String> {
 
 impl Workbench {
     pub(crate) async fn claim(&self, thread: &str, take_over: bool) -> ClaimRequest {
-        let program = "the Superstep app";
-        let mut request = self.instance.claim(&*self.saver(), &thread.into(), program).await;
+        let mut request = self.instance.claim(&*self.saver(), &thread.into(), PROGRAM).await;
         if take_over {
             request.take_over = TakeOver::Always;
         }

@@ -168,7 +168,7 @@ impl Workbench {
                 recursion_limit: None,
                 models: None,
             };
-            match self.run_begin(request, Some(checkpoint)).await {
+            match self.run_begin(request, Some(checkpoint), None).await {
                 Err(problem) if problem.code != "already-answered" => {
                     tracing::warn!(%thread, %problem, "nobody answered in time, and the thread could not go on");
                 }

@@ -4,15 +4,18 @@
 //! reader must not make memory grow. So each subscriber has its own queue, drained at most every 33 ms; text that a
 //! model streams is merged while it waits; and a queue that is full is thrown away, which the reader notices as a gap
 //! in `seq` and answers by loading what it shows again.
+//!
+//! Who begins to listen gets first what runs at that moment. What other programs report is given to interfaces, and not
+//! to other programs, which ask for themselves.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::wire::{AppEvent, EventBatch};
+use crate::wire::{AppEvent, EventBatch, RunStatus, RunView};
 
 /// The least time between two batches.
 const FRAME: Duration = Duration::from_millis(33);
@@ -23,16 +26,100 @@ const MAX_TEXT: usize = 4 << 20;
 /// How far back a piece of text looks for the beginning of its message.
 const LOOK_BACK: usize = 64;
 
+/// Tasks of a run that a new listener gets; of more it sees when they end.
+const MOST_TASKS: usize = 1000;
+
 /// Where events are published.
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
-    subscribers: Mutex<Vec<Weak<Queue>>>,
+    fan: Mutex<Fan>,
+}
+
+#[derive(Debug, Default)]
+struct Fan {
+    queues: Vec<Weak<Queue>>,
+    /// What runs now, by thread.
+    running: HashMap<String, Running>,
+}
+
+/// A run, and the beginnings of the tasks that work in it.
+#[derive(Debug)]
+struct Running {
+    run: RunView,
+    tasks: HashMap<String, AppEvent>,
+    /// The instance of the program that reports it; `None` for a run of this one.
+    of: Option<String>,
+}
+
+impl Running {
+    fn events(&self) -> impl Iterator<Item = AppEvent> + '_ {
+        let run = AppEvent::Run {
+            run: self.run.clone(),
+        };
+        std::iter::once(run).chain(self.tasks.values().take(MOST_TASKS).cloned())
+    }
+}
+
+impl Fan {
+    /// Follows what runs.
+    fn fold(&mut self, event: &AppEvent, of: Option<&str>) {
+        match event {
+            AppEvent::Run { run } if run.status == RunStatus::Running => {
+                let running = Running {
+                    run: run.clone(),
+                    tasks: HashMap::new(),
+                    of: of.map(str::to_owned),
+                };
+                self.running.insert(run.thread_id.clone(), running);
+            }
+            AppEvent::Run { run } => {
+                let known = self.running.get(&run.thread_id);
+                if known.is_some_and(|known| known.run.run_id == run.run_id) {
+                    self.running.remove(&run.thread_id);
+                }
+            }
+            AppEvent::TaskStarted {
+                thread_id, task_id, ..
+            } => {
+                if let Some(known) = self.running.get_mut(thread_id) {
+                    known.tasks.insert(task_id.clone(), event.clone());
+                }
+            }
+            AppEvent::TaskEnded {
+                thread_id, task_id, ..
+            } => {
+                if let Some(known) = self.running.get_mut(thread_id) {
+                    known.tasks.remove(task_id);
+                }
+            }
+            AppEvent::ThreadDeleted { thread_id } => {
+                self.running.remove(thread_id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives an event to every subscriber, or to interfaces only.
+    fn push(&mut self, event: &AppEvent, interfaces_only: bool) {
+        self.queues.retain(|queue| {
+            let Some(queue) = queue.upgrade() else {
+                return false;
+            };
+            if !(interfaces_only && queue.own_only) {
+                lock(&queue.waiting).push(event.clone());
+                queue.notify.notify_one();
+            }
+            true
+        });
+    }
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Mutex<Waiting>,
     notify: Notify,
+    /// Takes only what happens in this program.
+    own_only: bool,
 }
 
 #[derive(Debug, Default)]
@@ -48,29 +135,105 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Hub {
-    /// Gives the event to every subscriber. Never waits.
+    /// Gives an event of this program to every subscriber. Never waits.
     pub(crate) fn publish(&self, event: AppEvent) {
-        lock(&self.subscribers).retain(|queue| {
-            let Some(queue) = queue.upgrade() else {
-                return false;
-            };
-            lock(&queue.waiting).push(event.clone());
-            queue.notify.notify_one();
-            true
-        });
+        let mut fan = lock(&self.fan);
+        fan.fold(&event, None);
+        fan.push(&event, false);
     }
 
-    /// Does anybody listen?
+    /// Gives an event of another program to interfaces, unless its thread runs here or in a third one by now.
+    pub(crate) fn relay(&self, of: &str, event: AppEvent) {
+        let mut fan = lock(&self.fan);
+        let elsewhere = (event.thread_id())
+            .and_then(|thread| fan.running.get(thread))
+            .is_some_and(|known| known.of.as_deref() != Some(of));
+        if elsewhere {
+            return;
+        }
+        fan.fold(&event, Some(of));
+        fan.push(&event, true);
+    }
+
+    /// Says again what runs in another program.
+    pub(crate) fn repeat(&self, of: &str) {
+        let mut fan = lock(&self.fan);
+        let runs = fan.running.values().filter(|run| run.of.as_deref() == Some(of));
+        let events: Vec<AppEvent> = runs.flat_map(Running::events).collect();
+        for event in events {
+            fan.push(&event, true);
+        }
+    }
+
+    /// Forgets what another program ran; was there anything?
+    pub(crate) fn forget_all_of(&self, of: &str) -> bool {
+        let mut fan = lock(&self.fan);
+        let before = fan.running.len();
+        fan.running.retain(|_, run| run.of.as_deref() != Some(of));
+        fan.running.len() < before
+    }
+
+    /// Forgets a run of this program that has ended in any way.
+    pub(crate) fn forget(&self, thread_id: &str) {
+        let mut fan = lock(&self.fan);
+        if fan.running.get(thread_id).is_some_and(|run| run.of.is_none()) {
+            fan.running.remove(thread_id);
+        }
+    }
+
+    /// The other program that reports a run of a thread.
+    pub(crate) fn elsewhere(&self, thread_id: &str) -> Option<String> {
+        lock(&self.fan).running.get(thread_id)?.of.clone()
+    }
+
+    /// The tasks of a thread that work at this moment.
+    pub(crate) fn working(&self, thread_id: &str) -> HashSet<String> {
+        let fan = lock(&self.fan);
+        let run = fan.running.get(thread_id);
+        run.map(|run| run.tasks.keys().cloned().collect())
+            .unwrap_or_default()
+    }
+
+    /// Interfaces see that events are missing.
+    pub(crate) fn gap(&self) {
+        for queue in lock(&self.fan).queues.iter().filter_map(Weak::upgrade) {
+            if !queue.own_only {
+                lock(&queue.waiting).lost = true;
+            }
+        }
+    }
+
+    /// Does an interface listen?
     pub(crate) fn is_heard(&self) -> bool {
-        lock(&self.subscribers)
-            .iter()
-            .any(|queue| queue.strong_count() > 0)
+        let fan = lock(&self.fan);
+        let mut queues = fan.queues.iter().filter_map(Weak::upgrade);
+        queues.any(|queue| !queue.own_only)
     }
 
-    /// Begins to listen: everything published from now on.
+    /// Begins to listen: what runs now, and everything from now on.
     pub(crate) fn subscribe(&self) -> Subscription {
-        let queue = Arc::new(Queue::default());
-        lock(&self.subscribers).push(Arc::downgrade(&queue));
+        self.listen(false)
+    }
+
+    /// Begins to listen to what happens in this program.
+    pub(crate) fn subscribe_own(&self) -> Subscription {
+        self.listen(true)
+    }
+
+    fn listen(&self, own_only: bool) -> Subscription {
+        let queue = Arc::new(Queue {
+            own_only,
+            ..Queue::default()
+        });
+        let mut fan = lock(&self.fan);
+        {
+            let mut waiting = lock(&queue.waiting);
+            let runs = fan.running.values();
+            for run in runs.filter(|run| !own_only || run.of.is_none()) {
+                run.events().for_each(|event| waiting.push(event));
+            }
+        }
+        fan.queues.push(Arc::downgrade(&queue));
         Subscription {
             queue,
             seq: 0,
@@ -80,7 +243,8 @@ impl Hub {
 
     /// Ends every subscription once it has been drained.
     pub(crate) fn close(&self) {
-        for queue in lock(&self.subscribers)
+        for queue in lock(&self.fan)
+            .queues
             .drain(..)
             .filter_map(|queue| queue.upgrade())
         {

@@ -4,8 +4,10 @@
 //! when the process ends, however it ends.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use crate::ipc;
 
 /// This process's presence in a data folder.
 #[derive(Debug)]
@@ -14,7 +16,7 @@ pub struct Instance {
     /// Names the folder, so that an id is known to be of a process of this one.
     folder: String,
     dir: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 impl Instance {
@@ -30,7 +32,7 @@ impl Instance {
             id,
             folder,
             dir,
-            _lock: lock,
+            lock,
         };
         instance.sweep();
         Ok(instance)
@@ -54,6 +56,16 @@ impl Instance {
         &self.id
     }
 
+    /// The data folder.
+    pub(crate) fn data_dir(&self) -> &Path {
+        self.dir.parent().unwrap_or(&self.dir)
+    }
+
+    /// Notes where this process takes connections of others.
+    pub(crate) fn serves_at(&self, socket: &Path) -> io::Result<()> {
+        (&self.lock).write_all(socket.as_os_str().as_encoded_bytes())
+    }
+
     /// True when another process of this id is alive.
     pub(crate) fn is_other_alive(&self, id: &str) -> bool {
         if id == self.id || id.is_empty() || !id.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -65,11 +77,38 @@ impl Instance {
             Err(TryLockError::WouldBlock) => true,
             Err(TryLockError::Error(_)) => false,
             Ok(()) => {
+                // The socket of a process that was killed is still there.
+                if let Some(socket) = socket_in(&path, id) {
+                    let _ = fs::remove_file(socket);
+                }
                 let _ = fs::remove_file(path);
                 false
             }
         }
     }
+}
+
+/// The socket that is noted in the file of an instance.
+fn socket_in(lock: &Path, id: &str) -> Option<PathBuf> {
+    let socket = PathBuf::from(fs::read_to_string(lock).ok()?);
+    ipc::is_socket_of(&socket, id).then_some(socket)
+}
+
+/// Where the processes of a data folder take connections, by instance. Some may have ended.
+pub(crate) fn sockets(data_dir: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(data_dir.join("instances"));
+    let noted = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        let id = name.to_str()?.strip_suffix(".lock")?.to_owned();
+        let socket = socket_in(&entry.path(), &id)?;
+        Some((id, socket))
+    };
+    entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(noted)
+        .collect()
 }
 
 /// The name of a folder of instances, which whoever comes first makes up.

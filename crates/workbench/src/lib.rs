@@ -25,6 +25,7 @@ mod graphs;
 mod hub;
 mod inbox;
 mod instance;
+pub mod ipc;
 mod ledger;
 mod lineage;
 mod listing;
@@ -68,7 +69,7 @@ pub use hub::Subscription;
 pub use instance::Instance;
 pub use ledger::bookmarks;
 pub use logging::log;
-pub use records::{RunRecord, forget_threads};
+pub use records::{Recorded, RunRecord, forget_threads};
 pub use secrets::{Keychain, Secrets};
 pub use settings::person;
 pub use superstep_nodes::search::reader::serve_if_asked as read_documents_if_asked;
@@ -117,6 +118,9 @@ pub struct Workbench {
     deadlines: deadlines::Deadlines,
     inbox: waiting::InboxCount,
     changes: changes::Watch,
+    followed: ipc::Followed,
+    /// Lets other programs talk to this one.
+    listener: std::sync::Mutex<Option<ipc::Listener>>,
 }
 
 macro_rules! dispatch {
@@ -219,6 +223,8 @@ impl Workbench {
                 deadlines: deadlines::Deadlines::default(),
                 inbox: waiting::InboxCount::default(),
                 changes: changes::Watch::default(),
+                followed: ipc::Followed::default(),
+                listener: std::sync::Mutex::default(),
                 examples_dir: options.examples_dir,
                 graphs_dir,
                 data_dir,
@@ -228,6 +234,7 @@ impl Workbench {
         })
         .await??;
         let workbench = Arc::new(workbench);
+        *workbench.listener() = ipc::Listener::start(&workbench.instance, workbench.host());
         retention::clean_daily(&workbench);
         deadlines::watch(&workbench);
         waiting::count(&workbench);
@@ -257,10 +264,21 @@ impl Workbench {
         self.deadlines.stop();
         self.inbox.stop();
         self.changes.stop();
+        self.followed.stop();
         self.renewal.stop();
         self.autosave_all().await;
         self.runs.stop_all(Duration::from_secs(5)).await;
         self.hub.close();
+        let listener = self.listener().take();
+        if let Some(listener) = listener {
+            listener.close(Duration::from_secs(1)).await;
+        }
+    }
+
+    fn listener(&self) -> std::sync::MutexGuard<'_, Option<ipc::Listener>> {
+        self.listener
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     async fn app_info(self: &Arc<Self>, _: Empty) -> Result<AppInfo, Problem> {

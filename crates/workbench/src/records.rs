@@ -4,16 +4,21 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use futures::future::BoxFuture;
 use superstep::{CheckpointEvent, Payload, RunError, RunResult, StreamEvent, StreamMode};
 use superstep_document::Document;
+use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::files;
+use crate::hub::{Hub, Subscription};
 use crate::instance::Instance;
+use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
 use crate::ledger::{Keeper, Kept, Ledger, RunLog, RunRow};
-use crate::runs::{Recorder, run_view, status_of};
-use crate::wire::{AppEvent, CheckpointView, Problem, ReadEvents, RunStatus, ThreadEvents};
+use crate::runs::{Recorder, run_view, status_of, stopped};
+use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
 
 /// The modes of the engine's stream that a record is made from.
 const MODES: [StreamMode; 5] = [
@@ -23,6 +28,11 @@ const MODES: [StreamMode; 5] = [
     StreamMode::Custom,
     StreamMode::Attempts,
 ];
+
+/// How long another program may take to say what it has of a thread.
+const READ_WITHIN: Duration = Duration::from_secs(3);
+/// How long other programs may take to take the end of a run.
+const TAKEN_WITHIN: Duration = Duration::from_millis(500);
 
 /// The records of the runs of a workbench.
 #[derive(Debug)]
@@ -86,39 +96,77 @@ impl Workbench {
         self: &Arc<Self>,
         request: ReadEvents,
     ) -> Result<ThreadEvents, Problem> {
-        let ReadEvents {
-            thread_id,
-            after,
-            mark,
-        } = request;
-        let after = after.and_then(|after| i64::try_from(after).ok());
-        let log = self.records.open().get(&thread_id).cloned();
-        let mut reading = None;
-        let begin = || {
-            let read = move |ledger: &Ledger| ledger.events(&thread_id, after);
-            reading = Some(self.records.keeper.ask(read));
-            if let Some(mark) = mark {
-                self.hub.publish(AppEvent::Mark { mark });
-            }
-        };
-        match log {
-            Some(log) => log.hand_in_and(begin),
-            None => begin(),
+        // The program that runs the thread knows what it has not written yet.
+        if let Some(program) = self.hub.elsewhere(&request.thread_id)
+            && let Some(program) = self.followed.peer(&program)
+            && let Ok(asked) = serde_json::to_value(&request)
+            && let Ok(answer) = program.call_within("thread.events", asked, READ_WITHIN).await
+            && let Ok(events) = serde_json::from_value(answer)
+        {
+            return Ok(events);
         }
-        let kept = match reading {
-            Some(reading) => reading.await?,
-            None => Kept::default(),
-        };
-        Ok(ThreadEvents {
-            events: kept.events,
-            left_out: kept.left_out,
-            last: kept.last.unsigned_abs(),
-        })
+        let log = self.records.open().get(&request.thread_id).cloned();
+        events_of(request, log, &self.records.keeper, &self.hub).await
     }
 }
 
-/// Records one run in the ledger of a data folder, as a workbench would that had started it. Nothing that goes wrong with the
-/// record is the run's concern: it is logged.
+/// What was kept of a thread at a moment, which is marked among the events.
+async fn events_of(
+    request: ReadEvents,
+    log: Option<Arc<RunLog>>,
+    keeper: &Keeper,
+    hub: &Hub,
+) -> Result<ThreadEvents, Problem> {
+    let ReadEvents {
+        thread_id,
+        after,
+        mark,
+    } = request;
+    let after = after.and_then(|after| i64::try_from(after).ok());
+    let mut reading = None;
+    let begin = || {
+        let read = move |ledger: &Ledger| ledger.events(&thread_id, after);
+        reading = Some(keeper.ask(read));
+        if let Some(mark) = mark {
+            hub.publish(AppEvent::Mark { mark });
+        }
+    };
+    match log {
+        Some(log) => log.hand_in_and(begin),
+        None => begin(),
+    }
+    let kept = match reading {
+        Some(reading) => reading.await?,
+        None => Kept::default(),
+    };
+    Ok(ThreadEvents {
+        events: kept.events,
+        left_out: kept.left_out,
+        last: kept.last.unsigned_abs(),
+    })
+}
+
+/// A run as other programs of the data folder see it.
+#[derive(Clone, Debug)]
+pub struct Recorded<'a> {
+    /// The data folder.
+    pub data_dir: &'a Path,
+    /// Thread.
+    pub thread_id: &'a str,
+    /// Run.
+    pub run_id: &'a str,
+    /// Its graph.
+    pub document: &'a Document,
+    /// The name of the database that the thread is in.
+    pub storage: &'a str,
+    /// The program that runs it, as a person calls it.
+    pub program: &'a str,
+    /// Stops it.
+    pub cancel: CancellationToken,
+}
+
+/// Records one run in the ledger of a data folder, as a workbench would that had started it, and lets other programs follow and
+/// stop it. Nothing that goes wrong with that is the run's concern: it is logged.
 pub struct RunRecord {
     keeper: Arc<Keeper>,
     recorder: Recorder,
@@ -126,8 +174,88 @@ pub struct RunRecord {
     run: RunRow,
     /// The last checkpoint has something left to run.
     is_open: bool,
+    hub: Arc<Hub>,
+    /// The run is over, and noted.
+    ended: CancellationToken,
+    listener: Option<Listener>,
     /// Tells other processes that this one is alive.
     _instance: Instance,
+}
+
+/// What other programs may ask of a program that runs one graph.
+#[derive(Clone)]
+struct RunHost {
+    hello: Hello,
+    thread_id: String,
+    keeper: Arc<Keeper>,
+    log: Arc<RunLog>,
+    hub: Arc<Hub>,
+    cancel: CancellationToken,
+    ended: CancellationToken,
+}
+
+impl std::fmt::Debug for RunHost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("RunHost").field(&self.hello).finish()
+    }
+}
+
+impl RunHost {
+    async fn answer(self, command: String, request: Json) -> Result<Json, Problem> {
+        let of_this = |thread_id: &str| match thread_id == self.thread_id {
+            true => Ok(()),
+            false => Err(
+                Problem::not_found(format!("{} does not run this thread.", self.hello.program))
+                    .remedy("It may have ended: look at the thread again."),
+            ),
+        };
+        match command.as_str() {
+            "run.stop" => {
+                let request: StopRun = crate::parse(&command, request)?;
+                of_this(&request.thread_id)?;
+                self.cancel.cancel();
+                let done = stopped(&self.ended).await?;
+                crate::answer(&command, &done)
+            }
+            "thread.events" => {
+                let request: ReadEvents = crate::parse(&command, request)?;
+                of_this(&request.thread_id)?;
+                let events = events_of(request, Some(self.log), &self.keeper, &self.hub).await?;
+                crate::answer(&command, &events)
+            }
+            _ => Err(self.busy()),
+        }
+    }
+
+    fn busy(&self) -> Problem {
+        Problem::new(
+            "not-served",
+            format!(
+                "{} runs one graph, and does nothing else for others.",
+                self.hello.program
+            ),
+        )
+        .remedy("Ask again when it has ended.")
+    }
+}
+
+impl Host for RunHost {
+    fn hello(&self) -> Hello {
+        self.hello.clone()
+    }
+
+    fn call(&self, command: String, request: Json) -> BoxFuture<'static, Result<Json, Problem>> {
+        Box::pin(self.clone().answer(command, request))
+    }
+
+    fn run(&self, _: HandedRun) -> BoxFuture<'static, Result<Started, Problem>> {
+        let busy = self.busy();
+        Box::pin(async { Err(busy) })
+    }
+
+    fn subscribe(&self) -> Option<Subscription> {
+        Some(self.hub.subscribe_own())
+    }
 }
 
 impl std::fmt::Debug for RunRecord {
@@ -140,18 +268,23 @@ impl std::fmt::Debug for RunRecord {
 
 impl RunRecord {
     /// Begins a record of a run of a graph; none where the data folder may not be written to.
-    pub fn begin(data_dir: &Path, thread_id: &str, run_id: &str, document: &Document) -> Option<Self> {
-        Self::try_begin(data_dir, thread_id, run_id, document)
-            .inspect_err(|error| tracing::warn!(dir = %data_dir.display(), %error, "the run is not recorded"))
+    pub fn begin(run: Recorded<'_>) -> Option<Self> {
+        let dir = run.data_dir;
+        Self::try_begin(run)
+            .inspect_err(|error| tracing::warn!(dir = %dir.display(), %error, "the run is not recorded"))
             .ok()
     }
 
-    fn try_begin(
-        data_dir: &Path,
-        thread_id: &str,
-        run_id: &str,
-        document: &Document,
-    ) -> std::io::Result<Self> {
+    fn try_begin(recorded: Recorded<'_>) -> std::io::Result<Self> {
+        let Recorded {
+            data_dir,
+            thread_id,
+            run_id,
+            document,
+            storage,
+            program,
+            cancel,
+        } = recorded;
         std::fs::create_dir_all(data_dir)?;
         let instance = Instance::enter(data_dir)?;
         let path = data_dir.join("workbench.db");
@@ -172,13 +305,26 @@ impl RunRecord {
                 tracing::warn!(%problem, "the beginning of the run was not noted");
             }
         });
-        log.tell(AppEvent::Run { run: run_view(&run) }, drop);
+        let (hub, ended) = (Arc::<Hub>::default(), CancellationToken::new());
+        log.tell(AppEvent::Run { run: run_view(&run) }, |event| hub.publish(event));
+        let host = RunHost {
+            hello: Hello::of(&instance.holder(program).name, storage, false),
+            thread_id: thread_id.to_owned(),
+            keeper: keeper.clone(),
+            log: log.clone(),
+            hub: hub.clone(),
+            cancel,
+            ended: ended.clone(),
+        };
         Ok(Self {
             recorder: Recorder::new(keeper.clone(), thread_id, Arc::new(document.clone())),
             keeper,
             log,
             run,
             is_open: false,
+            hub,
+            ended,
+            listener: Listener::start(&instance, Arc::new(host)),
             _instance: instance,
         })
     }
@@ -198,22 +344,25 @@ impl RunRecord {
                 thread_id: self.run.thread_id.clone(),
                 checkpoint: checkpoint_view(checkpoint),
             };
-            return self.log.tell(event, drop);
+            return self.log.tell(event, |event| self.hub.publish(event));
+        }
+        if let Payload::Checkpoint(checkpoint) = &event.payload {
+            return self.hub.publish(within(&self.run.thread_id, event, checkpoint));
         }
         for event in self.recorder.note(event.clone(), None) {
-            self.log.tell(event, drop);
+            self.log.tell(event, |event| self.hub.publish(event));
         }
     }
 
     /// Notes how the run ended, and waits until everything is written.
-    pub fn end(mut self, result: &Result<RunResult, RunError>) {
+    pub async fn end(mut self, result: &Result<RunResult, RunError>) {
         self.recorder.end();
         (self.run.status, self.run.problem) = status_of(result, self.is_open);
         self.run.ended_at = Some(files::now());
         let event = AppEvent::Run {
             run: run_view(&self.run),
         };
-        self.log.tell(event, drop);
+        self.log.tell(event, |event| self.hub.publish(event));
         let ended = self.run.clone();
         self.log.hand_in_and(|| {});
         self.keeper.then(move |ledger| {
@@ -222,6 +371,20 @@ impl RunRecord {
             }
         });
         self.keeper.finish();
+        self.ended.cancel();
+        self.hub.close();
+        if let Some(listener) = self.listener {
+            listener.close(TAKEN_WITHIN).await;
+        }
+    }
+}
+
+/// A graph within another went one step further.
+pub(crate) fn within(thread_id: &str, event: &StreamEvent, made: &CheckpointEvent) -> AppEvent {
+    AppEvent::Within {
+        thread_id: thread_id.to_owned(),
+        ns: event.ns.join("|"),
+        next: made.next.iter().map(ToString::to_string).collect(),
     }
 }
 

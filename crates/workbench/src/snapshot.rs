@@ -354,7 +354,7 @@ impl Workbench {
         let ids: Vec<&str> = shown.map(|task| task.id.as_str()).collect();
         let attempts = self.ledger.attempts(thread_id, &ids)?;
         let running = if is_head {
-            self.runs.running_tasks(thread_id)
+            self.hub.working(thread_id)
         } else {
             HashSet::new()
         };

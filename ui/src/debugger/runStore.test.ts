@@ -17,8 +17,17 @@ vi.mock("../ipc/client", () => ({
   RpcProblem: class RpcProblem extends Error {},
 }));
 
-const { loadCheckpoints, noteAway, noteRun, receive, recover, statusOf, useRuns, withCheckpoint } =
-  await import("./runStore");
+const {
+  loadCheckpoints,
+  noteAway,
+  noteRun,
+  receive,
+  recover,
+  statusOf,
+  streamLog,
+  useRuns,
+  withCheckpoint,
+} = await import("./runStore");
 const { useSession } = await import("../state/session");
 
 const store = () => useRuns.getState();
@@ -191,6 +200,22 @@ describe("a change of another program", () => {
       ).toEqual(["c5", "c3", "c2", "c1"]),
     );
     await vi.waitFor(() => expect(statusOf(store(), "t")).toBe("running"));
+  });
+
+  it("begins with what was kept when it brings a run, and is quiet while that run is heard of", async () => {
+    useSession.setState({ cursor: { threadId: "t", checkpointId: null } });
+    const kept = ({ mark }: { mark: string }) => {
+      receive([{ type: "mark", mark }]);
+      return { events: [], leftOut: false, last: 1 };
+    };
+    await streamLog.open("t", async (request) => kept(request));
+    answers.set("thread.events", kept);
+    const reads = () => calls.filter(({ command }) => command === "thread.events").length;
+    receive([changed({ threads: true }), run("running")]);
+    await vi.waitFor(() => expect(reads(), "what came before is read").toBe(1));
+    receive([changed({ threads: true })]);
+    await new Promise((done) => setTimeout(done, 20));
+    expect(reads(), "the events of the run are enough").toBe(1);
   });
 
   it("of the settings is taken over", async () => {

@@ -210,7 +210,7 @@ export function receive(events: readonly AppEvent[]): void {
   }
   for (const id of touched) snapshots.touch(id);
   if (moved) reload();
-  else if (elsewhere) refresh();
+  else if (elsewhere) refresh(before.live);
   else if (unknown.size > 0) reloadThreadsSoon();
   if (elsewhere || settings) useChanges.setState(({ n }) => ({ n: n + 1 }));
   if (settings) void rpc("app.info", {}).then(useSession.getState().setAppInfo, () => {});
@@ -285,11 +285,11 @@ function reload(): void {
 }
 
 /** Another program changed something: what is shown is read again, and stays in view meanwhile. */
-function refresh(): void {
+function refresh(before: LiveThreads): void {
   reloadThreadsSoon();
   const { threadId } = useSession.getState().cursor;
-  // What runs here comes with its events.
-  if (threadId === null || isRunning(get().live.get(threadId))) return;
+  // A run that was heard of before comes with its events; what came before those is read.
+  if (threadId === null || isRunning(before.get(threadId))) return;
   snapshots.touch(threadId);
   void refreshCheckpoints(threadId);
   void streamLog.refresh(threadId, readKept(threadId));

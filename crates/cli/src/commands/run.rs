@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use superstep::{
-    CheckpointHead, CheckpointId, Effect, EffectState, Graph, Input, Interrupt, List, Object, RunConfig,
-    RunError, RunResult, RunStatus, StateRef, StateSnapshot, StreamMode, ThreadId, Value, waiting_questions,
+    CheckpointHead, CheckpointId, Effect, EffectState, Graph, Input, Interrupt, Object, RunConfig, RunError,
+    StateRef, StateSnapshot, ThreadId, Value, waiting_questions,
 };
 use superstep_nodes::Grants;
 use superstep_nodes::kinds::ask;
@@ -16,14 +16,19 @@ use tokio_util::sync::CancellationToken;
 use super::questions;
 use crate::args::{ResumeArgs, RunArgs, Running};
 use crate::claim::{claim, presence};
-use crate::fault::{FAILED, Fault, STOPPED, WAITING};
+use crate::fault::{Fault, STOPPED, WAITING};
 use crate::graph::GraphFile;
+use crate::handover::Handover;
 use crate::out;
 use crate::place::{Store, graph_of, quoted};
-use crate::progress::{self, Progress, json};
+use crate::progress;
+use crate::report::Report;
 
 pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     let file = GraphFile::read(&args.graph)?;
+    if let Some(there) = Handover::to(&args.running.db, args.running.no_handover).await? {
+        return there.run(file, args).await;
+    }
     let store = Store::open(&args.running.db).await?;
     let known = args.thread.as_deref().map(ThreadId::from);
     let head = match &known {
@@ -36,16 +41,9 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     };
     let file = file.with_models(models(&args.running, before.as_ref()));
     let graph = runnable(&file, args.running.trust)?;
-    let input = match (args.input, &args.example) {
-        (Some(input), _) => Some(input),
-        (None, Some(name)) => Some(example(&file, name)?),
-        (None, None) => None,
-    };
+    let input = given(&file, args.input, args.example.as_deref())?;
     let input = match (input, &head) {
-        (Some(input), _) => {
-            check_input(&file, &input)?;
-            Input::Value(input)
-        }
+        (Some(input), _) => Input::Value(input),
         (None, Some(_)) => Input::Resume,
         (None, None) => return Err(no_input(&file, known.as_ref())),
     };
@@ -87,6 +85,9 @@ fn runnable(file: &GraphFile, trust: bool) -> Result<Graph, Fault> {
 }
 
 pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
+    if let Some(there) = Handover::to(&args.running.db, args.running.no_handover).await? {
+        return there.resume(args).await;
+    }
     let store = Store::existing(&args.running.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
@@ -282,12 +283,8 @@ async fn drive(
     input: Input,
     args: &Running,
 ) -> Result<(), Fault> {
-    let machine = args.json || !args.stream.is_empty();
-    let modes = match (machine, args.stream.is_empty()) {
-        (true, true) => vec![StreamMode::Updates],
-        (true, false) => args.stream.clone(),
-        (false, _) => progress::MODES.to_vec(),
-    };
+    let mut report = Report::new(args, thread.as_str(), &store.option, store.name != "memory:");
+    let modes = report.modes().to_vec();
     let cancel = CancellationToken::new();
     let run_id = uuid::Uuid::new_v4().to_string();
     // What the run writes can be found by it, and removed.
@@ -323,55 +320,34 @@ async fn drive(
         repeats_nothing(&graph, &thread, checkpoint).await?;
     }
     stop_on_ctrl_c(cancel.clone());
-    let mut record = store.record(&thread, &run_id, &file.document);
+    let mut record = store.record(&thread, &run_id, &file.document, cancel.clone());
     if record.is_some() {
         (config.modes, config.subgraphs) = (RunRecord::with_modes(&modes), true);
     }
-    let mut progress = Progress::default();
-    if machine {
-        event(
-            "metadata",
-            [
-                ("thread_id", Value::from(&thread)),
-                ("run_id", run_id.as_str().into()),
-            ],
-        )?;
-    } else {
-        out::note(&format!("thread {thread}"));
-    }
+    report.begin(&run_id)?;
     let mut input = input;
-    let (result, written) = loop {
+    let result = loop {
         let mut run = graph.stream(input, config.clone());
-        let mut written: std::io::Result<()> = Ok(());
         while let Some(happened) = run.next().await {
             if let Some(record) = &mut record {
                 record.note(&happened);
             }
             // More is recorded than was asked for.
-            if !happened.ns.is_empty() || !modes.contains(&happened.mode()) {
-                continue;
-            }
-            if !machine {
-                progress.show(&happened);
-            } else if written.is_ok() {
-                written = out::compact(&happened.to_json());
-                if written.is_err() {
-                    // Nobody reads any more; the thread stays resumable.
-                    run.cancel();
-                }
+            if happened.ns.is_empty() && modes.contains(&happened.mode()) && !report.show(&(&happened).into())
+            {
+                // Nobody reads any more; the thread stays resumable.
+                run.cancel();
             }
         }
         let result = run.finish().await;
-        progress.end_speech();
-        let waits = result.as_ref().ok().filter(|_| written.is_ok());
+        report.end_speech();
+        let waits = result.as_ref().ok().filter(|_| report.is_read());
         let Some(until) = waits.and_then(|result| only_waits(&result.interrupts)) else {
-            break (result, written);
+            break result;
         };
-        if !machine {
-            out::note(&format!("Waits until {}.", superstep::iso8601(until)));
-        }
+        report.waits(until);
         tokio::select! {
-            () = cancel.cancelled() => break (Err(RunError::Cancelled), written),
+            () = cancel.cancelled() => break Err(RunError::Cancelled),
             () = passed(until) => {}
         }
         // A step of a branch that is not the newest is still open where it was answered.
@@ -384,10 +360,9 @@ async fn drive(
         config.claim = Some(claim(&presence, &store, &thread, false).await);
     };
     if let Some(record) = record {
-        record.end(&result);
+        record.end(&result).await;
     }
-    written?;
-    ended(machine, &thread, &store, result)
+    report.ended((&result).into())
 }
 
 /// Refuses to go on from the past where that would repeat something, until somebody said how.
@@ -464,7 +439,7 @@ fn goes_on(interrupts: &[Interrupt]) -> bool {
             .any(|interrupt| ask::deadline(&interrupt.value).is_some_and(|until| until <= now))
 }
 
-fn stop_on_ctrl_c(cancel: CancellationToken) {
+pub(crate) fn stop_on_ctrl_c(cancel: CancellationToken) {
     tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
             cancel.cancel();
@@ -476,134 +451,19 @@ fn stop_on_ctrl_c(cancel: CancellationToken) {
     });
 }
 
-/// What is said in place of how to go on.
-const GONE: &str = "The thread was in memory only, and is gone now.";
-
-/// The last event or the last words, and the exit code.
-fn ended(
-    machine: bool,
-    thread: &ThreadId,
-    store: &Store,
-    result: Result<RunResult, RunError>,
-) -> Result<(), Fault> {
-    let resume = format!("superstep resume {}{}", quoted(thread.as_str()), store.option);
-    let durable = store.name != "memory:";
-    let kept = |said: String| if durable { said } else { GONE.to_owned() };
-    let result = match result {
-        Ok(result) => result,
-        Err(error) => {
-            if machine {
-                event("error", error_facts(&error, thread))?;
-            }
-            return Err(match error {
-                RunError::Cancelled => {
-                    out::note(&kept(format!(
-                        "Stopped. What was finished is kept; go on with: {resume}"
-                    )));
-                    Fault::quiet(STOPPED)
-                }
-                RunError::Node { .. } | RunError::Recursion { .. } | RunError::LoopLimit { .. } => {
-                    out::note(&format!("superstep: {error}"));
-                    out::note(&kept(format!(
-                        "Finished work is kept. Remove the cause and go on with: {resume}"
-                    )));
-                    Fault::quiet(FAILED)
-                }
-                RunError::Effect {
-                    node,
-                    checkpoint,
-                    same_input,
-                    ..
-                } => {
-                    let input = if same_input { "" } else { ", with another input" };
-                    out::note(&format!(
-                        "superstep: Stopped before `{node}`, which did its work already on another branch (checkpoint \
-                         {checkpoint}){input}."
-                    ));
-                    let reuse = if same_input {
-                        "reuse (use its result) or "
-                    } else {
-                        ""
-                    };
-                    out::note(&kept(format!(
-                        "Nothing of the step was begun. Go on with {resume} --effects WHAT: {reuse}again (do it again)."
-                    )));
-                    Fault::quiet(WAITING)
-                }
-                other => other.into(),
-            });
-        }
+/// The input that was given, here or by the name of an example.
+pub(crate) fn given(
+    file: &GraphFile,
+    input: Option<Value>,
+    named: Option<&str>,
+) -> Result<Option<Value>, Fault> {
+    let input = match (input, named) {
+        (Some(input), _) => input,
+        (None, Some(name)) => example(file, name)?,
+        (None, None) => return Ok(None),
     };
-    if machine {
-        let status = match result.status {
-            RunStatus::Done => "done",
-            RunStatus::Interrupted => "interrupted",
-            RunStatus::Breakpoint => "breakpoint",
-        };
-        let questions: List = result.interrupts.iter().map(Interrupt::to_json).collect();
-        event(
-            "result",
-            [
-                ("status", Value::from(status)),
-                ("thread_id", Value::from(thread)),
-                (
-                    "checkpoint_id",
-                    result.checkpoint_id.as_ref().map(Value::from).unwrap_or_default(),
-                ),
-                ("values", result.value.clone()),
-                ("interrupts", Value::Array(questions)),
-            ],
-        )?;
-    } else {
-        out::pretty(&json(&result.value))?;
-    }
-    match result.status {
-        RunStatus::Done => Ok(()),
-        RunStatus::Interrupted => {
-            if !machine {
-                let alone = result.interrupts.len() == 1;
-                for interrupt in &result.interrupts {
-                    progress::question(interrupt, alone, thread.as_str(), &store.option);
-                }
-                if !durable {
-                    out::note(GONE);
-                }
-            }
-            Err(Fault::quiet(WAITING))
-        }
-        RunStatus::Breakpoint => {
-            if !machine {
-                out::note(&kept(format!("Stopped at a breakpoint. Go on with: {resume}")));
-            }
-            Err(Fault::quiet(WAITING))
-        }
-    }
-}
-
-fn error_facts(error: &RunError, thread: &ThreadId) -> Vec<(&'static str, Value)> {
-    let mut facts = vec![
-        ("code", Value::from(error.code())),
-        ("message", error.to_string().into()),
-        ("thread_id", Value::from(thread)),
-    ];
-    if let RunError::Node { node, task_id, .. } = error {
-        facts.push(("node", Value::String(node.clone())));
-        facts.push(("task_id", Value::from(task_id)));
-    }
-    facts
-}
-
-/// A line of the stream that is the command line's own, in the form of the engine's.
-fn event(name: &str, data: impl IntoIterator<Item = (&'static str, Value)>) -> std::io::Result<()> {
-    let data: Object = data.into_iter().collect();
-    let line: Object = [
-        ("event", Value::from(name)),
-        ("ns", Value::Array(List::new())),
-        ("data", Value::Object(data)),
-    ]
-    .into_iter()
-    .collect();
-    out::compact(&Value::Object(line))
+    check_input(file, &input)?;
+    Ok(Some(input))
 }
 
 fn example(file: &GraphFile, name: &str) -> Result<Value, Fault> {
@@ -636,7 +496,7 @@ fn listed(examples: &[superstep_document::Example]) -> Option<String> {
 }
 
 /// What to say when there is nothing to run with.
-fn no_input(file: &GraphFile, thread: Option<&ThreadId>) -> Fault {
+pub(crate) fn no_input(file: &GraphFile, thread: Option<&ThreadId>) -> Fault {
     let start = match thread {
         Some(thread) => format!("There is no thread {thread} yet, so a run needs an input."),
         None => "A new thread needs an input.".to_owned(),

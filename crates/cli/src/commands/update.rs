@@ -8,10 +8,14 @@ use crate::claim::{claim, presence};
 use crate::commands::run::check_values;
 use crate::commands::state::open;
 use crate::fault::Fault;
+use crate::handover::Handover;
 use crate::out;
 use crate::place::{Store, quoted};
 
 pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
+    if let Some(there) = Handover::to(&args.db, args.no_handover).await? {
+        return there.update(args).await;
+    }
     let store = Store::existing(&args.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
@@ -40,34 +44,48 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
         RunError::InvalidUpdate { message } => Fault::usage(message),
         other => other.into(),
     })?;
-    let checkpoint = (!args.preview).then_some(&updated.checkpoint_id);
-    if args.json {
-        let made = json!({
-            "thread_id": thread, "checkpoint_id": checkpoint, "as_node": updated.as_node, "next": updated.next,
-        });
+    let checkpoint = (!args.preview).then(|| updated.checkpoint_id.to_string());
+    let next: Vec<String> = updated.next.iter().map(ToString::to_string).collect();
+    show(
+        thread.as_str(),
+        checkpoint.as_deref(),
+        &updated.as_node,
+        &next,
+        args.json,
+        &store.option,
+    )
+}
+
+/// Shows what an edit came to.
+pub(crate) fn show(
+    thread: &str,
+    checkpoint: Option<&str>,
+    as_node: &str,
+    next: &[String],
+    as_json: bool,
+    option: &str,
+) -> Result<(), Fault> {
+    if as_json {
+        let made =
+            json!({"thread_id": thread, "checkpoint_id": checkpoint, "as_node": as_node, "next": next});
         return Ok(out::pretty(&made)?);
     }
-    let next = match updated.next.is_empty() {
+    let names = match next.is_empty() {
         true => "nothing".to_owned(),
-        false => updated.next.join(", "),
+        false => next.join(", "),
     };
     match checkpoint {
         Some(checkpoint) => {
-            out::line(&format!(
-                "checkpoint {checkpoint}, as {}; next: {next}",
-                updated.as_node
-            ))?;
-            if !updated.next.is_empty() {
+            out::line(&format!("checkpoint {checkpoint}, as {as_node}; next: {names}"))?;
+            if !next.is_empty() {
                 out::note(&format!(
-                    "Go on with: superstep resume {}{}",
-                    quoted(thread.as_str()),
-                    store.option
+                    "Go on with: superstep resume {}{option}",
+                    quoted(thread)
                 ));
             }
         }
         None => out::line(&format!(
-            "nothing stored; as {} the next would be: {next}",
-            updated.as_node
+            "nothing stored; as {as_node} the next would be: {names}"
         ))?,
     }
     Ok(())

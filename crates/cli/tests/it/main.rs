@@ -5,6 +5,10 @@ mod changes;
 mod check;
 mod claims;
 mod effects;
+#[cfg(unix)]
+mod elsewhere;
+#[cfg(unix)]
+mod handover;
 mod records;
 mod run;
 mod secrets;

@@ -9,6 +9,7 @@ mod recorder;
 mod stop;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -21,11 +22,13 @@ use tokio_util::sync::CancellationToken;
 
 use self::reader::Reader;
 pub(crate) use self::recorder::Recorder;
+pub(crate) use self::stop::stopped;
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::effects;
 use crate::files;
 use crate::inbox::already_answered;
+use crate::ipc::Handed;
 use crate::ledger::{RunRow, ThreadRow};
 use crate::threads::{GRAPH, GRAPH_PATH, RUN_ID, problem};
 use crate::values::first_text;
@@ -50,8 +53,6 @@ struct Active {
     answering: Vec<String>,
     /// The checkpoint that asks them.
     asked_at: Option<String>,
-    /// Tasks that work at this moment.
-    tasks: HashSet<String>,
 }
 
 impl Runs {
@@ -94,13 +95,6 @@ impl Runs {
             .collect()
     }
 
-    pub(crate) fn running_tasks(&self, thread_id: &str) -> HashSet<String> {
-        self.lock()
-            .get(thread_id)
-            .map(|active| active.tasks.clone())
-            .unwrap_or_default()
-    }
-
     fn with(&self, thread_id: &str, change: impl FnOnce(&mut Active)) {
         if let Some(active) = self.lock().get_mut(thread_id) {
             change(active);
@@ -136,6 +130,7 @@ impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(workbench) = self.workbench.upgrade() {
             workbench.runs.lock().remove(&self.thread_id);
+            workbench.hub.forget(&self.thread_id);
         }
         self.ended.cancel();
     }
@@ -177,6 +172,7 @@ pub(crate) fn run_view(row: &RunRow) -> RunView {
         started_at: row.started_at.clone(),
         ended_at: row.ended_at.clone(),
         problem: row.problem.clone(),
+        program: None,
     }
 }
 
@@ -221,7 +217,7 @@ impl Workbench {
             RunAction::Resume { .. } => request.thread_id.clone(),
             _ => None,
         };
-        let started = self.run_begin(request, None).await;
+        let started = self.run_begin(request, None, None).await;
         if let (Err(_), Some(thread_id)) = (&started, answered) {
             // It may have been counted as answered meanwhile.
             self.publish_inbox(Some(&thread_id));
@@ -230,11 +226,12 @@ impl Workbench {
     }
 
     /// Starts a run. With `passed` it goes on at that checkpoint without an answer, because the time of a question there
-    /// is over.
+    /// is over. Another program may have handed it over.
     pub(crate) async fn run_begin(
         self: &Arc<Self>,
         request: StartRun,
         passed: Option<CheckpointId>,
+        mut handed: Option<Handed>,
     ) -> Result<RunView, Problem> {
         let new_thread = request.thread_id.is_none();
         let thread_id = request
@@ -261,12 +258,14 @@ impl Workbench {
                 return Err(self.too_late(&thread_id, &request.action).await?.unwrap_or(busy));
             }
         };
-        let source = match (&request.graph_id, new_thread) {
-            (Some(graph_id), _) => self.document(graph_id)?.source(),
-            (None, true) => {
+        let source = handed.as_mut().and_then(|handed| handed.source.take());
+        let source = match (source, &request.graph_id, new_thread) {
+            (Some(source), ..) => source,
+            (None, Some(graph_id), _) => self.document(graph_id)?.source(),
+            (None, None, true) => {
                 return Err(Problem::invalid("A new thread needs a graph.").remedy("Name an open graph."));
             }
-            (None, false) => {
+            (None, None, false) => {
                 let key = self.key_of_thread(&thread_id).await?;
                 self.source_by_key(&key)?
             }
@@ -372,6 +371,16 @@ impl Workbench {
         ]
         .into_iter()
         .collect();
+        if let Some(handed) = &handed {
+            config.max_concurrency = handed.max_concurrency.map(NonZeroUsize::get);
+            config.effects = handed.effects.map_or(config.effects, Into::into);
+            let modes = handed.report.modes.iter();
+            let more: Vec<StreamMode> = modes
+                .filter(|mode| !config.modes.contains(mode))
+                .copied()
+                .collect();
+            config.modes.extend(more);
+        }
         models.note(&mut config.metadata);
         config.cancel = slot.cancel.clone();
         // Nested graphs are looked into while they run.
@@ -403,7 +412,8 @@ impl Workbench {
             self.hub.publish(event)
         });
         let stream = built.graph.stream(input, config);
-        tokio::spawn(Reader::new(self.clone(), slot, run, log, &built).read(stream));
+        let report = handed.map(|handed| handed.report);
+        tokio::spawn(Reader::new(self.clone(), slot, run, log, &built, report).read(stream));
         self.publish_inbox(Some(&thread_id));
         Ok(started)
     }

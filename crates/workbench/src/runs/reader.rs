@@ -12,7 +12,9 @@ use super::{Slot, run_view, status_of};
 use crate::Workbench;
 use crate::files;
 use crate::graphs::Built;
+use crate::ipc::{Ending, Report};
 use crate::ledger::{RunLog, RunRow};
+use crate::records::within;
 use crate::wire::AppEvent;
 
 /// A thread's entry in lists is sent at most so often while it runs.
@@ -29,6 +31,8 @@ pub(super) struct Reader {
     working: HashSet<String>,
     thread_sent: Instant,
     thread_due: bool,
+    /// To the program that handed the run over.
+    report: Option<Report>,
 }
 
 impl Reader {
@@ -38,6 +42,7 @@ impl Reader {
         run: RunRow,
         log: Arc<RunLog>,
         built: &Built,
+        report: Option<Report>,
     ) -> Self {
         let document = Arc::new(built.source.document.clone());
         Self {
@@ -49,6 +54,7 @@ impl Reader {
             working: HashSet::new(),
             thread_sent: Instant::now(),
             thread_due: false,
+            report,
         }
     }
 
@@ -79,15 +85,15 @@ impl Reader {
     }
 
     async fn event(&mut self, event: StreamEvent) {
+        if let Some(report) = &mut self.report {
+            report.note(&event);
+        }
         let root = event.ns.is_empty();
         match &event.payload {
             Payload::Checkpoint(checkpoint) if root => return self.checkpoint(checkpoint).await,
             Payload::Checkpoint(checkpoint) => {
-                return self.workbench.hub.publish(AppEvent::Within {
-                    thread_id: self.run.thread_id.clone(),
-                    ns: event.ns.join("|"),
-                    next: checkpoint.next.iter().map(ToString::to_string).collect(),
-                });
+                let within = within(&self.run.thread_id, &event, checkpoint);
+                return self.workbench.hub.publish(within);
             }
             Payload::TaskStart(task) => {
                 self.working.insert(task.id.to_string());
@@ -106,28 +112,6 @@ impl Reader {
 
     /// Tells interfaces and keeps it.
     fn tell(&self, event: AppEvent) {
-        let working = |change: fn(&mut HashSet<String>, String), task: &String| {
-            let task = task.clone();
-            let thread = &self.run.thread_id;
-            self.workbench
-                .runs
-                .with(thread, |active| change(&mut active.tasks, task));
-        };
-        match &event {
-            AppEvent::TaskStarted { task_id, .. } => working(
-                |tasks, task| {
-                    tasks.insert(task);
-                },
-                task_id,
-            ),
-            AppEvent::TaskEnded { task_id, .. } => working(
-                |tasks, task| {
-                    tasks.remove(&task);
-                },
-                task_id,
-            ),
-            _ => {}
-        }
         self.log.tell(event, |event| self.workbench.hub.publish(event));
     }
 
@@ -175,6 +159,7 @@ impl Reader {
             .await
             .ok()
             .and_then(|heads| heads.into_iter().next());
+        let ending = Ending::from(&result);
         let (status, problem) = status_of(&result, head.as_ref().is_some_and(|head| !head.next.is_empty()));
         self.run.status = status;
         self.run.problem = problem;
@@ -195,6 +180,9 @@ impl Reader {
         }
         self.log
             .tell(AppEvent::Run { run }, |event| workbench.hub.publish(event));
+        if let Some(report) = self.report {
+            report.end(ending);
+        }
         workbench.records.ended(&self.log);
         workbench.publish_inbox(Some(&thread_id));
         if head.is_some() {

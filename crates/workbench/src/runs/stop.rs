@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep::Commit;
+use tokio_util::sync::CancellationToken;
 
 use super::busy;
 use crate::Workbench;
@@ -12,6 +13,8 @@ use crate::wire::{Empty, Problem, RunStatus, StopRun};
 
 /// How long `run.stop` waits for the run to end.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
+/// How long another program may take to stop its run; one that is frozen does not answer.
+const ASKED_WITHIN: Duration = Duration::from_secs(12);
 
 impl Workbench {
     pub(crate) async fn run_stop(self: &Arc<Self>, request: StopRun) -> Result<Empty, Problem> {
@@ -25,19 +28,20 @@ impl Workbench {
                     active.ended.clone()
                 })
         };
-        let Some(ended) = ended else {
-            return self.stop_elsewhere(&request).await;
-        };
-        match tokio::time::timeout(STOP_WITHIN, ended.cancelled()).await {
-            Ok(()) => Ok(Empty {}),
-            Err(_) => Err(Problem::new("still-stopping", "A node does not let itself be stopped yet.")
-                .remedy("The run ends as soon as the node gives way; the thread can go on from its last checkpoint.")),
+        match ended {
+            Some(ended) => stopped(&ended).await,
+            None => self.stop_elsewhere(&request).await,
         }
     }
 
-    /// Stops a run of another program by taking its thread from it. A run that has ended by itself meanwhile is what was
-    /// wanted.
+    /// Stops a run of another program: asks it to, or takes its thread from it where that is wanted or it does not answer. A
+    /// run that has ended by itself meanwhile is what was wanted.
     async fn stop_elsewhere(&self, request: &StopRun) -> Result<Empty, Problem> {
+        if !request.take_over
+            && let Some(answer) = self.ask_to_stop(&request.thread_id).await?
+        {
+            return answer;
+        }
         let claim = self.claim_to_run(&request.thread_id, request.take_over).await?;
         let saver = self.saver();
         let claimed = saver.coordination().is_some();
@@ -55,14 +59,48 @@ impl Workbench {
                 .map_err(|error| storage_problem(&error))?;
             return Ok(Empty {});
         }
-        let last = self.ledger.last_runs(&[&request.thread_id])?;
-        match last.get(&request.thread_id) {
-            Some(last)
-                if last.status == RunStatus::Running && self.instance.is_other_alive(&last.instance) =>
-            {
-                Err(busy(" in another window or program"))
-            }
-            _ => Ok(Empty {}),
+        match self.runs_in(&request.thread_id)? {
+            Some(_) => Err(busy(" in another window or program")),
+            None => Ok(Empty {}),
         }
+    }
+
+    /// The instance of another program of the data folder that runs a thread.
+    fn runs_in(&self, thread_id: &str) -> Result<Option<String>, Problem> {
+        let last = self.ledger.last_runs(&[thread_id])?.remove(thread_id);
+        let running = last.filter(|last| last.status == RunStatus::Running);
+        Ok((running.map(|last| last.instance)).filter(|instance| self.instance.is_other_alive(instance)))
+    }
+
+    /// What the program that runs a thread answers; `None` when it is not one that can be asked.
+    async fn ask_to_stop(&self, thread_id: &str) -> Result<Option<Result<Empty, Problem>>, Problem> {
+        let Some(instance) = self.runs_in(thread_id)? else {
+            return Ok(None);
+        };
+        let Some(program) = self.peer(&instance).await else {
+            return Ok(None);
+        };
+        let request = serde_json::json!({"threadId": thread_id});
+        let answer = program.call_within("run.stop", request, ASKED_WITHIN).await;
+        Ok(match answer {
+            Ok(_) => Some(Ok(Empty {})),
+            Err(problem) if problem.code == "still-stopping" => Some(Err(problem)),
+            Err(problem) => {
+                tracing::debug!(%problem, "another program did not stop its run");
+                None
+            }
+        })
+    }
+}
+
+/// Waits until a run that is being stopped has ended.
+pub(crate) async fn stopped(ended: &CancellationToken) -> Result<Empty, Problem> {
+    match tokio::time::timeout(STOP_WITHIN, ended.cancelled()).await {
+        Ok(()) => Ok(Empty {}),
+        Err(_) => Err(
+            Problem::new("still-stopping", "A node does not let itself be stopped yet.").remedy(
+                "The run ends as soon as the node gives way; the thread can go on from its last checkpoint.",
+            ),
+        ),
     }
 }

@@ -171,6 +171,31 @@ pub enum AppEvent {
     },
 }
 
+impl AppEvent {
+    /// The thread that it is of.
+    pub fn thread_id(&self) -> Option<&str> {
+        match self {
+            AppEvent::Run { run } => Some(&run.thread_id),
+            AppEvent::Thread { thread } => Some(&thread.thread_id),
+            AppEvent::TaskStarted { thread_id, .. }
+            | AppEvent::TaskEnded { thread_id, .. }
+            | AppEvent::TaskAttempt { thread_id, .. }
+            | AppEvent::Token { thread_id, .. }
+            | AppEvent::Custom { thread_id, .. }
+            | AppEvent::Within { thread_id, .. }
+            | AppEvent::Checkpoint { thread_id, .. }
+            | AppEvent::ThreadDeleted { thread_id } => Some(thread_id),
+            AppEvent::Inbox { .. }
+            | AppEvent::Work { .. }
+            | AppEvent::Mark { .. }
+            | AppEvent::Storage
+            | AppEvent::Changed { .. }
+            | AppEvent::Breakpoints { .. }
+            | AppEvent::Diagnostics { .. } => None,
+        }
+    }
+}
+
 /// A piece of a model's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "camelCase")]

@@ -254,6 +254,10 @@ pub struct RunView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<Problem>,
+    /// The program that runs it, when that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub program: Option<String>,
 }
 
 /// `node.test`: runs one node by itself. Nothing of it is kept, but what the node does outside of the graph it really does.

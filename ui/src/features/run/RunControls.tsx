@@ -205,6 +205,7 @@ function RunStatusText() {
   const run = lastRun(thread, live);
   if (running && run) parts.push(elapsed(now - Date.parse(run.startedAt)));
   else if (run?.endedAt) parts.push(duration(Date.parse(run.endedAt) - Date.parse(run.startedAt)));
+  if (running && run?.program !== undefined) parts.push(run.program);
   return (
     <span
       className="flex min-w-0 items-center gap-1.5 px-2 text-xs text-text-2"
@@ -212,7 +213,11 @@ function RunStatusText() {
       data-status={status}
     >
       <StatusMark status={status} />
-      <span className="tabular max-w-[clamp(80px,18vw,288px)] truncate" aria-live="polite">
+      <span
+        className="tabular max-w-[clamp(80px,18vw,288px)] truncate"
+        aria-live="polite"
+        title={running ? run?.program : undefined}
+      >
         {parts.join(" · ")}
       </span>
     </span>

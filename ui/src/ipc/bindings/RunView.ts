@@ -29,4 +29,8 @@ endedAt?: string,
 /**
  * Why it failed.
  */
-problem?: Problem, };
+problem?: Problem, 
+/**
+ * The program that runs it, when that is another one.
+ */
+program?: string, };

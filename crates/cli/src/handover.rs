@@ -1,0 +1,326 @@
+//! Requests for a folder of threads that another program of the user has open: that program does what they say, and what
+//! happens is shown as if it happened here. A folder has one user, so there is no other way to its threads.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+use superstep::{ThreadId, Value};
+use superstep_workbench::ipc::{self, Ending, HandedGraph, HandedRun, Peer, Reported};
+use superstep_workbench::wire::{
+    EffectChoice, Inbox, Problem, RunAction, RunModels, StartRun, ThreadView, Updated,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::{Effects, ResumeArgs, RunArgs, Running, UpdateArgs};
+use crate::commands::run::{given, no_input, stop_on_ctrl_c};
+use crate::commands::update::show;
+use crate::fault::Fault;
+use crate::graph::GraphFile;
+use crate::out;
+use crate::place::{self, Store, quoted};
+use crate::report::Report;
+
+/// A program that has the threads open, and takes requests.
+#[derive(Debug)]
+pub(crate) struct Handover {
+    program: Peer,
+    /// The option that names the database again.
+    option: String,
+}
+
+fn fault(problem: Problem) -> Fault {
+    let said = format!("{} {}", problem.message, problem.remedy.unwrap_or_default());
+    let said = said.trim_end().to_owned();
+    match problem.code.as_str() {
+        "invalid-request" | "not-found" | "already-answered" | "not-asked" | "conflict" | "trust-needed" => {
+            Fault::usage(said)
+        }
+        _ => Fault::failed(said),
+    }
+}
+
+impl Handover {
+    /// The program that requests for this place are handed to; `None` when this one does them.
+    pub(crate) async fn to(db: &crate::args::Db, refused: bool) -> Result<Option<Self>, Fault> {
+        let (url, option) = Store::named(db)?;
+        if refused || !url.starts_with("file:") {
+            return Ok(None);
+        }
+        let Ok(data_dir) = place::data_dir() else {
+            return Ok(None);
+        };
+        let storage = ipc::storage_of(&url);
+        let mut running = ipc::running(&data_dir).await.into_iter();
+        let found = running.find(|peer| peer.hello().starts_runs && peer.hello().storage == storage);
+        Ok(found.map(|program| {
+            out::note(&format!(
+                "{} has these threads open; the request is handed to it.",
+                program.hello().program
+            ));
+            Self { program, option }
+        }))
+    }
+
+    async fn ask<T: serde::de::DeserializeOwned>(&self, command: &str, request: Json) -> Result<T, Fault> {
+        let answer = self.program.call(command, request).await.map_err(fault)?;
+        serde_json::from_value(answer).map_err(|error| {
+            Fault::failed(format!(
+                "The answer of {} is not understood: {error}. Start it again in this version.",
+                self.program.hello().program
+            ))
+        })
+    }
+
+    async fn thread(&self, thread: &str) -> Result<Option<ThreadView>, Fault> {
+        let asked = self.program.call("thread.get", json!({"threadId": thread}));
+        match asked.await {
+            Ok(view) => Ok(serde_json::from_value(view).ok()),
+            Err(problem) if problem.code == "not-found" => Ok(None),
+            Err(problem) => Err(fault(problem)),
+        }
+    }
+
+    async fn known(&self, thread: &str) -> Result<ThreadView, Fault> {
+        let found = self.thread(thread).await?;
+        found.ok_or_else(|| {
+            Fault::usage(format!(
+                "There is no thread {thread} in {}.",
+                self.program.hello().storage
+            ))
+        })
+    }
+
+    /// `superstep run`
+    pub(crate) async fn run(self, file: GraphFile, args: RunArgs) -> Result<(), Fault> {
+        let known = match &args.thread {
+            Some(thread) => self.thread(thread).await?,
+            None => None,
+        };
+        let input = given(&file, args.input, args.example.as_deref())?;
+        let action = match (input, &known, args.checkpoint) {
+            (Some(input), _, checkpoint_id) => RunAction::Input {
+                input: crate::progress::json(&input),
+                checkpoint_id,
+            },
+            (None, Some(_), Some(checkpoint_id)) => RunAction::Replay { checkpoint_id },
+            (None, Some(_), None) => RunAction::Continue,
+            (None, None, _) => {
+                return Err(no_input(
+                    &file,
+                    args.thread.as_deref().map(ThreadId::from).as_ref(),
+                ));
+            }
+        };
+        let thread = args.thread.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let graph = handed(&file);
+        self.drive(thread, action, Some(graph), known.as_ref(), &args.running)
+            .await
+    }
+
+    /// `superstep resume`
+    pub(crate) async fn resume(self, args: ResumeArgs) -> Result<(), Fault> {
+        let known = self.known(&args.thread).await?;
+        let own = superstep_workbench::person(&place::data_dir()?);
+        if let Some(name) = args.name.as_ref().filter(|name| Some(*name) != own.as_ref()) {
+            return Err(Fault::usage(format!(
+                "{} answers for the person of its settings, not for {name}. Answer there, or close it and do this again.",
+                self.program.hello().program
+            )));
+        }
+        let answer = args.answer.or(args.text.map(Value::from));
+        let answers = match (args.answers, answer) {
+            (Some(Value::Object(answers)), _) => Some(
+                (answers.iter())
+                    .map(|(id, answer)| (id.to_string(), crate::progress::json(answer)))
+                    .collect(),
+            ),
+            (Some(_), _) => {
+                return Err(Fault::usage(
+                    "--answers takes an object of question id to answer, e.g. '{\"ID\": true}'.",
+                ));
+            }
+            (None, Some(answer)) => {
+                let id = match args.id {
+                    Some(id) => id,
+                    None => self.only_question(&known, args.checkpoint.as_deref()).await?,
+                };
+                Some(BTreeMap::from([(id, crate::progress::json(&answer))]))
+            }
+            (None, None) => None,
+        };
+        let action = match (answers, args.checkpoint) {
+            (Some(answers), checkpoint_id) => RunAction::Resume {
+                answers,
+                checkpoint_id,
+            },
+            (None, Some(checkpoint_id)) => RunAction::Replay { checkpoint_id },
+            (None, None) => RunAction::Continue,
+        };
+        let file = args.graph.as_deref().map(GraphFile::read).transpose()?;
+        let graph = file.as_ref().map(handed);
+        self.drive(args.thread, action, graph, Some(&known), &args.running)
+            .await
+    }
+
+    /// The question that an answer without an id is for.
+    async fn only_question(&self, thread: &ThreadView, at: Option<&str>) -> Result<String, Fault> {
+        let inbox: Inbox = self
+            .ask("inbox.list", json!({"threadId": thread.thread_id}))
+            .await?;
+        let at = at.or(thread.head.as_deref());
+        let mut asked = (inbox.questions.into_iter())
+            .filter(|question| at.is_none_or(|at| question.checkpoint_id == at))
+            .map(|question| question.interrupt_id);
+        match (asked.next(), asked.next()) {
+            (Some(only), None) => Ok(only),
+            (None, _) => Err(Fault::usage(format!(
+                "Thread {} asks no question, or somebody has answered it already.",
+                thread.thread_id
+            ))),
+            (Some(first), Some(second)) => Err(Fault::usage(format!(
+                "Several questions wait, {first} and {second} among them. Say with --id which one is answered."
+            ))),
+        }
+    }
+
+    /// `superstep update`
+    pub(crate) async fn update(self, args: UpdateArgs) -> Result<(), Fault> {
+        if args.graph.is_some() {
+            return Err(Fault::usage(format!(
+                "{} edits the thread with its own graph. Leave --graph out, or close it and do this again.",
+                self.program.hello().program
+            )));
+        }
+        let mut request = json!({
+            "threadId": args.thread, "values": args.values, "preview": args.preview, "takeOver": args.take_over,
+        });
+        for (name, value) in [("checkpointId", &args.checkpoint), ("asNode", &args.as_node)] {
+            if let Some(value) = value {
+                request[name] = value.as_str().into();
+            }
+        }
+        let updated: Updated = self.ask("thread.update", request).await?;
+        show(
+            &args.thread,
+            updated.checkpoint_id.as_deref(),
+            &updated.as_node,
+            &updated.next,
+            args.json,
+            &self.option,
+        )
+    }
+
+    /// Hands a run over, shows it, and says how it ended.
+    async fn drive(
+        self,
+        thread: String,
+        action: RunAction,
+        graph: Option<HandedGraph>,
+        known: Option<&ThreadView>,
+        args: &Running,
+    ) -> Result<(), Fault> {
+        if args.trust {
+            return Err(Fault::usage(format!(
+                "--trust holds for a run of this program only, and {} would run the graph. Allow what it wants with \
+                 `superstep trust GRAPH`.",
+                self.program.hello().program
+            )));
+        }
+        let mut report = Report::new(args, &thread, &self.option, true);
+        let kept = known.and_then(|known| known.models.clone()).unwrap_or_default();
+        let said = args.models();
+        let handed = HandedRun {
+            start: StartRun {
+                graph_id: None,
+                thread_id: Some(thread.clone()),
+                action,
+                break_before: args.interrupt_before.clone(),
+                break_after: args.interrupt_after.clone(),
+                single_step: false,
+                step_into: false,
+                effects: BTreeMap::new(),
+                recursion_limit: args.recursion_limit,
+                models: Some(RunModels {
+                    scripted: said.scripted.or(kept.scripted),
+                    recording: said.recording.or(kept.recording),
+                }),
+                take_over: args.take_over,
+            },
+            graph,
+            modes: report.modes().iter().map(ToString::to_string).collect(),
+            max_concurrency: args.max_concurrency,
+            effects: args.effects.map(|effects| match effects {
+                Effects::Reuse => EffectChoice::Reuse,
+                Effects::Again => EffectChoice::Again,
+                Effects::Stop => EffectChoice::Stop,
+            }),
+        };
+        let (run, mut reports) = self.program.run(handed).await.map_err(fault)?;
+        report.begin(&run.run_id)?;
+        let cancel = CancellationToken::new();
+        stop_on_ctrl_c(cancel.clone());
+        let stop = async {
+            cancel.cancelled().await;
+            self.program.call("run.stop", json!({"threadId": thread})).await
+        };
+        let mut stop = std::pin::pin!(stop);
+        let mut stopped = false;
+        let ending = loop {
+            let reported = tokio::select! {
+                answer = &mut stop, if !stopped => {
+                    stopped = true;
+                    if let Err(problem) = answer {
+                        out::note(&format!("superstep: {}", problem.message));
+                    }
+                    continue;
+                }
+                reported = reports.recv() => reported,
+            };
+            match reported {
+                Some(Reported::Event { lost, event }) => {
+                    if lost {
+                        out::note("Some events are missing here: they came faster than they were taken.");
+                    }
+                    if !report.show(&event) {
+                        cancel.cancel();
+                    }
+                }
+                Some(Reported::Ended { ending }) => break ending,
+                None => return Err(self.gone(&thread)),
+            }
+        };
+        if let Ending::Result { interrupts, .. } = &ending
+            && interrupts.iter().all(is_wait)
+            && !interrupts.is_empty()
+        {
+            out::note(&format!(
+                "{} goes on with it in time.",
+                self.program.hello().program
+            ));
+        }
+        report.ended(ending)
+    }
+
+    fn gone(&self, thread: &str) -> Fault {
+        Fault::failed(format!(
+            "{} does not answer any more. What was finished is kept; see how the thread stands with `superstep threads show \
+             {}{}`.",
+            self.program.hello().program,
+            quoted(thread),
+            self.option
+        ))
+    }
+}
+
+fn is_wait(question: &Value) -> bool {
+    question
+        .get("value")
+        .is_some_and(superstep_nodes::kinds::ask::is_wait)
+}
+
+fn handed(file: &GraphFile) -> HandedGraph {
+    HandedGraph {
+        path: file.path.clone(),
+        content: ipc::content_of(&file.document),
+    }
+}

@@ -1,0 +1,240 @@
+//! A run as it is shown, whichever program it is in: lines for people, or events for programs, and how it ended.
+
+use std::io;
+
+use superstep::{Interrupt, List, Object, StreamMode, Value};
+use superstep_workbench::ipc::{Ending, Streamed};
+
+use crate::args::Running;
+use crate::fault::{FAILED, Fault, STOPPED, WAITING};
+use crate::out;
+use crate::place::quoted;
+use crate::progress::{self, Progress, json};
+
+/// What is said in place of how to go on.
+const GONE: &str = "The thread was in memory only, and is gone now.";
+
+/// Shows one run.
+#[derive(Debug)]
+pub(crate) struct Report {
+    thread: String,
+    /// The option that names the database again.
+    option: String,
+    /// The thread outlives the program.
+    durable: bool,
+    /// Events for programs are written, not lines for people.
+    machine: bool,
+    modes: Vec<StreamMode>,
+    progress: Progress,
+    written: io::Result<()>,
+}
+
+impl Report {
+    pub(crate) fn new(args: &Running, thread: &str, option: &str, durable: bool) -> Self {
+        let machine = args.json || !args.stream.is_empty();
+        let modes = match (machine, args.stream.is_empty()) {
+            (true, true) => vec![StreamMode::Updates],
+            (true, false) => args.stream.clone(),
+            (false, _) => progress::MODES.to_vec(),
+        };
+        Self {
+            thread: thread.to_owned(),
+            option: option.to_owned(),
+            durable,
+            machine,
+            modes,
+            progress: Progress::default(),
+            written: Ok(()),
+        }
+    }
+
+    /// The modes of the stream that are shown.
+    pub(crate) fn modes(&self) -> &[StreamMode] {
+        &self.modes
+    }
+
+    pub(crate) fn begin(&self, run_id: &str) -> Result<(), Fault> {
+        if self.machine {
+            let thread = Value::from(self.thread.as_str());
+            event("metadata", [("thread_id", thread), ("run_id", run_id.into())])?;
+        } else {
+            out::note(&format!("thread {}", self.thread));
+        }
+        Ok(())
+    }
+
+    /// Shows an event; false when nobody reads any more.
+    pub(crate) fn show(&mut self, event: &Streamed) -> bool {
+        if !self.machine {
+            self.progress.show(event);
+        } else if self.written.is_ok() {
+            let ns: List = event.ns.iter().map(|part| Value::from(part.as_str())).collect();
+            self.written = line(&event.event, ns, event.data.clone());
+        }
+        self.is_read()
+    }
+
+    pub(crate) fn is_read(&self) -> bool {
+        self.written.is_ok()
+    }
+
+    pub(crate) fn end_speech(&mut self) {
+        self.progress.end_speech();
+    }
+
+    /// Says what the run waits for.
+    pub(crate) fn waits(&self, until: u64) {
+        if !self.machine {
+            out::note(&format!("Waits until {}.", superstep::iso8601(until)));
+        }
+    }
+
+    /// Shows the last event or the last words, and gives the exit code.
+    pub(crate) fn ended(mut self, ending: Ending) -> Result<(), Fault> {
+        self.end_speech();
+        std::mem::replace(&mut self.written, Ok(()))?;
+        match ending {
+            Ending::Result {
+                status,
+                values,
+                interrupts,
+                checkpoint,
+            } => self.result(&status, values, interrupts, checkpoint),
+            Ending::Failed {
+                code,
+                message,
+                node,
+                task,
+                checkpoint,
+                same_input,
+            } => {
+                if self.machine {
+                    let mut facts = vec![
+                        ("code", Value::from(code.as_str())),
+                        ("message", message.as_str().into()),
+                        ("thread_id", self.thread.as_str().into()),
+                    ];
+                    if let (Some(node), Some(task)) = (&node, &task) {
+                        facts.push(("node", node.as_str().into()));
+                        facts.push(("task_id", task.as_str().into()));
+                    }
+                    event("error", facts)?;
+                }
+                let effect = node.zip(checkpoint).filter(|_| task.is_none());
+                Err(self.failure(&code, &message, effect, same_input))
+            }
+        }
+    }
+
+    fn resume(&self) -> String {
+        format!("superstep resume {}{}", quoted(&self.thread), self.option)
+    }
+
+    fn kept(&self, said: String) -> String {
+        if self.durable { said } else { GONE.to_owned() }
+    }
+
+    fn failure(
+        &self,
+        code: &str,
+        message: &str,
+        effect: Option<(String, String)>,
+        same_input: bool,
+    ) -> Fault {
+        let resume = self.resume();
+        match (code, effect) {
+            ("cancelled", _) => {
+                out::note(&self.kept(format!(
+                    "Stopped. What was finished is kept; go on with: {resume}"
+                )));
+                Fault::quiet(STOPPED)
+            }
+            ("node-failed" | "recursion-limit" | "loop-limit", _) => {
+                out::note(&format!("superstep: {message}"));
+                out::note(&self.kept(format!(
+                    "Finished work is kept. Remove the cause and go on with: {resume}"
+                )));
+                Fault::quiet(FAILED)
+            }
+            (_, Some((node, checkpoint))) => {
+                let (input, reuse) = match same_input {
+                    true => ("", "reuse (use its result) or "),
+                    false => (", with another input", ""),
+                };
+                out::note(&format!(
+                    "superstep: Stopped before `{node}`, which did its work already on another branch (checkpoint \
+                     {checkpoint}){input}."
+                ));
+                out::note(&self.kept(format!(
+                    "Nothing of the step was begun. Go on with {resume} --effects WHAT: {reuse}again (do it again)."
+                )));
+                Fault::quiet(WAITING)
+            }
+            ("invalid-request" | "ambiguous-resume" | "unknown-interrupt" | "empty-input", _) => {
+                Fault::usage(message)
+            }
+            _ => Fault::failed(message),
+        }
+    }
+
+    fn result(
+        &self,
+        status: &str,
+        values: Value,
+        interrupts: Vec<Value>,
+        checkpoint: Option<String>,
+    ) -> Result<(), Fault> {
+        if self.machine {
+            event(
+                "result",
+                [
+                    ("status", Value::from(status)),
+                    ("thread_id", self.thread.as_str().into()),
+                    ("checkpoint_id", checkpoint.map(Value::from).unwrap_or_default()),
+                    ("values", values),
+                    ("interrupts", Value::from(interrupts.clone())),
+                ],
+            )?;
+        } else {
+            out::pretty(&json(&values))?;
+        }
+        match status {
+            "done" => return Ok(()),
+            "interrupted" if !self.machine => {
+                let questions: Vec<Interrupt> = interrupts.iter().filter_map(Interrupt::from_json).collect();
+                for question in &questions {
+                    progress::question(question, questions.len() == 1, &self.thread, &self.option);
+                }
+                if !self.durable {
+                    out::note(GONE);
+                }
+            }
+            _ if !self.machine => {
+                let resume = self.resume();
+                out::note(&self.kept(format!("Stopped at a breakpoint. Go on with: {resume}")));
+            }
+            _ => {}
+        }
+        Err(Fault::quiet(WAITING))
+    }
+}
+
+/// A line of the stream that is the command line's own, in the form of the engine's.
+fn event(name: &str, data: impl IntoIterator<Item = (&'static str, Value)>) -> io::Result<()> {
+    line(
+        name,
+        List::new(),
+        Value::Object(data.into_iter().collect::<Object>()),
+    )
+}
+
+fn line(name: &str, ns: List, data: Value) -> io::Result<()> {
+    let line: Object = [
+        ("event", Value::from(name)),
+        ("ns", Value::Array(ns)),
+        ("data", data),
+    ]
+    .into_iter()
+    .collect();
+    out::compact(&Value::Object(line))
+}

@@ -1,0 +1,164 @@
+//! A run of the command line in an open app: what it does is seen while it does it, and it is stopped from there.
+
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+use superstep_workbench::wire::{AppEvent, RunStatus};
+use superstep_workbench::{Options, Subscription, Workbench};
+
+use crate::User;
+
+const SOON: Duration = Duration::from_secs(20);
+
+pub fn talk() -> Json {
+    let words: Vec<String> = (0..100).map(|n| format!("word{n}")).collect();
+    json!({
+        "format": "superstep/1",
+        "name": "Talk",
+        "state": {"said": {"type": "string"}},
+        "nodes": {"talk": {"kind": "model", "config": {
+            "model": "scripted", "prompt": "Talk", "into": "said", "pace_ms": 200, "script": [{"say": words.join(" ")}]
+        }}},
+        "edges": [{"from": "__start__", "to": "talk"}, {"from": "talk", "to": "__end__"}]
+    })
+}
+
+struct App {
+    workbench: Arc<Workbench>,
+    events: Subscription,
+}
+
+impl App {
+    async fn open(user: &User) -> Self {
+        let options = Options {
+            data_dir: user.dir.path().join("data"),
+            ..Options::default()
+        };
+        let workbench = Workbench::open(options).await.unwrap();
+        let events = workbench.subscribe();
+        Self { workbench, events }
+    }
+
+    /// Reads events until one is wanted.
+    async fn until<T>(&mut self, wanted: impl Fn(&AppEvent) -> Option<T>) -> (T, Vec<AppEvent>) {
+        let (mut seen, end) = (Vec::new(), tokio::time::Instant::now() + SOON);
+        loop {
+            let batch = tokio::time::timeout_at(end, self.events.next()).await;
+            let batch = batch.unwrap_or_else(|_| panic!("it does not happen; only {seen:#?}"));
+            for event in batch.unwrap().events {
+                let found = wanted(&event);
+                seen.push(event);
+                if let Some(found) = found {
+                    return (found, seen);
+                }
+            }
+        }
+    }
+}
+
+fn run(user: &User, thread: &str) -> Child {
+    let graph = user.graph("talk.json", &talk());
+    user.command(&["run", &graph, "--thread", thread, "--input", "{}"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn is_token(event: &AppEvent) -> Option<()> {
+    matches!(event, AppEvent::Token { .. }).then_some(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tokens_of_a_run_are_seen_before_its_next_checkpoint() {
+    let user = User::new();
+    let mut app = App::open(&user).await;
+    let child = run(&user, "t");
+    let (_, seen) = app.until(is_token).await;
+    let over = |event: &AppEvent| {
+        matches!(event, AppEvent::TaskEnded { .. })
+            || matches!(event, AppEvent::Run { run } if run.ended_at.is_some())
+    };
+    assert!(!seen.iter().any(over), "the node still speaks: {seen:?}");
+    let program = seen.iter().find_map(|event| match event {
+        AppEvent::Run { run } => run.program.clone(),
+        _ => None,
+    });
+    assert!(
+        program.is_some_and(|program| program.starts_with("the superstep command")),
+        "it is said who runs it: {seen:?}"
+    );
+
+    app.workbench
+        .call("run.stop", json!({"threadId": "t"}))
+        .await
+        .unwrap();
+    let stopped = |event: &AppEvent| match event {
+        AppEvent::Run { run } if run.ended_at.is_some() => Some(run.status),
+        _ => None,
+    };
+    assert_eq!(app.until(stopped).await.0, RunStatus::Stopped);
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130), "it was stopped, not taken over");
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(said.contains("Stopped. What was finished is kept"), "{said}");
+    app.workbench.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_killed_is_shown_as_stopped() {
+    let user = User::new();
+    let mut app = App::open(&user).await;
+    let mut child = run(&user, "t");
+    app.until(is_token).await;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let changed = |event: &AppEvent| matches!(event, AppEvent::Changed { threads: true, .. }).then_some(());
+    app.until(changed).await;
+    let thread = json!({"threadId": "t"});
+    let shown = app.workbench.call("thread.get", thread.clone()).await.unwrap();
+    assert_eq!(shown["status"], "stopped", "{shown}");
+    let tasks = app
+        .workbench
+        .call("thread.snapshot", thread.clone())
+        .await
+        .unwrap();
+    assert_ne!(tasks["tasks"][0]["status"], "running", "{tasks}");
+    let events = app.workbench.call("thread.events", thread).await;
+    events.expect("what was kept is read here");
+    app.workbench.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_frozen_is_not_waited_for_and_can_be_taken_over() {
+    let user = User::new();
+    let mut app = App::open(&user).await;
+    let mut child = run(&user, "t");
+    app.until(is_token).await;
+    let signal = |name: &str| {
+        let pid = child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([name, &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+    };
+    signal("-STOP");
+    let begun = Instant::now();
+    let refused = app.workbench.call("run.stop", json!({"threadId": "t"})).await;
+    assert_eq!(refused.unwrap_err().code, "thread-busy");
+    assert!(begun.elapsed() < SOON);
+    let taken = json!({"threadId": "t", "takeOver": true});
+    app.workbench.call("run.stop", taken).await.unwrap();
+    signal("-CONT");
+    assert_eq!(
+        child.wait().unwrap().code(),
+        Some(1),
+        "its next commit is refused"
+    );
+    app.workbench.shutdown().await;
+}

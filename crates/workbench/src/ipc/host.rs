@@ -1,0 +1,64 @@
+//! A workbench as other programs talk to it: every command, and what happens to its threads.
+
+use std::sync::{Arc, Weak};
+
+use futures::future::BoxFuture;
+
+use super::{HandedRun, Hello, Host, Started};
+use crate::Workbench;
+use crate::claim::PROGRAM;
+use crate::hub::Subscription;
+use crate::wire::{Json, Problem};
+
+#[derive(Debug)]
+struct WorkbenchHost {
+    workbench: Weak<Workbench>,
+    program: String,
+}
+
+impl Workbench {
+    pub(crate) fn host(self: &Arc<Self>) -> Arc<dyn Host> {
+        Arc::new(WorkbenchHost {
+            workbench: Arc::downgrade(self),
+            program: self.instance.holder(PROGRAM).name.to_string(),
+        })
+    }
+}
+
+fn ending() -> Problem {
+    Problem::new("program-gone", "The program is ending.").remedy("Try again.")
+}
+
+impl Host for WorkbenchHost {
+    fn hello(&self) -> Hello {
+        let storage = self
+            .workbench
+            .upgrade()
+            .map(|workbench| workbench.database.place());
+        Hello::of(&self.program, &storage.unwrap_or_default(), true)
+    }
+
+    fn run(&self, run: HandedRun) -> BoxFuture<'static, Result<Started, Problem>> {
+        let workbench = self.workbench.upgrade();
+        Box::pin(async move {
+            match workbench {
+                Some(workbench) => workbench.run_handed(run).await,
+                None => Err(ending()),
+            }
+        })
+    }
+
+    fn call(&self, command: String, request: Json) -> BoxFuture<'static, Result<Json, Problem>> {
+        let workbench = self.workbench.upgrade();
+        Box::pin(async move {
+            match workbench {
+                Some(workbench) => workbench.call(&command, request).await,
+                None => Err(ending()),
+            }
+        })
+    }
+
+    fn subscribe(&self) -> Option<Subscription> {
+        Some(self.workbench.upgrade()?.hub.subscribe_own())
+    }
+}

@@ -1,0 +1,121 @@
+//! Programs of one user on one data folder talk to each other: each serves a Unix domain socket, and says in its instance
+//! file where. Messages are lines of JSON; commands and events are those of every other host.
+//!
+//! Only the same user gets through: folder and socket have private modes, and both ends compare the user of the other.
+//! Everything is bounded: the length of a message, connections, requests at once, what waits for a slow reader, and the time
+//! to say hello or to take a message. On Windows nothing is served.
+#![cfg_attr(not(unix), allow(dead_code, reason = "nothing is served there"))]
+
+mod client;
+mod follow;
+mod handover;
+mod host;
+mod message;
+mod place;
+#[cfg(unix)]
+mod serve;
+#[cfg(all(test, unix))]
+mod tests;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+pub use client::Peer;
+pub(crate) use follow::{Followed, follow};
+pub use handover::{Ending, HandedGraph, HandedRun, Reported, Streamed, content_of};
+pub(crate) use handover::{Handed, Report};
+pub use message::{Hello, storage_of};
+pub(crate) use place::is_of as is_socket_of;
+
+use crate::hub::Subscription;
+use crate::instance::Instance;
+use crate::wire::{Json, Problem, RunView};
+
+/// A run that was handed over, and what it reports.
+pub(crate) type Started = (RunView, mpsc::Receiver<Reported>);
+
+/// What a program offers to others.
+pub(crate) trait Host: fmt::Debug + Send + Sync + 'static {
+    /// Says who answers.
+    fn hello(&self) -> Hello;
+    /// Does what a command says.
+    fn call(&self, command: String, request: Json) -> BoxFuture<'static, Result<Json, Problem>>;
+    /// Starts a run that the other program shows.
+    fn run(&self, run: HandedRun) -> BoxFuture<'static, Result<Started, Problem>>;
+    /// Begins to listen to what happens here; `None` when it is over.
+    fn subscribe(&self) -> Option<Subscription>;
+}
+
+/// A socket that is served until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    stop: CancellationToken,
+    /// Ends when the last connection has.
+    serving: Option<JoinHandle<()>>,
+    path: PathBuf,
+}
+
+impl Listener {
+    /// Serves a socket for the program of this instance. Other programs see its runs only in the database where that is
+    /// not possible.
+    #[cfg(unix)]
+    pub(crate) fn start(instance: &Instance, host: Arc<dyn Host>) -> Option<Self> {
+        let started = serve::bind(instance).and_then(|(listener, path)| {
+            let stop = CancellationToken::new();
+            let serving = tokio::spawn(serve::serve(listener, host, stop.clone()));
+            let listener = Self {
+                stop,
+                serving: Some(serving),
+                path,
+            };
+            // Whoever reads where it is finds it served.
+            instance.serves_at(&listener.path)?;
+            Ok(listener)
+        });
+        let failed =
+            |error: &std::io::Error| tracing::warn!(%error, "other programs cannot talk to this one");
+        started.inspect_err(failed).ok()
+    }
+
+    /// Serves nothing: there are no such sockets here.
+    #[cfg(not(unix))]
+    pub(crate) fn start(_: &Instance, _: Arc<dyn Host>) -> Option<Self> {
+        None
+    }
+
+    /// Takes no more connections, and gives those that listen a moment to take what waits for them.
+    pub(crate) async fn close(mut self, within: Duration) {
+        self.stop.cancel();
+        if let Some(serving) = self.serving.take() {
+            let _ = tokio::time::timeout(within, serving).await;
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(serving) = self.serving.take() {
+            serving.abort();
+        }
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A running program of a data folder, when its socket answers.
+pub async fn running(data_dir: &std::path::Path) -> Vec<Peer> {
+    let mut found = Vec::new();
+    for (_, socket) in crate::instance::sockets(data_dir) {
+        if let Ok((peer, _)) = Peer::connect(&socket).await {
+            found.push(peer);
+        }
+    }
+    found
+}

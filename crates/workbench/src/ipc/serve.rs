@@ -1,0 +1,272 @@
+//! The serving end of a socket.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::message::{Answer, MOST_BYTES, Request, VERSION, is_of_threads};
+use super::{Host, place};
+use crate::hub::Subscription;
+use crate::instance::Instance;
+use crate::wire::Problem;
+
+/// Connections at once; one more is refused.
+const MOST_CONNECTIONS: usize = 64;
+/// Requests of a connection that are worked on at once; more wait to be read.
+const MOST_CALLS: usize = 16;
+/// Answers that may wait for a reader, beside the bounded queue of its events.
+const MOST_WAITING: usize = 32;
+/// Longest time until the hello has come.
+const HELLO_WITHIN: Duration = Duration::from_secs(5);
+/// Longest hello.
+const HELLO_BYTES: usize = 4096;
+/// Longest time for a reader to take one message.
+const TAKEN_WITHIN: Duration = Duration::from_secs(10);
+
+/// Makes the socket of an instance.
+pub(super) fn bind(instance: &Instance) -> io::Result<(UnixListener, PathBuf)> {
+    use std::os::unix::fs::PermissionsExt;
+    let path = place::of(instance.data_dir(), instance.id())?;
+    let listener = UnixListener::bind(&path)?;
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600))?;
+    Ok((listener, path))
+}
+
+/// Does the other end belong to the same user?
+pub(super) fn is_same_user(stream: &UnixStream) -> bool {
+    let user = rustix::process::geteuid().as_raw();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == user)
+}
+
+/// Serves until it is stopped; then open connections are given what waits for them.
+pub(super) async fn serve(listener: UnixListener, host: Arc<dyn Host>, stop: CancellationToken) {
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) if is_same_user(&stream) => {
+                let refused = connections.len() >= MOST_CONNECTIONS;
+                connections.spawn(connection(stream, host.clone(), stop.clone(), refused));
+                // Those that are refused leave at once, but not in any number.
+                while connections.len() >= 2 * MOST_CONNECTIONS {
+                    connections.join_next().await;
+                }
+            }
+            Ok(_) => tracing::warn!("a connection of another user was refused"),
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
+}
+
+/// A message of a reader; `None` at its end. The error says why it is none of ours.
+pub(super) async fn read_line<R: AsyncRead + Unpin>(
+    reader: &mut BufReader<R>,
+    most: usize,
+) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let mut limited = (&mut *reader).take(most as u64 + 1);
+    let bytes = limited.read_until(b'\n', &mut line).await?;
+    match line.last() {
+        None => Ok(None),
+        Some(b'\n') => Ok(Some(line)),
+        Some(_) if bytes > most => Err(io::Error::other(format!("a message is longer than {most} bytes"))),
+        Some(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// A message as a line.
+pub(super) fn line(message: &impl serde::Serialize) -> Option<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)
+        .inspect_err(|error| tracing::error!(%error, "a message could not be written"))
+        .ok()?;
+    line.push(b'\n');
+    Some(line)
+}
+
+fn ends(message: impl Into<String>) -> Answer {
+    Answer::Error {
+        id: None,
+        problem: Problem::new("invalid-request", message),
+    }
+}
+
+async fn connection(stream: UnixStream, host: Arc<dyn Host>, stop: CancellationToken, refused: bool) {
+    let (read, write) = stream.into_split();
+    let (answers, waiting) = mpsc::channel(MOST_WAITING);
+    let writer = tokio::spawn(write_all(write, waiting));
+    if refused {
+        let _ = answers
+            .send(ends(format!("There are {MOST_CONNECTIONS} connections already.")))
+            .await;
+    } else {
+        let reading = read_all(read, &host, &answers, &stop);
+        if let Err(error) = reading.await {
+            tracing::debug!(%error, "a connection of another program ended");
+            let _ = answers.try_send(ends(format!("The connection ends: {error}.")));
+        }
+    }
+    drop(answers);
+    let _ = writer.await;
+}
+
+async fn read_all(
+    read: OwnedReadHalf,
+    host: &Arc<dyn Host>,
+    answers: &mpsc::Sender<Answer>,
+    stop: &CancellationToken,
+) -> io::Result<()> {
+    let mut reader = BufReader::new(read);
+    let hello = tokio::select! {
+        () = stop.cancelled() => return Ok(()),
+        hello = tokio::time::timeout(HELLO_WITHIN, read_line(&mut reader, HELLO_BYTES)) => hello,
+    };
+    let hello = hello.map_err(|_| io::Error::other("no hello came in time"))??;
+    let Some(hello) = hello else { return Ok(()) };
+    match serde_json::from_slice(&hello) {
+        Ok(Request::Hello { version: VERSION }) => {}
+        Ok(Request::Hello { version }) => {
+            return Err(io::Error::other(format!(
+                "it speaks version {version}, and this program {VERSION}"
+            )));
+        }
+        _ => return Err(io::Error::other("it does not begin with a hello")),
+    }
+    let _ = answers.send(Answer::Hello(host.hello())).await;
+    // What was begun for a connection ends with it, except for commands.
+    let mut tasks = JoinSet::new();
+    let room = Arc::new(Semaphore::new(MOST_CALLS));
+    let mut listens = false;
+    loop {
+        let message = tokio::select! {
+            // Its subscription ends by itself once it was given everything.
+            () = stop.cancelled() => break,
+            () = answers.closed() => return Ok(()),
+            message = read_line(&mut reader, MOST_BYTES) => message?,
+        };
+        let Some(message) = message else { return Ok(()) };
+        while tasks.try_join_next().is_some() {}
+        match serde_json::from_slice(&message).map_err(io::Error::other)? {
+            Request::Hello { .. } => return Err(io::Error::other("it says hello twice")),
+            Request::Call { id, command, request } => {
+                let Ok(permit) = room.clone().acquire_owned().await else {
+                    return Ok(());
+                };
+                let (called, answers) = (host.call(command, request), answers.clone());
+                tasks.spawn(async move {
+                    let answer = match called.await {
+                        Ok(value) => Answer::Result { id, value },
+                        Err(problem) => Answer::Error {
+                            id: Some(id),
+                            problem,
+                        },
+                    };
+                    let _ = answers.send(answer).await;
+                    drop(permit);
+                });
+            }
+            Request::Run { id, run } => {
+                let (started, answers) = (host.run(*run), answers.clone());
+                tasks.spawn(async move {
+                    let mut reports = match started.await {
+                        Ok((run, reports)) => {
+                            let value = serde_json::to_value(run).unwrap_or_default();
+                            let _ = answers.send(Answer::Result { id, value }).await;
+                            reports
+                        }
+                        Err(problem) => {
+                            let id = Some(id);
+                            let _ = answers.send(Answer::Error { id, problem }).await;
+                            return;
+                        }
+                    };
+                    while let Some(report) = reports.recv().await {
+                        if answers.send(Answer::Reported { id, report }).await.is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            Request::Subscribe if listens => return Err(io::Error::other("it subscribes twice")),
+            Request::Subscribe => {
+                listens = true;
+                if let Some(subscription) = host.subscribe() {
+                    tasks.spawn(send_events(subscription, answers.clone()));
+                }
+            }
+        }
+    }
+    while tasks.join_next().await.is_some() {}
+    Ok(())
+}
+
+/// Gives events of threads to a reader. One that is slow sees that some are missing.
+async fn send_events(mut subscription: Subscription, answers: mpsc::Sender<Answer>) {
+    let (mut seq, mut lost) = (0, false);
+    while let Some(batch) = subscription.next().await {
+        lost |= batch.seq != seq + 1;
+        seq = batch.seq;
+        let mut events = batch.events;
+        events.retain(is_of_threads);
+        if events.is_empty() && !lost {
+            continue;
+        }
+        let lost = std::mem::take(&mut lost);
+        if answers.send(Answer::Events { lost, events }).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Writes what waits, until nobody takes it any more.
+async fn write_all(mut write: OwnedWriteHalf, mut waiting: mpsc::Receiver<Answer>) {
+    while let Some(answer) = waiting.recv().await {
+        let Some(mut message) = line(&answer) else {
+            continue;
+        };
+        if message.len() > MOST_BYTES {
+            let problem = Problem::new(
+                "too-large",
+                format!("The answer is larger than {} MB.", MOST_BYTES >> 20),
+            );
+            let instead = match answer {
+                Answer::Result { id, .. } => Answer::Error {
+                    id: Some(id),
+                    problem,
+                },
+                _ => Answer::Events {
+                    lost: true,
+                    events: Vec::new(),
+                },
+            };
+            let Some(instead) = line(&instead) else { continue };
+            message = instead;
+        }
+        match tokio::time::timeout(TAKEN_WITHIN, write.write_all(&message)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return,
+            Err(_) => {
+                tracing::warn!(
+                    "a program that listens takes nothing for {TAKEN_WITHIN:?}; its connection ends"
+                );
+                return;
+            }
+        }
+    }
+}
