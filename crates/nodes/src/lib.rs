@@ -25,6 +25,7 @@ pub mod sandbox;
 pub mod schema;
 pub mod search;
 pub mod secrets;
+pub mod shape;
 mod suggest;
 mod time;
 mod view;

@@ -1,10 +1,10 @@
 //! Structured output: the schema as it is sent, and the answer as it is read.
 
-use jsonschema::Validator;
 use serde_json::{Value as Json, json};
 use superstep::Value;
 
 use crate::provider::ModelError;
+use crate::shape::Shape;
 
 /// The member that carries an answer which is no object.
 const CARRIER: &str = "answer";
@@ -20,7 +20,7 @@ pub(super) fn sent(schema: &Json) -> Json {
 }
 
 /// Reads the JSON of an answer; models like to wrap it in a code block.
-pub(super) fn parsed(text: &str, validator: &Validator) -> Result<Value, ModelError> {
+pub(super) fn parsed(text: &str, shape: &Shape) -> Result<Value, ModelError> {
     let bad = |cause: String| ModelError::BadOutput {
         cause,
         answer: text.chars().take(500).collect(),
@@ -33,19 +33,12 @@ pub(super) fn parsed(text: &str, validator: &Validator) -> Result<Value, ModelEr
     if let Json::Object(fields) = &mut json
         && fields.len() == 1
         && fields.contains_key(CARRIER)
-        && !validator.is_valid(&Json::Object(fields.clone()))
+        && !shape.fits(&Json::Object(fields.clone()))
     {
         json = fields.remove(CARRIER).unwrap_or_default();
     }
-    let problem = validator
-        .iter_errors(&json)
-        .next()
-        .map(|error| match error.instance_path().to_string() {
-            path if path.is_empty() => error.to_string(),
-            path => format!("{error} (at {path})"),
-        });
-    match problem {
-        Some(cause) => Err(bad(cause)),
+    match shape.misfit(&json) {
+        Some(misfit) => Err(bad(misfit.to_string())),
         None => Ok(json.into()),
     }
 }
@@ -57,16 +50,13 @@ mod tests {
     #[test]
     fn json_answers_are_read_and_checked() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-        let validator = jsonschema::validator_for(&schema).unwrap();
+        let shape = Shape::new(&schema).unwrap();
+        assert_eq!(parsed("{\"n\": 1}", &shape).unwrap(), superstep::json!({"n": 1}));
         assert_eq!(
-            parsed("{\"n\": 1}", &validator).unwrap(),
+            parsed("```json\n{\"n\": 1}\n```", &shape).unwrap(),
             superstep::json!({"n": 1})
         );
-        assert_eq!(
-            parsed("```json\n{\"n\": 1}\n```", &validator).unwrap(),
-            superstep::json!({"n": 1})
-        );
-        let list = jsonschema::validator_for(&json!({"type": "array"})).unwrap();
+        let list = Shape::new(&json!({"type": "array"})).unwrap();
         assert_eq!(parsed("[1]", &list).unwrap(), superstep::json!([1]));
         assert_eq!(
             parsed("{\"answer\": [1]}", &list).unwrap(),
@@ -78,7 +68,7 @@ mod tests {
             ("{}", "\"n\" is a required property"),
             ("{\"n\": \"x\"}", "at /n"),
         ] {
-            let text = parsed(wrong, &validator).unwrap_err().to_string();
+            let text = parsed(wrong, &shape).unwrap_err().to_string();
             assert!(text.contains(part) && text.contains(wrong), "{text}");
         }
     }
