@@ -21,7 +21,7 @@ use crate::nested::{self, Nested, NestedError, Runs};
 use crate::provider::{Exchanges, ModelSettings, Providers, Recording, Recordings};
 use crate::python::Pythons;
 use crate::registry::{Environment, Registry};
-use crate::sandbox::Files;
+use crate::sandbox::{Files, Workers};
 use crate::schema::{Key, Keys};
 use crate::search::Folders;
 use crate::shape::Shape;
@@ -528,6 +528,8 @@ pub struct BuildSite<'a> {
     pub(crate) servers: Arc<Hub>,
     /// Python's workers.
     pub(crate) pythons: Arc<Pythons>,
+    /// What runs JavaScript.
+    pub(crate) workers: Arc<Workers>,
     pub(crate) registry: &'a Registry,
     pub(crate) environment: &'a Environment,
     /// Files of the graphs around this one, and its own.
@@ -589,6 +591,7 @@ impl BuildSite<'_> {
             folders: self.folders.clone(),
             servers: self.servers.clone(),
             pythons: self.pythons.clone(),
+            workers: self.workers.clone(),
             runs: RefCell::default(),
             ..*self
         }

@@ -9,6 +9,7 @@ pub mod access;
 mod conduct;
 mod durable;
 pub mod expression;
+mod helper;
 pub mod hints;
 pub mod kind;
 pub mod kinds;
@@ -34,6 +35,9 @@ mod web;
 pub use access::{Access, Grants, UnknownAccess};
 pub use conduct::not_retried;
 pub use durable::is_own_record;
+#[doc(hidden)]
+pub use helper::serve_as_asked;
+pub use helper::{Program, serve_if_asked};
 pub use kind::{KindInfo, NodeKind, Usage};
 pub use nested::{NestedError, Stamp};
 pub use provider::ModelSettings;
