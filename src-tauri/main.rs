@@ -3,6 +3,6 @@
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 fn main() {
-    superstep_workbench::read_documents_if_asked();
+    superstep_workbench::serve_if_asked();
     superstep_desktop::run();
 }

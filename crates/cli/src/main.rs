@@ -26,7 +26,7 @@ use args::{Cli, Command};
 use fault::Fault;
 
 fn main() -> ExitCode {
-    superstep_workbench::read_documents_if_asked();
+    superstep_workbench::serve_if_asked();
     let cli = Cli::parse();
     let telemetry = match Options::from_env().and_then(|asked| asked.map(Telemetry::start).transpose()) {
         Ok(telemetry) => telemetry,

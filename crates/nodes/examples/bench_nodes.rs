@@ -23,7 +23,7 @@ use superstep::{Graph, Input, RunConfig, StreamMode, Value};
 use superstep_document::Document;
 use superstep_nodes::expression::{Expression, Scope, Template};
 use superstep_nodes::provider::Providers;
-use superstep_nodes::search::reader::{self, Program};
+use superstep_nodes::search::reader::Program;
 use superstep_nodes::search::{Embedder, Folders, Mode, NGRAMS, Search};
 use superstep_nodes::{Environment, Grants, ModelSettings, Registry};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -31,8 +31,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
 fn main() {
-    // HTML is read by this program started once more.
-    reader::serve_if_asked();
+    // HTML is read, and JavaScript run, by this program started once more.
+    superstep_nodes::serve_if_asked();
     let mut asked: Vec<String> = std::env::args().skip(1).collect();
     let small = asked.iter().any(|one| one == "--small");
     asked.retain(|one| one != "--small");
@@ -167,9 +167,13 @@ fn expressions() {
 }
 
 fn graph(document: &Json, environment: &Environment) -> Graph {
+    graph_of(&Registry::standard(), document, environment)
+}
+
+fn graph_of(registry: &Registry, document: &Json, environment: &Environment) -> Graph {
     let (document, problems) = Document::parse(&document.to_string());
     assert!(problems.is_empty(), "{problems:?}");
-    Registry::standard().build(&document, environment).unwrap().graph
+    registry.build(&document, environment).unwrap().graph
 }
 
 async fn run(graph: &Graph, input: Value) {
@@ -187,6 +191,10 @@ async fn run(graph: &Graph, input: Value) {
 
 /// A loop of one node that adds one to `n`: microseconds for each turn, with its super-step and its edge.
 async fn turns(kind: &str, config: Json, bytes: usize) -> f64 {
+    turns_of(&Registry::standard(), kind, config, bytes).await
+}
+
+async fn turns_of(registry: &Registry, kind: &str, config: Json, bytes: usize) -> f64 {
     const TURNS: usize = 100;
     let document = json!({
         "format": "superstep/1", "name": "calls",
@@ -196,21 +204,26 @@ async fn turns(kind: &str, config: Json, bytes: usize) -> f64 {
             {"from": "work", "route": format!("'on' if state.n < {TURNS} else 'end'"), "paths": {"on": "work", "end": "__end__"}}]});
     let folder = tempfile::tempdir().unwrap();
     let environment = Environment::new(Some(folder.path().to_owned())).with_grants(Grants::all());
-    let graph = graph(&document, &environment);
+    let graph = graph_of(registry, &document, &environment);
     let mut state = state(bytes);
     state["n"] = 0.into();
     let input = Value::from(state);
     fastest_run(TURNS, async || run(&graph, input.clone()).await).await
 }
 
-/// A code node that looks at the state and adds one, beside the interpreter alone, and a node without a program.
+/// A code node that looks at the state and adds one, beside the interpreter alone, and a node without a program; and the
+/// same on a thread of this process, which cannot be ended by force.
 async fn javascript(bytes: usize, name: &str) {
     let source = "return {n: state.n + (state.messages[0].content.length > 0 ? 1 : 0)};";
     let code = turns("code", json!({"source": source}), bytes).await;
+    let threads = Registry::standard().with_javascript(None);
+    let near = turns_of(&threads, "code", json!({"source": source}), bytes).await;
     let assign = turns("assign", json!({"set": {"n": "state.n + 1"}}), bytes).await;
     let bare = bare_javascript(source, &state(bytes).to_string());
     print("step of `assign`", name, assign, "us", None);
     print("step of JavaScript", name, code, "us", Some(bare));
+    print("step of JavaScript on a thread", name, near, "us", Some(bare));
+    print("JavaScript beside a thread", name, code, "us", Some(near));
     print(
         "JavaScript beyond `assign`",
         name,

@@ -21,9 +21,10 @@ use crate::nested::{self, Nested, NestedError, Runs};
 use crate::provider::{Exchanges, ModelSettings, Providers, Recording, Recordings};
 use crate::python::Pythons;
 use crate::registry::{Environment, Registry};
-use crate::sandbox::Files;
+use crate::sandbox::{Files, Workers};
 use crate::schema::{Key, Keys};
 use crate::search::Folders;
+use crate::shape::Shape;
 use crate::suggest;
 
 /// A kind as the palette and the inspector show it.
@@ -491,7 +492,7 @@ impl Site<'_> {
 
     /// Checks that `schema` is a JSON Schema.
     pub fn schema(&mut self, pointer: &str, schema: &Json) {
-        if let Err(cause) = jsonschema::validator_for(schema) {
+        if let Err(cause) = Shape::new(schema) {
             let message = format!("{} is no JSON Schema: {cause}.", capital(&self.label(pointer)));
             self.error(
                 "bad-schema",
@@ -531,6 +532,8 @@ pub struct BuildSite<'a> {
     pub(crate) servers: Arc<Hub>,
     /// Python's workers.
     pub(crate) pythons: Arc<Pythons>,
+    /// What runs JavaScript.
+    pub(crate) workers: Arc<Workers>,
     pub(crate) registry: &'a Registry,
     pub(crate) environment: &'a Environment,
     /// Files of the graphs around this one, and its own.
@@ -592,6 +595,7 @@ impl BuildSite<'_> {
             folders: self.folders.clone(),
             servers: self.servers.clone(),
             pythons: self.pythons.clone(),
+            workers: self.workers.clone(),
             runs: RefCell::default(),
             ..*self
         }
@@ -641,15 +645,12 @@ impl BuildSite<'_> {
             .map_err(|e| self.problem("expression-syntax", pointer, &e.message))
     }
     /// Compiles a JSON Schema.
-    pub fn schema(&self, pointer: &str, schema: &Json) -> Result<jsonschema::Validator, Diagnostic> {
-        jsonschema::validator_for(schema).map_err(|e| self.problem("bad-schema", pointer, &e.to_string()))
+    pub fn schema(&self, pointer: &str, schema: &Json) -> Result<Shape, Diagnostic> {
+        Shape::new(schema).map_err(|cause| self.problem("bad-schema", pointer, &cause))
     }
     /// Compiles a JSON Schema of what people fill in: a date has to be one, because nobody else looks at it.
-    pub(crate) fn form(&self, pointer: &str, schema: &Json) -> Result<jsonschema::Validator, Diagnostic> {
-        jsonschema::options()
-            .should_validate_formats(true)
-            .build(schema)
-            .map_err(|e| self.problem("bad-schema", pointer, &e.to_string()))
+    pub(crate) fn form(&self, pointer: &str, schema: &Json) -> Result<Shape, Diagnostic> {
+        Shape::form(schema).map_err(|cause| self.problem("bad-schema", pointer, &cause))
     }
     fn place(&self, pointer: &str) -> String {
         format!(

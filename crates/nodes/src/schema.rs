@@ -7,11 +7,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use jsonschema::Validator;
 use serde_json::{Map, Value as Json, json};
 use superstep::{ChannelSpec, StateGraph, Value};
 use superstep_document::{ChannelKind, Diagnostic, Document, Reducer, StateKey};
 
+use crate::shape::Shape;
 use crate::suggest;
 
 /// A state key as kinds and checks need it.
@@ -153,7 +153,7 @@ enum Rule {
     Any,
     /// Nothing but a `type`.
     Types(Vec<String>),
-    Schema(Box<Validator>, String),
+    Schema(Box<Shape>, String),
 }
 
 impl Rule {
@@ -182,14 +182,14 @@ impl Rule {
             }
             _ => {}
         }
-        let validator = jsonschema::validator_for(schema).map_err(|e| e.to_string())?;
+        let shape = Shape::new(schema)?;
         let short = Json::Object(
             fields
                 .into_iter()
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect::<Map<_, _>>(),
         );
-        Ok(Rule::Schema(Box::new(validator), expected(&short)))
+        Ok(Rule::Schema(Box::new(shape), expected(&short)))
     }
 
     fn check(&self, value: &Value) -> Result<(), Misfit> {
@@ -209,15 +209,11 @@ impl Rule {
                     Err((String::new(), types.join(" or "), found(value)))
                 }
             }
-            Rule::Schema(validator, expected) => {
+            Rule::Schema(shape, expected) => {
                 let json = Json::from(value);
-                match validator.iter_errors(&json).next() {
+                match shape.misfit(&json) {
                     None => Ok(()),
-                    Some(error) => Err((
-                        error.instance_path().to_string(),
-                        expected.clone(),
-                        shortened(&error.to_string()),
-                    )),
+                    Some(misfit) => Err((misfit.path, expected.clone(), shortened(&misfit.cause))),
                 }
             }
         }

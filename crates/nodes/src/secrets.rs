@@ -29,6 +29,9 @@ const NESTED: usize = 3;
 #[derive(Default)]
 struct Known {
     forms: BTreeSet<String>,
+    /// Forms in base64, as they stand in headers of the kind `Basic`. Looked for where they are whole: a text that comes
+    /// in pieces is not held back for the beginning of one, because nearly every text ends in one.
+    encoded: BTreeSet<String>,
     /// Where none begins, none is looked for.
     firsts: BTreeSet<u8>,
 }
@@ -52,6 +55,11 @@ impl Known {
             // A first byte of UTF-8 is no later one, so a character begins here.
             let rest = text.get(at..).unwrap_or_default();
             let mut whole = 0;
+            for form in &self.encoded {
+                if form.len() > whole && rest.starts_with(form.as_str()) {
+                    whole = form.len();
+                }
+            }
             for form in &self.forms {
                 if goes_on && form.len() > rest.len() && form.starts_with(rest) {
                     clean.push_str(&text[copied..at]);
@@ -76,7 +84,8 @@ impl Known {
     }
 
     fn is_in(&self, text: &str) -> bool {
-        self.forms.iter().any(|form| text.contains(form.as_str()))
+        let mut all = self.forms.iter().chain(&self.encoded);
+        all.any(|form| text.contains(form.as_str()))
     }
 
     fn is_in_value(&self, value: &Value) -> bool {
@@ -109,11 +118,31 @@ pub fn note(secret: &str) {
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     known.forms.extend(forms.take(1 + NESTED));
     known.forms.insert(crate::expression::encoded(secret));
+    known.encoded.extend(in_base64(secret));
     known.firsts = known
         .forms
         .iter()
+        .chain(&known.encoded)
         .filter_map(|form| form.bytes().next())
         .collect();
+}
+
+/// What a secret is in base64, by itself and behind something such as the name of a user: the characters that are made of
+/// nothing else.
+fn in_base64(secret: &str) -> Vec<String> {
+    use base64::Engine;
+    use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+    let mut forms = Vec::new();
+    for before in 0..3 {
+        let mut bytes = vec![0; before];
+        bytes.extend(secret.as_bytes());
+        let own = (before * 8).div_ceil(6)..bytes.len() * 8 / 6;
+        for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
+            let text = engine.encode(&bytes);
+            forms.extend(text.get(own.clone()).map(str::to_owned));
+        }
+    }
+    forms
 }
 
 /// The text without secrets.
@@ -320,6 +349,29 @@ mod tests {
         log.write_all(b"key=marked-7f3a\n").unwrap();
         assert_eq!(log.0, b"key=[secret]\n");
         assert!(matches!(redact("nothing here"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn secrets_are_found_in_base64_wherever_they_stand_in_it() {
+        use base64::Engine;
+        use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+        let secret = "basic~\u{fc}?>-9b1c~~key";
+        note(secret);
+        for user in ["", "a:", "me:", "you:", "somebody:", ":"] {
+            for after in ["", ":", "ab", "abc"] {
+                for engine in [STANDARD, URL_SAFE] {
+                    let text = format!("Basic {}", engine.encode(format!("{user}{secret}{after}")));
+                    let clean = redact(&text);
+                    assert!(clean.contains(HIDDEN), "{user}{after}: {clean}");
+                    let left = clean.replace(HIDDEN, "").len() - "Basic ".len();
+                    // The user, what is after it, and a character that is made of both at either end.
+                    assert!(
+                        left <= (user.len() + after.len()) * 4 / 3 + 6,
+                        "{user}{after}: {clean}"
+                    );
+                }
+            }
+        }
     }
 
     /// Numbers that look random and are the same in every run.

@@ -12,7 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    superstep_workbench::read_documents_if_asked();
+    superstep_workbench::serve_if_asked();
     tracing_subscriber::registry()
         .with(superstep_workbench::log("warn"))
         .init();

@@ -72,7 +72,7 @@ pub use logging::log;
 pub use records::{Recorded, RunRecord, forget_threads};
 pub use secrets::{Keychain, Secrets};
 pub use settings::person;
-pub use superstep_nodes::search::reader::serve_if_asked as read_documents_if_asked;
+pub use superstep_nodes::serve_if_asked;
 pub use trust::{Granted, Trust, Wanted};
 use wire::*;
 
@@ -126,7 +126,8 @@ pub struct Workbench {
 macro_rules! dispatch {
     ($($name:literal => $method:ident($request:ident) -> $response:ident,)*) => {
         /// The kinds of nodes, with search indexes that are kept in the data folder. Programs that call
-/// [`read_documents_if_asked`] first of all have PDF and HTML searched, too.
+/// [`serve_if_asked`] first of all have PDF and HTML searched, too, and
+/// JavaScript run in processes that can be ended.
 pub fn registry(data_dir: &Path) -> Registry {
     let folders = Folders::default().kept_in(data_dir.join("indexes"));
     Registry::standard().with_folders(folders.read_by(Program::this()))

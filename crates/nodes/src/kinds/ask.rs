@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -17,6 +16,7 @@ use crate::durable::recorded;
 use crate::expression::{Scope, Template};
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::schema::Key;
+use crate::shape::Shape;
 use crate::time::millis;
 
 /// Settings of an `ask` node.
@@ -166,8 +166,7 @@ impl NodeKind for Ask {
                 let fits = |key: &Key| {
                     // What a reducer takes is its own business.
                     key.reducer != Reducer::Overwrite
-                        || jsonschema::validator_for(&key.schema)
-                            .is_ok_and(|schema| schema.is_valid(otherwise))
+                        || Shape::new(&key.schema).is_ok_and(|shape| shape.fits(otherwise))
                 };
                 if key.as_ref().is_some_and(|key| !fits(key)) {
                     let message = format!("State key `{}` does not take {otherwise}.", config.into);
@@ -187,12 +186,12 @@ impl NodeKind for Ask {
             return;
         }
         let schema = config.schema(key.as_ref(), None);
-        let validator = match jsonschema::validator_for(&schema) {
-            Ok(validator) => validator,
+        let shape = match Shape::new(&schema) {
+            Ok(shape) => shape,
             Err(_) => return site.schema("/answer", &schema),
         };
         for (index, choice) in config.choices.iter().enumerate() {
-            if let Some(error) = validator.iter_errors(&choice.value).next() {
+            if let Some(error) = shape.misfit(&choice.value).map(|misfit| misfit.cause) {
                 let message = format!("The choice {:?} is not a valid answer: {error}.", choice.label);
                 site.error(
                     "choice-not-valid",
@@ -208,12 +207,12 @@ impl NodeKind for Ask {
         let config: AskConfig = site.parse()?;
         let edited = config.edit.as_ref().and_then(|key| site.keys.get(key));
         let schema = config.schema(site.keys.get(&config.into), edited);
-        let validator = site.form("/answer", &schema)?;
+        let shape = site.form("/answer", &schema)?;
         let choices = serde_json::to_value(&config.choices).unwrap_or_default();
         Ok(Arc::new(AskNode {
             question: site.template("/question", &config.question)?,
             schema: schema.into(),
-            validator,
+            shape,
             choices: Value::from(choices).as_array().cloned().unwrap_or_default(),
             context: config.context.into_iter().map(Into::into).collect(),
             // What was edited takes the place of what was there.
@@ -277,7 +276,7 @@ fn may_answer(question: &Value, name: Option<&str>) -> bool {
 struct AskNode {
     question: Template,
     schema: Value,
-    validator: Validator,
+    shape: Shape,
     choices: List,
     context: Vec<Arc<str>>,
     edit: Option<Arc<str>>,
@@ -303,15 +302,8 @@ impl AskNode {
 
     fn refusal(&self, answer: &Value) -> Option<String> {
         let json = Json::from(answer);
-        let reasons: Vec<String> = self
-            .validator
-            .iter_errors(&json)
-            .take(5)
-            .map(|error| match error.instance_path().to_string() {
-                path if path.is_empty() => error.to_string(),
-                path => format!("{error} (at {path})"),
-            })
-            .collect();
+        let misfits = self.shape.misfits(&json, 5);
+        let reasons: Vec<String> = misfits.iter().map(ToString::to_string).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 }

@@ -1,7 +1,6 @@
 //! `code`: a function of the state, in JavaScript in a sandbox or in the project's Python.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use superstep_document::{Diagnostic, END};
 use crate::kind::{self, BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::program::{self, Output, Owner};
 use crate::python::{self, PythonFunction, PythonWork};
-use crate::sandbox::{self, CodeError, Files, JsEvent, Limits, Source};
+use crate::sandbox::{self, Call, CodeError, Files, Limits, Source, Workers};
 use crate::suggest;
 
 /// A language of programs.
@@ -277,6 +276,7 @@ impl NodeKind for Code {
                 source: Source::new(config.source, PARAMETERS),
                 files: site.files(),
                 limits,
+                workers: site.workers.clone(),
             },
         }))
     }
@@ -299,15 +299,6 @@ fn stands(source: &str, name: &str, fits: impl Fn(Option<char>, Option<char>) ->
 struct CodeNode {
     name: Arc<str>,
     script: Script,
-}
-
-/// Stops the program when the task is dropped in the middle of it.
-struct Brake(Arc<AtomicBool>);
-
-impl Drop for Brake {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 impl Node for CodeNode {
@@ -360,46 +351,32 @@ pub(crate) struct Script {
     pub(crate) source: Source,
     pub(crate) files: Option<Files>,
     pub(crate) limits: Limits,
+    pub(crate) workers: Arc<Workers>,
 }
 
-/// Runs a program on a thread beside the task that needs it; it is stopped when the run is.
+/// Runs a program beside the task that needs it; it is stopped when the run is.
 pub(crate) async fn run(
     context: &NodeContext,
     owner: Owner<'_>,
     script: Script,
     given: Vec<Value>,
 ) -> Result<Result<Output, CodeError>, NodeError> {
-    let brake = Brake(Arc::default());
-    let stop = brake.0.clone();
-    let (events, inbox) = tokio::sync::mpsc::channel(program::UNHEARD);
-    let (tell, told) = std::sync::mpsc::channel();
     let mut place = program::place(context);
     if let Value::Object(place) = &mut place {
         place.insert("store", context.store().is_some());
     }
-    tokio::task::spawn_blocking(move || {
-        let said = events.clone();
-        let line = sandbox::Line {
-            say: Box::new(move |request| said.blocking_send(JsEvent::Said(request)).is_ok()),
-            told,
-        };
-        let Script {
-            source,
-            files,
-            limits,
-        } = script;
-        let program = sandbox::Program {
-            source: &source,
-            given: &given,
-            files,
-            place: &place,
-        };
-        // When nobody listens any more, nobody wants to know.
-        sandbox::run(&program, limits, &stop, line, |end| {
-            drop(events.blocking_send(JsEvent::Ended(end)))
-        });
-    });
-    let tell = move |told| drop(tell.send(told));
-    let lost = || CodeError::Machine("it ended in the middle of a program".to_owned());
-    program::serve(context, owner, inbox, tell, lost).await
+    let Script {
+        source,
+        files,
+        limits,
+        workers,
+    } = script;
+    let call = Call {
+        source,
+        given,
+        files,
+        limits,
+        place,
+    };
+    workers.run(context, owner, call).await
 }

@@ -240,6 +240,7 @@ impl NodeKind for MapKind {
                 source: Source::new(source.as_str(), parameters(&config.name)),
                 files: site.files(),
                 limits,
+                workers: site.workers.clone(),
             })
         } else {
             let source = config.expression.clone().unwrap_or_default();

@@ -12,6 +12,7 @@ use superstep_document::{Diagnostic, Edge};
 use super::inner_model::{self, Asking, InnerModel, Wanted};
 use crate::expression::{Expression, Scope};
 use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::shape::Shape;
 
 /// Settings of a `router` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -193,13 +194,11 @@ impl NodeKind for RouterKind {
         every_way(site, &config);
         if let Some(key) = site.write("/into", &config.into) {
             let labels = config.ways.iter().map(|way| &way.label).chain(&config.otherwise);
-            let validator = jsonschema::validator_for(&key.schema).ok();
+            let shape = Shape::new(&key.schema).ok();
             let wrong: Vec<String> = labels
                 .filter(|label| {
                     let label = Json::String((*label).clone());
-                    validator
-                        .as_ref()
-                        .is_some_and(|validator| !validator.is_valid(&label))
+                    shape.as_ref().is_some_and(|shape| !shape.fits(&label))
                 })
                 .cloned()
                 .collect();

@@ -21,7 +21,7 @@ pub(crate) const UNHEARD: usize = 64;
 pub(crate) const CLASS: &str = "CodeError";
 
 /// What a program says while it runs.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Said {
     /// By which it knows the answer; 0 where none is wanted.
     #[serde(default)]
@@ -35,7 +35,7 @@ pub(crate) struct Said {
 }
 
 /// A request.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Request {
     /// Ask a person; answered at once or not in this run.
@@ -82,7 +82,7 @@ pub(crate) struct Progress {
 }
 
 /// How a function ended.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ending<T> {
     /// With a value.
@@ -118,7 +118,7 @@ impl From<Fault> for Failure {
 }
 
 /// What a program is told.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Told {
     /// The answer to a request.
@@ -128,7 +128,7 @@ pub(crate) enum Told {
 }
 
 /// An answer.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reply {
     /// A value.

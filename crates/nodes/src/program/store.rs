@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use superstep::{Index, List, NamespaceQuery, Ranking, Store, StoreAnswer, StoreOp, StoreQuery, Ttl, Value};
 
 use super::{Fault, Reply};
-use crate::secrets::redact_value;
+use crate::secrets::{redact, redact_value};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(
     rename_all = "camelCase",
     rename_all_fields = "camelCase",
@@ -27,7 +27,7 @@ pub(crate) enum StoreRequest {
         value: Value,
         index: Option<Indexed>,
         /// Minutes; null for never, which is not the same as leaving it out.
-        #[serde(default, deserialize_with = "given")]
+        #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
         ttl: Option<Option<f64>>,
     },
     Delete {
@@ -53,14 +53,14 @@ pub(crate) enum StoreRequest {
     },
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Indexed {
     Whether(bool),
     Paths(Vec<String>),
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum By {
     Words,
@@ -71,6 +71,11 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64
     Option::deserialize(deserializer).map(Some)
 }
 
+/// Labels as they are stored and looked for: without secrets, as values are.
+fn clean(labels: Vec<String>) -> Vec<String> {
+    labels.iter().map(|label| redact(label).into_owned()).collect()
+}
+
 impl StoreRequest {
     fn op(self) -> Result<StoreOp, String> {
         Ok(match self {
@@ -79,8 +84,8 @@ impl StoreRequest {
                 key,
                 refresh_ttl,
             } => StoreOp::Get {
-                namespace,
-                key,
+                namespace: clean(namespace),
+                key: redact(&key).into_owned(),
                 refresh_ttl,
             },
             StoreRequest::Put {
@@ -90,8 +95,9 @@ impl StoreRequest {
                 index,
                 ttl,
             } => {
+                let namespace = clean(namespace);
                 let labels: Vec<&str> = namespace.iter().map(String::as_str).collect();
-                StoreOp::put(&labels, key, redact_value(&value))
+                StoreOp::put(&labels, redact(&key), redact_value(&value))
                     .map_err(|error| error.to_string())?
                     .indexed(match index {
                         None | Some(Indexed::Whether(true)) => Index::Default,
@@ -108,8 +114,8 @@ impl StoreRequest {
                     })
             }
             StoreRequest::Delete { namespace, key } => StoreOp::Put {
-                namespace,
-                key,
+                namespace: clean(namespace),
+                key: redact(&key).into_owned(),
                 value: None,
                 index: Index::Default,
                 ttl: Ttl::Default,
@@ -125,14 +131,14 @@ impl StoreRequest {
             } => {
                 let plain = StoreQuery::default();
                 StoreOp::Search(StoreQuery {
-                    prefix,
-                    query,
+                    prefix: clean(prefix),
+                    query: query.map(|query| redact(&query).into_owned()),
                     ranking: match by {
                         None => Ranking::Auto,
                         Some(By::Words) => Ranking::Words,
                         Some(By::Vectors) => Ranking::Vectors,
                     },
-                    filter,
+                    filter: redact_value(&filter),
                     limit: limit.unwrap_or(plain.limit),
                     offset: offset.unwrap_or(plain.offset),
                     refresh_ttl,
@@ -147,8 +153,8 @@ impl StoreRequest {
             } => {
                 let plain = NamespaceQuery::default();
                 StoreOp::ListNamespaces(NamespaceQuery {
-                    prefix,
-                    suffix,
+                    prefix: clean(prefix),
+                    suffix: clean(suffix),
                     max_depth,
                     limit: limit.unwrap_or(plain.limit),
                     offset: offset.unwrap_or(plain.offset),
@@ -197,6 +203,35 @@ mod tests {
     use superstep::{MemoryStore, json};
 
     use super::*;
+
+    #[tokio::test]
+    async fn namespaces_and_keys_hold_no_secret_and_are_found_all_the_same() {
+        crate::secrets::note("stored-key-4711");
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let ask = async |request: Value| {
+            let request: StoreRequest = serde_json::from_str(&request.to_string()).unwrap();
+            match answer(Some(store.clone()), request).await {
+                Reply::Ok(value) => value.to_string(),
+                other => panic!("{other:?}"),
+            }
+        };
+        let at =
+            json!({"namespace": ["n", "of stored-key-4711"], "key": "stored-key-4711!", "value": {"v": 1}});
+        let place = json!({"namespace": ["n", "of stored-key-4711"], "key": "stored-key-4711!"});
+        ask(json!({"put": at})).await;
+        let all = ask(json!({"search": {"prefix": []}})).await;
+        assert!(
+            all.contains("of [secret]") && all.contains("\"[secret]!\"") && !all.contains("4711"),
+            "{all}"
+        );
+        assert!(ask(json!({"get": place.clone()})).await.contains("\"v\":1"));
+        let found = ask(json!({"search": {"prefix": ["n", "of stored-key-4711"]}})).await;
+        assert!(found.contains("\"v\":1"), "{found}");
+        let names = ask(json!({"listNamespaces": {"prefix": [], "suffix": ["of stored-key-4711"]}})).await;
+        assert_eq!(names, r#"[["n","of [secret]"]]"#);
+        ask(json!({"delete": place})).await;
+        assert_eq!(ask(json!({"search": {"prefix": []}})).await, "[]");
+    }
 
     #[tokio::test]
     async fn requests_are_read_and_wrong_ones_said() {

@@ -23,6 +23,7 @@ use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 
 use crate::access::Access;
 use crate::conduct;
+use crate::helper::Program;
 use crate::kind::{BuildSite, KindInfo, NodeKind, Usage};
 use crate::kinds::graph::GRAPH;
 use crate::kinds::{
@@ -35,6 +36,7 @@ use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
 use crate::provider::{Exchanges, Recordings};
 use crate::python::Pythons;
 use crate::route;
+use crate::sandbox::Workers;
 use crate::schema::{Keys, StateSchema};
 use crate::search::Folders;
 use crate::secrets::{self, Redacted};
@@ -59,6 +61,8 @@ pub struct Registry {
     pub(crate) exchanges: Arc<Exchanges>,
     /// Python's workers, over all projects.
     pythons: Arc<Pythons>,
+    /// What runs JavaScript.
+    workers: Arc<Workers>,
     /// Results of nodes with a `cache`, over all graphs that are built here.
     cache: Arc<MemoryCache>,
     library: Library,
@@ -119,6 +123,7 @@ impl Registry {
             recordings: Arc::default(),
             exchanges: Arc::default(),
             pythons: Arc::default(),
+            workers: Arc::default(),
             cache: Arc::new(MemoryCache::new(CACHE_SIZE)),
             library: Library::default(),
         }
@@ -162,6 +167,14 @@ impl Registry {
     /// Where search indexes are kept and what reads documents; in memory and nothing, unless told otherwise.
     pub fn with_folders(mut self, folders: Folders) -> Self {
         self.folders = Arc::new(folders);
+        self
+    }
+
+    /// What runs JavaScript; this program once more, when it calls [`serve_if_asked`](crate::serve_if_asked) before the
+    /// registry is made. Without a helper it runs on threads, where the few functions of the language that look at no limit
+    /// can hold one for as long as they like.
+    pub fn with_javascript(mut self, helper: Option<Program>) -> Self {
+        self.workers = Arc::new(Workers::new(helper));
         self
     }
 
@@ -388,6 +401,7 @@ impl Registry {
                 folders: self.folders.clone(),
                 servers: self.servers.clone(),
                 pythons: self.pythons.clone(),
+                workers: self.workers.clone(),
                 registry: self,
                 environment,
                 above,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use rquickjs::function::{Args, Func, Rest};
@@ -14,15 +14,14 @@ use rquickjs::{
     CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Module, Object, Promise, Runtime,
     Value as Js,
 };
-use superstep::Value;
 
 use super::errors::{machine, shown, syntax, thrown};
-use super::given::given;
+use super::given::{Given, given};
 use super::modules::{Files, Imports};
 use super::ready::Fresh;
 use super::source::{self, Source};
 use super::{CodeError, FILE, Limits};
-use crate::program::{Ending, Event, NODE, Output, Reply, Request, Said, Told};
+use crate::program::{Ending, NODE, Output, Reply, Request, Said, Told};
 
 /// Stack of the JavaScript program; small enough for any thread of the blocking pool.
 const STACK: usize = 512 * 1024;
@@ -32,27 +31,35 @@ pub(super) const MAX_LOG_LINES: usize = 1000;
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// A function to be called.
-pub(crate) struct Program<'a> {
+pub(super) struct Program<'a> {
     /// What it is written as.
-    pub(crate) source: &'a Source,
+    pub(super) source: &'a Source,
     /// Its arguments; `ctx` follows them.
-    pub(crate) given: &'a [Value],
+    pub(super) given: &'a [Given],
     /// What it may import.
-    pub(crate) files: Option<Files>,
-    /// `context`, `config` and whether there is a `store`.
-    pub(crate) place: &'a Value,
+    pub(super) files: Option<Files>,
+    /// `context`, `config` and whether there is a `store`, as JSON.
+    pub(super) place: &'a str,
 }
 
 /// The way from a program to its node and back.
-pub(crate) struct Line {
-    /// What it says; false when nobody listens any more.
-    pub(crate) say: Box<dyn Fn(Said) -> bool>,
-    /// What it is told.
-    pub(crate) told: Receiver<Told>,
+pub(super) trait Line {
+    /// Passes on what the program says; false when nobody listens any more.
+    fn say(&self, said: Said) -> bool;
+    /// What comes for the program.
+    fn hear(&self, wait: Duration) -> Result<Heard, RecvTimeoutError>;
+    /// Asks for a part of an argument that was not sent with the call.
+    fn want(&self, argument: usize, name: &str) -> bool;
 }
 
-/// An event of a program in this sandbox.
-pub(crate) type JsEvent = Event<Output, CodeError>;
+/// What comes for a program.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// A word for the program itself.
+    Told(Told),
+    /// The part of an argument that it wanted, as JSON.
+    Part(Vec<u8>),
+}
 
 /// Compiles the program, with its parameters in case it is the body of a function, without running anything.
 pub fn check(source: &str, parameters: &str) -> Result<(), CodeError> {
@@ -72,14 +79,14 @@ pub fn check(source: &str, parameters: &str) -> Result<(), CodeError> {
     })
 }
 
-/// Runs a program to its end. Blocks the thread, also after `end` was told what it came to: the machine is taken down
-/// and the next one made when nobody waits any more.
-pub(crate) fn run(
+/// Runs a program to its end, and gives what it returned as the JSON of an [`Output`]. Blocks the thread, also after
+/// `end` was called: the machine is taken down and the next one made when nobody waits any more.
+pub(super) fn run(
     program: &Program<'_>,
     limits: Limits,
     stop: &Arc<AtomicBool>,
-    line: Line,
-    end: impl FnOnce(Result<Ending<Output>, CodeError>),
+    line: Box<dyn Line>,
+    end: impl FnOnce(Result<Ending<String>, CodeError>),
 ) {
     match Fresh::take() {
         Ok(fresh) => {
@@ -96,8 +103,8 @@ fn run_in(
     program: &Program<'_>,
     limits: Limits,
     stop: &Arc<AtomicBool>,
-    line: Line,
-) -> Result<Ending<Output>, CodeError> {
+    line: Box<dyn Line>,
+) -> Result<Ending<String>, CodeError> {
     bounded(
         &fresh.runtime,
         limits,
@@ -139,8 +146,11 @@ fn run_in(
                 };
                 let mut args = Args::new(ctx.clone(), program.given.len() + 1);
                 let later: Function = driver.around.get("later").catch(ctx).map_err(|e| machine(&e))?;
-                for value in program.given {
-                    args.push_arg(given(ctx, &later, value)?)
+                let wire = &driver.wire;
+                for (at, value) in program.given.iter().enumerate() {
+                    let wire = wire.clone();
+                    let part = move |name: &str| wire.part(at, name);
+                    args.push_arg(given(ctx, &later, value, Rc::new(part))?)
                         .map_err(|e| CodeError::Machine(e.to_string()))?;
                 }
                 let own: Js = driver.around.get("ctx").catch(ctx).map_err(|e| machine(&e))?;
@@ -228,7 +238,7 @@ impl<'js> Driver<'_, 'js> {
     }
 
     /// The error, unless it came of being told to stop.
-    fn asks_or(&self, error: CodeError) -> Result<Ending<Output>, CodeError> {
+    fn asks_or(&self, error: CodeError) -> Result<Ending<String>, CodeError> {
         match self.wire.stopped.get() {
             true => Ok(Ending::Asks(None)),
             false => Err(error),
@@ -254,7 +264,7 @@ impl<'js> Driver<'_, 'js> {
         }
     }
 
-    fn output(&self, result: Js<'js>) -> Result<Output, CodeError> {
+    fn output(&self, result: Js<'js>) -> Result<String, CodeError> {
         let kind = result.type_name();
         let output: Function = self
             .around
@@ -262,12 +272,20 @@ impl<'js> Driver<'_, 'js> {
             .catch(self.ctx)
             .map_err(|e| machine(&e))?;
         let text: Option<String> = output.call((result,)).catch(self.ctx).map_err(|e| thrown(&e))?;
-        let Some(text) = text else {
-            return Err(CodeError::NotJson(format!("a {kind}")));
-        };
-        serde_json::from_str(&text)
-            .map_err(|e| CodeError::NotJson(format!("something that is not JSON ({e})")))
+        text.ok_or_else(|| CodeError::NotJson(format!("a {kind}")))
     }
+}
+
+/// What a program returned.
+pub(super) fn returned(end: Ending<impl AsRef<[u8]>>) -> Result<Ending<Output>, CodeError> {
+    Ok(match end {
+        Ending::Ok(json) => Ending::Ok(
+            serde_json::from_slice(json.as_ref())
+                .map_err(|e| CodeError::NotJson(format!("something that is not JSON ({e})")))?,
+        ),
+        Ending::Error(fault) => Ending::Error(fault),
+        Ending::Asks(question) => Ending::Asks(question),
+    })
 }
 
 fn json(reply: &Reply) -> Result<String, CodeError> {
@@ -298,7 +316,7 @@ impl Machine {
 
 /// The line of a running program.
 struct Wire {
-    line: Line,
+    line: Box<dyn Line>,
     machine: Rc<Machine>,
     /// What it was told while it waited for something else.
     later: RefCell<VecDeque<Told>>,
@@ -309,28 +327,50 @@ struct Wire {
 impl Wire {
     fn next(&self) -> Result<Told, CodeError> {
         let kept = self.later.borrow_mut().pop_front();
-        kept.map_or_else(|| self.receive(), Ok)
+        if let Some(told) = kept {
+            return Ok(told);
+        }
+        loop {
+            // A part that nobody waits for any more is none of its business.
+            if let Heard::Told(told) = self.receive()? {
+                return Ok(told);
+            }
+        }
     }
 
     /// The answer to one request; what else comes is kept.
     fn answer(&self, wanted: u64) -> Result<Reply, CodeError> {
         loop {
             match self.receive()? {
-                Told::Answer(id, reply) if id == wanted => return Ok(reply),
-                other => self.later.borrow_mut().push_back(other),
+                Heard::Told(Told::Answer(id, reply)) if id == wanted => return Ok(reply),
+                Heard::Told(other) => self.later.borrow_mut().push_back(other),
+                Heard::Part(_) => {}
             }
         }
     }
 
-    fn receive(&self) -> Result<Told, CodeError> {
+    /// A part of an argument that the program looks at.
+    fn part(&self, argument: usize, name: &str) -> Result<Vec<u8>, CodeError> {
+        if !self.line.want(argument, name) {
+            return Err(CodeError::Cancelled);
+        }
+        loop {
+            match self.receive()? {
+                Heard::Part(json) => return Ok(json),
+                Heard::Told(other) => self.later.borrow_mut().push_back(other),
+            }
+        }
+    }
+
+    fn receive(&self) -> Result<Heard, CodeError> {
         loop {
             self.machine.alive()?;
             let left = self.machine.deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 self.machine.timed_out.set(true);
             }
-            match self.line.told.recv_timeout(left.min(GLANCE)) {
-                Ok(told) => return Ok(told),
+            match self.line.hear(left.min(GLANCE)) {
+                Ok(heard) => return Ok(heard),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(CodeError::Cancelled),
             }
@@ -399,7 +439,7 @@ fn bounded<T>(
 fn prelude<'js>(
     ctx: &Ctx<'js>,
     fresh: &Fresh,
-    place: &Value,
+    place: &str,
     wire: &Rc<Wire>,
 ) -> rquickjs::Result<Object<'js>> {
     let gone = |ctx: &Ctx<'js>| Exception::throw_message(ctx, "the node does not listen any more");
@@ -411,7 +451,7 @@ fn prelude<'js>(
             let said = said.split(" at line ").next().unwrap_or_default();
             Exception::throw_type(&ctx, &format!("the options cannot be read: {said}"))
         })?;
-        match (out.line.say)(Said { id, scope, request }) {
+        match out.line.say(Said { id, scope, request }) {
             true => Ok(()),
             false => Err(gone(&ctx)),
         }
@@ -426,7 +466,7 @@ fn prelude<'js>(
         json(&reply).map_err(|_| gone(&ctx))
     };
     let install = fresh.prelude.clone().restore(ctx)?;
-    let place = ctx.json_parse(place.to_string())?;
+    let place = ctx.json_parse(place)?;
     install.call((Func::from(send), Func::from(wait), place))
 }
 
@@ -442,7 +482,7 @@ fn console<'js>(ctx: &Ctx<'js>, wire: &Rc<Wire>) -> rquickjs::Result<()> {
             }
             let log = |text: String| {
                 // When nobody listens any more, the program is about to be stopped.
-                let _ = (wire.line.say)(Said {
+                let _ = wire.line.say(Said {
                     id: 0,
                     scope: NODE,
                     request: Request::Log(text),

@@ -1,33 +1,43 @@
 //! JavaScript without a world around it: a function of the state, with limits on time, memory and stack.
 //!
+//! Programs run in worker processes (`workers`), because some of QuickJS's own functions look at no time limit, and a
+//! process can be ended where a thread cannot. Hosts that do not serve as a worker run them on threads of their own.
+//!
 //! Each call gets a QuickJS runtime in which nothing ran before, so nothing leaks from one task to another. There is no file, network or
 //! process to reach; what a program asks for beside its return value goes to its node (see `program`),
 //! and the only files that it can import are JavaScript modules of its project.
 
 mod errors;
+mod frames;
 mod given;
 mod machine;
 mod modules;
 mod ready;
+mod serve;
 mod source;
 #[cfg(test)]
 mod tests;
+mod worker;
+mod workers;
 
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::program::Fault;
 
 pub use machine::check;
-pub(crate) use machine::{JsEvent, Line, Program, run};
 pub use modules::Files;
+pub(crate) use serve::work;
 pub use source::Source;
+pub(crate) use workers::{Call, Workers};
 
 /// Name of the user's code in stack traces.
 const FILE: &str = "source";
 
 /// What a program may use up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Limits {
     /// Running time.
     pub timeout: Duration,
@@ -36,7 +46,7 @@ pub struct Limits {
 }
 
 /// Why a program gave no result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub enum CodeError {
     /// It is not JavaScript.
     Syntax {

@@ -32,6 +32,19 @@ impl Files {
         })
     }
 
+    /// The project's folder and the graph's.
+    pub(super) fn folders(&self) -> (&Path, &Path) {
+        (&self.root, &self.folder)
+    }
+
+    /// The same in another process, which trusts that the folders were looked at.
+    pub(super) fn in_folders(root: PathBuf, folder: PathBuf) -> Self {
+        Self {
+            root: root.into(),
+            folder: folder.into(),
+        }
+    }
+
     /// The file that `name` means in `base`, as a path from the root with `/`.
     pub(super) fn find(&self, base: &str, name: &str) -> Result<String, String> {
         if !(name.starts_with("./") || name.starts_with("../")) {

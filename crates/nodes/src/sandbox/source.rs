@@ -1,5 +1,6 @@
 //! A program as the machine reads it: a module, or the body of a function with `import`s in front.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rquickjs::module::Declared;
@@ -11,6 +12,8 @@ use super::FILE;
 /// A program that is called many times. Clones share what was read.
 #[derive(Clone, Debug)]
 pub struct Source {
+    /// Number by which a worker process knows it again.
+    number: u64,
     /// A module with a default export, or the body of a function.
     text: Arc<str>,
     /// Its parameters, when it is a body.
@@ -21,11 +24,22 @@ pub struct Source {
 
 impl Source {
     pub(crate) fn new(text: impl Into<Arc<str>>, parameters: impl Into<Arc<str>>) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
         Self {
+            number: LAST.fetch_add(1, Ordering::Relaxed),
             text: text.into(),
             parameters: parameters.into(),
             read: Arc::default(),
         }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The text, and its parameters in case it is the body of a function.
+    pub(super) fn parts(&self) -> (&str, &str) {
+        (&self.text, &self.parameters)
     }
 
     /// As a module of a machine.

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use superstep::{Value, json};
 
-use super::machine::MAX_LOG_LINES;
+use super::given::Given;
+use super::machine::{Heard, Line, MAX_LOG_LINES, Program, returned, run};
 use super::*;
 use crate::program::{Ending, Output, Reply, Request, Said, Told};
 
@@ -13,6 +14,23 @@ const LIMITS: Limits = Limits {
     timeout: Duration::from_millis(1000),
     memory: 64 * 1024 * 1024,
 };
+
+struct Played {
+    say: Box<dyn Fn(Said) -> bool>,
+    told: mpsc::Receiver<Told>,
+}
+
+impl Line for Played {
+    fn say(&self, said: Said) -> bool {
+        (self.say)(said)
+    }
+    fn hear(&self, wait: Duration) -> Result<Heard, mpsc::RecvTimeoutError> {
+        self.told.recv_timeout(wait).map(Heard::Told)
+    }
+    fn want(&self, _: usize, _: &str) -> bool {
+        false
+    }
+}
 
 /// Runs a program whose requests `answer` answers.
 fn play(
@@ -32,15 +50,15 @@ fn play(
     });
     let program = Program {
         source: &Source::new(source, "state, ctx"),
-        given: &[state],
+        given: &[Given::Value(state)],
         files: None,
-        place: &json!({"context": {"node": "n"}, "config": {}, "store": true}),
+        place: r#"{"context": {"node": "n"}, "config": {}, "store": true}"#,
     };
     let mut ended = None;
-    run(&program, limits, stop, Line { say, told }, |end| {
+    run(&program, limits, stop, Box::new(Played { say, told }), |end| {
         ended = Some(end)
     });
-    ended.expect("it says how it ended")
+    ended.expect("it says how it ended").and_then(returned)
 }
 
 fn run_with(source: &str, state: Value, limits: Limits) -> (Result<Value, CodeError>, Vec<String>) {
@@ -304,17 +322,17 @@ fn a_program_is_read_once_and_called_on_many_threads() {
         let (_tell, told) = mpsc::channel();
         let program = Program {
             source: &source,
-            given: &[json!({"n": n})],
+            given: &[Given::Value(json!({"n": n}))],
             files: None,
-            place: &json!({"context": {"node": "n"}, "config": {}, "store": false}),
+            place: r#"{"context": {"node": "n"}, "config": {}, "store": false}"#,
         };
         let mut ended = None;
-        let line = Line {
+        let line = Box::new(Played {
             say: Box::new(|_| true),
             told,
-        };
+        });
         run(&program, LIMITS, &Arc::default(), line, |end| ended = Some(end));
-        match ended.unwrap().unwrap() {
+        match ended.unwrap().and_then(returned).unwrap() {
             Ending::Ok(Output::Update(value)) => value,
             other => panic!("{other:?}"),
         }
@@ -329,4 +347,32 @@ fn a_program_is_read_once_and_called_on_many_threads() {
             });
         }
     });
+}
+
+/// A worker process for these tests: this test, started by others.
+#[test]
+fn worker() {
+    crate::helper::serve_as_asked();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_worker_whose_program_nobody_ends_ends_by_itself() {
+    use std::os::unix::process::ExitStatusExt;
+    let args = ["--exact", "sandbox::tests::worker", "--nocapture"];
+    let program = crate::helper::Program {
+        path: std::env::current_exe().unwrap(),
+        args: args.map(Into::into).to_vec(),
+    };
+    let mut worker = worker::Worker::start(&program).await.unwrap();
+    let call = Call {
+        source: Source::new("return Array(2 ** 32 - 1).join('ab').length", "state, ctx"),
+        given: vec![json!({})],
+        files: None,
+        limits: LIMITS,
+        place: json!({"context": {}, "config": {}, "store": false}),
+    };
+    let status = worker.abandon(&call).await.unwrap();
+    let killed = rustix::process::Signal::XCPU.as_raw();
+    assert_eq!(status.signal(), Some(killed), "{status}");
 }

@@ -9,16 +9,14 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::files::Form;
+use crate::helper::{self, Work};
 
-/// Says to a program that it is to read documents.
-const ASKED: &str = "SUPERSTEP_READS_DOCUMENTS";
 /// Stands before an answer: what libraries print goes the same way.
 const MARK: char = '\u{1e}';
 /// Longest time for one file, unless told otherwise.
@@ -33,29 +31,24 @@ const MEMORY: u64 = 1536 * 1024 * 1024;
 /// Deep documents want a deep stack.
 const STACK: usize = 64 * 1024 * 1024;
 
-/// Has this program said that it serves when it is asked?
-static SERVES: AtomicBool = AtomicBool::new(false);
-
 /// How the other process is started.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The file.
     pub path: PathBuf,
-    /// What it is given. It must call [`serve_if_asked`] before anything else.
+    /// What it is given. It must call [`serve_if_asked`](crate::serve_if_asked) before anything else.
     pub args: Vec<OsString>,
     /// Longest time for one file.
     pub patience: Duration,
 }
 
 impl Program {
-    /// This program once more; none when it does not call [`serve_if_asked`], because then it would do its own work twice.
+    /// This program once more; none when it does not call [`serve_if_asked`](crate::serve_if_asked).
     pub fn this() -> Option<Self> {
-        if !SERVES.load(Ordering::Relaxed) {
-            return None;
-        }
+        let helper::Program { path, args } = helper::Program::this()?;
         Some(Self {
-            path: std::env::current_exe().ok()?,
-            args: Vec::new(),
+            path,
+            args,
             patience: PATIENCE,
         })
     }
@@ -143,7 +136,7 @@ fn start(program: &Program) -> std::io::Result<Process> {
     let mut child = Command::new(&program.path)
         .args(&program.args)
         .env_clear()
-        .env(ASKED, "1")
+        .envs([Work::Documents.variable()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -222,18 +215,11 @@ impl Process {
     }
 }
 
-/// Reads documents from standard input until it ends, when the program was started for that; otherwise returns at once.
-///
-/// Hosts call this before anything else, so that the process has nothing of theirs.
-pub fn serve_if_asked() {
-    SERVES.store(true, Ordering::Relaxed);
-    if std::env::var_os(ASKED).is_none() {
-        return;
-    }
+/// Reads documents from standard input until it ends; false when that went wrong.
+pub(crate) fn work() -> bool {
     limit();
     let served = std::thread::Builder::new().stack_size(STACK).spawn(serve);
-    let ended = served.map(|served| served.join().is_ok());
-    std::process::exit(i32::from(!matches!(ended, Ok(true))));
+    served.is_ok_and(|served| served.join().is_ok())
 }
 
 /// No more memory than a document may need, no files written, no core dumps.

@@ -24,3 +24,4 @@ mod scale;
 mod search;
 mod support;
 mod tools;
+mod workers;

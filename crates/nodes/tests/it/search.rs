@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use superstep::{Input, Payload, StreamEvent, StreamMode};
 use superstep_nodes::provider::Providers;
-use superstep_nodes::search::reader::{self, Program};
+use superstep_nodes::search::reader::Program;
 use superstep_nodes::search::{Embedder, Folders, Hits, Mode, NGRAMS, Progress, Search, SearchError};
 use superstep_nodes::{Access, Environment, Grants, ModelSettings, Registry};
 use tokio::io::AsyncWriteExt;
@@ -23,7 +23,7 @@ use crate::support::{document, one_node, run};
 /// The other process that reads documents: this test, started by others.
 #[test]
 fn document_reader() {
-    reader::serve_if_asked();
+    superstep_nodes::serve_as_asked();
 }
 
 fn program() -> Program {

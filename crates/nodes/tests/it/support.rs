@@ -7,7 +7,7 @@ use superstep::{
     Graph, Input, MemorySaver, Payload, RunConfig, RunError, RunResult, StreamEvent, StreamMode, Value,
 };
 use superstep_document::{Diagnostic, Document};
-use superstep_nodes::{Environment, Registry};
+use superstep_nodes::{Environment, Program, Registry};
 
 pub(crate) fn graphs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../graphs")
@@ -33,9 +33,37 @@ pub(crate) fn document(json: &serde_json::Value) -> Document {
     document
 }
 
+/// The process that runs JavaScript for these tests: this test, started by others.
+#[test]
+fn worker() {
+    superstep_nodes::serve_as_asked();
+}
+
+/// `name` is among the arguments of the process, for tests that look for it.
+pub(crate) fn javascript(name: &str) -> Program {
+    let args = [
+        "--exact",
+        "support::worker",
+        "--nocapture",
+        "--test-threads",
+        "1",
+        "--skip",
+        name,
+    ];
+    Program {
+        path: std::env::current_exe().unwrap(),
+        args: args.map(Into::into).to_vec(),
+    }
+}
+
+/// The standard kinds, with JavaScript in processes, as programs of ours have it.
+pub(crate) fn registry() -> Registry {
+    Registry::standard().with_javascript(Some(javascript("nothing")))
+}
+
 pub(crate) fn build(json: &serde_json::Value, environment: &Environment) -> Graph {
     let document = document(json);
-    match Registry::standard().build(&document, environment) {
+    match registry().build(&document, environment) {
         Ok(built) => built.graph.with_checkpointer(Arc::new(MemorySaver::new())),
         Err(problems) => panic!(
             "{}",

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jsonschema::Validator;
 use serde_json::{Value as Json, json};
 use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, Value};
 
@@ -19,6 +18,7 @@ use crate::provider::{
     self, Answer, CallPiece, Exchanges, Facts, ModelError, Piece, Providers, Reasoning, Recording,
     Recordings, Request, ToolCall, ToolChoice, ToolSpec, Watch, pictures,
 };
+use crate::shape::Shape;
 
 /// The node.
 pub(super) struct ModelNode {
@@ -37,7 +37,7 @@ pub(super) struct ModelNode {
     pub(super) exchanges: Arc<Exchanges>,
     pub(super) into: Arc<str>,
     pub(super) as_message: bool,
-    pub(super) output: Option<(Validator, Json)>,
+    pub(super) output: Option<(Shape, Json)>,
     pub(super) repairs: u32,
     pub(super) tools: Vec<ToolSpec>,
     /// Servers whose tools are asked for when the model is.
@@ -156,9 +156,7 @@ impl ModelNode {
             let answer = self.scripted(&self.stream(context, &id), &scope).await?;
             spent.add(&answer);
             return match &self.output {
-                Some((validator, schema)) => {
-                    parsed(&answer.text, validator, schema).map_err(|e| self.failed(&e))
-                }
+                Some((shape, schema)) => parsed(&answer.text, shape, schema).map_err(|e| self.failed(&e)),
                 None => Ok(self.written(&id, answer)),
             };
         }
@@ -172,7 +170,7 @@ impl ModelNode {
             reasoning: self.reasoning,
             watch: Some(Watch::new(self.exchanges.clone(), context)),
         };
-        let Some((validator, schema)) = &self.output else {
+        let Some((shape, schema)) = &self.output else {
             let answer = self.ask(&self.stream(context, &id), &request).await?;
             spent.add(&answer);
             return Ok(self.written(&id, answer));
@@ -186,7 +184,7 @@ impl ModelNode {
             };
             let answer = self.ask(&self.stream(context, &id), &request).await?;
             spent.add(&answer);
-            let error = match parsed(&answer.text, validator, schema) {
+            let error = match parsed(&answer.text, shape, schema) {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };

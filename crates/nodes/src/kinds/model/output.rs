@@ -1,10 +1,10 @@
 //! Structured output: the schema as it is sent, and the answer as it is read.
 
-use jsonschema::Validator;
 use serde_json::{Value as Json, json};
 use superstep::Value;
 
 use crate::provider::ModelError;
+use crate::shape::Shape;
 
 /// The member that carries an answer which is no object.
 const CARRIER: &str = "answer";
@@ -21,7 +21,7 @@ pub(super) fn sent(schema: &Json) -> Json {
 
 /// Reads the JSON of an answer; models like to wrap it in a code block. Where `schema` lists texts, one of them may be
 /// written without quotes, also when it looks like a number.
-pub(super) fn parsed(text: &str, validator: &Validator, schema: &Json) -> Result<Value, ModelError> {
+pub(super) fn parsed(text: &str, shape: &Shape, schema: &Json) -> Result<Value, ModelError> {
     let bad = |cause: String| ModelError::BadOutput {
         cause,
         answer: text.chars().take(500).collect(),
@@ -37,21 +37,14 @@ pub(super) fn parsed(text: &str, validator: &Validator, schema: &Json) -> Result
     if let Json::Object(fields) = &mut json
         && fields.len() == 1
         && fields.contains_key(CARRIER)
-        && !validator.is_valid(&Json::Object(fields.clone()))
+        && !shape.fits(&Json::Object(fields.clone()))
     {
         json = fields.remove(CARRIER).unwrap_or_default();
     }
-    let problem = validator
-        .iter_errors(&json)
-        .next()
-        .map(|error| match error.instance_path().to_string() {
-            path if path.is_empty() => error.to_string(),
-            path => format!("{error} (at {path})"),
-        });
-    match problem {
-        Some(cause) => listed(schema, body)
+    match shape.misfit(&json) {
+        Some(misfit) => listed(schema, body)
             .or_else(|| listed(schema, &json.to_string()))
-            .ok_or_else(|| bad(cause)),
+            .ok_or_else(|| bad(misfit.to_string())),
         None => Ok(json.into()),
     }
 }
@@ -72,17 +65,14 @@ mod tests {
     #[test]
     fn json_answers_are_read_and_checked() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-        let validator = jsonschema::validator_for(&schema).unwrap();
-        let parsed = |text: &str, validator: &Validator| super::parsed(text, validator, &schema);
+        let shape = Shape::new(&schema).unwrap();
+        let parsed = |text: &str, shape: &Shape| super::parsed(text, shape, &schema);
+        assert_eq!(parsed("{\"n\": 1}", &shape).unwrap(), superstep::json!({"n": 1}));
         assert_eq!(
-            parsed("{\"n\": 1}", &validator).unwrap(),
+            parsed("```json\n{\"n\": 1}\n```", &shape).unwrap(),
             superstep::json!({"n": 1})
         );
-        assert_eq!(
-            parsed("```json\n{\"n\": 1}\n```", &validator).unwrap(),
-            superstep::json!({"n": 1})
-        );
-        let list = jsonschema::validator_for(&json!({"type": "array"})).unwrap();
+        let list = Shape::new(&json!({"type": "array"})).unwrap();
         assert_eq!(parsed("[1]", &list).unwrap(), superstep::json!([1]));
         assert_eq!(
             parsed("{\"answer\": [1]}", &list).unwrap(),
@@ -94,14 +84,14 @@ mod tests {
             ("{}", "\"n\" is a required property"),
             ("{\"n\": \"x\"}", "at /n"),
         ] {
-            let text = parsed(wrong, &validator).unwrap_err().to_string();
+            let text = parsed(wrong, &shape).unwrap_err().to_string();
             assert!(text.contains(part) && text.contains(wrong), "{text}");
         }
     }
     #[test]
     fn a_listed_text_is_taken_with_and_without_quotes_also_when_it_looks_like_a_number() {
         let schema = json!({"type": "string", "enum": ["1", "007", "true", "refund"]});
-        let validator = jsonschema::validator_for(&schema).unwrap();
+        let shape = Shape::new(&schema).unwrap();
         for (answer, label) in [
             ("\"1\"", "1"),
             ("1", "1"),
@@ -112,13 +102,13 @@ mod tests {
             ("refund", "refund"),
         ] {
             assert_eq!(
-                parsed(answer, &validator, &schema).unwrap(),
+                parsed(answer, &shape, &schema).unwrap(),
                 superstep::json!(label),
                 "{answer}"
             );
         }
         for answer in ["2", "{\"answer\": 2}", "refunds", "[1]"] {
-            assert!(parsed(answer, &validator, &schema).is_err(), "{answer}");
+            assert!(parsed(answer, &shape, &schema).is_err(), "{answer}");
         }
         let numbers = json!({"enum": [1, "1"]});
         let validator = jsonschema::validator_for(&numbers).unwrap();

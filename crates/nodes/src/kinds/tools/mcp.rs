@@ -14,6 +14,7 @@ use super::node::{Answer, Said, Tool, Unsaid, Work};
 use crate::kind::Site;
 use crate::mcp::{self, Client, Content, Mcp, McpError};
 use crate::provider::{ToolSpec, args_json};
+use crate::shape::Shape;
 use crate::suggest;
 
 /// Longest name of a tool that providers take.
@@ -296,7 +297,7 @@ impl Offered {
             name: self.spec.name,
             description: self.spec.description,
             // One that is no schema is the server's business: it checks the arguments itself.
-            parameters: jsonschema::validator_for(&self.spec.parameters).ok(),
+            parameters: Shape::new(&self.spec.parameters).ok(),
             schema: self.spec.parameters,
             approval: self.approval,
             work: Work::Mcp(self.work),

@@ -303,7 +303,7 @@ impl NodeKind for Tools {
             let schema = tool.parameters();
             let parameters = site.schema(&format!("{pointer}/parameters"), &schema)?;
             let work = if let Some(script) = tool.javascript {
-                Work::Script(script.program(site.files()))
+                Work::Script(script.program(site.files(), site.workers.clone()))
             } else if let Some(function) = tool.python {
                 Work::Python(PythonWork::new(function, site))
             } else if let Some(request) = tool.http {

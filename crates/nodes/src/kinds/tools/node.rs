@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use jsonschema::Validator;
 use serde_json::Value as Json;
 use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, TaskFn, Value};
 
@@ -19,6 +18,7 @@ use crate::provider::{ToolCall, args_json};
 use crate::python::{self, PythonWork};
 use crate::request::{HttpRequest, RequestError};
 use crate::secrets::{redact_error, redact_value};
+use crate::shape::Shape;
 use crate::suggest;
 use crate::web::Web;
 
@@ -32,7 +32,7 @@ pub(super) struct Tool {
     /// JSON Schema of the arguments, for the person who edits them.
     pub(super) schema: Json,
     /// Absent when somebody else checks the arguments.
-    pub(super) parameters: Option<Validator>,
+    pub(super) parameters: Option<Shape>,
     pub(super) approval: bool,
     pub(super) work: Work,
 }
@@ -79,16 +79,8 @@ impl Tool {
     /// What is wrong with the arguments.
     pub(super) fn problem(&self, args: &Object) -> Option<String> {
         let args = args_json(args);
-        let problems: Vec<String> = self
-            .parameters
-            .as_ref()?
-            .iter_errors(&args)
-            .take(5)
-            .map(|error| match error.instance_path().to_string() {
-                path if path.is_empty() => error.to_string(),
-                path => format!("{error} (at {path})"),
-            })
-            .collect();
+        let misfits = self.parameters.as_ref()?.misfits(&args, 5);
+        let problems: Vec<String> = misfits.iter().map(ToString::to_string).collect();
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 

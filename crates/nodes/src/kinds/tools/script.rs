@@ -1,5 +1,6 @@
 //! Tools that are JavaScript functions, in the sandbox of `code` nodes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -10,7 +11,7 @@ use super::node::{Said, Unsaid};
 use crate::kind::Site;
 use crate::kinds::code;
 use crate::program::{Output, Owner};
-use crate::sandbox::{self, CodeError, Files, Limits, Source};
+use crate::sandbox::{self, CodeError, Files, Limits, Source, Workers};
 
 /// What the function of a tool is given.
 const PARAMETERS: &str = "args, state, ctx";
@@ -58,11 +59,12 @@ impl Script {
         }
     }
 
-    /// As it is called; `files` are the modules that it may import.
-    pub(super) fn program(self, files: Option<Files>) -> code::Script {
+    /// As it is called; `files` are the modules that it may import, `workers` run it.
+    pub(super) fn program(self, files: Option<Files>, workers: Arc<Workers>) -> code::Script {
         code::Script {
             source: Source::new(self.source, PARAMETERS),
             files,
+            workers,
             limits: Limits {
                 timeout: Duration::from_millis(self.timeout_ms),
                 memory: self.memory_mb.saturating_mul(1024 * 1024),
