@@ -71,7 +71,7 @@ export function NodeInspector({ name }: { name: string }) {
           severity: each.severity,
           action: mendOf(each.code, recordId),
         })),
-    [diagnostics],
+    [diagnostics, recordId],
   );
   const others = problemsOf(
     diagnostics,
