@@ -1,6 +1,5 @@
 /** What another program does on the same data folder is seen in an open page, without anything being asked of the page. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Page } from "@playwright/test";
 import { expect, test, type Superstep } from "./superstep";
@@ -31,22 +30,8 @@ function superstep(app: Superstep, code: number, ...args: string[]): void {
   expect(ended, args.join(" ")).toBe(code);
 }
 
-/** Opens the graph and answers its file. */
-async function openDesk(app: Superstep): Promise<string> {
-  const folder = join(app["data"], "desk");
-  mkdirSync(folder);
-  const file = join(folder, "graph.json");
-  writeFileSync(file, JSON.stringify(graph));
-  await app.open();
-  await app.page.keyboard.press("Control+o");
-  await app.id("file-path").fill(file);
-  await app.page.keyboard.press("Enter");
-  await expect(app.id("canvas")).toBeVisible();
-  return file;
-}
-
 test("a thread and an answer of the command line are seen within a second", async ({ app }) => {
-  const file = await openDesk(app);
+  const file = await app.openGraph(graph);
   await app.id("use-debug").click();
   await expect(app.id("thread")).toHaveCount(0);
 
@@ -63,7 +48,7 @@ test("a thread and an answer of the command line are seen within a second", asyn
 });
 
 test("a breakpoint is the same in every window, and is there again after a crash", async ({ app, page }) => {
-  await openDesk(app);
+  const file = await app.openGraph(graph);
   await app.id("use-debug").click();
   const other = await page.context().newPage();
   await other.goto(app["server"].url);
@@ -78,9 +63,7 @@ test("a breakpoint is the same in every window, and is there again after a crash
   await app.kill();
   await app.startAgain();
   await page.reload();
-  await page.keyboard.press("Control+o");
-  await app.id("file-path").fill(join(app["data"], "desk/graph.json"));
-  await page.keyboard.press("Enter");
+  await app.openFile(file);
   await app.id("use-debug").click();
   await expect(points(page)).toHaveCount(1);
 });
