@@ -1,7 +1,5 @@
 /** Answering: nothing is filled in for a person, all decisions about a tool, what has changed; and a node tried alone. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test, type Superstep } from "./superstep";
+import { expect, test } from "./superstep";
 
 const graph = {
   format: "superstep/1",
@@ -62,20 +60,8 @@ const graph = {
   ],
 };
 
-async function openSums(app: Superstep): Promise<void> {
-  const folder = join(app["data"], "sums");
-  mkdirSync(folder);
-  const file = join(folder, "graph.json");
-  writeFileSync(file, JSON.stringify(graph));
-  await app.open();
-  await app.page.keyboard.press("Control+o");
-  await app.id("file-path").fill(file);
-  await app.page.keyboard.press("Enter");
-  await expect(app.id("canvas")).toBeVisible();
-}
-
 test("decide about a tool with other arguments, and answer a form that begins empty", async ({ app, page }) => {
-  await openSums(app);
+  await app.openGraph(graph);
   await app.id("use-debug").click();
   await app.id("run").click();
   await app.status("asking");
@@ -115,7 +101,7 @@ test("decide about a tool with other arguments, and answer a form that begins em
 });
 
 test("try a node alone with a sample", async ({ app, page }) => {
-  await openSums(app);
+  await app.openGraph(graph);
   await app.node("model").click();
   await app.id("inspector-test").click();
   const trial = app.id("node-test");

@@ -1,6 +1,4 @@
 /** The server is killed and started again under an open page: without a reload everything goes on where it was. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test, type Superstep } from "./superstep";
 
 const desk = {
@@ -21,17 +19,8 @@ const desk = {
   examples: [{ name: "one", input: { note: "one" } }],
 };
 
-async function openDesk(app: Superstep, seconds: number): Promise<void> {
-  const folder = join(app["data"], "graphs", "desk");
-  mkdirSync(folder, { recursive: true });
-  const graph = { ...desk, nodes: { ...desk.nodes, wait: { kind: "delay", config: { seconds: String(seconds) } } } };
-  writeFileSync(join(folder, "graph.json"), JSON.stringify(graph));
-  await app.open();
-  await app.page.keyboard.press("Control+o");
-  await app.id("file-path").fill(join(folder, "graph.json"));
-  await app.page.keyboard.press("Enter");
-  await expect(app.id("canvas")).toBeVisible();
-}
+const openDesk = (app: Superstep, seconds: number) =>
+  app.openGraph({ ...desk, nodes: { ...desk.nodes, wait: { kind: "delay", config: { seconds: String(seconds) } } } });
 
 async function rename(app: Superstep, name: string): Promise<void> {
   await app.id("graph-name").click();

@@ -1,7 +1,5 @@
 /** A step with several tasks: what is said of each is what it did, also while the step is open and after a kill. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test, type Superstep } from "./superstep";
+import { expect, test } from "./superstep";
 
 const desk = {
   format: "superstep/1",
@@ -19,21 +17,10 @@ const desk = {
   examples: [{ name: "one", input: { b: "one" } }],
 };
 
-async function openDesk(app: Superstep): Promise<void> {
-  const folder = join(app["data"], "graphs", "three");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "graph.json"), JSON.stringify(desk));
-  await app.open();
-  await app.page.keyboard.press("Control+o");
-  await app.id("file-path").fill(join(folder, "graph.json"));
-  await app.page.keyboard.press("Enter");
-  await expect(app.id("canvas")).toBeVisible();
-  await app.id("use-debug").click();
-}
-
 test("counts and status say what ran, in an open step and after a kill", async ({ app, page }) => {
   const counts: string[] = [];
-  await openDesk(app);
+  await app.openGraph(desk);
+  await app.id("use-debug").click();
   // Every count that ever stands on a card, however short.
   await page.exposeFunction("counted", (text: string) => counts.push(text));
   await page.evaluate(() => {

@@ -1,5 +1,5 @@
 /** A server counts what a graph did to the world: replayed, edited, stopped and killed, it is what was chosen, never more. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, test, type Superstep } from "./superstep";
@@ -36,7 +36,7 @@ const requests = (world: Counting, path: string) => world.asked.filter((one) => 
 const keys = (world: Counting, path: string) =>
   new Set(world.asked.filter((one) => one.path === path).map((one) => one.key)).size;
 
-async function openDesk(app: Superstep, world: Counting): Promise<void> {
+async function openDesk(app: Superstep, world: Counting): Promise<string> {
   const post = (path: string, into: string) => ({
     method: "POST",
     url: `http://${world.address}${path}`,
@@ -66,20 +66,10 @@ async function openDesk(app: Superstep, world: Counting): Promise<void> {
     ],
     examples: [{ name: "forty", input: { amount: 40 } }],
   };
-  const folder = join(app["data"], "graphs", "desk");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "graph.json"), JSON.stringify(desk));
   writeFileSync(join(app["data"], "models.json"), JSON.stringify({ private_hosts: [world.address] }));
-  await app.open();
-  await openFile(app);
-}
-
-async function openFile(app: Superstep): Promise<void> {
-  await app.page.keyboard.press("Control+o");
-  await app.id("file-path").fill(join(app["data"], "graphs", "desk", "graph.json"));
-  await app.page.keyboard.press("Enter");
-  await expect(app.id("canvas")).toBeVisible();
+  const file = await app.openGraph(desk);
   await app.id("use-debug").click();
+  return file;
 }
 
 /** Runs what the toolbar offers, and allows what the graph wants to touch when it is asked. */
@@ -98,7 +88,7 @@ const effect = (app: Superstep, node: string) => app.id("effect").filter({ hasTe
 test("a replay, an edit and a kill repeat what was chosen and never more", async ({ app, page }) => {
   const world = await count();
   try {
-    await openDesk(app, world);
+    const file = await openDesk(app, world);
     await app.id("run-form").getByLabel("amount").fill("40");
     await app.id("run-start").click();
     await allow(app, world);
@@ -137,7 +127,8 @@ test("a replay, an edit and a kill repeat what was chosen and never more", async
     await app.id("run-start").click();
     await expect.poll(() => requests(world, "/book")).toBe(2);
     await app.crash();
-    await openFile(app);
+    await app.openFile(file);
+    await app.id("use-debug").click();
     await app.id("thread").first().click();
     await app.status("stopped");
     await app.id("run").click();

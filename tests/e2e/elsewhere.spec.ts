@@ -1,6 +1,5 @@
 /** What another program does on the same data folder is seen in an open page, without anything being asked of the page. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Page } from "@playwright/test";
 import { expect, test, type Superstep } from "./superstep";
@@ -36,24 +35,8 @@ function superstep(app: Superstep, code: number, ...args: string[]): void {
   expect(ended, args.join(" ")).toBe(code);
 }
 
-/** Opens the graph and answers its file. */
-const openDesk = (app: Superstep): Promise<string> => openGraph(app, graph);
-
-async function openGraph(app: Superstep, graph: object): Promise<string> {
-  const folder = join(app["data"], "desk");
-  mkdirSync(folder);
-  const file = join(folder, "graph.json");
-  writeFileSync(file, JSON.stringify(graph));
-  await app.open();
-  await app.page.keyboard.press("Control+o");
-  await app.id("file-path").fill(file);
-  await app.page.keyboard.press("Enter");
-  await expect(app.id("canvas")).toBeVisible();
-  return file;
-}
-
 test("a thread and an answer of the command line are seen within a second", async ({ app }) => {
-  const file = await openDesk(app);
+  const file = await app.openGraph(graph);
   await app.id("use-debug").click();
   await expect(app.id("thread")).toHaveCount(0);
 
@@ -72,7 +55,7 @@ test("a thread and an answer of the command line are seen within a second", asyn
 test("tokens of a run of the command line are seen as they come, and it is stopped from the page", async ({ app }) => {
   const words = Array.from({ length: 600 }, (_, n) => `word${n}`).join(" ");
   const config = { model: "scripted", prompt: "Talk", into: "said", pace_ms: 200, script: [{ say: words }] };
-  const file = await openGraph(app, {
+  const file = await app.openGraph({
     format: "superstep/1",
     name: "Talk",
     state: { said: { type: "string" } },
@@ -101,7 +84,7 @@ test("tokens of a run of the command line are seen as they come, and it is stopp
 });
 
 test("a breakpoint is the same in every window, and is there again after a crash", async ({ app, page }) => {
-  await openDesk(app);
+  const file = await app.openGraph(graph);
   await app.id("use-debug").click();
   const other = await page.context().newPage();
   await other.goto(app["server"].url);
@@ -116,9 +99,7 @@ test("a breakpoint is the same in every window, and is there again after a crash
   await app.kill();
   await app.startAgain();
   await page.reload();
-  await page.keyboard.press("Control+o");
-  await app.id("file-path").fill(join(app["data"], "desk/graph.json"));
-  await page.keyboard.press("Enter");
+  await app.openFile(file);
   await app.id("use-debug").click();
   await expect(points(page)).toHaveCount(1);
 });

@@ -1,6 +1,4 @@
 /** A step into a nested graph is followed by the canvas; stepping out leads back. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test, type Superstep } from "./superstep";
 
 const edges = (...names: string[]) =>
@@ -9,27 +7,22 @@ const put = (value: string) => ({ kind: "assign", config: { set: { note: `'${val
 const state = { note: { type: "string" } };
 
 async function openOuter(app: Superstep): Promise<void> {
-  const folder = join(app["data"], "graphs", "outer");
-  mkdirSync(folder, { recursive: true });
   const write = (file: string, graph: object) =>
-    writeFileSync(join(folder, file), JSON.stringify({ format: "superstep/1", state, ...graph }));
+    app.write(`graphs/outer/${file}`, { format: "superstep/1", state, ...graph });
   write("deep.json", { name: "Deep", nodes: { leaf: put("leaf"), twig: put("twig") }, edges: edges("leaf", "twig") });
   write("inner.json", {
     name: "Inner",
     nodes: { first: put("first"), down: { kind: "graph", config: { graph: "deep.json" } }, last: put("last") },
     edges: edges("first", "down", "last"),
   });
-  write("graph.json", {
+  const outer = write("graph.json", {
     name: "Outer",
     nodes: { before: put("before"), nested: { kind: "graph", config: { graph: "inner.json" } }, after: put("after") },
     edges: edges("before", "nested", "after"),
     examples: [{ name: "one", input: { note: "one" } }],
   });
   await app.open();
-  await app.page.keyboard.press("Control+o");
-  await app.id("file-path").fill(join(folder, "graph.json"));
-  await app.page.keyboard.press("Enter");
-  await expect(app.id("canvas")).toBeVisible();
+  await app.openFile(outer);
   await app.id("use-debug").click();
 }
 

@@ -1,6 +1,4 @@
 /** The past and its branches: nothing runs from there by accident, what would work again is asked, questions keep waiting. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test, type Superstep } from "./superstep";
 
 /** Asks each thread once; any answer ends it. */
@@ -33,19 +31,6 @@ const graph = {
   ],
 };
 
-async function openDoors(app: Superstep): Promise<void> {
-  const folder = join(app["data"], "doors");
-  mkdirSync(folder);
-  const file = join(folder, "graph.json");
-  writeFileSync(file, JSON.stringify(graph));
-  await app.open();
-  await app.page.keyboard.press("Control+o");
-  await app.id("file-path").fill(file);
-  await app.page.keyboard.press("Enter");
-  await expect(app.id("canvas")).toBeVisible();
-  await app.id("use-debug").click();
-}
-
 async function ask(app: Superstep, person: string): Promise<void> {
   await app.id("run-with-input").click();
   const where = app.id("run-form").getByRole("tab", { name: "New thread" });
@@ -59,7 +44,8 @@ async function ask(app: Superstep, person: string): Promise<void> {
 const checkpoints = (app: Superstep) => app.id("checkpoints").locator('[data-testid="checkpoint"]');
 
 test("an empty form says what is missing", async ({ app, page }) => {
-  await openDoors(app);
+  await app.openGraph(graph);
+  await app.id("use-debug").click();
   await page.keyboard.press("F5");
   await expect(app.id("run-input-missing")).toContainText("Fill in person");
   await app.id("run-form").getByLabel("person").fill("Ada");
@@ -69,7 +55,8 @@ test("an empty form says what is missing", async ({ app, page }) => {
 });
 
 test("no key runs anything from the past; Replay does, and asks what works again first", async ({ app, page }) => {
-  await openDoors(app);
+  await app.openGraph(graph);
+  await app.id("use-debug").click();
   await ask(app, "Ada");
   await app.id("answer-choice").first().click();
   await app.status("done");
@@ -123,7 +110,8 @@ test("no key runs anything from the past; Replay does, and asks what works again
 });
 
 test("an answered question leaves at once, and the next takes no press for a moment", async ({ app, page }) => {
-  await openDoors(app);
+  await app.openGraph(graph);
+  await app.id("use-debug").click();
   for (const person of ["Ada", "Ben", "Cleo"]) await ask(app, person);
   await app.id("use-approve").click();
   await expect(app.id("question")).toHaveCount(3);
@@ -174,7 +162,8 @@ test("a question of a branch that was left keeps waiting, is answered there, and
   app,
   page,
 }) => {
-  await openDoors(app);
+  await app.openGraph(graph);
+  await app.id("use-debug").click();
   await ask(app, "Ada");
   // A fork by an edit in the past: its own question comes beside the one that waits.
   await app.checkpoint(0, "loop").click();
@@ -221,9 +210,6 @@ test("a question of a branch that was left keeps waiting, is answered there, and
 });
 
 test("what must not be repeated is not repeated by a replay, unless a person says so", async ({ app, page }) => {
-  const folder = join(app["data"], "shop");
-  mkdirSync(folder);
-  const file = join(folder, "graph.json");
   const shop = {
     format: "superstep/1",
     name: "Shop",
@@ -234,12 +220,7 @@ test("what must not be repeated is not repeated by a replay, unless a person say
       { from: "pay", to: "__end__" },
     ],
   };
-  writeFileSync(file, JSON.stringify(shop));
-  await app.open();
-  await page.keyboard.press("Control+o");
-  await app.id("file-path").fill(file);
-  await page.keyboard.press("Enter");
-  await expect(app.id("canvas")).toBeVisible();
+  await app.openGraph(shop);
   await app.id("use-debug").click();
   await app.id("run-form").getByLabel("order").fill("a lamp");
   await app.id("run-start").click();

@@ -1,5 +1,5 @@
 /** What a graph may touch is asked before it runs; connections to model servers are set up and tried. */
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { expect, test, type Superstep } from "./superstep";
@@ -26,8 +26,6 @@ async function listen(seen: string[]): Promise<{ server: Server; address: string
 }
 
 function project(app: Superstep, address: string): string {
-  const folder = join(app["data"], "graphs", "weather");
-  mkdirSync(folder, { recursive: true });
   const script = [{ say: "", calls: [{ tool: "here", args: {} }] }];
   const messages = "messages";
   const graph = {
@@ -57,9 +55,7 @@ function project(app: Superstep, address: string): string {
     ],
     examples: [{ name: "go", input: { messages: [{ role: "user", content: "What is the weather?" }] } }],
   };
-  const file = join(folder, "graph.json");
-  writeFileSync(file, JSON.stringify(graph));
-  return file;
+  return app.write("graphs/weather/graph.json", graph);
 }
 
 test("a graph asks before it reaches a server, once, and what was allowed can be taken back", async ({ app, page }) => {
@@ -68,10 +64,7 @@ test("a graph asks before it reaches a server, once, and what was allowed can be
   try {
     const file = project(app, address);
     await app.open();
-    await page.keyboard.press("Control+o");
-    await app.id("file-path").fill(file);
-    await page.keyboard.press("Enter");
-    await expect(app.id("canvas")).toBeVisible();
+    await app.openFile(file);
     await app.id("use-debug").click();
     await app.id("run").click();
 

@@ -1,8 +1,8 @@
 /** A server with a data folder of its own for each test, and short words for what a person does. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { expect, test as base, type Locator, type Page } from "@playwright/test";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -13,12 +13,12 @@ class Server {
     private readonly process: ChildProcess,
   ) {}
 
-  /** At a port and with a token of its own choice, or those of a server before it. */
-  static async start(data: string, { port = "0", token = "" } = {}): Promise<Server> {
+  /** At a port and with a token of its own choice, or those of a server before it; `db` when it is not the folder's own. */
+  static async start(data: string, { port = "0", token = "", db = "" } = {}): Promise<Server> {
     const binary = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "debug/superstep");
     const child = spawn(
       binary,
-      ["serve", "--port", port, ...(token === "" ? [] : ["--token", token]), "--data", data, "--ui", join(root, "ui/dist"), "--examples", join(root, "graphs")],
+      ["serve", "--port", port, ...(token === "" ? [] : ["--token", token]), ...(db === "" ? [] : ["--db", db]), "--data", data, "--ui", join(root, "ui/dist"), "--examples", join(root, "graphs")],
       {
         stdio: ["ignore", "pipe", "inherit"],
         env: { ...process.env, SUPERSTEP_E2E_KEY: "sk-e2e-7d1f0c55" },
@@ -67,6 +67,20 @@ export class Superstep {
     await this.open();
   }
 
+  /** A window of another server, with a data folder of its own, on the same database. */
+  async beside(run: (other: Superstep) => Promise<void>): Promise<void> {
+    const data = mkdtempSync(join(tmpdir(), "superstep-e2e-"));
+    const server = await Server.start(data, { db: `sqlite:${join(this.data, "threads.db")}` });
+    const page = await this.page.context().newPage();
+    try {
+      await run(new Superstep(page, server, data));
+    } finally {
+      await page.close();
+      await server.stop();
+      rmSync(data, { recursive: true, force: true });
+    }
+  }
+
   /** Kills the server without warning; the page stays open. */
   async kill(): Promise<void> {
     await this.server.stop("SIGKILL");
@@ -82,6 +96,30 @@ export class Superstep {
     await this.open();
     await this.id(`example-${id}`).click();
     await expect(this.id("canvas")).toBeVisible();
+  }
+
+  /** Writes a graph into the data folder and answers its file. */
+  write(path: string, graph: object): string {
+    const file = join(this.data, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify(graph));
+    return file;
+  }
+
+  /** Opens a graph file as a person does: with the dialog of the window. */
+  async openFile(file: string): Promise<void> {
+    await this.page.keyboard.press("Control+o");
+    await this.id("file-path").fill(file);
+    await this.page.keyboard.press("Enter");
+    await expect(this.id("canvas")).toBeVisible();
+  }
+
+  /** Opens the app on a new graph file; answers the file. */
+  async openGraph(graph: object): Promise<string> {
+    const file = this.write("graphs/story/graph.json", graph);
+    await this.open();
+    await this.openFile(file);
+    return file;
   }
 
   node(name: string): Locator {

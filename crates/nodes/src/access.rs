@@ -395,7 +395,7 @@ mod tests {
         let denied = Grants::none().require(&wanted[0]).unwrap_err();
         assert!(denied.to_string().contains("the MCP server files"), "{denied}");
         assert!(
-            matches!(NodeError::from(denied), NodeError::Failed(failed) if &*failed.class == AccessDenied::CLASS)
+            matches!(superstep::NodeError::from(denied), superstep::NodeError::Failed(failed) if &*failed.class == AccessDenied::CLASS)
         );
     }
 }

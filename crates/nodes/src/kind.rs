@@ -440,7 +440,7 @@ impl Site<'_> {
                 self.called
             )
         } else {
-            format!("There is no state key `{key}`.{hint}")
+            self.no_key(pointer, key, &hint)
         };
         let remedy = if self.keys.get(key).is_some() {
             format!(
@@ -462,20 +462,21 @@ impl Site<'_> {
             self.usage.writes.insert(key.to_owned());
             return Some(known.clone());
         }
-        let message = if key.is_empty() {
-            format!("{} names no state key.", capital(&self.label(pointer)))
-        } else {
-            format!(
-                "There is no state key `{key}`.{}",
-                suggest::did_you_mean(key, self.keys.names())
-            )
-        };
+        let message = self.no_key(pointer, key, &suggest::did_you_mean(key, self.keys.names()));
         let remedy = format!(
             "Choose a key, or add it to the state. Known: {}.",
             suggest::listing(self.keys.names())
         );
         self.error("unknown-key", pointer, message, remedy);
         None
+    }
+
+    fn no_key(&self, pointer: &str, key: &str, hint: &str) -> String {
+        if key.trim().is_empty() {
+            format!("{} names no state key.", capital(&self.label(pointer)))
+        } else {
+            format!("There is no state key `{key}`.{hint}")
+        }
     }
 
     /// Says that a setting is empty.

@@ -70,9 +70,9 @@ pub(crate) fn storage_problem(error: &StorageError) -> Problem {
         .remedy("Install a newer release, or start with another data folder."),
         StorageError::Corrupt { .. } => Problem::new("storage", error.to_string())
             .remedy("Go on with another checkpoint or thread, or put back a copy of the database."),
-        StorageError::Busy { thread, held } => Problem::new(
+        StorageError::Busy { held, .. } => Problem::new(
             "thread-busy",
-            format!("{} is running thread {thread}.", held.holder.name),
+            format!("Another program is running this thread: {}.", held.holder.name),
         )
         .remedy(format!(
             "Wait until its run has ended, or stop it there. When that program is gone, try again in {} s.",

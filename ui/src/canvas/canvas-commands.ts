@@ -3,7 +3,7 @@ import type { ReactFlowInstance } from "@xyflow/react";
 import { toggleBreakpoint } from "../debugger/breakpoints";
 import { deleteAndJoin, moveNodes, type Point } from "../document/edits";
 import { doc, edit } from "../document/store";
-import { END, START } from "../document/types";
+import { END, nodeOf, NOTE, START } from "../document/types";
 import { t, tn } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
 import { useSession } from "../state/session";
@@ -33,6 +33,8 @@ interface Context {
 }
 
 const selection = () => useSession.getState().selection;
+/** Selected nodes that a run comes to. */
+const runNodes = () => ownNodes().filter((name) => nodeOf(doc.get(`node:${name}`)).kind !== NOTE);
 const ownNodes = () =>
   selection().nodes.filter((name) => name !== START && name !== END && doc.has(`node:${name}`));
 
@@ -177,8 +179,8 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       id: "debug.breakpoint",
       title: t("canvas.break.before"),
       group: t("shell.group.debug"),
-      enabled: () => ownNodes().length > 0,
-      run: () => ownNodes().forEach((name) => toggleBreakpoint(name, "before")),
+      enabled: () => runNodes().length > 0,
+      run: () => runNodes().forEach((name) => toggleBreakpoint(name, "before")),
     },
     { id: "view.fit", title: t("shell.menu.fit"), group: view, run: () => fit() },
     {

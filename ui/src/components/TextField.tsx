@@ -86,10 +86,23 @@ export function TextArea({
   useLayoutEffect(() => {
     const area = element.current;
     if (area === null) return;
-    area.style.height = "auto";
-    const line = 18;
-    const wanted = Math.min(Math.max(area.scrollHeight + 2, minRows * line + 8), maxRows * line + 8);
-    area.style.height = `${wanted}px`;
+    const fit = () => {
+      area.style.height = "auto";
+      const line = 18;
+      const wanted = Math.min(Math.max(area.scrollHeight + 2, minRows * line + 8), maxRows * line + 8);
+      area.style.height = `${wanted}px`;
+    };
+    fit();
+    if (typeof ResizeObserver === "undefined") return;
+    // Lines break elsewhere in a panel of another width.
+    let width = area.clientWidth;
+    const observer = new ResizeObserver(() => {
+      if (area.clientWidth === width) return;
+      width = area.clientWidth;
+      fit();
+    });
+    observer.observe(area);
+    return () => observer.disconnect();
   }, [value, minRows, maxRows]);
   return (
     <div className={cx("ss-input ss-textarea", className)} data-mono={mono || undefined}>

@@ -324,7 +324,7 @@ impl Expression {
             return Err(origin.error(
                 ExpressionProblem::Syntax,
                 "it is empty.",
-                "Write an expression such as `state.count + 1`.",
+                "Write an expression, e.g. `state.name`.",
             ));
         }
         origin.check_size(LONGEST_EXPRESSION)?;

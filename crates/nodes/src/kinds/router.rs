@@ -42,7 +42,7 @@ pub struct Way {
     pub label: String,
     /// An expression: chosen when it is true. A model needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "When", extend("x-editor" = "expression"))]
+    #[schemars(title = "When", extend("x-editor" = "expression", "examples" = ["state.total > 10"]))]
     pub when: Option<String>,
     /// When to choose it, for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]

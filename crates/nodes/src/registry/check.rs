@@ -103,12 +103,18 @@ impl Registry {
                 usage: Usage::default(),
                 accesses: BTreeSet::new(),
             };
+            // An empty one is the document's own diagnostic.
+            let mut expression = |pointer: &str, source: &str| {
+                if !source.trim().is_empty() {
+                    site.expression(pointer, source, None);
+                }
+            };
             match edge {
                 Edge::Plain { .. } | Edge::Join { .. } => continue,
-                Edge::When { when, .. } => site.expression("/when", when, None),
-                Edge::Route { route, .. } => site.expression("/route", route, None),
+                Edge::When { when, .. } => expression("/when", when),
+                Edge::Route { route, .. } => expression("/route", route),
                 Edge::Each { each, item, with, .. } => {
-                    site.expression("/each", each, None);
+                    expression("/each", each);
                     for (key, source) in with {
                         site.expression(&format!("/with/{key}"), source, Some(item));
                     }

@@ -302,6 +302,47 @@ fn every_problem_has_its_place() {
 }
 
 #[test]
+fn an_empty_expression_of_an_edge_is_one_problem() {
+    for form in ["when", "route", "each"] {
+        let mut edge = json!({"from": "set", "to": "__end__", "as": "item"});
+        if form == "route" {
+            edge = json!({"from": "set", "paths": {"a": "__end__"}});
+        }
+        edge[form] = json!(" ");
+        let graph = json!({
+            "format": "superstep/1", "state": {"text": {"type": "string"}},
+            "nodes": {"set": {"kind": "assign", "config": {"set": {"text": "'a'"}}}},
+            "edges": [{"from": "__start__", "to": "set"}, edge]
+        });
+        let (document, _) = Document::parse(&graph.to_string());
+        let pointer = format!("/{form}");
+        let found: Vec<&str> = document
+            .validate()
+            .iter()
+            .chain(&Registry::standard().check(&document))
+            .filter(|problem| problem.pointer.as_ref() == Some(&pointer))
+            .map(|problem| problem.code)
+            .collect();
+        assert_eq!(found, ["empty-expression"], "{form}");
+    }
+}
+
+#[test]
+fn a_blank_key_is_no_key_of_that_name() {
+    for (field, key) in [("into", " "), ("edit", "")] {
+        let mut config = json!({"question": "Pay?", "into": "text"});
+        config[field] = json!(key);
+        let problem = only("ask", config);
+        assert_eq!(problem.code, "unknown-key");
+        assert!(
+            problem.message.ends_with("names no state key."),
+            "{}",
+            problem.message
+        );
+    }
+}
+
+#[test]
 fn names_nearby_are_suggested() {
     assert!(
         only("assign", json!({"set": {"text": "state.cuont ~ ''"}}))

@@ -219,14 +219,14 @@ function moved<T>(list: readonly T[], from: number, to: number): T[] {
   return next;
 }
 
-/** What a folded item shows: its first texts. */
-function summaryOf(item: Json, schema: Schema, root: Schema): string {
+/** What the head of an item shows: its first texts and numbers. */
+export function summaryOf(item: Json, schema: Schema, root: Schema): string {
   if (typeof item !== "object" || item === null) return brief(item, 60);
   if (Array.isArray(item)) return brief(item, 60);
   const names = Object.keys(resolve(schema, root).properties ?? item);
   const parts = names
     .map((name) => item[name])
-    .filter((part) => part !== undefined && part !== "" && part !== null)
+    .filter((part) => (typeof part === "string" && part !== "") || typeof part === "number")
     .slice(0, 2)
     .map((part) => brief(part, 40));
   return parts.length > 0 ? parts.join(" · ") : "…";

@@ -21,7 +21,7 @@ import {
 import { doc, edit, sealHistory, useDiagnostics, useIds, useRecord } from "../../document/store";
 import { edgeOf, END, isObject, START, type EdgeForm, type Json } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
-import { t } from "../../lib/texts";
+import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { edgeSentence, nodeText } from "./describe";
 import { useKeyInfos } from "./keys";
@@ -66,7 +66,7 @@ export function EdgeInspector({ id }: { id: string }) {
             {edge.sources.map(nodeText).join(" + ") || "…"}{" "}
             <ArrowRight size={14} aria-label={t("forms.edge.to")} />{" "}
             {edge.form === "route"
-              ? t("forms.edge.severalTargets", { n: edge.targets.length })
+              ? tn("forms.edge.targets.one", "forms.edge.targets.many", edge.targets.length)
               : to === undefined
                 ? "…"
                 : nodeText(to)}

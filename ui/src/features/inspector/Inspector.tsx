@@ -1,5 +1,5 @@
 /** Shows what is selected, and puts the cursor into a field when somebody asks for it. */
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import { useRecord } from "../../document/store";
 import { END, sectionOf, START } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
@@ -19,6 +19,11 @@ export function Inspector() {
   useFieldFocus(place);
 
   const { nodes, edges } = selection;
+  // Another thing is shown from its beginning: the panel keeps its scroll otherwise.
+  const shown = [...nodes, "|", ...edges].join("\n");
+  useLayoutEffect(() => {
+    if (place.current) place.current.scrollTop = 0;
+  }, [shown]);
   const single = nodes.length + edges.length === 1;
   return (
     <div className="inspector" ref={place} data-testid={formsIds.inspector}>

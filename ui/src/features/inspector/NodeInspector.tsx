@@ -15,7 +15,7 @@ import { SchemaForm } from "../../components/SchemaForm";
 import { TextArea, TextField } from "../../components/TextField";
 import { nodeNameProblem, setField, setRecord } from "../../document/edits";
 import { doc, edit, flush, openGraph, sealHistory, useDiagnostics, useRecord } from "../../document/store";
-import { isObject, nodeOf, type Json } from "../../document/types";
+import { isObject, nodeOf, NOTE, type Json } from "../../document/types";
 import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
@@ -57,6 +57,8 @@ export function NodeInspector({ name }: { name: string }) {
   const keys = useKeyInfos(name);
   const node = nodeOf(record);
   const kind = kinds?.find((each) => each.kind === node.kind);
+  // A note is there to be read.
+  const runs = node.kind !== NOTE;
 
   const errors = useMemo(
     () =>
@@ -69,7 +71,7 @@ export function NodeInspector({ name }: { name: string }) {
           severity: each.severity,
           action: mendOf(each.code, recordId),
         })),
-    [diagnostics],
+    [diagnostics, recordId],
   );
   const others = problemsOf(
     diagnostics,
@@ -96,7 +98,7 @@ export function NodeInspector({ name }: { name: string }) {
             <KindIcon icon={kind?.icon ?? "box"} size={18} />
           </span>
           <NodeName name={name} />
-          {LastRun !== null && (
+          {runs && (
             <IconButton
               size="small"
               label={t("debug.test")}
@@ -214,16 +216,18 @@ export function NodeInspector({ name }: { name: string }) {
         )}
       </section>
 
-      <ConductSection
-        key={name}
-        name={name}
-        record={isObject(record) ? record : {}}
-        diagnostics={diagnostics}
-        keys={keys}
-        set={set}
-      />
+      {runs && (
+        <ConductSection
+          key={name}
+          name={name}
+          record={isObject(record) ? record : {}}
+          diagnostics={diagnostics}
+          keys={keys}
+          set={set}
+        />
+      )}
 
-      {LastRun !== null && (
+      {LastRun !== null && runs && (
         <div className="ss-section">
           <LastRun nodeId={name} />
         </div>

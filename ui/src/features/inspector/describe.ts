@@ -1,6 +1,6 @@
 /** What an edge does, in a sentence. */
 import { edgeOf, END, isObject, START, type Json } from "../../document/types";
-import { t } from "../../lib/texts";
+import { t, tn } from "../../lib/texts";
 
 export function nodeText(name: string): string {
   if (name === START) return t("forms.start");
@@ -27,7 +27,7 @@ export function edgeSentence(record: Json | undefined): string {
     case "when":
       return t("forms.edge.says.when", { from, to, expression });
     case "join":
-      return t("forms.edge.says.join", { from, to });
+      return tn("forms.edge.says.join.one", "forms.edge.says.join.many", edge.sources.length, { from, to });
     case "each": {
       const as = isObject(record) && typeof record["as"] === "string" ? record["as"] : "item";
       return t("forms.edge.says.each", { from, to, expression, as });

@@ -12,8 +12,8 @@ export function TakeOverDialog() {
       text={
         <>
           <p>{busy?.message}</p>
-          <p>{t("debug.takeOver.text")}</p>
           {busy?.remedy !== undefined && <p>{busy.remedy}</p>}
+          <p>{t("debug.takeOver.text")}</p>
         </>
       }
       confirm={t("debug.takeOver.confirm")}

@@ -165,7 +165,7 @@ export const debug = {
   "debug.threads.deleteRunning": "It is running, and will be stopped.",
   "debug.takeOver.title": "Take the thread over?",
   "debug.takeOver.text":
-    "The other run ends with nothing lost but the step that it has not finished, which runs again when the thread goes on.",
+    "Taking over ends that run. Nothing is lost but the step that it has not finished, which runs again when the thread goes on.",
   "debug.takeOver.confirm": "Take over",
   "debug.threads.deleteConfirm": "Delete thread",
 

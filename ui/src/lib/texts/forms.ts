@@ -67,7 +67,7 @@ export const forms = {
   "forms.code.unknownKey": "The state has no key “{key}”.",
   "forms.code.unclosed": "“{what}” has no partner.",
   "forms.code.badJson": "Not JSON: {detail}",
-  "forms.code.expressionPlaceholder": "for example state.total > 10",
+  "forms.code.expressionPlaceholder": "for example state.name",
   "forms.code.templatePlaceholder": "Text, with {{ state.key }} where a value goes",
   "forms.code.insertKey": "Insert a state key",
   "forms.json.placeholder": "JSON",
@@ -371,7 +371,8 @@ export const forms = {
   "forms.edge.from": "From",
   "forms.edge.to": "To",
   "forms.edge.chooseNode": "Choose a node",
-  "forms.edge.severalTargets": "{n} targets",
+  "forms.edge.targets.one": "{n} target",
+  "forms.edge.targets.many": "{n} targets",
   "forms.edge.form": "Form",
   "forms.edge.form.plain": "Always",
   "forms.edge.form.plain.help": "Followed every time.",
@@ -386,7 +387,8 @@ export const forms = {
   "forms.edge.says.start": "A run begins with {to}.",
   "forms.edge.says.plain": "After {from}, {to} runs.",
   "forms.edge.says.when": "After {from}, {to} runs if `{expression}` is true.",
-  "forms.edge.says.join": "{to} runs once, when {from} have all finished.",
+  "forms.edge.says.join.one": "{to} runs when {from} has finished.",
+  "forms.edge.says.join.many": "{to} runs once, when {from} have all finished.",
   "forms.edge.says.each":
     "After {from}, {to} runs once for each item of `{expression}`, in parallel. It sees the item as `state.{as}`.",
   "forms.edge.says.route":

@@ -130,7 +130,7 @@ pub struct Resource {
 pub struct Line {
     /// Expression; absent means always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "When", extend("x-editor" = "expression"))]
+    #[schemars(title = "When", extend("x-editor" = "expression", "examples" = ["state.total > 10"]))]
     pub when: Option<String>,
     /// Template of the answer.
     #[serde(default)]

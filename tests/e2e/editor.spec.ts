@@ -1,0 +1,206 @@
+/** Gestures of the editor: wires that are moved, keys that are made on the way, a view that fits, a large graph. */
+import { expect, test, type Superstep } from "./superstep";
+
+const assign = (into: string) => ({ kind: "assign", config: { set: { [into]: "'x'" } } });
+const graph = {
+  format: "superstep/1",
+  name: "Desk",
+  state: { message: { type: "string" }, decision: { type: "string" }, reply: { type: "string" } },
+  nodes: {
+    choose: {
+      kind: "router",
+      config: { ways: [{ label: "short", when: "true" }, { label: "long", when: "false" }], into: "decision" },
+    },
+    short: assign("reply"),
+    long: assign("message"),
+    list: { kind: "map", config: { items: "[1, 2]", expression: "item", into: "" } },
+  },
+  edges: [{ from: "__start__", to: "choose" }],
+  layout: { __start__: [0, 0], choose: [120, -8], short: [440, -120], long: [440, 0], list: [440, 120], __end__: [760, 0] },
+};
+
+/** Lines on the canvas, as FROM>TO. */
+async function lines(app: Superstep): Promise<string[]> {
+  const all = await app.page
+    .locator(".react-flow__edge")
+    .evaluateAll((edges) => edges.map((edge) => edge.getAttribute("aria-label")?.replace(/Edge from (.*) to (.*)/, "$1>$2") ?? ""));
+  return all.sort();
+}
+
+async function middle(app: Superstep, name: string): Promise<{ x: number; y: number }> {
+  const box = await app.node(name).boundingBox();
+  if (!box) throw new Error(`${name} is not in view`);
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+/** Takes the arrow end of the one edge into `node` and drops it at a point. */
+async function dragEnd(app: Superstep, node: string, to: { x: number; y: number }): Promise<void> {
+  const anchor = app.page.locator(`.react-flow__edge[aria-label$=" to ${node}"] .react-flow__edgeupdater-target`);
+  const box = await anchor.boundingBox();
+  if (!box) throw new Error("the edge has no end to drag");
+  // The far side of the anchor: the near one lies under the port, which begins a new wire.
+  const from = { x: box.x + 3, y: box.y + box.height / 2 };
+  await app.page.mouse.move(from.x, from.y);
+  await app.page.mouse.down();
+  await app.page.mouse.move(from.x - 20, from.y + 10, { steps: 4 });
+  await app.page.mouse.move(to.x, to.y, { steps: 8 });
+  await app.page.mouse.up();
+}
+
+test("an end of an edge moves to the node it is dropped on, and nowhere else", async ({ app, page }) => {
+  await app.openGraph(graph);
+  await app.wire("choose", "short");
+  await expect.poll(() => lines(app)).toEqual(["__start__>choose", "choose>short"]);
+
+  await dragEnd(app, "short", await middle(app, "long"));
+  await expect.poll(() => lines(app)).toEqual(["__start__>choose", "choose>long"]);
+
+  const box = await app.id("canvas").boundingBox();
+  await dragEnd(app, "long", { x: (box?.x ?? 0) + 60, y: (box?.y ?? 0) + 60 });
+  await expect(app.id("node-search")).toHaveCount(0);
+  expect(await lines(app)).toEqual(["__start__>choose", "choose>long"]);
+  await page.keyboard.press("Control+z");
+  await expect.poll(() => lines(app)).toEqual(["__start__>choose", "choose>short"]);
+});
+
+test("wires of a router that would run both ways become its ways with one click", async ({ app, page }) => {
+  await app.openGraph(graph);
+  await app.wire("choose", "long");
+  await app.wire("choose", "short");
+  await app.node("choose").click();
+  const field = page.locator('[data-pointer="/config/ways"]');
+  await expect(field).toContainText("each time, whichever way it chooses");
+  await field.getByRole("button", { name: "Route by label" }).click();
+  await expect(field).not.toContainText("whichever way it chooses");
+  await expect(page.locator(".react-flow__edge")).toHaveCount(3);
+  await expect(page.locator('.line-label[data-line="choose->?|=short"]')).toBeVisible();
+  await page.keyboard.press("Control+z");
+  await expect(field).toContainText("whichever way it chooses");
+});
+
+test("a setting that names a state key takes the best match, or makes the key it needs", async ({ app, page }) => {
+  await app.openGraph(graph);
+  await app.node("list").click();
+  const into = app.id("field-/config/into").getByRole("combobox");
+
+  await into.click();
+  await into.fill("dec");
+  await page.keyboard.press("Enter");
+  await expect(into).toHaveValue("decision");
+
+  await into.fill("reply");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect(into).toHaveValue("reply");
+
+  // A new name: by the button, which the keyboard reaches, and as the last row of the list.
+  await into.fill("totals");
+  await page.keyboard.press("Tab");
+  const make = page.getByRole("button", { name: "Add “totals” (list) to the state" });
+  await expect(make).toBeFocused();
+  await make.click();
+  await expect(make).toHaveCount(0);
+  await into.fill("total");
+  await page.getByRole("option", { name: "Add “total” (list) to the state" }).click();
+  await expect(page.getByText("names no state key")).toHaveCount(0);
+  await page.getByRole("tab", { name: "State" }).click();
+  for (const key of ["totals", "total"]) await expect(page.locator(`[data-key="${key}"]`)).toContainText("list", { ignoreCase: true });
+});
+
+test("Export in the menu shows the graph as Mermaid and as JSON", async ({ app }) => {
+  await app.openGraph(graph);
+  await app.id("app-menu").click();
+  await app.id("menu-graph.export").click();
+  await expect(app.id("export-text")).toContainText("choose");
+  await expect(app.id("export-text")).toContainText("flowchart");
+  await app.id("export").getByRole("tab", { name: "JSON" }).click();
+  await expect(app.id("export-text")).toContainText('"format": "superstep/1"');
+});
+
+/** Are all cards inside the canvas, and none under its tools? */
+async function inView(app: Superstep): Promise<boolean> {
+  return app.page.evaluate(() => {
+    const boxOf = (selector: string) => document.querySelector(selector)?.getBoundingClientRect();
+    const canvas = boxOf('[data-testid="canvas"]');
+    const tools = boxOf(".canvas-tools");
+    if (!canvas || !tools) return false;
+    return [...document.querySelectorAll(".react-flow__node")].every((node) => {
+      const box = node.getBoundingClientRect();
+      const inside =
+        box.left >= canvas.left && box.right <= canvas.right && box.top >= canvas.top && box.bottom <= canvas.bottom;
+      const under = box.left < tools.right && box.right > tools.left && box.bottom > tools.top && box.top < tools.bottom;
+      return inside && !under;
+    });
+  });
+}
+
+test("the view is fitted again when the window changes, until it is moved by hand", async ({ app, page }) => {
+  const small = { ...graph, nodes: { choose: graph.nodes.choose }, layout: { __start__: [0, 0], choose: [120, -8], __end__: [400, 0] } };
+  await app.openGraph(small);
+  await expect.poll(() => inView(app)).toBe(true);
+  await expect(app.id("minimap")).toHaveCount(0);
+
+  await page.setViewportSize({ width: 1150, height: 700 });
+  await expect.poll(() => inView(app)).toBe(true);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await app.id("use-debug").click();
+  await expect.poll(() => inView(app)).toBe(true);
+  await app.id("use-design").click();
+
+  const canvas = await app.id("canvas").boundingBox();
+  await page.mouse.move((canvas?.x ?? 0) + 200, (canvas?.y ?? 0) + 200);
+  await page.mouse.wheel(900, 0);
+  await expect(app.id("minimap")).toBeVisible();
+  const moved = await page.locator(".react-flow__viewport").getAttribute("style");
+  await page.setViewportSize({ width: 1300, height: 800 });
+  await page.waitForTimeout(200);
+  expect(await page.locator(".react-flow__viewport").getAttribute("style")).toBe(moved);
+  await app.id("zoom-fit").click();
+  await expect(app.id("minimap")).toHaveCount(0);
+});
+
+/** Many nodes, each with an edge on, and every third with one back to where it came from. */
+function large(count: number): object {
+  const name = (index: number) => `n${index}`;
+  const nodes = Object.fromEntries(Array.from({ length: count }, (_, index) => [name(index), assign("reply")]));
+  const layout = Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [name(index), [(index % 100) * 300, Math.floor(index / 100) * 140]]),
+  );
+  const edges = Array.from({ length: count - 1 }, (_, index) => ({ from: name(index), to: name(index + 1) }));
+  const back = Array.from({ length: Math.floor(count / 3) }, (_, index) => ({
+    from: name(index * 3),
+    when: "false",
+    to: name(Math.floor((index * 7919) % count)),
+  }));
+  return { ...graph, nodes, layout, edges: [{ from: "__start__", to: name(0) }, ...edges, ...back] };
+}
+
+test("the outline opens a graph of 10,000 nodes", async ({ app, page }) => {
+  await app.openGraph(large(10_000));
+  await page.getByRole("tab", { name: "Outline" }).click();
+  await expect(app.id("outline-node-n0")).toBeVisible();
+  expect(await page.getByRole("treeitem").count()).toBeLessThan(120);
+  await app.id("outline-node-n0").focus();
+  await page.keyboard.press("End");
+  await expect(page.locator('[role="treeitem"]:focus')).toBeVisible();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect(app.node("n0")).toBeVisible();
+});
+
+test("arranging a large graph says that it is going on, and can be stopped", async ({ app, page }) => {
+  await app.openGraph(large(500));
+  const before = await page.locator(".react-flow__viewport").getAttribute("style");
+  await app.id("auto-layout").click();
+  await expect(app.id("arranging")).toContainText("Arranging the nodes");
+  await app.id("stop-arranging").click();
+  await expect(app.id("arranging")).toHaveCount(0);
+  await expect(app.id("undo")).toBeDisabled();
+  expect(await page.locator(".react-flow__viewport").getAttribute("style")).toBe(before);
+  // The next one has a worker of its own.
+  await app.id("auto-layout").click();
+  await expect(app.id("arranging")).toBeVisible();
+  await app.id("stop-arranging").click();
+  await expect(app.id("arranging")).toHaveCount(0);
+});
