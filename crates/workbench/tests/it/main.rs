@@ -1,0 +1,20 @@
+//! The workbench through its commands, as hosts call it. One test binary: building several would link everything
+//! several times.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod breakpoints;
+mod claims;
+mod documents;
+mod effects;
+mod exchanges;
+mod inbox;
+mod memory;
+mod models;
+mod programs;
+mod questions;
+mod records;
+mod retention;
+mod runs;
+mod trial;
+mod upkeep;
+mod within;
