@@ -273,4 +273,150 @@ mod tests {
         assert_eq!(slot.read_copy(&copies[0].id).as_deref(), Some(one));
         assert_eq!(slot.read_copy("../../etc/passwd"), None);
     }
+
+    #[test]
+    fn what_is_not_saved_is_written_read_and_forgotten() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(Slot::all(&root.path().join("none")).len(), 0);
+        let slot = Slot::of_path(root.path(), Path::new("/g/one.json"));
+        assert!(slot.read_unsaved().is_none());
+        slot.clear_unsaved().unwrap();
+        let unsaved = Unsaved {
+            graph_id: "graph-1".into(),
+            path: Some("/g/one.json".into()),
+            saved_at: "2026".into(),
+            base: Some(Fingerprint::of("{}")),
+            instance: "ab".into(),
+            text: "{}".into(),
+        };
+        slot.write_unsaved(&unsaved).unwrap();
+        let same = Slot::of_path(root.path(), Path::new("/g/one.json"));
+        let read = same.read_unsaved().unwrap();
+        assert_eq!(
+            (read.graph_id.as_str(), read.text.as_str(), read.base),
+            ("graph-1", "{}", unsaved.base)
+        );
+        assert!(
+            Slot::of_path(root.path(), Path::new("/g/two.json"))
+                .read_unsaved()
+                .is_none()
+        );
+        assert_eq!(Slot::all(root.path()).len(), 1);
+        slot.clear_unsaved().unwrap();
+        assert!(slot.read_unsaved().is_none());
+        slot.keep("{}", true).unwrap();
+        slot.remove().unwrap();
+        slot.remove().unwrap();
+        assert_eq!((slot.autosaves().len(), Slot::all(root.path()).len()), (0, 0));
+    }
+
+    #[test]
+    fn copies_go_over_to_another_name() {
+        let root = tempfile::tempdir().unwrap();
+        let (draft, file) = (
+            Slot::of_draft(root.path(), "draft-1"),
+            Slot::of_path(root.path(), Path::new("/g/one.json")),
+        );
+        draft.keep("{\"name\": \"a\"}", true).unwrap();
+        draft.keep("{\"name\": \"b\"}", true).unwrap();
+        file.adopt(&draft);
+        let ids = |slot: &Slot| {
+            slot.autosaves()
+                .into_iter()
+                .map(|copy| copy.id)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&file), ids(&draft));
+        assert_eq!(ids(&file).len(), 2);
+        assert_eq!(
+            file.read_copy(&ids(&file)[0]).as_deref(),
+            Some("{\"name\": \"b\"}"),
+            "the newest comes first"
+        );
+        file.adopt(&draft);
+        assert_eq!(ids(&file).len(), 2);
+    }
+
+    #[test]
+    fn only_files_of_ours_are_copies() {
+        let copy = Copy {
+            at: 12,
+            nodes: 3,
+            edges: 4,
+        };
+        assert_eq!(
+            (copy.id().as_str(), copy.file().as_str()),
+            ("12-3-4", "12-3-4.json")
+        );
+        assert_eq!(Copy::parse("12-3-4.json"), Some(copy));
+        for other in ["12-3-4", "12-3.json", "12-3-4-5.json", "a-3-4.json", ".json"] {
+            assert_eq!(Copy::parse(other), None, "{other}");
+        }
+        let view = Copy {
+            at: 1_000,
+            nodes: 3,
+            edges: 4,
+        }
+        .view();
+        assert_eq!((view.nodes, view.edges), (3, 4));
+        assert!(
+            view.saved_at.starts_with("1970-01-01T00:00:01"),
+            "{}",
+            view.saved_at
+        );
+    }
+
+    #[test]
+    fn few_enough_copies_all_stay() {
+        let mut copies: Vec<Copy> = (0..MAX_COPIES as u64)
+            .rev()
+            .map(|at| Copy {
+                at,
+                nodes: 0,
+                edges: 0,
+            })
+            .collect();
+        assert_eq!(thin(&mut copies, 100), []);
+        copies.insert(
+            0,
+            Copy {
+                at: 100,
+                nodes: 0,
+                edges: 0,
+            },
+        );
+        let gone = thin(&mut copies, 100);
+        assert_eq!((gone.len(), copies.len()), (1, MAX_COPIES));
+        assert!(
+            gone[0].at > 0 && gone[0].at < 39,
+            "neither the oldest nor one of the newest: {gone:?}"
+        );
+    }
+
+    #[test]
+    fn while_editing_a_copy_is_made_now_and_then() {
+        let root = tempfile::tempdir().unwrap();
+        let slot = Slot::of_draft(root.path(), "draft-1");
+        let old = Copy {
+            at: files::now_ms() - COPY_EVERY_MS - 1_000,
+            nodes: 0,
+            edges: 0,
+        };
+        files::write_atomic(&slot.history().join(old.file()), b"{}").unwrap();
+        slot.keep("{}", false).unwrap();
+        assert_eq!(slot.autosaves().len(), 1, "nothing changed");
+        slot.keep("{ }", false).unwrap();
+        assert_eq!(slot.autosaves().len(), 2, "the last copy is older than a minute");
+        slot.keep("{  }", false).unwrap();
+        assert_eq!(slot.autosaves().len(), 2);
+        // A clock that was set back does not change the order.
+        let future = Copy {
+            at: files::now_ms() + 3_600_000,
+            nodes: 0,
+            edges: 0,
+        };
+        files::write_atomic(&slot.history().join(future.file()), b"{   }").unwrap();
+        slot.keep("[]", true).unwrap();
+        assert_eq!(slot.read_copy(&slot.autosaves()[0].id).as_deref(), Some("[]"));
+    }
 }

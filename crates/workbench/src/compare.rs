@@ -265,4 +265,72 @@ mod tests {
             (MAX_DIFFERENCES, true)
         );
     }
+
+    #[test]
+    fn as_many_differences_as_are_listed_are_not_cut() {
+        let of = |count: usize| -> Value { (0..count).map(|n| json!(n)).collect::<Vec<_>>().into() };
+        for (count, cut) in [(MAX_DIFFERENCES, false), (MAX_DIFFERENCES + 1, true)] {
+            for (left, right) in [(of(0), of(count)), (of(count), of(0))] {
+                let found = compare(&left, &right);
+                assert_eq!(
+                    (found.found.len(), found.truncated),
+                    (MAX_DIFFERENCES, cut),
+                    "{count}"
+                );
+            }
+        }
+        let wide = |value: usize| -> Value {
+            Value::Object(
+                (0..MAX_DIFFERENCES + 1)
+                    .map(|n| (n.to_string(), json!(value)))
+                    .collect(),
+            )
+        };
+        let found = compare(&wide(1), &wide(2));
+        assert_eq!((found.found.len(), found.truncated), (MAX_DIFFERENCES, true));
+    }
+
+    #[test]
+    fn items_without_ids_of_their_own_are_compared_by_place() {
+        let twice = json!([{"id": "a", "t": 1}, {"id": "a", "t": 2}]);
+        assert_eq!(
+            print(twice, json!([{"id": "a", "t": 1}, {"id": "a", "t": 3}])),
+            ["/1/t Changed 2 3"]
+        );
+        let empty = json!([{"id": "", "t": 1}]);
+        assert_eq!(print(empty, json!([{"id": "", "t": 2}])), ["/0/t Changed 1 2"]);
+        assert_eq!(
+            print(json!([{"id": "a"}]), json!([{"id": 1}])),
+            ["/0/id Changed \"a\" 1"]
+        );
+    }
+
+    #[test]
+    fn the_middle_of_a_list_is_paired_and_the_rest_came_or_went() {
+        assert_eq!(
+            print(json!([0, 1, 2, 9]), json!([0, 7, 9])),
+            ["/1 Changed 1 7", "/2 Removed 2 -"]
+        );
+        assert_eq!(
+            print(json!([0, 1, 9]), json!([0, 7, 8, 9])),
+            ["/1 Changed 1 7", "/2 Added - 8"]
+        );
+        assert_eq!(
+            print(json!([1, 2]), json!([])),
+            ["/0 Removed 1 -", "/1 Removed 2 -"]
+        );
+        assert_eq!(
+            print(json!([{"id": "a"}]), json!([{"id": "b"}, {"id": "c"}])),
+            [
+                r#"/0 Removed {"id":"a"} -"#,
+                r#"/0 Appended - {"id":"b"}"#,
+                r#"/1 Appended - {"id":"c"}"#
+            ],
+            "none of the old ones is left"
+        );
+        assert_eq!(
+            print(json!([{"id": "a"}, {"id": "b"}]), json!([{"id": "b"}])),
+            [r#"/0 Removed {"id":"a"} -"#]
+        );
+    }
 }

@@ -417,4 +417,44 @@ mod tests {
         assert_eq!(at("postgres://h/d"), "postgres://h/d");
         assert!(absolute("sqlite:", Path::new("/data")).is_err());
     }
+
+    #[test]
+    fn the_kind_of_a_database_is_that_of_its_scheme() {
+        for (url, kind) in [
+            ("memory:", StorageKind::Memory),
+            ("file:x", StorageKind::File),
+            ("postgres://h/d", StorageKind::Postgres),
+            ("postgresql://h/d", StorageKind::Postgres),
+            ("redis://h", StorageKind::Redis),
+            ("rediss://h", StorageKind::Redis),
+            ("sqlite:x.db", StorageKind::Sqlite),
+            ("x.db", StorageKind::Sqlite),
+        ] {
+            assert_eq!(kind_of(url), kind, "{url}");
+        }
+    }
+
+    #[test]
+    fn the_choice_is_kept_until_it_is_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let usual = default_url(dir.path());
+        assert_eq!(database_url(dir.path()).unwrap(), usual);
+        keep_choice(dir.path(), None).unwrap();
+        keep_choice(dir.path(), Some("redis://h".into())).unwrap();
+        assert_eq!(database_url(dir.path()).unwrap(), "redis://h");
+        keep_choice(dir.path(), None).unwrap();
+        assert_eq!(database_url(dir.path()).unwrap(), usual);
+        fs::write(dir.path().join(FILE), "{").unwrap();
+        assert_eq!(database_url(dir.path()).unwrap_err().code, "broken-file");
+        fs::remove_file(dir.path().join(FILE)).unwrap();
+        // What cannot be deleted is said.
+        fs::create_dir(dir.path().join(FILE)).unwrap();
+        assert!(
+            keep_choice(dir.path(), None)
+                .unwrap_err()
+                .message
+                .contains("delete")
+        );
+        assert!(database_url(dir.path()).unwrap_err().message.contains("read"));
+    }
 }

@@ -272,4 +272,39 @@ mod tests {
         seen.forget(&"b".into());
         assert!(seen.due.is_empty() && seen.asking.len() == 1);
     }
+
+    #[test]
+    fn checkpoints_are_known_by_thread_and_id() {
+        let mut seen = Seen::default();
+        seen.insert(&waiting("a", "1"), Some(100));
+        seen.insert(&waiting("a", "2"), None);
+        for (thread, checkpoint, known) in [
+            ("a", "1", true),
+            ("a", "2", true),
+            ("a", "3", false),
+            ("b", "1", false),
+        ] {
+            assert_eq!(
+                seen.knows(&waiting(thread, checkpoint)),
+                known,
+                "{thread} {checkpoint}"
+            );
+        }
+        // What is due is taken exactly when its time has come, and has its next try after a while.
+        assert_eq!(seen.pop_due(100), Some(("a".into(), "1".into())));
+        assert_eq!(seen.pop_due(100 + AGAIN_AFTER - 1), None);
+        assert_eq!(seen.due.first().map(|(due, ..)| *due), Some(100 + AGAIN_AFTER));
+        assert_eq!(
+            seen.asking[&ThreadId::from("a")][&CheckpointId::from("1")],
+            Some(100 + AGAIN_AFTER)
+        );
+        seen.forget(&"a".into());
+        assert!(seen.due.is_empty() && !seen.knows(&waiting("a", "1")));
+        // A later deadline than the next try stays.
+        seen.insert(&waiting("a", "1"), Some(10 * AGAIN_AFTER + 1_000));
+        assert_eq!(
+            seen.due.first().map(|(due, ..)| *due),
+            Some(10 * AGAIN_AFTER + 1_000)
+        );
+    }
 }

@@ -172,3 +172,66 @@ impl Workbench {
         Ok((kept, reopened))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(embedding: Option<&str>, dims: Option<u32>) -> MemorySettings {
+        MemorySettings {
+            embedding: embedding.map(str::to_owned),
+            dims,
+            ..MemorySettings::default()
+        }
+    }
+
+    fn config(memory: &MemorySettings) -> StoreConfig {
+        let secrets: Arc<dyn Secrets> = Arc::new(crate::Keychain);
+        config_of(memory, Path::new("/none"), &secrets)
+    }
+
+    #[test]
+    fn memory_finds_by_meaning_when_it_is_known_what_makes_the_vectors() {
+        let usual = config(&MemorySettings::default());
+        assert!(usual.index.is_none() && usual.ttl.default.is_none());
+        assert!(config(&settings(Some(NGRAMS), None)).index.is_some());
+        assert!(config(&settings(Some("office::small"), Some(8))).index.is_some());
+        assert!(config(&settings(Some("office::small"), None)).index.is_none());
+    }
+
+    #[test]
+    fn items_live_as_long_as_the_settings_say() {
+        for refresh in [false, true] {
+            let memory = MemorySettings {
+                ttl_minutes: Some(3),
+                refresh_on_read: refresh,
+                ..MemorySettings::default()
+            };
+            let ttl = config(&memory).ttl;
+            assert_eq!(
+                (ttl.default, ttl.refresh_on_read),
+                (Some(Duration::from_secs(180)), refresh)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_as_usual_is_not_said() {
+        let memory = MemorySettings {
+            ttl_minutes: Some(0),
+            refresh_on_read: false,
+            ..settings(Some("  "), Some(4))
+        };
+        let kept = meant(memory);
+        assert_eq!((kept.embedding, kept.dims, kept.ttl_minutes), (None, None, None));
+        assert!(!kept.refresh_on_read);
+        let kept = meant(MemorySettings {
+            ttl_minutes: Some(1),
+            ..settings(Some(" a "), None)
+        });
+        assert_eq!(
+            (kept.embedding.as_deref(), kept.ttl_minutes),
+            (Some("a"), Some(1))
+        );
+    }
+}

@@ -57,4 +57,10 @@ mod tests {
         );
         assert_eq!(with(&[]), None);
     }
+
+    #[test]
+    fn the_folder_of_this_process_is_that_of_its_environment() {
+        let of_process = data_dir(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
+        assert_eq!(default_data_dir(), of_process);
+    }
 }

@@ -419,4 +419,61 @@ mod tests {
         assert_eq!(batch.seq, 2, "too much text is a gap");
         assert!(lock(&reader.queue.waiting).text <= MAX_TEXT);
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn as_much_as_fits_is_kept() {
+        let hub = Hub::default();
+        let mut reader = hub.subscribe();
+        for n in 0..MAX_EVENTS as u32 {
+            hub.publish(AppEvent::Inbox { waiting: n });
+        }
+        let batch = reader.next().await.unwrap();
+        assert_eq!(
+            (batch.seq, batch.events.len()),
+            (1, MAX_EVENTS),
+            "a full queue is no gap"
+        );
+        hub.publish(token("x", &"x".repeat(MAX_TEXT - 1)));
+        hub.publish(token("y", "y"));
+        let batch = reader.next().await.unwrap();
+        assert_eq!((batch.seq, batch.events.len()), (2, 2));
+        hub.publish(token("x", &"x".repeat(MAX_TEXT)));
+        hub.publish(token("y", "y"));
+        let batch = reader.next().await.unwrap();
+        assert_eq!(batch.seq, 4, "one letter more is a gap");
+        assert_eq!(print(&batch), "4 [y:y]");
+        // What was lost is counted from nothing again.
+        hub.publish(token("x", &"x".repeat(MAX_TEXT - 1)));
+        assert_eq!(reader.next().await.unwrap().seq, 5);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn text_is_merged_only_with_pieces_of_its_own_message() {
+        let hub = Hub::default();
+        let mut reader = hub.subscribe();
+        let other = |text: &str| {
+            let mut event = token("x", text);
+            if let AppEvent::Token { message_id, .. } = &mut event {
+                *message_id = "second".into();
+            }
+            event
+        };
+        hub.publish(token("x", "a"));
+        hub.publish(other("b"));
+        hub.publish(token("x", "c"));
+        hub.publish(other("d"));
+        assert_eq!(print(&reader.next().await.unwrap()), "1 [x:ac, x:bd]");
+    }
+
+    #[tokio::test]
+    async fn a_subscription_that_was_dropped_is_not_served() {
+        let hub = Hub::default();
+        assert!(!hub.is_heard());
+        let reader = hub.subscribe();
+        assert!(hub.is_heard());
+        drop(reader);
+        assert!(!hub.is_heard());
+        hub.publish(AppEvent::Storage);
+        assert_eq!(lock(&hub.subscribers).len(), 0);
+    }
 }

@@ -60,3 +60,42 @@ impl Problem {
         Problem::new(code, format!("Could not {doing} {}: {cause}.", path.display())).remedy(remedy)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_problem_says_what_can_be_done_about_its_cause() {
+        use std::io::ErrorKind as Kind;
+        let of = |kind: Kind| Problem::file("read", Path::new("/x"), &kind.into());
+        for (kind, code, remedy) in [
+            (Kind::NotFound, "not-found", "Check the path"),
+            (Kind::PermissionDenied, "file-error", "may write to"),
+            (Kind::ReadOnlyFilesystem, "file-error", "may write to"),
+            (Kind::StorageFull, "disk-full", "free some space"),
+            (Kind::QuotaExceeded, "disk-full", "free some space"),
+            (Kind::IsADirectory, "file-error", "not a folder"),
+            (Kind::NotADirectory, "file-error", "not a file"),
+            (Kind::InvalidData, "file-error", "UTF-8"),
+            (Kind::Other, "file-error", "disk is there"),
+        ] {
+            let problem = of(kind);
+            assert_eq!(problem.code, code, "{kind:?}");
+            assert!(
+                problem
+                    .remedy
+                    .as_deref()
+                    .is_some_and(|text| text.contains(remedy)),
+                "{problem:?}"
+            );
+            assert!(problem.message.starts_with("Could not read /x: "), "{problem:?}");
+        }
+        assert!(
+            of(Kind::NotFound)
+                .message
+                .ends_with("there is no such file or folder.")
+        );
+        assert!(!of(Kind::Other).message.contains("no such file"));
+    }
+}

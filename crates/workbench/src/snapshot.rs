@@ -16,7 +16,7 @@ use crate::graphs::Built;
 use crate::inbox::interrupt_view;
 use crate::ledger::TaskRow;
 use crate::lineage::Lineage;
-use crate::threads::{is_state_key, problem};
+use crate::threads::{is_state_key, no_thread, problem};
 use crate::values;
 use crate::wire::{
     AttemptView, ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem,
@@ -267,7 +267,10 @@ impl Workbench {
             .get(&thread_id.into(), "", id.as_ref())
             .await
             .map_err(|e| problem(&e.into()))?
-            .ok_or_else(|| no_checkpoint(thread_id, id.as_ref().map_or("", |id| id.as_str())))?;
+            .ok_or_else(|| match &id {
+                Some(id) => no_checkpoint(thread_id, id.as_str()),
+                None => no_thread(thread_id),
+            })?;
         let values = tuple
             .checkpoint
             .channel_values
@@ -284,6 +287,10 @@ impl Workbench {
 
     /// The state keys of a checkpoint, or of the newest one.
     pub(crate) async fn state_at(self: &Arc<Self>, at: &CheckpointRef) -> Result<Object, Problem> {
+        if let Some(id) = &at.checkpoint_id {
+            // To the engine a checkpoint that is not there is an empty state.
+            self.head(&at.thread_id, id).await?;
+        }
         let built = self.reading_graph(&at.thread_id).await?;
         let shown = self.shown(built.as_ref(), &at.thread_id, at.checkpoint_id.as_deref());
         Ok(shown.await?.values)
@@ -415,9 +422,11 @@ impl Workbench {
         let state = match self.key_alone(&request).await? {
             Some(state) => state,
             None => {
-                let built = self.reading_graph(&request.thread_id).await?;
-                let id = request.checkpoint_id.as_deref();
-                self.shown(built.as_ref(), &request.thread_id, id).await?.values
+                let at = CheckpointRef {
+                    thread_id: request.thread_id.clone(),
+                    checkpoint_id: request.checkpoint_id.clone(),
+                };
+                self.state_at(&at).await?
             }
         };
         let root = Value::Object(state);
@@ -636,4 +645,99 @@ fn way(
         way.finished(&edges, &task.name, &targets);
     }
     way
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use superstep::json;
+
+    #[test]
+    fn a_key_changes_in_one_of_five_ways() {
+        let (one, two, more) = (json!([1]), json!([2]), json!([1, 2]));
+        assert_eq!(change(None, None), ChangeKind::Same);
+        assert_eq!(change(None, Some(&one)), ChangeKind::Added);
+        assert_eq!(change(Some(&one), None), ChangeKind::Removed);
+        assert_eq!(change(Some(&one), Some(&one)), ChangeKind::Same);
+        assert_eq!(change(Some(&one), Some(&more)), ChangeKind::Appended);
+        assert_eq!(change(Some(&more), Some(&one)), ChangeKind::Changed);
+        assert_eq!(change(Some(&one), Some(&two)), ChangeKind::Changed);
+    }
+
+    #[test]
+    fn the_type_of_a_key_is_a_word_or_two() {
+        let said = |schema: serde_json::Value| declared(&schema);
+        assert_eq!(said(serde_json::json!({"type": "integer"})), "integer");
+        assert_eq!(
+            said(serde_json::json!({"type": ["string", "null"]})),
+            "string | null"
+        );
+        assert_eq!(said(serde_json::json!({"enum": ["a"]})), "enum");
+        assert_eq!(said(serde_json::json!({})), "any");
+    }
+
+    fn document(edges: serde_json::Value) -> Document {
+        let text = serde_json::json!({
+            "format": "superstep/1",
+            "nodes": {"a": {"kind": "assign"}, "b": {"kind": "assign"}, "c": {"kind": "assign"}},
+            "edges": edges
+        });
+        Document::parse(&text.to_string()).0
+    }
+
+    fn ways(edges: &Edges, node: &str, targets: &[&str]) -> Vec<String> {
+        let mut way = Way::default();
+        let targets: Vec<String> = targets.iter().map(|target| (*target).to_owned()).collect();
+        way.finished(edges, node, &targets);
+        assert_eq!(way.visits.get(node), Some(&1));
+        way.taken
+            .into_iter()
+            .map(|((from, to), times)| format!("{from}>{to} {times}"))
+            .collect()
+    }
+
+    #[test]
+    fn ways_to_the_end_follow_from_the_edges() {
+        let plain = Edges::of(&document(serde_json::json!([
+            {"from": "a", "to": "__end__"}, {"from": "a", "to": "b"}
+        ])));
+        assert_eq!(
+            ways(&plain, "a", &["b"]),
+            ["a>__end__ 1", "a>b 1"],
+            "a plain edge is always followed"
+        );
+        let choice = Edges::of(&document(serde_json::json!([
+            {"from": "a", "to": "__end__", "when": "state.n > 1"}, {"from": "a", "to": "b", "when": "state.n <= 1"}
+        ])));
+        assert_eq!(ways(&choice, "a", &["b"]), ["a>b 1"]);
+        assert_eq!(ways(&choice, "a", &[]), ["a>__end__ 1"], "when nothing else was");
+        assert_eq!(
+            ways(&choice, "b", &[]),
+            [String::new(); 0],
+            "b has no way to the end"
+        );
+        // One plain edge among conditional ones is followed every time, in either order.
+        let both = |turned: bool| {
+            let mut edges = vec![
+                serde_json::json!({"from": "a", "to": "__end__", "when": "state.n > 1"}),
+                serde_json::json!({"from": "a", "to": "__end__"}),
+            ];
+            if turned {
+                edges.reverse();
+            }
+            Edges::of(&document(edges.into()))
+        };
+        for turned in [false, true] {
+            assert_eq!(ways(&both(turned), "a", &["b"]), ["a>__end__ 1", "a>b 1"]);
+        }
+        let next: Vec<superstep::Name> = vec!["b".into(), "c".into()];
+        assert_eq!(plain.led("a", &next), ["b"]);
+        assert_eq!(plain.led("c", &next), [String::new(); 0]);
+        let mut way = Way::default();
+        way.ran(START);
+        way.ran("a");
+        way.ran("a");
+        assert_eq!(way.visits.into_iter().collect::<Vec<_>>(), [("a".to_owned(), 2)]);
+    }
 }

@@ -625,4 +625,73 @@ mod tests {
         assert_eq!(newer.code, "newer-version");
         assert!(newer.message.contains('9') && newer.remedy.is_some());
     }
+
+    #[test]
+    fn errors_of_runs_say_what_to_do() {
+        let message = || String::from("what happened");
+        for (error, remedy) in [
+            (RunError::Recursion { limit: 3 }, "recursion limit"),
+            (
+                RunError::LoopLimit {
+                    node: "a".into(),
+                    limit: 3,
+                },
+                "max_visits",
+            ),
+            (
+                RunError::InvalidUpdate { message: message() },
+                "reducer or schema",
+            ),
+            (RunError::EmptyInput { message: message() }, "an input"),
+        ] {
+            let said = problem(&error);
+            assert_eq!(
+                (said.code.as_str(), &said.message),
+                (error.code(), &error.to_string())
+            );
+            assert!(said.remedy.is_some_and(|text| text.contains(remedy)), "{error}");
+        }
+        let stopped = problem(&RunError::Cancelled);
+        assert_eq!(
+            (stopped.remedy, stopped.message),
+            (None, RunError::Cancelled.to_string())
+        );
+        let effect = |same_input| RunError::Effect {
+            node: "pay".into(),
+            task_id: "t".into(),
+            checkpoint: "c".into(),
+            state: superstep::EffectState::Done,
+            same_input,
+        };
+        let (same, other) = (problem(&effect(true)), problem(&effect(false)));
+        assert!(same.message.contains("`pay`") && !same.message.contains("another input"));
+        assert!(other.message.contains("another input"));
+    }
+
+    #[test]
+    fn another_program_is_named_where_it_is_in_the_way() {
+        let deleted = storage_problem(&StorageError::Superseded {
+            by: None,
+            thread: "t".into(),
+        });
+        assert_eq!(deleted.code, "superseded");
+        assert!(deleted.message.contains("deleted or changed"));
+        let stopped = storage_problem(&StorageError::Stopped);
+        assert_eq!((stopped.code.as_str(), stopped.remedy), ("stopped", None));
+        let cannot = storage_problem(&StorageError::Unsupported("pruning"));
+        assert!(cannot.remedy.is_some_and(|text| text.contains("another kind")));
+    }
+
+    #[test]
+    fn names_of_the_engine_are_no_state_keys() {
+        for (name, is) in [
+            ("log", true),
+            ("_x", true),
+            ("__start__", false),
+            ("branch:to:a", false),
+            ("join:a", false),
+        ] {
+            assert_eq!(is_state_key(name), is, "{name}");
+        }
+    }
 }

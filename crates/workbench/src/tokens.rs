@@ -151,4 +151,38 @@ mod tests {
         assert!(!first.join(&TokenPiece::Text { text: "x".into() }));
         assert_eq!(first, call(0, Some("find"), "{}"));
     }
+
+    #[test]
+    fn parts_say_of_which_kind_they_are_and_empty_ones_are_left_out() {
+        assert_eq!(
+            read(&json!({"type": "AIMessageChunk", "content": [
+                {"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": ""},
+                {"type": "thinking", "thinking": ""}, {"type": "text", "text": "yes"}]})),
+            "reasoning hm, text yes"
+        );
+        // A call is known by its place when it has no index, and counts with a name or with arguments.
+        assert_eq!(
+            read(&json!({"type": "AIMessageChunk", "tool_call_chunks": [
+                {"name": "a", "args": ""}, {"name": "", "args": "{"}, {"name": "", "args": ""}]})),
+            r#"call 0 Some("a") , call 1 None {"#
+        );
+        assert_eq!(read(&json!({"type": "AIMessageChunk"})), "");
+    }
+
+    #[test]
+    fn a_name_that_comes_late_is_taken_and_one_that_is_known_stays() {
+        let call = |name: Option<&str>, text: &str| TokenPiece::Call {
+            index: 0,
+            name: name.map(str::to_owned),
+            text: text.into(),
+        };
+        let mut first = call(None, "{");
+        assert!(first.join(&call(Some("find"), "")));
+        assert!(first.join(&call(Some("other"), "}")));
+        assert_eq!(first, call(Some("find"), "{}"));
+        let mut text = TokenPiece::Text { text: "a".into() };
+        assert!(text.join(&TokenPiece::Text { text: "b".into() }));
+        assert!(!text.join(&TokenPiece::Reasoning { text: "c".into() }));
+        assert_eq!(text.text(), "ab");
+    }
 }

@@ -413,4 +413,14 @@ mod tests {
             Trust::project_of(&link.join("graph.json"))
         );
     }
+
+    #[test]
+    fn a_file_without_a_folder_is_in_the_current_one() {
+        let here = std::env::current_dir().unwrap().canonicalize().unwrap();
+        assert_eq!(Trust::project_of(Path::new("graph.json")), here.to_string_lossy());
+        assert_eq!(
+            Trust::project_of(Path::new("/none/at/all/graph.json")),
+            "/none/at/all"
+        );
+    }
 }

@@ -442,4 +442,75 @@ mod tests {
         );
         assert!(growth(&ThreadLens::default()).is_empty());
     }
+
+    fn usage(versions: u64, bytes: u64, whole: u64) -> KeyUsage {
+        KeyUsage {
+            key: "log".into(),
+            versions,
+            bytes,
+            whole,
+        }
+    }
+
+    #[test]
+    fn a_hint_is_given_about_a_key_that_takes_much_more_than_it_holds() {
+        let (versions, bytes) = HINT_FROM;
+        assert_eq!(hint(&usage(versions, bytes, 0), 1), Some(KeyHint::Grows));
+        assert_eq!(hint(&usage(versions - 1, bytes, 0), 1), None);
+        assert_eq!(hint(&usage(versions, bytes - 1, 0), 1), None);
+        assert_eq!(
+            hint(&usage(versions, bytes, 0), bytes / 4),
+            None,
+            "four times is usual"
+        );
+        assert_eq!(
+            hint(&usage(versions, bytes, 0), bytes / 4 - 1),
+            Some(KeyHint::Grows)
+        );
+        // As large on average as it is now: written whole again and again.
+        let now = 1_000;
+        let of_average = |average: u64| hint(&usage(20, bytes, 20 * average), now);
+        assert_eq!(of_average(799), Some(KeyHint::Grows));
+        assert_eq!(of_average(800), Some(KeyHint::Rewritten));
+        assert_eq!(of_average(now), Some(KeyHint::Rewritten));
+    }
+
+    #[test]
+    fn growth_has_a_bounded_number_of_points_that_add_up() {
+        let lens = |count: usize| ThreadLens {
+            checkpoints: (0..count)
+                .map(|step| superstep::CheckpointUsage {
+                    ns: "".into(),
+                    id: step.to_string().as_str().into(),
+                    step: step as i64,
+                    ts: String::new(),
+                    bytes: 10,
+                })
+                .collect(),
+            ..ThreadLens::default()
+        };
+        assert_eq!(growth(&lens(0)).len(), 0);
+        let few = growth(&lens(3));
+        let totals: Vec<u64> = few.iter().map(|point| point.total).collect();
+        assert_eq!(
+            (totals, few[1].bytes, few[1].checkpoints),
+            (vec![10, 20, 30], 10, 1)
+        );
+        assert_eq!(growth(&lens(POINTS)).len(), POINTS);
+        let many = growth(&lens(POINTS + 1));
+        assert_eq!(many.len(), (POINTS + 1).div_ceil(2));
+        assert_eq!((many[0].checkpoints, many[0].bytes, many[0].step), (2, 20, 1));
+        assert_eq!(
+            many.last().map(|point| point.total),
+            Some(10 * (POINTS as u64 + 1))
+        );
+    }
+
+    #[test]
+    fn what_is_kept_is_what_the_rule_says() {
+        assert_eq!(Keep::from(KeepRule::Latest), Keep::Latest);
+        assert_eq!(Keep::from(KeepRule::Branches), Keep::Branches);
+        assert_eq!(Keep::from(KeepRule::Newest { count: 3 }), Keep::Newest(3));
+        assert_eq!(Keep::from(KeepRule::Nothing), Keep::Nothing);
+    }
 }

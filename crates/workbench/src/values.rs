@@ -226,4 +226,71 @@ mod tests {
         assert_eq!(first_text(&json!({"n": 1}), 60), None);
         assert_eq!(first_text(&json!("abcdef"), 4).unwrap(), "abc…");
     }
+
+    #[test]
+    fn what_goes_over_whole_is_bounded_to_the_byte() {
+        let text = |bytes: usize| Value::from("x".repeat(bytes - 2));
+        let (fits, large) = (view(&text(INLINE as usize)), view(&text(INLINE as usize + 1)));
+        assert_eq!(
+            (u64::from(fits.bytes), fits.value.is_some(), fits.head),
+            (INLINE, true, None)
+        );
+        assert_eq!((u64::from(large.bytes), large.value), (INLINE + 1, None));
+        let list: Value = json!((0..5_000).collect::<Vec<_>>());
+        assert_eq!(view(&list).head.map(|head| head.len()), Some(HEAD));
+        let wide: Value = json!(["é".repeat(5_000)]);
+        let head = view(&wide).head.unwrap();
+        assert!(
+            head.starts_with("[\"éé") && head.ends_with('é'),
+            "a letter is not cut: {head}"
+        );
+        assert_eq!(
+            (view(&json!(7)).length, view(&json!(7)).kind.as_str()),
+            (0, "integer")
+        );
+    }
+
+    #[test]
+    fn a_part_is_as_long_as_was_asked() {
+        let text: Value = "abc".into();
+        let of = |offset, limit| part(&text, offset, limit).value.unwrap();
+        assert_eq!(
+            (of(0, 0), of(0, 2), of(1, 0), of(2, 5)),
+            ("abc".into(), "ab".into(), "bc".into(), "c".into())
+        );
+        let list = json!([1, 2, 3]);
+        assert_eq!(part(&list, 0, 2).value.unwrap(), serde_json::json!([1, 2]));
+        assert_eq!(
+            part(&json!({"a": 1}), 1, 1).value.unwrap(),
+            serde_json::json!({"a": 1})
+        );
+        assert_eq!(part(&list, 1, 1).bytes, 7, "the size is that of the whole");
+    }
+
+    #[test]
+    fn a_list_is_appended_to_when_its_beginning_stays() {
+        let lists = |a: Value, b: Value| match (a, b) {
+            (Value::Array(a), Value::Array(b)) => is_appended(&a, &b),
+            _ => unreachable!("lists"),
+        };
+        assert!(lists(json!([1]), json!([1, 2])));
+        assert!(lists(json!([]), json!([1])));
+        assert!(!lists(json!([1, 2]), json!([1, 2])), "the same is no addition");
+        assert!(!lists(json!([1, 2]), json!([1])));
+        assert!(!lists(json!([2]), json!([1, 2])));
+    }
+
+    #[test]
+    fn titles_are_cut_where_they_are_too_long() {
+        let title = |text: &str, limit| first_text(&text.into(), limit);
+        assert_eq!(title("abcd", 4).as_deref(), Some("abcd"));
+        assert_eq!(title("abcde", 4).as_deref(), Some("abc…"));
+        assert_eq!(title(" \n ", 4), None);
+        assert_eq!(first_text(&json!([1, "", "x"]), 9).as_deref(), Some("x"));
+        assert_eq!(
+            first_text(&json!({"type": "human", "content": 1, "text": "y"}), 9).as_deref(),
+            Some("human")
+        );
+        assert_eq!(unescaped("a~1b~01"), "a/b~1");
+    }
 }

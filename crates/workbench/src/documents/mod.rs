@@ -59,6 +59,8 @@ struct State {
     found: Found,
     recovered_at: Option<String>,
     timer: bool,
+    /// The text that the first change since the last save replaced, until it is among the earlier versions.
+    before: Option<String>,
     last_autosave: Option<Instant>,
     /// Why the last autosave failed; shown among the problems until one succeeds.
     unkept: Option<Problem>,
@@ -366,6 +368,7 @@ impl Workbench {
         });
         edit(&mut state.document)?;
         state.rev += 1;
+        state.before = before.or(state.before.take());
         state.check(self);
         let applied = Applied {
             rev: state.rev,
@@ -378,12 +381,7 @@ impl Workbench {
                 AUTOSAVE_EVERY.saturating_sub(last.elapsed())
             });
             let (workbench, open) = (Arc::downgrade(self), Arc::downgrade(open));
-            tokio::spawn(saving::autosave_later(
-                workbench,
-                open,
-                due.max(AUTOSAVE_FIRST),
-                before,
-            ));
+            tokio::spawn(saving::autosave_later(workbench, open, due.max(AUTOSAVE_FIRST)));
         }
         Ok(applied)
     }

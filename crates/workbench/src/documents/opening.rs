@@ -49,6 +49,7 @@ impl Workbench {
                 found: Found::default(),
                 recovered_at: Some(unsaved.saved_at),
                 timer: false,
+                before: None,
                 last_autosave: None,
                 unkept: None,
                 closed: false,
@@ -83,13 +84,14 @@ impl Workbench {
                 found: Found::default(),
                 recovered_at: None,
                 timer: false,
+                before: None,
                 last_autosave: None,
                 unkept: None,
                 closed: false,
             },
         );
         self.documents.add(open.clone());
-        self.autosave(&open, None).await?;
+        self.autosave(&open).await?;
         Ok(open.view())
     }
 
@@ -172,6 +174,7 @@ impl Workbench {
                         found: Found::default(),
                         recovered_at: None,
                         timer: false,
+                        before: None,
                         last_autosave: None,
                         unkept: None,
                         closed: false,

@@ -17,14 +17,10 @@ use crate::wire::{
 };
 
 impl Workbench {
-    /// Writes what is not saved to the autosave folder. `before` is the version that the first change replaced.
-    pub(super) async fn autosave(
-        self: &Arc<Self>,
-        open: &Arc<Open>,
-        before: Option<String>,
-    ) -> Result<(), Problem> {
+    /// Writes what is not saved to the autosave folder.
+    pub(super) async fn autosave(self: &Arc<Self>, open: &Arc<Open>) -> Result<(), Problem> {
         let _io = open.io.lock().await;
-        let (unsaved, slot, rev) = {
+        let (unsaved, slot, rev, before) = {
             let mut state = lock(&open.state);
             state.timer = false;
             if state.closed || state.rev == state.saved_rev || state.rev == state.autosaved_rev {
@@ -34,6 +30,7 @@ impl Workbench {
                 state.unsaved(&open.id, self.instance.id()),
                 state.slot.clone(),
                 state.rev,
+                state.before.clone(),
             )
         };
         let written = blocking(move || {
@@ -52,6 +49,7 @@ impl Workbench {
             state.last_autosave = Some(Instant::now());
             if written.is_ok() {
                 state.autosaved_rev = rev;
+                state.before = None;
             }
             let failed = written.as_ref().err().cloned();
             let changed = failed.is_some() != state.unkept.is_some();
@@ -70,7 +68,7 @@ impl Workbench {
     /// Writes all unsaved changes now.
     pub(crate) async fn autosave_all(self: &Arc<Self>) {
         for open in self.documents.all() {
-            if let Err(problem) = self.autosave(&open, None).await {
+            if let Err(problem) = self.autosave(&open).await {
                 tracing::error!(graph = open.id, %problem, "unsaved changes could not be kept");
             }
         }
@@ -79,7 +77,7 @@ impl Workbench {
     pub(crate) async fn graph_save(self: &Arc<Self>, request: SaveGraph) -> Result<Saved, Problem> {
         let open = self.document(&request.graph_id)?;
         let _io = open.io.lock().await;
-        let (text, rev, old_path, disk, old_slot) = {
+        let (text, rev, old_path, disk, old_slot, before) = {
             let state = lock(&open.state);
             if state.document.source().is_some() {
                 return Err(Problem::new(
@@ -94,6 +92,7 @@ impl Workbench {
                 state.path.clone(),
                 state.disk.clone(),
                 state.slot.clone(),
+                state.before.clone(),
             )
         };
         let path = match (&request.path, &old_path) {
@@ -148,6 +147,10 @@ impl Workbench {
                     let _ = copy.keep(&there, true);
                 }
             }
+            // The autosave of the first change would have kept it; the save came before.
+            if let Some(before) = before {
+                let _ = old_slot.keep(&before, true);
+            }
             files::write_atomic(&target, text.as_bytes()).map_err(|e| Problem::file("save", &target, &e))?;
             if !same_place {
                 copy.adopt(&old_slot);
@@ -168,6 +171,7 @@ impl Workbench {
             state.slot = slot.clone();
             state.disk = Some(fingerprint);
             state.saved_rev = rev;
+            state.before = None;
             state.of_text.clear();
             state.recovered_at = None;
             // Elsewhere a folder that nodes name may be missing.
@@ -210,7 +214,7 @@ impl Workbench {
             .await?
             .map_err(|e| Problem::file("forget the unsaved changes in", Path::new("the data folder"), &e))?;
         } else {
-            self.autosave(&open, None).await?;
+            self.autosave(&open).await?;
         }
         self.documents.remove(&open.id);
         Ok(Empty {})
@@ -258,17 +262,12 @@ impl Workbench {
     }
 }
 
-pub(super) async fn autosave_later(
-    workbench: Weak<Workbench>,
-    open: Weak<Open>,
-    due: Duration,
-    before: Option<String>,
-) {
+pub(super) async fn autosave_later(workbench: Weak<Workbench>, open: Weak<Open>, due: Duration) {
     tokio::time::sleep(due).await;
     let (Some(workbench), Some(open)) = (workbench.upgrade(), open.upgrade()) else {
         return;
     };
-    if let Err(problem) = workbench.autosave(&open, before).await {
+    if let Err(problem) = workbench.autosave(&open).await {
         tracing::error!(graph = open.id, %problem, "unsaved changes could not be kept; the next change tries again");
     }
 }

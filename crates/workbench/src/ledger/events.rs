@@ -481,4 +481,111 @@ mod tests {
         place.ledger.forget_before("u", &later).unwrap();
         assert_eq!(place.ledger.events("u", None).unwrap().events.len(), 0);
     }
+
+    #[test]
+    fn what_was_told_is_handed_in_when_enough_has_come() {
+        let text = |length: usize| TokenPiece::Text {
+            text: "x".repeat(length),
+        };
+        let mut waiting = Waiting::default();
+        waiting.push(token("x", text(3)));
+        waiting.push(token("x", text(4)));
+        waiting.push(custom(1, 1));
+        assert_eq!((waiting.text, waiting.events.len()), (7, 2));
+        let place = place();
+        let log = RunLog::new(place.keeper.clone(), "t", "r");
+        log.tell(token("x", text(BATCH_TEXT - 1)), drop);
+        assert_eq!(lock(&log.waiting).events.len(), 1);
+        log.tell(token("x", text(1)), drop);
+        assert_eq!(lock(&log.waiting).events.len(), 0, "text counts");
+        for n in 0..BATCH - 1 {
+            log.tell(custom(n, 1), drop);
+        }
+        assert_eq!(lock(&log.waiting).events.len(), BATCH - 1);
+        log.tell(custom(BATCH, 1), drop);
+        assert_eq!(lock(&log.waiting).events.len(), 0, "so does their number");
+        place.keeper.finish();
+        assert_eq!(place.ledger.events("t", None).unwrap().events.len(), BATCH + 1);
+    }
+
+    #[test]
+    fn a_batch_is_a_list_of_bounded_size() {
+        let read = |batch: &Batch| serde_json::from_slice::<Vec<Json>>(&batch.json).unwrap().len();
+        let few: Vec<AppEvent> = (0..3).map(|n| custom(n, 1)).collect();
+        let made = batches(&few);
+        assert_eq!((made.len(), made[0].events, read(&made[0])), (1, 3, 3));
+        let many: Vec<AppEvent> = (0..BATCH + 1).map(|n| custom(n, 1)).collect();
+        let made = batches(&many);
+        assert_eq!(
+            made.iter().map(|batch| batch.events).collect::<Vec<_>>(),
+            [BATCH as u64, 1]
+        );
+        let large: Vec<AppEvent> = (0..3).map(|n| custom(n, BATCH_BYTES / 2)).collect();
+        let made = batches(&large);
+        assert_eq!(
+            made.iter().map(read).collect::<Vec<_>>(),
+            [1, 1, 1],
+            "two do not fit"
+        );
+        let exact = serde_json::to_vec(&custom(1, 0)).unwrap().len();
+        let fits = batches(&[custom(1, BATCH_BYTES - exact)]);
+        assert_eq!(
+            fits[0].json.len(),
+            BATCH_BYTES + 2,
+            "as large as may be, and its brackets"
+        );
+        let cut = batches(&[custom(1, BATCH_BYTES - exact + 1)]);
+        assert!(cut[0].json.len() < 200, "one byte more is not kept");
+    }
+
+    #[test]
+    fn of_several_runs_the_newest_events_are_read() {
+        let place = place();
+        let tell = |run: &str, events: std::ops::Range<usize>, length: usize| {
+            let log = RunLog::new(place.keeper.clone(), "t", run);
+            for n in events {
+                log.tell(custom(n, length), drop);
+            }
+            log.hand_in_and(|| {});
+        };
+        let half = MOST_EVENTS as usize / 2;
+        tell("1", 0..half, 1);
+        tell("2", half..2 * half, 1);
+        // Whatever is told until here is written before what is told next.
+        tell("3", 2 * half..2 * half + BATCH, 1);
+        place.keeper.finish();
+        let kept = place.ledger.events("t", None).unwrap();
+        assert!(kept.left_out);
+        assert!(
+            kept.events.len() <= MOST_EVENTS as usize && kept.events.len() > MOST_EVENTS as usize - 2 * BATCH
+        );
+        assert_eq!(
+            nodes(&kept).last(),
+            Some(&(2 * half + BATCH - 1).to_string().as_str())
+        );
+        let after = place.ledger.events("t", Some(kept.last - 1)).unwrap();
+        assert_eq!(
+            (after.events.len(), after.left_out, after.last),
+            (BATCH, false, kept.last)
+        );
+    }
+
+    #[test]
+    fn of_large_runs_as_much_is_read_as_may_be() {
+        let place = place();
+        for run in 0..3 {
+            let log = RunLog::new(place.keeper.clone(), "t", &run.to_string());
+            for n in 0..4 {
+                log.tell(custom(10 * run + n, 900_000), drop);
+            }
+            log.hand_in_and(|| {});
+        }
+        place.keeper.finish();
+        let kept = place.ledger.events("t", None).unwrap();
+        assert!(kept.left_out);
+        assert_eq!(
+            nodes(&kept),
+            ["3", "10", "11", "12", "13", "20", "21", "22", "23"]
+        );
+    }
 }

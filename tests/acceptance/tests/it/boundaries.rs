@@ -74,6 +74,7 @@ fn crates_depend_in_one_direction() {
     );
     let below = [
         "superstep",
+        "superstep-acceptance",
         "superstep-document",
         "superstep-nodes",
         "superstep-storage",
@@ -81,7 +82,7 @@ fn crates_depend_in_one_direction() {
     assert_eq!(
         ours("crates/workbench"),
         below,
-        "the workbench knows what is below it and no host"
+        "the workbench knows what is below it and no host; the driver of acceptance tests is for tests"
     );
     assert_eq!(
         ours("crates/server"),

@@ -3,21 +3,5 @@
 
 mod backends;
 mod boundaries;
-mod breakpoints;
-mod claims;
 mod crash;
-mod documents;
-mod effects;
-mod exchanges;
-mod inbox;
-mod memory;
-mod models;
-mod programs;
-mod questions;
-mod records;
-mod retention;
-mod runs;
-mod trial;
 mod two_minutes;
-mod upkeep;
-mod within;

@@ -25,7 +25,7 @@ fn records() -> Value {
     })
 }
 
-fn keys(list: &Value) -> Vec<String> {
+pub(crate) fn keys(list: &Value) -> Vec<String> {
     let items = list["items"].as_array().unwrap();
     items
         .iter()

@@ -116,3 +116,72 @@ async fn what_does_not_fit_is_said() {
         assert_eq!(problem.code, code, "{node}: {problem}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_test_shows_the_attempts_and_as_much_of_what_is_emitted_as_can_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(dir.path()).await;
+    let retry = json!({"attempts": 3, "initial_interval": 0.01, "jitter": false, "retry_on": ["CodeError"]});
+    let graph = app
+        .draft(
+            "Trials",
+            json!({
+                "key:n": {"type": "integer"},
+                "node:fails": {"kind": "code", "retry": retry, "config": {"source": "throw new Error('no');"}},
+                "node:talks": {"kind": "code", "config": {
+                    "source": "for (let i = 0; i < state.n; i++) emit(i); return {};"
+                }},
+                "edge:1": {"from": "__start__", "to": "fails"},
+                "edge:2": {"from": "fails", "to": "talks"},
+                "edge:3": {"from": "talks", "to": "__end__"}
+            }),
+        )
+        .await;
+    let failed = app
+        .ok("node.test", json!({"graphId": graph, "node": "fails"}))
+        .await;
+    assert_eq!(failed["task"]["status"], "failed");
+    let attempts: Vec<&Value> = (failed["task"]["attempts"].as_array().unwrap().iter())
+        .map(|attempt| &attempt["attempt"])
+        .collect();
+    assert_eq!(attempts, [&json!(1), &json!(2)], "{failed}");
+    for (emits, shown, more) in [(3, 3, 0), (500, 500, 0), (505, 500, 5)] {
+        let request = json!({"graphId": graph, "node": "talks", "state": {"n": emits}});
+        let talked = app.ok("node.test", request).await;
+        let emitted = talked["emitted"].as_array().unwrap();
+        assert_eq!((emitted.len(), &talked["more"]), (shown, &json!(more)));
+        assert_eq!(emitted[shown - 1], shown - 1);
+    }
+    let nowhere =
+        json!({"graphId": graph, "node": "talks", "at": {"threadId": "nobody", "checkpointId": "none"}});
+    assert_eq!(app.refused("node.test", nowhere).await.code, "not-found");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_test_that_takes_too_long_can_be_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(dir.path()).await;
+    let graph = app
+        .draft(
+            "Endless",
+            json!({
+                "key:n": {"type": "integer"},
+                "node:long": {"kind": "code", "config": {"source": "while (true) {}", "timeout_ms": 60_000}},
+                "edge:1": {"from": "__start__", "to": "long"},
+                "edge:2": {"from": "long", "to": "__end__"}
+            }),
+        )
+        .await;
+    let workbench = app.workbench.clone();
+    let test = tokio::spawn(async move {
+        let request = json!({"graphId": graph, "node": "long", "work": "trial"});
+        workbench.call("node.test", request).await
+    });
+    let began = std::time::Instant::now();
+    while !test.is_finished() {
+        app.ok("work.cancel", json!({"work": "trial"})).await;
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        assert!(began.elapsed().as_secs() < 30, "it goes on");
+    }
+    assert!(test.await.unwrap().is_err());
+}

@@ -227,6 +227,13 @@ async fn threads_are_copied_and_travel_as_files() {
         "{broken:?}"
     );
     assert_eq!(there.ok("thread.list", json!({})).await["total"], 1);
+    let folder = app.refused("thread.import", json!({"path": dir.path()})).await;
+    assert!(
+        folder.message.contains("Could not read")
+            && folder.remedy.is_some_and(|text| text.contains("not a folder")),
+        "{}",
+        folder.message
+    );
     assert_eq!(
         app.refused("thread.import", json!({"path": dir.path().join("none")}))
             .await

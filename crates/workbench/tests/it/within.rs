@@ -62,6 +62,21 @@ async fn a_step_goes_into_a_nested_graph_or_over_it() {
         [json!(["paused", "two"]), json!(["asking", "two"])],
         "after its first node, then at the question of its second"
     );
+
+    // Over it: the nested graph runs to its question at once.
+    let mut over = step(json!({"type": "input", "input": {}}), Value::Null);
+    over["stepInto"] = false.into();
+    let (run, _) = app.run(over).await;
+    assert_eq!(run["status"], "asking");
+    // A thread's own checkpoints are those of the graph around.
+    let of = json!({"threadId": run["threadId"]});
+    let list = app.ok("thread.checkpoints", of.clone()).await;
+    let snapshot = app.ok("thread.snapshot", of).await;
+    assert_eq!(snapshot["checkpoint"], list["checkpoints"][0]);
+    assert_eq!(
+        (&snapshot["isHead"], &snapshot["next"]),
+        (&json!(true), &json!(["work"]))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -163,4 +178,36 @@ async fn the_graph_of_an_agent_opens_as_a_draft_that_is_kept() {
         )
         .await;
     assert_eq!(problem.code, "not-found");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_nested_graph_that_was_changed_runs_as_it_is_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let inner = |by: &str| {
+        json!({
+            "format": "superstep/1", "name": "Inner",
+            "state": {"n": {"type": "integer", "reducer": "add"}},
+            "nodes": {"one": {"kind": "assign", "config": {"set": {"n": by}}}},
+            "edges": [{"from": "__start__", "to": "one"}]
+        })
+    };
+    let outer = nested(dir.path());
+    write(dir.path(), "inner.json", &inner("1"));
+    let graph = app.ok("graph.open", json!({"path": outer})).await["graphId"].clone();
+    let start = json!({"graphId": graph, "action": {"type": "input", "input": {}}});
+    for by in ["1", "1000"] {
+        write(dir.path(), "inner.json", &inner(by));
+        let (run, _) = app.run(start.clone()).await;
+        assert_eq!(run["status"], "done", "{run}");
+        let thread = run["threadId"].as_str().unwrap();
+        assert_eq!(app.state(thread, None).await["n"].to_string(), by);
+    }
+    let shown = app
+        .ok("graph.inside", json!({"graphId": graph, "path": ["work"]}))
+        .await;
+    assert_eq!(shown["name"], "Inner");
+    assert!(shown["path"].as_str().unwrap().ends_with("inner.json"));
+    let none = json!({"graphId": graph, "path": ["nothing"]});
+    assert_eq!(app.refused("graph.inside", none).await.code, "not-found");
 }

@@ -120,3 +120,67 @@ async fn a_thread_that_was_deleted_beside_the_app_is_forgotten() {
     }
     panic!("what it asked of models is still there");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bookmarks_outlive_the_rule_and_threads_that_have_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Line", crate::threads::line()).await;
+    let mut threads = Vec::new();
+    for _ in 0..3 {
+        let (run, _) = app.run(crate::threads::begin(&graph)).await;
+        threads.push(run["threadId"].as_str().unwrap().to_owned());
+    }
+    aged(&app, dir.path(), &threads[0]).await;
+    aged(&app, dir.path(), &threads[1]).await;
+    for thread in [&threads[0], &threads[2]] {
+        let list = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
+        let mark = json!({"threadId": thread, "checkpointId": list["checkpoints"][2]["id"], "name": "Here"});
+        app.ok("thread.bookmark", mark).await;
+    }
+    let counts = async |thread: &str| {
+        let view = app.ok("thread.get", json!({"threadId": thread})).await;
+        view["checkpoints"].as_u64().unwrap()
+    };
+    let plan = app.ok("storage.retain", rule("latest", true)).await;
+    assert_eq!(
+        (&plan["bookmarks"], &plan["checkpoints"], &plan["threads"]),
+        (&json!(1), &json!(3 + 4), &json!(0)),
+        "the bookmark of the young thread is not in its way: {plan}"
+    );
+    assert_eq!((counts(&threads[0]).await, counts(&threads[1]).await), (5, 5));
+    let went = app.ok("storage.retain", rule("latest", false)).await;
+    assert_eq!(went, plan);
+    assert_eq!((counts(&threads[0]).await, counts(&threads[1]).await), (2, 1));
+    let went = app.ok("storage.retain", rule("nothing", false)).await;
+    assert_eq!(
+        (&went["threads"], &went["bookmarks"]),
+        (&json!(1), &json!(0)),
+        "{went}"
+    );
+    assert_eq!(counts(&threads[0]).await, 2, "somebody wants to find it again");
+    let gone = json!({"threadId": threads[1]});
+    assert_eq!(app.refused("thread.get", gone).await.code, "not-found");
+    assert_eq!(counts(&threads[2]).await, 5);
+    app.close().await;
+
+    // What hosts without the app see of it.
+    let marked = superstep_workbench::bookmarks(dir.path()).unwrap();
+    assert_eq!(marked.len(), 2);
+    assert_eq!(marked[&threads[0]].len(), 1);
+    let place = superstep_workbench::database_url(dir.path()).unwrap();
+    let forget = |place: &str| superstep_workbench::forget_threads(dir.path(), place, &[&threads[0]]);
+    forget("sqlite:/another.db").unwrap();
+    assert_eq!(superstep_workbench::bookmarks(dir.path()).unwrap().len(), 2);
+    forget(&place).unwrap();
+    let left = superstep_workbench::bookmarks(dir.path()).unwrap();
+    assert_eq!(left.keys().collect::<Vec<_>>(), [&threads[2]]);
+    let none = tempfile::tempdir().unwrap();
+    assert!(superstep_workbench::bookmarks(none.path()).unwrap().is_empty());
+    superstep_workbench::forget_threads(none.path(), &place, &["t"]).unwrap();
+    assert_eq!(
+        std::fs::read_dir(none.path()).unwrap().count(),
+        0,
+        "nothing is made"
+    );
+}

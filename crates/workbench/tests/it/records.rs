@@ -126,3 +126,57 @@ async fn nothing_is_missing_or_double_where_the_record_of_a_running_run_ends() {
     assert_eq!(count(&events), count(kept["events"].as_array().unwrap()) + 1);
     assert_eq!(all(&events), all(kept["events"].as_array().unwrap()));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_of_another_host_is_shown_from_its_record() {
+    use superstep::{Input, RunConfig, StreamMode};
+    use superstep_workbench::RunRecord;
+
+    let dir = tempfile::tempdir().unwrap();
+    let text = json!({
+        "format": "superstep/1", "name": "Host",
+        "state": {"n": {"type": "integer", "reducer": "add"}},
+        "nodes": {"a": {"kind": "assign", "config": {"set": {"n": "1"}}}},
+        "edges": [{"from": "__start__", "to": "a"}, {"from": "a", "to": "__end__"}]
+    });
+    let (document, _) = superstep_document::Document::parse(&text.to_string());
+    let url = superstep_workbench::database_url(dir.path()).unwrap();
+    let storage = superstep_storage::open(&url).await.unwrap();
+    let made = superstep_nodes::Registry::standard()
+        .build(&document, &superstep_nodes::Environment::new(None))
+        .unwrap();
+    let graph = made.graph.with_checkpointer(storage.checkpointer.clone());
+    let modes = RunRecord::with_modes(&[StreamMode::Values, StreamMode::Tasks]);
+    assert_eq!(
+        modes[..2],
+        [StreamMode::Values, StreamMode::Tasks],
+        "what was asked for comes first"
+    );
+    let tasks = modes.iter().filter(|mode| **mode == StreamMode::Tasks);
+    assert_eq!(tasks.count(), 1, "{modes:?}");
+    assert!(modes.contains(&StreamMode::Checkpoints));
+    let mut record = RunRecord::begin(dir.path(), "t", "r", &document).unwrap();
+    let mut config = RunConfig::on("t");
+    config.modes = modes;
+    config.run_id = Some("r".into());
+    let mut run = graph.stream(Input::Value(superstep::json!({})), config);
+    while let Some(event) = run.next().await {
+        record.note(&event);
+    }
+    record.end(&run.finish().await);
+    drop((graph, storage));
+
+    let app = App::open(dir.path()).await;
+    let events = app.ok("thread.events", json!({"threadId": "t"})).await["events"].clone();
+    let shown = all(events.as_array().unwrap());
+    for event in ["run running", "begin a", "end a done", "checkpoint 1", "run done"] {
+        assert!(shown.contains(&event.to_owned()), "{event} is not in {shown:?}");
+    }
+    let view = app.ok("thread.get", json!({"threadId": "t"})).await;
+    assert_eq!(
+        (&view["run"]["runId"], &view["run"]["status"], &view["status"]),
+        (&json!("r"), &json!("done"), &json!("done"))
+    );
+    let snapshot = app.ok("thread.snapshot", json!({"threadId": "t"})).await;
+    assert_eq!(snapshot["checkpoint"]["next"], json!([]));
+}

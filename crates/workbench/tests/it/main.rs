@@ -1,0 +1,26 @@
+//! The workbench through its commands, as hosts call it. One test binary: building several would link everything
+//! several times.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod answering;
+mod breakpoints;
+mod claims;
+mod data_folder;
+mod documents;
+mod effects;
+mod exchanges;
+mod inbox;
+mod memory;
+mod models;
+mod past;
+mod programs;
+mod questions;
+mod records;
+mod retention;
+mod runs;
+mod saving;
+mod snapshots;
+mod threads;
+mod trial;
+mod upkeep;
+mod within;

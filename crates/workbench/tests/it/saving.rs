@@ -1,0 +1,381 @@
+//! Where documents come from and go to: names, places, versions, and what is kept of changes that were not saved.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use superstep_acceptance::App;
+
+/// A graph file of this name.
+fn graph(name: Option<&str>) -> String {
+    let mut graph = json!({
+        "format": "superstep/1",
+        "name": name,
+        "state": {"n": {"type": "integer", "reducer": "add"}},
+        "nodes": {"a": {"kind": "assign", "config": {"set": {"n": "1"}}}},
+        "edges": [{"from": "__start__", "to": "a"}, {"from": "a", "to": "__end__"}]
+    });
+    if name.is_none() {
+        graph.as_object_mut().unwrap().shift_remove("name");
+    }
+    serde_json::to_string_pretty(&graph).unwrap()
+}
+
+fn write(dir: &Path, file: &str, name: &str) -> PathBuf {
+    let path = dir.join(file);
+    fs::write(&path, graph(Some(name))).unwrap();
+    path
+}
+
+async fn open(app: &App, path: &Path) -> Value {
+    app.ok("graph.open", json!({"path": path})).await
+}
+
+/// Gives an open document another name.
+async fn rename(app: &App, id: &Value, to: &str) {
+    let view = app.ok("graph.get", json!({"graphId": id})).await;
+    let from = view["records"][0]["value"].clone();
+    let mut head = from.clone();
+    head["name"] = to.into();
+    let ops = json!([{"id": "doc", "from": from, "to": head}]);
+    app.ok(
+        "graph.apply",
+        json!({"graphId": id, "baseRev": view["rev"], "ops": ops}),
+    )
+    .await;
+}
+
+async fn names_of_versions(app: &App, id: &Value) -> Vec<String> {
+    let kept = app.ok("graph.autosaves", json!({"graphId": id})).await;
+    let mut names = Vec::new();
+    for version in kept["autosaves"].as_array().unwrap() {
+        let back = json!({"graphId": id, "autosaveId": version["id"]});
+        let view = app.ok("graph.restore", back).await;
+        names.push(view["name"].as_str().unwrap().to_owned());
+    }
+    names
+}
+
+/// Files called `unsaved.json` in the data folder.
+fn unsaved(data: &Path) -> usize {
+    let slots = fs::read_dir(data.join("autosave"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    slots
+        .filter(|slot| slot.path().join("unsaved.json").exists())
+        .count()
+}
+
+/// Waits until changes of this many documents are kept.
+async fn kept_unsaved(data: &Path, documents: usize) {
+    let mut waited = 0;
+    while unsaved(data) < documents {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        waited += 1;
+        assert!(waited < 500, "the changes are not kept");
+    }
+}
+
+#[tokio::test]
+async fn a_graph_is_called_by_its_file_until_it_has_a_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    let desk = dir.path().join("desk");
+    fs::create_dir(&desk).unwrap();
+    fs::write(desk.join("graph.json"), graph(None)).unwrap();
+    fs::write(desk.join("README.md"), "What it is for.").unwrap();
+    let other = dir.path().join("other.json");
+    fs::write(
+        &other,
+        graph(Some("  ")).replacen('{', "{\"examples\": [{\"input\": {\"n\": 3}}],", 1),
+    )
+    .unwrap();
+
+    let view = open(&app, &desk).await;
+    assert_eq!(
+        (&view["name"], &view["readme"], view.get("sampleInput")),
+        (&json!("desk"), &json!("What it is for."), None)
+    );
+    assert!(view["path"].as_str().unwrap().ends_with("graph.json"));
+    let again = open(&app, &desk.join("graph.json")).await;
+    assert_eq!(again["graphId"], view["graphId"], "a file is opened once");
+    let view = open(&app, &other).await;
+    assert_eq!(
+        (&view["name"], view.get("readme"), &view["sampleInput"]),
+        (&json!("other"), None, &json!({"n": 3}))
+    );
+    open(&app, &desk).await;
+    let info = app.ok("app.info", json!({})).await;
+    let recents: Vec<&str> = (info["recents"].as_array().unwrap().iter())
+        .map(|recent| recent["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(recents, ["desk", "other"], "the last one opened comes first");
+
+    let draft = app.ok("graph.new", json!({"name": "  "})).await;
+    assert_eq!(
+        (
+            &draft["name"],
+            draft.get("path"),
+            &draft["rev"],
+            &draft["savedRev"]
+        ),
+        (&json!("Untitled"), None, &json!(0), &json!(0))
+    );
+    let info = app.ok("app.info", json!({})).await;
+    assert_eq!(info["open"].as_array().unwrap().len(), 3);
+    let exported = app.ok("graph.export", json!({"graphId": view["graphId"]})).await;
+    assert!(exported["json"].as_str().unwrap().contains("\"superstep/1\""));
+    let mermaid = exported["mermaid"].as_str().unwrap();
+    assert!(mermaid.contains("-->") && mermaid.contains('a'), "{mermaid}");
+}
+
+#[tokio::test]
+async fn a_draft_is_saved_once_it_has_a_place_that_is_free() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let app = App::open(&data).await;
+    let one = write(dir.path(), "one.json", "One");
+    let other = open(&app, &one).await;
+    let draft = app.ok("graph.new", json!({"name": "Draft"})).await["graphId"].clone();
+    rename(&app, &draft, "First").await;
+    app.ok("graph.close", json!({"graphId": draft})).await;
+    rename(&app, &draft, "Second").await;
+    let nowhere = app.refused("graph.save", json!({"graphId": draft})).await;
+    assert_eq!(nowhere.code, "path-needed");
+    let save = |path: &Path, overwrite: bool| json!({"graphId": draft, "path": path, "overwrite": overwrite});
+    for overwrite in [false, true] {
+        let taken = app.refused("graph.save", save(&one, overwrite)).await;
+        assert_eq!(taken.code, "file-open", "two documents never share a file");
+    }
+    app.ok("graph.close", json!({"graphId": other["graphId"]})).await;
+    assert_eq!(
+        app.refused("graph.save", save(&one, false)).await.code,
+        "file-exists"
+    );
+    assert_eq!(fs::read_to_string(&one).unwrap(), graph(Some("One")));
+
+    let saved = app.ok("graph.save", save(&one, true)).await;
+    assert!(fs::read_to_string(&one).unwrap().contains("\"Second\""));
+    let view = app.ok("graph.get", json!({"graphId": draft})).await;
+    assert_eq!(
+        (&view["path"], &view["rev"], &view["savedRev"]),
+        (&saved["path"], &saved["savedRev"], &saved["savedRev"])
+    );
+    assert_eq!(unsaved(&data), 0, "nothing is left that is not saved");
+    assert!(!data.join("autosave").join(draft.as_str().unwrap()).exists());
+    let names = names_of_versions(&app, &draft).await;
+    assert!(
+        ["One", "Draft", "Second"]
+            .iter()
+            .all(|name| names.contains(&(*name).to_owned())),
+        "what was written over is kept beside the draft's own past: {names:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_copy_under_another_name_leaves_the_first_file_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let app = App::open(&data).await;
+    let one = write(dir.path(), "one.json", "One");
+    let id = open(&app, &one).await["graphId"].clone();
+    rename(&app, &id, "Two").await;
+    kept_unsaved(&data, 1).await;
+    let two = dir.path().join("two.json");
+    app.ok("graph.save", json!({"graphId": id, "path": two})).await;
+    assert_eq!(fs::read_to_string(&one).unwrap(), graph(Some("One")));
+    let view = app.ok("graph.get", json!({"graphId": id})).await;
+    assert!(view["path"].as_str().unwrap().ends_with("two.json"));
+    assert_eq!(unsaved(&data), 0);
+    let first = open(&app, &one).await;
+    assert_ne!(first["graphId"], id);
+    assert_eq!((&first["name"], first.get("recoveredAt")), (&json!("One"), None));
+
+    // From now on it is the copy that is saved, and looked at for changes from outside.
+    rename(&app, &id, "Three").await;
+    app.ok("graph.save", json!({"graphId": id})).await;
+    assert!(fs::read_to_string(&two).unwrap().contains("\"Three\""));
+    write(dir.path(), "two.json", "Theirs");
+    rename(&app, &id, "Four").await;
+    let refused = app.refused("graph.save", json!({"graphId": id})).await;
+    assert_eq!(refused.code, "changed-on-disk");
+    // The same text is no change, whoever wrote it.
+    let text = app.ok("graph.export", json!({"graphId": id})).await["json"].clone();
+    fs::write(&two, text.as_str().unwrap()).unwrap();
+    app.ok("graph.save", json!({"graphId": id})).await;
+    // A file that was deleted is written again.
+    fs::remove_file(&two).unwrap();
+    rename(&app, &id, "Five").await;
+    app.ok("graph.save", json!({"graphId": id})).await;
+    assert!(fs::read_to_string(&two).unwrap().contains("\"Five\""));
+}
+
+#[tokio::test]
+async fn unsaved_changes_outlive_the_file_and_go_when_they_are_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let app = App::open(&data).await;
+    let one = write(dir.path(), "one.json", "One");
+    let id = open(&app, &one).await["graphId"].clone();
+    rename(&app, &id, "Two").await;
+    app.ok("graph.close", json!({"graphId": id})).await;
+    assert_eq!(
+        app.refused("graph.get", json!({"graphId": id})).await.code,
+        "not-found"
+    );
+    assert_eq!(unsaved(&data), 1);
+    fs::remove_file(&one).unwrap();
+    let back = open(&app, &one).await;
+    assert_eq!(
+        (&back["name"], &back["rev"], &back["savedRev"]),
+        (&json!("Two"), &json!(1), &json!(0))
+    );
+    assert!(back["recoveredAt"].is_string());
+    app.ok("graph.save", json!({"graphId": back["graphId"]})).await;
+    assert!(fs::read_to_string(&one).unwrap().contains("\"Two\""));
+    let clean = app.ok("graph.get", json!({"graphId": back["graphId"]})).await;
+    assert_eq!((clean.get("recoveredAt"), &clean["savedRev"]), (None, &json!(1)));
+    assert_eq!(unsaved(&data), 0);
+
+    rename(&app, &back["graphId"], "Three").await;
+    let give_up = json!({"graphId": back["graphId"], "discard": true});
+    app.ok("graph.close", give_up).await;
+    assert_eq!(unsaved(&data), 0);
+    assert_eq!(open(&app, &one).await["name"], "Two");
+    let none = app
+        .refused("graph.open", json!({"path": dir.path().join("none.json")}))
+        .await;
+    assert_eq!(none.code, "not-found");
+}
+
+#[tokio::test]
+async fn changes_are_kept_within_a_second_and_not_only_at_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let app = App::open(&data).await;
+    let one = write(dir.path(), "one.json", "One");
+    let id = open(&app, &one).await["graphId"].clone();
+    rename(&app, &id, "Two").await;
+    let kept = |name: &str| {
+        let slots = fs::read_dir(data.join("autosave"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        slots
+            .filter_map(|slot| fs::read_to_string(slot.path().join("unsaved.json")).ok())
+            .any(|text| text.contains(name))
+    };
+    let mut waited = 0;
+    while !kept("Two") {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        waited += 1;
+        assert!(waited < 500, "the change is not kept");
+    }
+    rename(&app, &id, "Three").await;
+    while !kept("Three") {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        waited += 1;
+        assert!(waited < 1000, "the second change is not kept");
+    }
+    // The version that the first change replaced is among the earlier ones.
+    let names = names_of_versions(&app, &id).await;
+    assert!(names.contains(&"One".to_owned()), "{names:?}");
+    assert_eq!(
+        app.refused("graph.restore", json!({"graphId": id, "autosaveId": "1-2-3"}))
+            .await
+            .code,
+        "not-found"
+    );
+}
+
+#[tokio::test]
+async fn what_another_program_has_open_is_left_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let one = write(dir.path(), "one.json", "One");
+    let first = App::open(&data).await;
+    let draft = first.draft("Draft", crate::threads::line()).await;
+    let id = open(&first, &one).await["graphId"].clone();
+    rename(&first, &id, "Two").await;
+    first.ok("graph.close", json!({"graphId": id})).await;
+    kept_unsaved(&data, 2).await;
+
+    let second = App::open(&data).await;
+    assert_eq!(second.ok("app.info", json!({})).await["open"], json!([]));
+    let view = open(&second, &one).await;
+    assert_eq!((&view["name"], view.get("recoveredAt")), (&json!("One"), None));
+    second.close().await;
+    first.close().await;
+    let third = App::open(&data).await;
+    assert_eq!(
+        third.ok("app.info", json!({})).await["open"],
+        json!([{"graphId": draft}]),
+        "what programs left that are gone is taken over"
+    );
+    assert_eq!(open(&third, &one).await["name"], "Two");
+}
+
+#[tokio::test]
+async fn a_saved_document_leaves_nothing_unsaved_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let app = App::open(&data).await;
+    let one = write(dir.path(), "one.json", "One");
+    let id = open(&app, &one).await["graphId"].clone();
+    rename(&app, &id, "Two").await;
+    app.ok("graph.save", json!({"graphId": id})).await;
+    // The autosave that the change had planned comes after the save.
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    assert_eq!(unsaved(&data), 0);
+    let info = app.ok("app.info", json!({})).await;
+    assert_eq!(info["open"], json!([{"graphId": id}]));
+    app.workbench.shutdown().await;
+    assert_eq!(unsaved(&data), 0);
+}
+
+#[tokio::test]
+async fn a_file_that_was_broken_outside_is_taken_back_to_an_earlier_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    let one = write(dir.path(), "one.json", "One");
+    let id = open(&app, &one).await["graphId"].clone();
+    rename(&app, &id, "Two").await;
+    app.ok("graph.save", json!({"graphId": id})).await;
+    app.ok("graph.close", json!({"graphId": id})).await;
+    fs::write(&one, "{ \"name\": ").unwrap();
+    let broken = open(&app, &one).await;
+    assert_eq!(broken["diagnostics"][0]["code"], "not-json");
+    let id = broken["graphId"].clone();
+    let kept = app.ok("graph.autosaves", json!({"graphId": id})).await;
+    let version = kept["autosaves"][0]["id"].clone();
+    let back = app
+        .ok("graph.restore", json!({"graphId": id, "autosaveId": version}))
+        .await;
+    assert_eq!((&back["name"], &back["diagnostics"]), (&json!("Two"), &json!([])));
+    app.ok("graph.save", json!({"graphId": id})).await;
+    assert!(fs::read_to_string(&one).unwrap().contains("\"Two\""));
+    // It was saved before the next autosave.
+    let kept = app.ok("graph.autosaves", json!({"graphId": id})).await;
+    let mut refused = 0;
+    for version in kept["autosaves"].as_array().unwrap() {
+        let back = json!({"graphId": id, "autosaveId": version["id"]});
+        refused += usize::from(app.workbench.call("graph.restore", back).await.is_err());
+    }
+    assert_eq!(refused, 1, "the broken text is kept too, and is no graph");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_is_written_over_only_when_that_is_wanted() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    let picture = dir.path().join("picture.json");
+    fs::write(&picture, b"\xff\xfe\x00").unwrap();
+    let draft = app.draft("Draft", crate::threads::line()).await;
+    let save = |overwrite: bool| json!({"graphId": draft, "path": picture, "overwrite": overwrite});
+    assert_eq!(app.refused("graph.save", save(false)).await.code, "file-error");
+    assert_eq!(fs::read(&picture).unwrap(), b"\xff\xfe\x00");
+    app.ok("graph.save", save(true)).await;
+    assert!(fs::read_to_string(&picture).unwrap().contains("\"Draft\""));
+}
