@@ -71,13 +71,15 @@ impl RunClaim {
         Arc::ptr_eq(&self.saver, saver)
     }
 
-    /// Notes who has run the thread, before the run reads it.
-    pub(crate) async fn look(&self) -> Result<(), StorageError> {
-        if let Some(coordination) = self.saver.coordination() {
-            let claim = coordination.claim(&self.thread).await?;
-            lock(&self.read).seen = Some(claim.map_or(0, |claim| claim.mark()));
-        }
-        Ok(())
+    /// Notes who has run the thread, before the run reads it. Returns true when a run has not ended its claim, and may
+    /// still store something.
+    pub(crate) async fn look(&self) -> Result<bool, StorageError> {
+        let Some(coordination) = self.saver.coordination() else {
+            return Ok(false);
+        };
+        let claim = coordination.claim(&self.thread).await?;
+        lock(&self.read).seen = Some(claim.as_ref().map_or(0, |claim| claim.mark()));
+        Ok(claim.is_some_and(|claim| !claim.ended))
     }
 
     /// The run goes on from this newest root checkpoint, or begins the thread.
