@@ -1,25 +1,26 @@
 //! What the process that is killed does: turns of a graph that has everything a crash can hit.
 //!
-//! A turn plans; runs two nodes and three packets side by side; gathers, where called tasks do recorded work around a
-//! question; runs a nested graph that asks too; and closes. What a turn leaves in the state follows from its number,
-//! so any thread can say whether it is as it should be, however often it was cut off. Between turns a line goes back
-//! in time, forks, edits, prunes, copies and deletes, and another task prunes while it runs.
+//! A turn plans; runs two nodes that ask and three packets side by side; gathers, where called tasks do recorded work around
+//! a question; does what must be done once for a case; runs a nested graph that asks too; and closes. What a turn leaves
+//! in the state follows from its number, so any thread can say whether it is as it should be, however often it was cut
+//! off. Between turns a line goes back in time, forks, edits, prunes, copies and deletes. Most runs claim the thread, each
+//! with its policy for effects that were done before; while some of them run, another run takes the thread over, or
+//! another task prunes.
+
+mod between;
+mod graph;
+mod run;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use futures::future::{join_all, try_join_all};
-use superstep::{
-    Branch, ChannelSpec, Checkpointer, CompileError, Durability, END, Graph, Input, Keep, ListQuery,
-    NodeContext, NodeError, NodeOutput, Object, Pruning, RunConfig, RunError, START, StateGraph, StateRef,
-    StateSnapshot, StateUpdate, Store, Target, TaskFn, ThreadId, Value, json, reserved,
-};
+use futures::future::join_all;
+use superstep::{Checkpointer, Graph, StateRef, StateSnapshot, Store, ThreadId, Value, json};
 
+use self::graph::{inner_of, log_of, turn};
+use self::run::Claiming;
 use crate::oracle::ITEMS;
 use crate::random::Random;
-use crate::witness::{Journal, Note, Witness};
-
-const PACKETS: u64 = 3;
+use crate::witness::{Fact, Journal, Note, Witness};
 
 /// What a line of work needs.
 #[derive(Clone, Debug)]
@@ -128,30 +129,23 @@ impl Line<'_> {
                 self.between_turns().await?;
             }
             let state = self.graph.get_state(&live).await?;
-            let input = next_input(&state);
+            let step = self.next_step(&state)?;
             self.remember().await?;
-            if self.percent(15) {
-                // Somebody cleans up while it runs: the newest are never in the way.
-                let (ran, pruned) = tokio::join!(self.run(input), self.prune(6));
+            let is_shared = self.lines.saver.coordination().is_some();
+            if self.percent(6) {
+                // Another task prunes while it runs: the newest are never in the way. Of a claimed thread nothing is pruned.
+                let (ran, pruned) = tokio::join!(self.run(step, Claiming::No), self.prune(6));
                 pruned?;
                 ran?;
             } else {
-                self.run(input).await?;
+                let claiming = match self.random().below(100) {
+                    0..15 if is_shared => Claiming::Contested,
+                    0..85 => Claiming::Yes,
+                    _ => Claiming::No,
+                };
+                self.run(step, claiming).await?;
             }
         }
-    }
-
-    async fn run(&self, input: Input) -> Result<(), RunError> {
-        let durability = match self.random().below(10) {
-            0 => Durability::Exit,
-            1..5 => Durability::Async,
-            _ => Durability::Sync,
-        };
-        let config = RunConfig {
-            durability,
-            ..RunConfig::on(self.thread.clone())
-        };
-        self.graph.invoke(input, config).await.map(drop)
     }
 
     /// The state is what the turns so far leave, each of their entries once.
@@ -184,9 +178,11 @@ impl Line<'_> {
                 return Err(format!("after turn {turn} {key} is {got:?}, not {want:?}").into());
             }
         }
-        self.lines.journal.note(&Note::Turned {
-            thread: self.thread.clone(),
-        });
+        let number = |key| state.values.get(key).and_then(Value::as_u64).unwrap_or_default();
+        let (case, paid) = (number("case"), number("paid"));
+        self.lines
+            .journal
+            .fact(&self.thread, Fact::Turned { case, paid });
         Ok(())
     }
 
@@ -213,271 +209,4 @@ impl Line<'_> {
         journal.note(&Note::Put { key, n });
         Ok(())
     }
-
-    async fn between_turns(&self) -> Result<(), Trouble> {
-        let what = self.random().below(12);
-        match what {
-            0 | 1 => self.back_in_time().await,
-            2 => self.fork().await,
-            3 => self.edit().await,
-            4 => Ok(self.prune(1).await?),
-            5 | 6 => Ok(self.prune(15).await?),
-            7 => self.copy().await,
-            _ => Ok(()),
-        }
-    }
-
-    /// A checkpoint of the past that has something to run.
-    async fn past(&self) -> Result<Option<StateRef>, Trouble> {
-        let query = ListQuery {
-            thread: Some(self.thread.clone()),
-            ns: Some("".into()),
-            limit: Some(20),
-            ..ListQuery::default()
-        };
-        let heads = self.graph_saver().heads(&query).await?;
-        let open: Vec<_> = heads.iter().filter(|head| !head.next.is_empty()).collect();
-        if open.is_empty() {
-            return Ok(None);
-        }
-        let chosen = self.random().below(open.len() as u64) as usize;
-        Ok(Some(StateRef::at(self.thread.clone(), open[chosen].id.clone())))
-    }
-
-    fn graph_saver(&self) -> &dyn Checkpointer {
-        &*self.lines.saver
-    }
-
-    async fn back_in_time(&self) -> Result<(), Trouble> {
-        let Some(past) = self.past().await? else {
-            return Ok(());
-        };
-        let config = RunConfig {
-            checkpoint_id: past.checkpoint_id,
-            ..RunConfig::on(self.thread.clone())
-        };
-        self.graph.invoke(Input::Resume, config).await?;
-        Ok(())
-    }
-
-    async fn fork(&self) -> Result<(), Trouble> {
-        let Some(past) = self.past().await? else {
-            return Ok(());
-        };
-        let copy = StateUpdate {
-            as_node: Some(reserved::COPY.into()),
-            ..StateUpdate::default()
-        };
-        self.graph.update_state(&past, copy).await?;
-        Ok(())
-    }
-
-    async fn edit(&self) -> Result<(), Trouble> {
-        let edit = StateUpdate {
-            values: json!({"log": ["edit"]}),
-            as_node: Some("close".into()),
-            ..StateUpdate::default()
-        };
-        self.graph
-            .update_state(&StateRef::live(self.thread.clone()), edit)
-            .await?;
-        Ok(())
-    }
-
-    async fn prune(&self, newest: usize) -> Result<(), RunError> {
-        let thread = || self.thread.clone();
-        self.lines.journal.note(&Note::Pruning {
-            thread: thread(),
-            newest,
-        });
-        self.graph
-            .prune(&Pruning::threads([thread()], Keep::Newest(newest)))
-            .await?;
-        self.lines.journal.note(&Note::Pruned { thread: thread() });
-        Ok(())
-    }
-
-    async fn copy(&self) -> Result<(), Trouble> {
-        let to = ThreadId::from(format!("copy of {}", self.thread));
-        self.graph.delete_thread(&to).await?;
-        if self.percent(80) {
-            self.graph.copy_thread(&self.thread, &to).await?;
-        }
-        Ok(())
-    }
-}
-
-/// How a thread goes on from where it stands.
-fn next_input(state: &StateSnapshot) -> Input {
-    if !state.interrupts.is_empty() {
-        let answers = state.interrupts.iter().map(|asked| (asked.id.as_str(), "go on"));
-        return Input::resume(Value::Object(answers.collect::<Object>()));
-    }
-    if !state.next.is_empty() {
-        return Input::Resume;
-    }
-    let turn = state.values.get("turn").and_then(Value::as_u64);
-    Input::value(json!({"turn": turn.map_or(0, |turn| turn + 1)}))
-}
-
-fn log_of(turn: u64) -> Vec<String> {
-    let work = (0..PACKETS).map(|n| format!("{turn} work {n}"));
-    let others = [
-        "plan",
-        "left",
-        "right",
-        "call a",
-        "call b",
-        "call c",
-        "answer go on",
-        "close",
-    ];
-    work.chain(others.iter().map(|name| format!("{turn} {name}")))
-        .collect()
-}
-
-fn inner_of(turn: u64) -> Vec<String> {
-    ["first", "second", "heard go on"]
-        .iter()
-        .map(|name| format!("{turn} {name}"))
-        .collect()
-}
-
-/// What nodes share: they note that they begin, and take a random while.
-#[derive(Clone)]
-struct Desk {
-    journal: Arc<Journal>,
-    random: Arc<Mutex<Random>>,
-}
-
-impl Desk {
-    async fn begin(&self, context: &NodeContext, what: &str) {
-        let info = context.info();
-        self.journal.note(&Note::Began {
-            thread: info.thread.clone().unwrap_or_else(|| "none".into()),
-            task: info.task_id.to_string(),
-            what: what.to_owned(),
-        });
-        let pause = self
-            .random
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .below(3);
-        if pause > 0 {
-            tokio::time::sleep(Duration::from_millis(pause)).await;
-        }
-    }
-
-    /// A node that adds one entry, and has no effect but that.
-    fn entry(&self, key: &'static str, name: &'static str) -> impl superstep::Node {
-        let desk = self.clone();
-        move |context: NodeContext, input: Value| {
-            let desk = desk.clone();
-            async move {
-                let entry = entry(&input, name)?;
-                desk.begin(&context, &entry).await;
-                Ok(NodeOutput::update([(key, vec![Value::from(entry)])]))
-            }
-        }
-    }
-
-    fn call(&self, name: &'static str) -> TaskFn {
-        let desk = self.clone();
-        TaskFn::new(name, move |context: NodeContext, turn: Value| {
-            let desk = desk.clone();
-            async move {
-                let entry = format!("{turn} call {name}");
-                desk.begin(&context, &entry).await;
-                Ok(Value::from(entry))
-            }
-        })
-    }
-}
-
-fn turn_of(input: &Value) -> Result<u64, NodeError> {
-    let turn = input.get("turn").and_then(Value::as_u64);
-    turn.ok_or_else(|| NodeError::new("StateError", format!("the input has no turn: {input}")))
-}
-
-fn entry(input: &Value, name: &str) -> Result<String, NodeError> {
-    Ok(format!("{} {name}", turn_of(input)?))
-}
-
-/// The graph of one turn.
-fn turn(journal: Arc<Journal>, seed: u64) -> Result<Graph, CompileError> {
-    let desk = Desk {
-        journal,
-        random: Arc::new(Mutex::new(Random::new(seed))),
-    };
-    let packets = |_: NodeContext, state: Value| async move {
-        let turn = turn_of(&state)?;
-        let packet = |n| Target::send("work", json!({"turn": turn, "n": n}));
-        Ok((0..PACKETS).map(packet).collect())
-    };
-    let work = desk.clone();
-    let work = move |context: NodeContext, packet: Value| {
-        let desk = work.clone();
-        async move {
-            let n = packet.get("n").and_then(Value::as_u64).unwrap_or(u64::MAX);
-            let entry = entry(&packet, &format!("work {n}"))?;
-            desk.begin(&context, &entry).await;
-            Ok(NodeOutput::update([("log", vec![Value::from(entry)])]))
-        }
-    };
-    let (a, b, c) = (desk.call("a"), desk.call("b"), desk.call("c"));
-    let gather = move |context: NodeContext, input: Value| {
-        let (a, b, c) = (a.clone(), b.clone(), c.clone());
-        async move {
-            let turn = turn_of(&input)?;
-            let mut entries = try_join_all([context.call(&a, turn), context.call(&b, turn)]).await?;
-            let answer = context.interrupt("May it go on?")?;
-            entries.push(context.call(&c, turn).await?);
-            entries.push(entry(&input, &format!("answer {}", answer.as_str().unwrap_or("none")))?.into());
-            Ok(NodeOutput::update([("log", entries)]))
-        }
-    };
-    let asks = desk.clone();
-    let second = move |context: NodeContext, input: Value| {
-        let desk = asks.clone();
-        async move {
-            let answer = context.interrupt("May it go on in here?")?;
-            let entries = [
-                entry(&input, "second")?,
-                entry(&input, &format!("heard {}", answer.as_str().unwrap_or("none")))?,
-            ];
-            desk.begin(&context, &entries[0]).await;
-            Ok(NodeOutput::update([("inner", entries.map(Value::from).to_vec())]))
-        }
-    };
-    let nested = StateGraph::new()
-        .channel("turn", ChannelSpec::last_value())
-        .channel("inner", ChannelSpec::append())
-        .input_keys(["turn"])
-        .output_keys(["inner"])
-        .node("first", desk.entry("inner", "first"))
-        .node("second", second)
-        .edge(START, "first")
-        .edge("first", "second")
-        .edge("second", END)
-        .compile()?;
-    StateGraph::new()
-        .channel("turn", ChannelSpec::last_value())
-        .channel("log", ChannelSpec::append())
-        .channel("inner", ChannelSpec::append())
-        .node("plan", desk.entry("log", "plan"))
-        .node("left", desk.entry("log", "left"))
-        .node("right", desk.entry("log", "right"))
-        .node("work", work)
-        .node("gather", gather)
-        .subgraph("nested", &nested)
-        .node("close", desk.entry("log", "close"))
-        .edge(START, "plan")
-        .edge("plan", "left")
-        .edge("plan", "right")
-        .branch("plan", Branch::new(packets))
-        .join(["left", "right"], "gather")
-        .edge("gather", "nested")
-        .edge("nested", "close")
-        .edge("close", END)
-        .compile()
 }
