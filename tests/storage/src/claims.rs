@@ -58,7 +58,9 @@ pub async fn freeze(place: &Place, trial: &Trial) -> Result<Report, Failed> {
     let mut report = Report::default();
     while report.rounds < trial.rounds {
         let round = report.rounds + report.locked;
-        let threads: Vec<String> = (0..trial.threads).map(|n| format!("frozen {round} {n}")).collect();
+        let threads: Vec<String> = (0..trial.threads)
+            .map(|n| format!("frozen {round} {n}"))
+            .collect();
         let (mut one, mut two) = (
             Runner::start(place, trial, "one")?,
             Runner::start(place, trial, "two")?,
@@ -78,7 +80,10 @@ pub async fn freeze(place: &Place, trial: &Trial) -> Result<Report, Failed> {
         }
         let outcomes = two.outcomes(threads.len())?;
         one.signal("CONT")?;
-        if outcomes.iter().any(|(_, outcome)| outcome.contains("Another program is writing")) {
+        if outcomes
+            .iter()
+            .any(|(_, outcome)| outcome.contains("Another program is writing"))
+        {
             // It was frozen while it had the file: nobody can write then, and nobody takes its place.
             report.locked += 1;
             continue;
@@ -226,7 +231,10 @@ impl Runner {
     fn outcome(&mut self) -> Result<(String, String), Failed> {
         loop {
             let line = self.line()?;
-            if let Some((thread, outcome)) = line.strip_prefix("ended ").and_then(|ended| ended.split_once(": ")) {
+            if let Some((thread, outcome)) = line
+                .strip_prefix("ended ")
+                .and_then(|ended| ended.split_once(": "))
+            {
                 return Ok((thread.to_owned(), outcome.to_owned()));
             }
             self.effects += u64::from(line == "effect");
@@ -266,7 +274,10 @@ fn graph(saver: std::sync::Arc<dyn Checkpointer>) -> Result<Graph, Failed> {
     let number = |state: &Value, key: &str| state.get(key).and_then(Value::as_i64).unwrap_or(0);
     let work = move |context: NodeContext, state: Value| async move {
         let thread = context.info().thread.as_ref();
-        say(&format!("step {}", thread.map_or("none", |thread| thread.as_str())));
+        say(&format!(
+            "step {}",
+            thread.map_or("none", |thread| thread.as_str())
+        ));
         tokio::time::sleep(STEP).await;
         Ok(NodeOutput::update([("n", number(&state, "n") + 1)]))
     };

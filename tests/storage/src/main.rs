@@ -23,14 +23,22 @@ async fn main() -> Result<(), String> {
         Some(("probe", rest)) => probe::obey(rest).await,
         Some(("runner", rest)) => claims::obey(rest).await,
         Some(("claims", rest)) => {
-            let Chosen { number: rounds, backends, .. } = chosen(rest)?;
+            let Chosen {
+                number: rounds,
+                backends,
+                ..
+            } = chosen(rest)?;
             for backend in backends.into_iter().filter(|backend| backend.is_shared()) {
                 claim(backend, rounds.unwrap_or(1000)).await?;
             }
             Ok(())
         }
         Some(("crash", rest)) => {
-            let Chosen { number, minutes, backends } = chosen(rest)?;
+            let Chosen {
+                number,
+                minutes,
+                backends,
+            } = chosen(rest)?;
             let time = minutes.map_or(Duration::MAX, |minutes| Duration::from_secs(60 * minutes));
             let kills = number.unwrap_or(if minutes.is_some() { u64::MAX } else { 1000 });
             for backend in backends {
@@ -47,7 +55,11 @@ async fn main() -> Result<(), String> {
             Ok(())
         }
         Some(("scale", rest)) => {
-            let Chosen { number: percent, backends, .. } = chosen(rest)?;
+            let Chosen {
+                number: percent,
+                backends,
+                ..
+            } = chosen(rest)?;
             let part = |whole: u64| (whole * percent.unwrap_or(100) / 100).max(100);
             for backend in backends {
                 let measured = scale::measure(backend, part(100_000), part(10_000), part(10_000)).await;

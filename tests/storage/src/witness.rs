@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use superstep::{
-    ChannelValues, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit,
-    Coordination, Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, StorageError, TaskStatus, ThreadId,
-    ThreadLens, ThreadQuery, ThreadSummary, Usage, Value, Waiting, WaitingQuery,
+    ChannelValues, Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple,
+    Checkpointer, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, StorageError, TaskStatus,
+    ThreadId, ThreadQuery, ThreadSummary, Value,
 };
 
 /// One line of the journal.
@@ -423,19 +423,12 @@ impl Checkpointer for Witness {
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         self.backend.count_threads(query).await
     }
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        self.backend.waiting(query).await
+    async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
+        self.backend.writes(of).await
     }
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        self.backend.count_waiting().await
-    }
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        self.backend.writes(thread, ns, id).await
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        // Who prunes notes it: only that place knows by which rule the journal is to be read.
+        self.backend.maintenance()
     }
     fn coordination(&self) -> Option<&dyn Coordination> {
         self.backend.coordination()
@@ -458,18 +451,5 @@ impl Checkpointer for Witness {
         self.backend.copy_thread(&from, &to).await?;
         self.journal.note(&Note::Copied { from, to });
         Ok(())
-    }
-    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
-        // Who prunes notes it: only that place knows by which rule the journal is to be read.
-        self.backend.prune_watched(pruning, progress).await
-    }
-    async fn usage(&self) -> Result<Usage, StorageError> {
-        self.backend.usage().await
-    }
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        self.backend.lens(thread).await
-    }
-    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
-        self.backend.verify_watched(repair, progress).await
     }
 }

@@ -57,11 +57,7 @@ impl Runs {
             Fact::Answered { id, answer } => self.answers.entry(id).or_default().known = Some(answer),
             Fact::Heard { task, answer } => return self.heard(&task, &answer),
             Fact::Showing { commit } => drop(self.showing.insert(commit, self.owner.clone())),
-            Fact::Shown {
-                commit,
-                claim,
-                takes,
-            } => return self.shown(commit, claim, takes),
+            Fact::Shown { commit, claim, takes } => return self.shown(commit, claim, takes),
             Fact::Stopped | Fact::Replayed | Fact::Superseded => {}
         }
         Ok(())
@@ -201,7 +197,12 @@ mod tests {
             task: task(of),
             answer: answer.to_owned(),
         };
-        let mut runs = after([answering("a"), answering("b"), Fact::Asks { id: id() }, heard("t", "a")]);
+        let mut runs = after([
+            answering("a"),
+            answering("b"),
+            Fact::Asks { id: id() },
+            heard("t", "a"),
+        ]);
         let answer = "b".to_owned();
         runs.take(Fact::Answered { id: id(), answer }, false)
             .expect("acknowledged");

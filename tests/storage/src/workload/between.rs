@@ -1,6 +1,8 @@
 //! What a line does between turns: it goes back in time, forks, edits, prunes, copies and deletes.
 
-use superstep::{Checkpointer, Keep, ListQuery, Pruning, RunError, StateRef, StateUpdate, ThreadId, json, reserved};
+use superstep::{
+    Checkpointer, Keep, ListQuery, Pruning, RunError, StateRef, StateUpdate, ThreadId, json, reserved,
+};
 
 use super::{Line, Trouble};
 use crate::witness::Note;

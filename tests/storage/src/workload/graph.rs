@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures::future::try_join_all;
 use superstep::{
-    Branch, ChannelSpec, CompileError, END, Effect, Graph, NodeContext, NodeError, NodeOptions, NodeOutput, START,
-    StateGraph, Target, TaskFn, ThreadId, Value, json,
+    Branch, ChannelSpec, CompileError, END, Effect, Graph, NodeContext, NodeError, NodeOptions, NodeOutput,
+    START, StateGraph, Target, TaskFn, ThreadId, Value, json,
 };
 
 use crate::random::Random;
@@ -18,14 +18,7 @@ const PACKETS: u64 = 3;
 pub(super) fn log_of(turn: u64) -> Vec<String> {
     let work = (0..PACKETS).map(|n| format!("{turn} work {n}"));
     let others = [
-        "plan",
-        "left",
-        "right",
-        "call a",
-        "call b",
-        "call c",
-        "answer",
-        "close",
+        "plan", "left", "right", "call a", "call b", "call c", "answer", "close",
     ];
     work.chain(others.iter().map(|name| format!("{turn} {name}")))
         .collect()

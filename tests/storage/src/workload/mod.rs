@@ -180,9 +180,7 @@ impl Line<'_> {
         }
         let number = |key| state.values.get(key).and_then(Value::as_u64).unwrap_or_default();
         let (case, paid) = (number("case"), number("paid"));
-        self.lines
-            .journal
-            .fact(&self.thread, Fact::Turned { case, paid });
+        self.lines.journal.fact(&self.thread, Fact::Turned { case, paid });
         Ok(())
     }
 

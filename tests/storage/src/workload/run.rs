@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use superstep::{
-    CheckpointId, ClaimRequest, Durability, EffectPolicy, Holder, Input, Object, RunConfig, RunError, StateSnapshot,
-    StorageError, TakeOver, TaskSnapshot, TaskState, Value, json,
+    CheckpointId, ClaimRequest, Durability, EffectPolicy, Holder, Input, Object, RunConfig, RunError,
+    StateSnapshot, StorageError, TakeOver, TaskSnapshot, TaskState, Value, json,
 };
 
 use super::{Line, Trouble};
@@ -70,10 +70,13 @@ impl Line<'_> {
 
     /// How the thread goes on from where it stands.
     pub(super) fn next_step(&self, state: &StateSnapshot) -> Result<Step, Trouble> {
-        let is_effect =
-            |question: &Value| question.get("kind").and_then(Value::as_str) == Some("effect");
+        let is_effect = |question: &Value| question.get("kind").and_then(Value::as_str) == Some("effect");
         if let Some(asked) = state.interrupts.iter().find(|asked| is_effect(&asked.value)) {
-            let case = state.values.get("case").and_then(Value::as_u64).unwrap_or_default();
+            let case = state
+                .values
+                .get("case")
+                .and_then(Value::as_u64)
+                .unwrap_or_default();
             let is_done = asked.value.get("state").and_then(Value::as_str) == Some("done");
             // A person looks at what was done, and says how to go on.
             let answer = match (is_done, self.lines.journal.has_acted(&self.thread, case)?) {
@@ -123,7 +126,9 @@ impl Line<'_> {
         }
         let turn = state.values.get("turn").and_then(Value::as_u64);
         let (turn, case) = (turn.map_or(0, |turn| turn + 1), self.random().below(1 << 40));
-        Ok(Step::of(Input::value(json!({"turn": turn, "case": case, "paid": 0}))))
+        Ok(Step::of(Input::value(
+            json!({"turn": turn, "case": case, "paid": 0}),
+        )))
     }
 
     /// Runs the thread once more from a checkpoint of the past.

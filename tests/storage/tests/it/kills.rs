@@ -26,7 +26,11 @@ async fn survive(backend: Backend, kills: u64) {
         report.kills
     );
     assert!(
-        count.checkpoints > report.kills && count.turns > 1 && count.items > 1 && count.acts > 1 && count.answers > 3,
+        count.checkpoints > report.kills
+            && count.turns > 1
+            && count.items > 1
+            && count.acts > 1
+            && count.answers > 3,
         "the process hardly got to work: {count:?}"
     );
 }
