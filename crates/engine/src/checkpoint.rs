@@ -1,4 +1,4 @@
-//! What is stored, and the trait a backend implements.
+//! What is stored.
 //!
 //! A checkpoint is the state *before* its tasks ran; what the tasks wrote is kept beside it as pending writes
 //! (the writes that produced checkpoint N+1 are the pending writes of checkpoint N). A [`Commit`] is the
@@ -6,16 +6,11 @@
 //! super-step costs one transaction. Beside each checkpoint the engine says what changed against its parent
 //! ([`Change`]), so that a backend can store the change and not the state.
 
-use std::fmt::Debug;
-
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::claim::{ClaimRow, ClaimUse, ClaimView, Coordination, Holder};
+use crate::claim::{ClaimRow, ClaimUse, ClaimView, Holder};
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::names::NameMap;
-use crate::progress::Progress;
-use crate::upkeep::{Integrity, Pruning, Removal, ThreadLens, ThreadQuery, ThreadSummary, Usage};
 use crate::value::{Object, Value};
 
 /// Values by channel name.
@@ -286,6 +281,25 @@ pub struct CheckpointTuple {
     pub pending_writes: Vec<PendingWrite>,
 }
 
+/// Where a checkpoint is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CheckpointAddress {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The namespace; empty at the root.
+    pub ns: Name,
+    /// The checkpoint.
+    pub id: CheckpointId,
+}
+
+impl CheckpointAddress {
+    /// The address of a checkpoint.
+    pub fn new(thread: impl Into<ThreadId>, ns: impl Into<Name>, id: impl Into<CheckpointId>) -> Self {
+        let (thread, ns, id) = (thread.into(), ns.into(), id.into());
+        Self { thread, ns, id }
+    }
+}
+
 /// A checkpoint without its values: what lists and trees show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckpointHead {
@@ -307,32 +321,6 @@ pub struct CheckpointHead {
     pub interrupted: u32,
     /// Tasks of this checkpoint that failed and have not finished since.
     pub failed: u32,
-}
-
-/// A checkpoint of an outermost graph (namespace `""`) whose questions wait.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// Thread.
-    pub thread: ThreadId,
-    /// Checkpoint whose tasks ask.
-    pub checkpoint: CheckpointId,
-    /// ISO-8601, UTC: when the checkpoint was made.
-    pub ts: String,
-    /// Number of its tasks that ask.
-    pub tasks: u32,
-    /// True when it is the newest checkpoint of its thread's namespace `""`; another is the end of another branch.
-    pub is_newest: bool,
-}
-
-/// Which waiting checkpoints to list, the oldest checkpoint id first, equal ids by thread.
-#[derive(Clone, Debug, Default)]
-pub struct WaitingQuery {
-    /// Only this thread.
-    pub thread: Option<ThreadId>,
-    /// Only what follows this place in the list.
-    pub after: Option<(CheckpointId, ThreadId)>,
-    /// At most so many; `Some(0)` gives none.
-    pub limit: Option<usize>,
 }
 
 /// Which checkpoints to list, newest first.
@@ -449,161 +437,5 @@ impl StorageError {
             cause: format!("its checkpoint {} is not stored", writes.checkpoint_id),
             remedy: "The thread was deleted while it ran. Start it again".to_owned(),
         }
-    }
-}
-
-/// Keeps checkpoints. `commit` is ordered per thread: a later call is never visible before an earlier one.
-#[async_trait]
-pub trait Checkpointer: Debug + Send + Sync {
-    /// Stores task writes and a checkpoint as one unit. Returns when they are durable as the backend defines it.
-    async fn commit(&self, commit: Commit) -> Result<(), StorageError>;
-    /// Stores several commits in their order, best as one transaction. After one that fails nothing later may be
-    /// stored; what came before it may be undone with it.
-    async fn commit_all(&self, commits: Vec<Commit>) -> Result<(), StorageError> {
-        for commit in commits {
-            self.commit(commit).await?;
-        }
-        Ok(())
-    }
-    /// The checkpoint with `id`, or the newest of the namespace.
-    async fn get(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: Option<&CheckpointId>,
-    ) -> Result<Option<CheckpointTuple>, StorageError>;
-    /// Whole checkpoints, newest first.
-    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError>;
-    /// Checkpoints without values, newest first; never decodes a value.
-    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError>;
-    /// The values of some keys of a checkpoint, or of the newest of the namespace; `None` when there is no such
-    /// checkpoint. A key without a value is left out.
-    async fn values(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: Option<&CheckpointId>,
-        keys: &[Name],
-    ) -> Result<Option<ChannelValues>, StorageError> {
-        let found = self.get(thread, ns, id).await?;
-        Ok(found.map(|tuple| {
-            let values = &tuple.checkpoint.channel_values;
-            keys.iter()
-                .filter_map(|key| Some((key.clone(), values.get(key)?.clone())))
-                .collect()
-        }))
-    }
-    /// Threads with a root checkpoint, the one with the newest head first.
-    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError>;
-    /// One thread as lists show it; `None` when it has no root checkpoint.
-    async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
-        let query = ThreadQuery {
-            search: Some(thread.to_string()),
-            ..ThreadQuery::default()
-        };
-        let found = self.threads(&query).await?;
-        Ok(found.into_iter().find(|summary| summary.thread == *thread))
-    }
-    /// How many threads match; `after` and `limit` do not count.
-    async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
-        let all = ThreadQuery {
-            after: None,
-            limit: None,
-            ..query.clone()
-        };
-        Ok(self.threads(&all).await?.len() as u64)
-    }
-    /// Checkpoints of outermost graphs whose questions wait, the oldest first. Backends keep an index for it in the
-    /// transaction of each commit; this default looks at every checkpoint.
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        let threads = match &query.thread {
-            Some(thread) => self.thread(thread).await?.into_iter().collect(),
-            None => self.threads(&ThreadQuery::default()).await?,
-        };
-        let mut found = Vec::new();
-        for summary in threads {
-            let heads = ListQuery {
-                thread: Some(summary.thread.clone()),
-                ns: Some("".into()),
-                ..ListQuery::default()
-            };
-            for head in self
-                .heads(&heads)
-                .await?
-                .into_iter()
-                .filter(|head| head.interrupted > 0)
-            {
-                found.push(Waiting {
-                    thread: summary.thread.clone(),
-                    is_newest: head.id == summary.head.id,
-                    checkpoint: head.id,
-                    ts: head.ts,
-                    tasks: head.interrupted,
-                });
-            }
-        }
-        found.sort_by(|a, b| (&a.checkpoint, &a.thread).cmp(&(&b.checkpoint, &b.thread)));
-        found.retain(|waiting| {
-            query
-                .after
-                .as_ref()
-                .is_none_or(|after| (&waiting.checkpoint, &waiting.thread) > (&after.0, &after.1))
-        });
-        found.truncate(query.limit.unwrap_or(usize::MAX));
-        Ok(found)
-    }
-    /// Number of tasks of outermost graphs whose questions wait, over all threads.
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        let all = self.waiting(&WaitingQuery::default()).await?;
-        Ok(all.iter().map(|waiting| u64::from(waiting.tasks)).sum())
-    }
-    /// Pending writes of a checkpoint, ordered by (task path, task id, idx); empty when there is no such checkpoint.
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        let found = self.get(thread, ns, Some(id)).await?;
-        Ok(found.map(|tuple| tuple.pending_writes).unwrap_or_default())
-    }
-    /// What several programs on one database know of each other, where the backend offers it. Runs on a backend that does
-    /// not have no claims.
-    fn coordination(&self) -> Option<&dyn Coordination> {
-        None
-    }
-    /// Removes a thread with everything in it; a missing one is no error.
-    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError>;
-    /// Copies every checkpoint, namespace and write to another thread; a missing source is no error.
-    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError>;
-    /// Removes checkpoints with their writes, and says what went.
-    async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
-        self.prune_watched(pruning, &Progress::default()).await
-    }
-    /// Removes checkpoints, and says meanwhile how far it is. When it is stopped, every thread is either as it was or
-    /// done; a backend with transactions leaves all as they were.
-    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
-        let _ = (pruning, progress);
-        Err(StorageError::Unsupported("removing the past of a thread"))
-    }
-    /// What is stored takes so much.
-    async fn usage(&self) -> Result<Usage, StorageError> {
-        Err(StorageError::Unsupported("measuring what is stored"))
-    }
-    /// What each key and each checkpoint of a thread takes.
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        let _ = thread;
-        Err(StorageError::Unsupported("measuring what a thread takes"))
-    }
-    /// Reads everything, and with `repair` puts right what can be: a checkpoint that cannot be read is removed, and
-    /// what continues it goes on without a past. Nothing that can be read is removed.
-    async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
-        self.verify_watched(repair, &Progress::default()).await
-    }
-    /// Reads everything, and says meanwhile how far it is. When it is stopped, every thread is either as it was or
-    /// repaired.
-    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
-        let _ = (repair, progress);
-        Err(StorageError::Unsupported("checking what is stored"))
     }
 }

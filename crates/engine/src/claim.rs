@@ -32,8 +32,10 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
-use crate::checkpoint::{Checkpointer, StorageError};
+use crate::checkpoint::StorageError;
 use crate::ids::{CheckpointId, ClaimId, Name, ThreadId};
+use crate::saver::Checkpointer;
+use crate::waiting::{Waiting, WaitingQuery};
 
 /// Length of a claim that its run does not renew.
 pub const CLAIM_LENGTH: Duration = Duration::from_secs(15);
@@ -164,8 +166,8 @@ impl ClaimView {
     }
 }
 
-/// What several programs on one database know of each other. Optional: a saver that does not offer it is used without
-/// claims.
+/// What several programs on one database know of each other: who runs which thread, what waits for an answer, and that
+/// something changed. Optional: a saver that does not offer it is used without claims.
 #[async_trait]
 pub trait Coordination: Debug + Send + Sync {
     /// The claims of these threads, live or not; a thread that nobody claimed is left out.
@@ -174,6 +176,11 @@ pub trait Coordination: Debug + Send + Sync {
     async fn claim(&self, thread: &ThreadId) -> Result<Option<ClaimView>, StorageError> {
         Ok(self.claims(std::slice::from_ref(thread)).await?.remove(thread))
     }
+    /// Checkpoints of outermost graphs whose questions wait, the oldest first: an index that is kept in the transaction of
+    /// each commit.
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError>;
+    /// Number of tasks of outermost graphs whose questions wait, over all threads.
+    async fn count_waiting(&self) -> Result<u64, StorageError>;
     /// Removes a thread as [`Checkpointer::delete_thread`](Checkpointer::delete_thread) does, unless it is busy.
     async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError>;
     /// A number that is another one within a second after another program changed anything here, items of the store

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::checkpoint::{Checkpointer, Commit, StorageError};
+use crate::checkpoint::{Commit, StorageError};
 use crate::claim::{ClaimRequest, ClaimUse, Take};
 use crate::ids::{CheckpointId, ClaimId, ThreadId};
 use crate::nest::lock;
+use crate::saver::Checkpointer;
 
 /// How far a claim is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +72,15 @@ impl RunClaim {
         Arc::ptr_eq(&self.saver, saver)
     }
 
-    /// Notes who has run the thread, before the run reads it.
-    pub(crate) async fn look(&self) -> Result<(), StorageError> {
-        if let Some(coordination) = self.saver.coordination() {
-            let claim = coordination.claim(&self.thread).await?;
-            lock(&self.read).seen = Some(claim.map_or(0, |claim| claim.mark()));
-        }
-        Ok(())
+    /// Notes who has run the thread, before the run reads it. Returns true when a run has not ended its claim, and may
+    /// still store something.
+    pub(crate) async fn look(&self) -> Result<bool, StorageError> {
+        let Some(coordination) = self.saver.coordination() else {
+            return Ok(false);
+        };
+        let claim = coordination.claim(&self.thread).await?;
+        lock(&self.read).seen = Some(claim.as_ref().map_or(0, |claim| claim.mark()));
+        Ok(claim.is_some_and(|claim| !claim.ended))
     }
 
     /// The run goes on from this newest root checkpoint, or begins the thread.

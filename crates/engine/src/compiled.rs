@@ -5,23 +5,24 @@ use std::sync::Arc;
 
 use crate::analysis::Analysis;
 use crate::cache::NodeCache;
-use crate::checkpoint::{Checkpointer, ListQuery};
+use crate::checkpoint::ListQuery;
 use crate::clock::{Clock, SystemClock};
 use crate::emit::Emitter;
 use crate::error::{RunError, StateError};
 use crate::ids::{CheckpointIds, Name, ThreadId};
 use crate::limits::Limits;
+use crate::maintenance::{Pruning, Removal};
 use crate::nest::Persistence;
 use crate::plan::Plan;
 use crate::protocol::GraphRunStream;
 use crate::request::{Input, RunConfig, RunResult, StateRef};
 use crate::run::Loop;
 use crate::running::Run;
+use crate::saver::Checkpointer;
 use crate::snapshot::StateSnapshot;
 use crate::store::Store;
 use crate::stream::StreamMode;
 use crate::update::{StateUpdate, Updated};
-use crate::upkeep::{Pruning, Removal};
 
 /// A compiled graph. Cheap to clone; one graph runs any number of threads at once.
 #[derive(Clone)]

@@ -13,14 +13,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::channel::{Kind, whole_of};
 use crate::checkpoint::{
-    Checkpoint, CheckpointHead, CheckpointTuple, Checkpointer, ListQuery, Metadata, PendingWrite, Source,
-    StorageError,
+    Checkpoint, CheckpointHead, CheckpointTuple, ListQuery, Metadata, PendingWrite, Source, StorageError,
 };
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::live::Live;
+use crate::maintenance::{Keep, Link, Pruning, Removal, Scope};
 use crate::plan::{ChannelIx, Plan};
 use crate::progress::Progress;
-use crate::upkeep::{Keep, Link, Pruning, Removal, Scope, ThreadQuery};
+use crate::saver::Checkpointer;
+use crate::threads::ThreadQuery;
 use crate::value::{List, Object, Value};
 
 /// Where metadata keeps the counts: `{key: [updates, super-steps]}`.

@@ -29,6 +29,7 @@ mod lifecycle;
 mod limits;
 mod links;
 mod live;
+mod maintenance;
 mod memory;
 mod messages;
 mod metrics;
@@ -45,18 +46,20 @@ mod request;
 mod retry;
 mod run;
 mod running;
+mod saver;
 mod schedule;
 mod schema;
 mod single;
 mod snapshot;
 mod stream;
 mod task;
+mod threads;
 mod timeout;
 mod typed;
 mod update;
-mod upkeep;
 mod value;
 mod view;
+mod waiting;
 
 pub mod conformance;
 pub mod observe;
@@ -91,6 +94,10 @@ pub use handler::{ErrorHandler, NodeFailed};
 pub use ids::{CheckpointId, CheckpointIds, ClaimId, InterruptId, Name, TaskId, ThreadId};
 pub use lifecycle::{Lifecycle, LifecycleEvent, LifecycleStatus};
 pub use limits::Limits;
+pub use maintenance::{
+    CheckpointUsage, Damage, Integrity, Keep, KeyUsage, Link, Maintenance, Pruning, Removal, Scope,
+    ThreadLens, ThreadUsage, Usage, tips,
+};
 pub use memory::MemorySaver;
 pub use messages::{REMOVE_ALL, add_messages, coerce as coerce_message};
 pub use metrics::{Meter, RunMetrics};
@@ -106,6 +113,7 @@ pub use questions::{questions, waiting_questions, withdraw};
 pub use request::{Drain, Durability, Input, Output, RunConfig, RunResult, RunStatus, StateRef};
 pub use retry::{RetryOn, RetryPolicy, is_retryable};
 pub use running::Run;
+pub use saver::Checkpointer;
 pub use schedule::Schedule;
 pub use single::NodeRun;
 pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
@@ -116,16 +124,14 @@ pub use store::{
 pub use stream::{
     AttemptFailed, CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update,
 };
+pub use threads::{ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
 pub use timeout::{RefreshOn, Timeout};
 pub use typed::{IntoOutput, IntoTargets, Outcome, State, TypedGraph, choose, typed, typed_with};
 pub use update::{StateUpdate, Updated};
-pub use upkeep::{
-    CheckpointUsage, Damage, Integrity, Keep, KeyUsage, Link, Pruning, Removal, Scope, ThreadLens,
-    ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary, ThreadUsage, Usage, tips,
-};
 #[doc(hidden)]
 pub use value::Key;
 pub use value::{List, Number, Object, Value};
+pub use waiting::{Waiting, WaitingQuery};
 
 #[doc(hidden)]
 pub use serde_json as __serde_json;

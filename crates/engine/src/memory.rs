@@ -12,18 +12,21 @@ use async_trait::async_trait;
 use smallvec::SmallVec;
 
 use crate::checkpoint::{
-    Checkpoint, CheckpointHead, CheckpointTuple, Checkpointer, Commit, ListQuery, PendingWrite, StorageError,
-    TaskStatus, TaskWrites, Waiting, WaitingQuery, Write, reserved,
+    Checkpoint, CheckpointAddress, CheckpointHead, CheckpointTuple, Commit, ListQuery, PendingWrite,
+    StorageError, TaskStatus, TaskWrites, Write, reserved,
 };
 use crate::claim::{ClaimRequest, ClaimView, Claims, Coordination};
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::maintenance::{
+    CheckpointUsage, Integrity, KeyUsage, Link, Maintenance, Pruning, Removal, Scope, ThreadLens,
+    ThreadUsage, Usage,
+};
 use crate::node::BoxFuture;
 use crate::progress::Progress;
-use crate::upkeep::{
-    CheckpointUsage, Integrity, KeyUsage, Link, Pruning, Removal, Scope, ThreadLens, ThreadQuery,
-    ThreadSummary, ThreadUsage, Usage,
-};
+use crate::saver::Checkpointer;
+use crate::threads::{ThreadQuery, ThreadSummary};
 use crate::value::Value;
+use crate::waiting::{Waiting, WaitingQuery};
 
 /// Keeps checkpoints in memory.
 #[derive(Debug, Default)]
@@ -395,6 +398,34 @@ impl Coordination for MemorySaver {
         Ok(self.read().claims.views(threads))
     }
 
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        let State { threads, waiting, .. } = &*self.read();
+        let begin = match &query.after {
+            Some(after) => Bound::Excluded(after),
+            None => Bound::Unbounded,
+        };
+        let found = waiting
+            .by_place
+            .range((begin, Bound::Unbounded))
+            .filter(|((_, thread), _)| query.thread.as_ref().is_none_or(|wanted| wanted == thread));
+        let shown = found.filter_map(|((id, thread), tasks)| {
+            let space = threads.get(thread)?.get("")?;
+            let stored = space.get(id)?;
+            Some(Waiting {
+                thread: thread.clone(),
+                checkpoint: id.clone(),
+                ts: stored.checkpoint.ts.clone(),
+                tasks: *tasks,
+                is_newest: space.newest()?.checkpoint.id == *id,
+            })
+        });
+        Ok(shown.take(query.limit.unwrap_or(usize::MAX)).collect())
+    }
+
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        Ok(self.read().waiting.tasks)
+    }
+
     async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
         let mut state = self.write();
         state.claims.compare(thread, &by.change(), || None)?;
@@ -468,44 +499,18 @@ impl Checkpointer for MemorySaver {
             .and_then(|spaces| summary(thread, spaces)))
     }
 
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        let State { threads, waiting, .. } = &*self.read();
-        let begin = match &query.after {
-            Some(after) => Bound::Excluded(after),
-            None => Bound::Unbounded,
-        };
-        let found = waiting
-            .by_place
-            .range((begin, Bound::Unbounded))
-            .filter(|((_, thread), _)| query.thread.as_ref().is_none_or(|wanted| wanted == thread));
-        let shown = found.filter_map(|((id, thread), tasks)| {
-            let space = threads.get(thread)?.get("")?;
-            let stored = space.get(id)?;
-            Some(Waiting {
-                thread: thread.clone(),
-                checkpoint: id.clone(),
-                ts: stored.checkpoint.ts.clone(),
-                tasks: *tasks,
-                is_newest: space.newest()?.checkpoint.id == *id,
-            })
-        });
-        Ok(shown.take(query.limit.unwrap_or(usize::MAX)).collect())
-    }
-
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        Ok(self.read().waiting.tasks)
-    }
-
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
+    async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
         let state = self.read();
-        let space = state.threads.get(thread).and_then(|spaces| spaces.get(ns));
-        let stored = space.and_then(|space| space.get(id));
-        Ok(stored.map(Stored::pending_writes).unwrap_or_default())
+        let found = of.iter().map(|CheckpointAddress { thread, ns, id }| {
+            let space = state.threads.get(thread).and_then(|spaces| spaces.get(ns));
+            let stored = space.and_then(|space| space.get(id));
+            stored.map(Stored::pending_writes).unwrap_or_default()
+        });
+        Ok(found.collect())
+    }
+
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
     }
 
     fn coordination(&self) -> Option<&dyn Coordination> {
@@ -535,7 +540,10 @@ impl Checkpointer for MemorySaver {
         waiting.renew(to, target.get(""));
         Ok(())
     }
+}
 
+#[async_trait]
+impl Maintenance for MemorySaver {
     async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
         progress.at(0, 1)?;
         let State {

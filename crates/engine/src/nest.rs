@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::call::Call;
 use tokio::sync::mpsc;
 
-use crate::checkpoint::{CheckpointTuple, Checkpointer, ListQuery, StorageError};
+use crate::checkpoint::{CheckpointTuple, ListQuery, StorageError};
 use crate::claimed::RunClaim;
 use crate::clock::Clock;
 use crate::compiled::Graph;
@@ -24,6 +24,7 @@ use crate::node::{BoxFuture, Interrupted, Node, NodeError, NodeOutput};
 use crate::plan::Plan;
 use crate::request::{Input, RunConfig, RunResult, RunStatus};
 use crate::run::Loop;
+use crate::saver::Checkpointer;
 use crate::store::Store;
 use crate::task::Task;
 use crate::timeout::Pulse;

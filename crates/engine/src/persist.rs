@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::checkpoint::{Checkpoint, Checkpointer, Commit, Put, StorageError, TaskWrites, reserved};
+use crate::checkpoint::{Checkpoint, Commit, Put, StorageError, TaskWrites, reserved};
 use crate::claimed::{Renewal, RunClaim};
 use crate::error::RunError;
 use crate::ids::{Name, ThreadId};
 use crate::metrics::{Activity, Busy, Meter};
 use crate::request::Durability;
+use crate::saver::Checkpointer;
 
 enum Order {
     Commit(Box<Commit>),

@@ -5,10 +5,11 @@
 
 use crate::checkpoint::write_index;
 use crate::checkpoint::{
-    Checkpointer, Commit, PendingWrite, StorageError, TaskStatus, TaskWrites, Write, reserved,
+    CheckpointAddress, Commit, PendingWrite, StorageError, TaskStatus, TaskWrites, Write, reserved,
 };
 use crate::claim::ClaimRequest;
 use crate::ids::{CheckpointId, InterruptId, TaskId, ThreadId};
+use crate::saver::Checkpointer;
 use crate::stream::Interrupt;
 use crate::value::{Object, Value};
 
@@ -24,7 +25,9 @@ pub async fn withdraw(
     note: Object,
     by: Option<&ClaimRequest>,
 ) -> Result<usize, StorageError> {
-    let pending = saver.writes(thread, "", checkpoint).await?;
+    let pending = saver
+        .writes_of(CheckpointAddress::new(thread.clone(), "", checkpoint.clone()))
+        .await?;
     let asks = |writes: &[PendingWrite]| {
         question.is_none_or(|id| questions(writes).iter().any(|question| question.id == *id))
     };

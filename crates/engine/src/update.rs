@@ -6,8 +6,8 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::checkpoint::{
-    Change, Checkpoint, CheckpointTuple, Checkpointer, Commit, ListQuery, Metadata, PendingWrite, Put,
-    Source, TaskWrites, reserved,
+    Change, Checkpoint, CheckpointTuple, Commit, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites,
+    reserved,
 };
 use crate::claim::{ClaimRequest, ClaimUse};
 use crate::clock::iso8601;
@@ -23,6 +23,7 @@ use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::NodeIx;
 use crate::questions::{waiting_tasks, withdrawal};
 use crate::request::{RunConfig, StateRef};
+use crate::saver::Checkpointer;
 use crate::snapshot;
 use crate::task::{self, Place, Stage, Task, applied_of};
 use crate::value::{Object, Value};

@@ -20,8 +20,8 @@ use rusqlite::Connection;
 use superstep::conformance::{Draft, id};
 use superstep::{
     Branch, ChannelSpec, Checkpoint, Checkpointer, Commit, Durability, END, Effect, Input, ListQuery,
-    MemorySaver, NodeContext, NodeOptions, NodeOutput, Put, RunConfig, START, StateGraph, Target, TaskId,
-    TaskWrites, Value, WaitingQuery, Write, json,
+    Maintenance, MemorySaver, NodeContext, NodeOptions, NodeOutput, Put, RunConfig, START, StateGraph,
+    Target, TaskId, TaskWrites, Value, WaitingQuery, Write, json,
 };
 use superstep_storage::{
     FileOptions, FileSaver, PostgresSaver, RedisSaver, SqliteOptions, SqliteSaver, Synchronous,

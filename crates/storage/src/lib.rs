@@ -10,6 +10,7 @@ mod file;
 mod postgres;
 mod presence;
 mod redis;
+mod refusal;
 pub mod retention;
 mod salvage;
 mod sqlite;

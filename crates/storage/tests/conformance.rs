@@ -1,13 +1,15 @@
 //! Every backend passes the engine's suite: memory, SQLite, and SQLite closed and opened again before each read.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Integrity, ListQuery,
-    MemorySaver, Name, PendingWrite, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId,
-    ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery, conformance,
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
+    ClaimRequest, ClaimView, Commit, Coordination, Integrity, ListQuery, Maintenance, MemorySaver, Name,
+    PendingWrite, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
+    ThreadSummary, Usage, Waiting, WaitingQuery, conformance,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
@@ -23,10 +25,10 @@ fn accepted(backend: &str, report: &conformance::Report) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memory() {
-    accepted(
-        "memory",
-        &conformance::run(async || Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>).await,
-    );
+    let make = async || Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>;
+    let report = conformance::run(&make).await;
+    let report = report.and(conformance::run_maintenance(&make).await);
+    accepted("memory", &report);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -85,17 +87,20 @@ impl Files {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite() {
     let files = Files::new();
-    let report = conformance::run(async || {
-        Arc::new(SqliteSaver::open(files.path()).expect("a new database")) as Arc<dyn Checkpointer>
-    });
-    accepted("sqlite", &report.await);
+    let make =
+        async || Arc::new(SqliteSaver::open(files.path()).expect("a new database")) as Arc<dyn Checkpointer>;
+    let report = conformance::run(&make).await;
+    let report = report.and(conformance::run_maintenance(&make).await);
+    accepted("sqlite", &report);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite_opened_again_before_each_read() {
     let files = Files::new();
-    let report = conformance::run(async || Arc::new(Reopening::new(files.path())) as Arc<dyn Checkpointer>);
-    accepted("sqlite, opened again", &report.await);
+    let make = async || Arc::new(Reopening::new(files.path())) as Arc<dyn Checkpointer>;
+    let report = conformance::run(&make).await;
+    let report = report.and(conformance::run_maintenance(&make).await);
+    accepted("sqlite, opened again", &report);
 }
 
 /// Forgets everything between a write and a read, and now and then between two writes.
@@ -156,20 +161,6 @@ impl Checkpointer for Reopening {
     async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         self.fresh().await.0.threads(query).await
     }
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        self.fresh().await.0.waiting(query).await
-    }
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        self.fresh().await.0.count_waiting().await
-    }
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        self.fresh().await.0.writes(thread, ns, id).await
-    }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         let mut guard = self.saver.lock().await;
         guard.1 += 1;
@@ -179,11 +170,6 @@ impl Checkpointer for Reopening {
         let mut guard = self.saver.lock().await;
         guard.1 += 1;
         guard.0.copy_thread(from, to).await
-    }
-    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
-        let mut guard = self.saver.lock().await;
-        guard.1 += 1;
-        guard.0.prune_watched(pruning, progress).await
     }
     async fn values(
         &self,
@@ -197,6 +183,42 @@ impl Checkpointer for Reopening {
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         self.fresh().await.0.count_threads(query).await
     }
+    async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
+        self.fresh().await.0.writes(of).await
+    }
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        Some(self)
+    }
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Coordination for Reopening {
+    async fn claims(&self, threads: &[ThreadId]) -> Result<HashMap<ThreadId, ClaimView>, StorageError> {
+        self.fresh().await.0.claims(threads).await
+    }
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        self.fresh().await.0.waiting(query).await
+    }
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.fresh().await.0.count_waiting().await
+    }
+    async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
+        let mut guard = self.saver.lock().await;
+        guard.1 += 1;
+        guard.0.delete_claimed(thread, by).await
+    }
+}
+
+#[async_trait]
+impl Maintenance for Reopening {
+    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
+        let mut guard = self.saver.lock().await;
+        guard.1 += 1;
+        guard.0.prune_watched(pruning, progress).await
+    }
     async fn usage(&self) -> Result<Usage, StorageError> {
         self.fresh().await.0.usage().await
     }
@@ -204,6 +226,8 @@ impl Checkpointer for Reopening {
         self.fresh().await.0.lens(thread).await
     }
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
-        self.fresh().await.0.verify_watched(repair, progress).await
+        let mut guard = self.saver.lock().await;
+        guard.1 += 1;
+        guard.0.verify_watched(repair, progress).await
     }
 }

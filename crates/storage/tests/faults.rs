@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use superstep::conformance::{Draft, id};
 use superstep::{
-    Checkpointer, Commit, ListQuery, StorageError, TaskId, TaskWrites, Value, Write, json, reserved,
+    Checkpointer, Commit, ListQuery, Maintenance, StorageError, TaskId, TaskWrites, Value, Write, json,
+    reserved,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, open};
 

@@ -1,6 +1,7 @@
 //! The file backend: the engine's suite, also closed and opened again before each read, and what only files can do
 //! wrong.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,10 +11,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use superstep::conformance::{self, Draft, id};
 use superstep::{
-    Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery,
-    PendingWrite, Progress, Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError,
-    StoreOp, StoreQuery, TaskId, TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
-    Write, json,
+    Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest,
+    ClaimView, Commit, Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress,
+    Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery, TaskId,
+    TaskWrites, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery, Write, json,
 };
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::{FileOptions, FileSaver, FileStore, Synchronous};
@@ -52,14 +53,16 @@ impl Folders {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_suite() {
     let folders = Folders::new();
-    let report = conformance::run(async || {
+    let make = async || {
         let options = FileOptions {
             synchronous: Synchronous::Full,
         };
         Arc::new(FileSaver::open_with(folders.path(), options).expect("a new folder"))
             as Arc<dyn Checkpointer>
-    });
-    accepted(&report.await);
+    };
+    let report = conformance::run(&make).await;
+    let report = report.and(conformance::run_maintenance(&make).await);
+    accepted(&report);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -76,8 +79,10 @@ async fn claims() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_suite_opened_again_before_each_read() {
     let folders = Folders::new();
-    let report = conformance::run(async || Arc::new(Reopening::new(folders.path())) as Arc<dyn Checkpointer>);
-    accepted(&report.await);
+    let make = async || Arc::new(Reopening::new(folders.path())) as Arc<dyn Checkpointer>;
+    let report = conformance::run(&make).await;
+    let report = report.and(conformance::run_maintenance(&make).await);
+    accepted(&report);
 }
 
 /// Forgets everything between a write and a read.
@@ -132,21 +137,6 @@ impl Checkpointer for Reopening {
     async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         self.with(false, async |saver| saver.threads(query).await).await
     }
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        self.with(false, async |saver| saver.waiting(query).await).await
-    }
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        self.with(false, async |saver| saver.count_waiting().await).await
-    }
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        self.with(false, async |saver| saver.writes(thread, ns, id).await)
-            .await
-    }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         self.with(true, async |saver| saver.delete_thread(thread).await)
             .await
@@ -155,8 +145,48 @@ impl Checkpointer for Reopening {
         self.with(true, async |saver| saver.copy_thread(from, to).await)
             .await
     }
+    async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
+        self.with(false, async |saver| saver.writes(of).await).await
+    }
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        Some(self)
+    }
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Coordination for Reopening {
+    async fn claims(&self, threads: &[ThreadId]) -> Result<HashMap<ThreadId, ClaimView>, StorageError> {
+        self.with(false, async |saver| saver.claims(threads).await).await
+    }
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        self.with(false, async |saver| saver.waiting(query).await).await
+    }
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.with(false, async |saver| saver.count_waiting().await).await
+    }
+    async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
+        self.with(true, async |saver| saver.delete_claimed(thread, by).await)
+            .await
+    }
+}
+
+#[async_trait]
+impl Maintenance for Reopening {
     async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
         self.with(true, async |saver| saver.prune_watched(pruning, progress).await)
+            .await
+    }
+    async fn usage(&self) -> Result<Usage, StorageError> {
+        self.with(false, async |saver| saver.usage().await).await
+    }
+    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        self.with(false, async |saver| saver.lens(thread).await).await
+    }
+    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
+        self.with(true, async |saver| saver.verify_watched(repair, progress).await)
             .await
     }
 }

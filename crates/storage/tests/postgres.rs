@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use superstep::conformance::{Draft, id};
 use superstep::{
-    Checkpoint, Checkpointer, Keep, ListQuery, Pruning, StorageError, Store, StoreConfig, StoreQuery,
-    ThreadId, conformance, json,
+    Checkpoint, Checkpointer, Keep, ListQuery, Maintenance, Pruning, StorageError, Store, StoreConfig,
+    StoreQuery, ThreadId, conformance, json,
 };
 use superstep_storage::PostgresSaver;
 use superstep_test_servers::Postgres;
@@ -44,10 +44,11 @@ impl<'a> Schemas<'a> {
 async fn suite() {
     let Some(server) = Postgres::start() else { return };
     let schemas = Schemas::new(&server);
-    let report = conformance::run(async || {
-        Arc::new(PostgresSaver::open(&schemas.url()).await.expect("opens")) as Arc<dyn Checkpointer>
-    });
-    accepted("postgres", &report.await);
+    let make =
+        async || Arc::new(PostgresSaver::open(&schemas.url()).await.expect("opens")) as Arc<dyn Checkpointer>;
+    let report = conformance::run(&make).await;
+    let report = report.and(conformance::run_maintenance(&make).await);
+    accepted("postgres", &report);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,7 @@
 //! The Redis backend on a real server: the engine's suite, also with a new connection before each read, several programs
 //! on one server, and a server that goes away.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -8,9 +9,10 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use superstep::conformance::{self, Draft, id};
 use superstep::{
-    Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, Keep, ListQuery,
-    PendingWrite, Progress, Pruning, Removal, StorageError, Store, StoreConfig, StoreOp, StoreQuery, TaskId,
-    TaskWrites, ThreadId, ThreadQuery, ThreadSummary, Ttl, Waiting, WaitingQuery, Write, json,
+    Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest,
+    ClaimView, Commit, Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress,
+    Pruning, Removal, StorageError, Store, StoreConfig, StoreOp, StoreQuery, TaskId, TaskWrites, ThreadId,
+    ThreadLens, ThreadQuery, ThreadSummary, Ttl, Usage, Waiting, WaitingQuery, Write, json,
 };
 use superstep_storage::{RedisSaver, RedisStore};
 use superstep_test_servers::Redis;
@@ -56,8 +58,10 @@ async fn open(url: &str) -> RedisSaver {
 async fn the_suite() {
     let Some(server) = Redis::start() else { return };
     let prefixes = Prefixes::new(&server);
-    let report = conformance::run(async || Arc::new(open(&prefixes.url()).await) as Arc<dyn Checkpointer>);
-    accepted(&report.await);
+    let make = async || Arc::new(open(&prefixes.url()).await) as Arc<dyn Checkpointer>;
+    let report = conformance::run(&make).await;
+    let report = report.and(conformance::run_maintenance(&make).await);
+    accepted(&report);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -96,12 +100,14 @@ async fn changes() {
 async fn the_suite_with_two_programs() {
     let Some(server) = Redis::start() else { return };
     let prefixes = Prefixes::new(&server);
-    let report = conformance::run(async || {
+    let make = async || {
         let url = prefixes.url();
         let both = [open(&url).await, open(&url).await];
         Arc::new(Turns(both, AtomicUsize::new(0))) as Arc<dyn Checkpointer>
-    });
-    accepted(&report.await);
+    };
+    let report = conformance::run(&make).await;
+    let report = report.and(conformance::run_maintenance(&make).await);
+    accepted(&report);
 }
 
 /// Writes with one program and reads with the other, which takes over the writing now and then.
@@ -140,28 +146,52 @@ impl Checkpointer for Turns {
     async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         self.reader().threads(query).await
     }
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        self.reader().waiting(query).await
-    }
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        self.reader().count_waiting().await
-    }
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        self.reader().writes(thread, ns, id).await
-    }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         self.writer().delete_thread(thread).await
     }
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
         self.writer().copy_thread(from, to).await
     }
+    async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
+        self.reader().writes(of).await
+    }
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        Some(self)
+    }
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Coordination for Turns {
+    async fn claims(&self, threads: &[ThreadId]) -> Result<HashMap<ThreadId, ClaimView>, StorageError> {
+        self.reader().claims(threads).await
+    }
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        self.reader().waiting(query).await
+    }
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.reader().count_waiting().await
+    }
+    async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
+        self.writer().delete_claimed(thread, by).await
+    }
+}
+
+#[async_trait]
+impl Maintenance for Turns {
     async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
         self.writer().prune_watched(pruning, progress).await
+    }
+    async fn usage(&self) -> Result<Usage, StorageError> {
+        self.reader().usage().await
+    }
+    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+        self.reader().lens(thread).await
+    }
+    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
+        self.writer().verify_watched(repair, progress).await
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use superstep::{
-    Checkpointer, HashedNgrams, Ranking, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery,
+    HashedNgrams, Maintenance, Ranking, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery,
     VectorIndex, conformance, json,
 };
 use superstep_storage::SqliteSaver;

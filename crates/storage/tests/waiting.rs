@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use superstep::conformance::{Draft, id};
 use superstep::{
-    Checkpoint, Checkpointer, Commit, ListQuery, Object, TaskWrites, Value, Waiting, WaitingQuery, Write,
-    json, reserved, write_index,
+    Checkpoint, CheckpointAddress, Checkpointer, Commit, Coordination, ListQuery, Object, TaskWrites, Value,
+    Waiting, WaitingQuery, Write, json, reserved, write_index,
 };
 use superstep_storage::{PostgresSaver, RedisSaver, SqliteOptions, SqliteSaver, Synchronous};
 use superstep_test_servers::{Postgres, Redis};
@@ -180,7 +180,10 @@ async fn what_is_withdrawn_is_asked_no_more_and_says_why() {
         assert_eq!(withdrawn.expect("withdraws"), wanted);
     }
     assert_eq!(saver.count_waiting().await.expect("counts"), 0);
-    let found = saver.writes(&"t".into(), "", &cp.id).await.expect("reads");
+    let found = {
+        let of = [CheckpointAddress::new("t", "", cp.id.clone())];
+        saver.writes(&of).await.expect("reads").concat()
+    };
     assert_eq!(
         found[0].write.value,
         Value::Object(note),

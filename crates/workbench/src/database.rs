@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use superstep::{
-    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store,
-    StoreAnswer, StoreConfig, StoreError, StoreOp, Sweeper, ThreadId, ThreadQuery, ThreadSummary,
+    CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store, StoreAnswer, StoreConfig,
+    StoreError, StoreOp, Sweeper, ThreadId, ThreadQuery,
 };
 use superstep_storage::{Storage, path_of, shown};
 
@@ -97,27 +97,10 @@ impl Checkpointer for Down {
     async fn commit(&self, _: Commit) -> Result<(), StorageError> {
         Err(self.0.clone())
     }
-    async fn get(
-        &self,
-        _: &ThreadId,
-        _: &str,
-        _: Option<&CheckpointId>,
-    ) -> Result<Option<CheckpointTuple>, StorageError> {
-        Err(self.0.clone())
-    }
     async fn list(&self, _: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
         Err(self.0.clone())
     }
-    async fn heads(&self, _: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
-        Err(self.0.clone())
-    }
-    async fn threads(&self, _: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
-        Err(self.0.clone())
-    }
     async fn delete_thread(&self, _: &ThreadId) -> Result<(), StorageError> {
-        Err(self.0.clone())
-    }
-    async fn copy_thread(&self, _: &ThreadId, _: &ThreadId) -> Result<(), StorageError> {
         Err(self.0.clone())
     }
 }

@@ -474,6 +474,6 @@ mod tests {
         drop(reader);
         assert!(!hub.is_heard());
         hub.publish(AppEvent::Storage);
-        assert_eq!(lock(&hub.subscribers).len(), 0);
+        assert_eq!(lock(&hub.fan).queues.len(), 0);
     }
 }

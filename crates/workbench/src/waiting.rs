@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, stream};
 use superstep::{
-    CheckpointHead, CheckpointId, Interrupt, PendingWrite, StateRef, StorageError, ThreadId, Waiting,
-    WaitingQuery, waiting_questions,
+    CheckpointAddress, CheckpointHead, CheckpointId, Interrupt, PendingWrite, StateRef, StorageError,
+    ThreadId, Waiting, WaitingQuery, waiting_questions,
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +24,7 @@ use crate::wire::{AppEvent, Inbox, ListInbox, Problem, Question, QuestionBranch}
 
 /// Checkpoints of a page when nobody says how many.
 const PAGE: usize = 100;
-/// Checkpoints that are read at once.
+/// Checkpoints whose tasks are named at once.
 const AT_ONCE: usize = 16;
 /// The least time between two counts.
 const COUNT_EVERY: Duration = Duration::from_millis(50);
@@ -79,6 +79,10 @@ fn place(text: &str) -> Result<(CheckpointId, ThreadId), Problem> {
     Ok((checkpoint.into(), thread.into()))
 }
 
+fn address(thread_id: &str, checkpoint: &CheckpointId) -> CheckpointAddress {
+    CheckpointAddress::new(thread_id, "", checkpoint.clone())
+}
+
 fn storage(error: StorageError) -> Problem {
     problem(&error.into())
 }
@@ -110,14 +114,22 @@ impl Workbench {
             }
         }
         let rows = Arc::new(rows);
-        let asked_by: Vec<Vec<(String, Interrupt)>> = stream::iter(page.clone())
-            .map(|waiting| {
-                let (this, rows) = (self.clone(), rows.clone());
-                async move { this.asked_at(&waiting, rows.get(waiting.thread.as_str())).await }
-            })
-            .buffered(AT_ONCE)
-            .try_collect()
-            .await?;
+        let places = page
+            .iter()
+            .map(|waiting| address(waiting.thread.as_str(), &waiting.checkpoint));
+        let writes = self.saver().writes(&places.collect::<Vec<_>>()).await;
+        let asked_by: Vec<Vec<(String, Interrupt)>> =
+            stream::iter(page.clone().into_iter().zip(writes.map_err(storage)?))
+                .map(|(waiting, pending)| {
+                    let (this, rows) = (self.clone(), rows.clone());
+                    async move {
+                        let row = rows.get(waiting.thread.as_str());
+                        this.asked_in(&pending, &waiting, row).await
+                    }
+                })
+                .buffered(AT_ONCE)
+                .collect()
+                .await;
         let mut branches = self.branches(&page).await?;
         let mut paths: HashMap<&str, Option<String>> = HashMap::new();
         let mut questions = Vec::with_capacity(page.len());
@@ -173,20 +185,18 @@ impl Workbench {
         thread_id: &str,
         checkpoint: &CheckpointId,
     ) -> Result<Vec<PendingWrite>, Problem> {
-        let writes = self.saver().writes(&thread_id.into(), "", checkpoint).await;
+        let writes = self.saver().writes_of(address(thread_id, checkpoint)).await;
         writes.map_err(storage)
     }
 
-    /// The questions of a checkpoint with the nodes that ask.
-    async fn asked_at(
+    /// The questions in the writes of a checkpoint, with the nodes that ask.
+    async fn asked_in(
         self: &Arc<Self>,
+        pending: &[PendingWrite],
         waiting: &Waiting,
         row: Option<&ThreadRow>,
-    ) -> Result<Vec<(String, Interrupt)>, Problem> {
-        let pending = self
-            .writes_at(waiting.thread.as_str(), &waiting.checkpoint)
-            .await?;
-        let asking = waiting_questions(&pending);
+    ) -> Vec<(String, Interrupt)> {
+        let asking = waiting_questions(pending);
         let named = asking
             .iter()
             .all(|(write, _)| node_of(&write.task_path).is_some());
@@ -209,7 +219,7 @@ impl Workbench {
                 }
             }
         }
-        Ok(found)
+        found
     }
 
     /// The names of a checkpoint's tasks, from the thread's graph. Without it questions are shown all the same: they must

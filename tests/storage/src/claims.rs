@@ -1,6 +1,7 @@
 //! Programs that run the same threads: a frozen one does not go on beside the one that took its place, and of two that
 //! are sent at one thread exactly one runs.
 
+use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -15,8 +16,6 @@ use superstep::{
 use crate::place::Place;
 use crate::random::Random;
 
-/// How long the claims of a trial last.
-const LENGTH: Duration = Duration::from_millis(600);
 /// How long a process may take to say something.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a step takes.
@@ -27,69 +26,98 @@ const MANY: u64 = 100_000;
 /// Why a trial did not go as it must.
 type Failed = String;
 
+/// What a trial does.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The program that has [`obey`] in it.
+    pub program: PathBuf,
+    /// Rounds.
+    pub rounds: u64,
+    /// Threads that a process is frozen with.
+    pub threads: u64,
+    /// Length of the claims.
+    pub length: Duration,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
 /// What a trial came to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
     /// Rounds.
     pub rounds: u64,
-    /// Rounds in which the first run was refused as superseded, or one of two runs was refused.
+    /// Frozen runs that ended as superseded, or runs that were refused because another had the thread.
     pub refused: u64,
+    /// Rounds that were done again: the process was frozen with the lock of its file, and nobody else could write.
+    pub locked: u64,
 }
 
-/// Freezes a process that runs a thread, lets another take its place, and thaws it.
-pub async fn freeze(place: &Place, program: &PathBuf, rounds: u64, seed: u64) -> Result<Report, Failed> {
-    let mut random = Random::new(seed);
-    let (mut report, mut threads) = (Report::default(), 0);
-    while report.rounds < rounds {
-        threads += 1;
-        let thread = format!("frozen {threads}");
+/// Freezes a process that runs threads, lets another take its place, and thaws it.
+pub async fn freeze(place: &Place, trial: &Trial) -> Result<Report, Failed> {
+    let mut random = Random::new(trial.seed);
+    let mut report = Report::default();
+    while report.rounds < trial.rounds {
+        let round = report.rounds + report.locked;
+        let threads: Vec<String> = (0..trial.threads)
+            .map(|n| format!("frozen {round} {n}"))
+            .collect();
         let (mut one, mut two) = (
-            Runner::start(place, program, "one")?,
-            Runner::start(place, program, "two")?,
+            Runner::start(place, trial, "one")?,
+            Runner::start(place, trial, "two")?,
         );
-        one.send(&format!("run {MANY} {thread}"))?;
-        for _ in 0..2 + random.below(6) {
-            one.expect("step")?;
+        for thread in &threads {
+            one.send(&format!("run {MANY} {thread}"))?;
+        }
+        one.steps_of(&threads)?;
+        for _ in 0..random.below(6) {
+            one.expect_step()?;
         }
         std::thread::sleep(STEP.mul_f64(random.below(120) as f64 / 100.0));
         one.signal("STOP")?;
-        std::thread::sleep(3 * LENGTH);
-        two.send(&format!("run 20 {thread}"))?;
-        let outcome = two.outcome()?;
-        if outcome.contains("Another program is writing") {
+        std::thread::sleep(3 * trial.length);
+        for thread in &threads {
+            two.send(&format!("run 20 {thread}"))?;
+        }
+        let outcomes = two.outcomes(threads.len())?;
+        one.signal("CONT")?;
+        if outcomes
+            .iter()
+            .any(|(_, outcome)| outcome.contains("Another program is writing"))
+        {
             // It was frozen while it had the file: nobody can write then, and nobody takes its place.
-            one.signal("CONT")?;
+            report.locked += 1;
             continue;
         }
-        if outcome != "done" {
-            return Err(format!(
-                "round {}: the second run ended with {outcome}",
-                report.rounds
-            ));
+        let wrong = |outcomes: &[(String, String)], wanted: &str| {
+            let wrong = outcomes.iter().find(|(_, outcome)| outcome != wanted);
+            wrong.map(|(thread, outcome)| format!("{thread} ended with {outcome}, not with {wanted}"))
+        };
+        if let Some(wrong) = wrong(&outcomes, "done") {
+            return Err(format!("round {round}: the second run of {wrong}"));
         }
-        one.signal("CONT")?;
-        let outcome = one.outcome()?;
-        if outcome != "superseded two" {
-            return Err(format!(
-                "round {}: the frozen run ended with {outcome}",
-                report.rounds
-            ));
+        let outcomes = one.outcomes(threads.len())?;
+        if let Some(wrong) = wrong(&outcomes, "superseded two") {
+            return Err(format!("round {round}: the frozen run of {wrong}"));
         }
-        report.refused += 1;
+        report.refused += trial.threads;
         report.rounds += 1;
-        no_forks(place, &thread).await?;
+        let saver = place.open().await.map_err(|error| error.to_string())?;
+        for thread in &threads {
+            no_forks(&*saver, thread).await?;
+        }
     }
     Ok(report)
 }
 
 /// Sends two processes at one thread at the same time.
-pub async fn at_once(place: &Place, program: &PathBuf, rounds: u64) -> Result<Report, Failed> {
+pub async fn at_once(place: &Place, trial: &Trial) -> Result<Report, Failed> {
     let mut report = Report::default();
+    let saver = place.open().await.map_err(|error| error.to_string())?;
     let mut both = [
-        Runner::start(place, program, "one")?,
-        Runner::start(place, program, "two")?,
+        Runner::start(place, trial, "one")?,
+        Runner::start(place, trial, "two")?,
     ];
-    while report.rounds < rounds {
+    while report.rounds < trial.rounds {
         let thread = format!("both {}", report.rounds);
         for (what, effects_wanted) in [("run 3", None), ("ask", Some(0)), ("answer", Some(1))] {
             for runner in &mut both {
@@ -97,7 +125,7 @@ pub async fn at_once(place: &Place, program: &PathBuf, rounds: u64) -> Result<Re
             }
             let (mut ran, mut effects) = (0, 0);
             for runner in &mut both {
-                let outcome = runner.outcome()?;
+                let (_, outcome) = runner.outcome()?;
                 effects += std::mem::take(&mut runner.effects);
                 match outcome.split(' ').next() {
                     Some("done") => ran += 1,
@@ -105,21 +133,20 @@ pub async fn at_once(place: &Place, program: &PathBuf, rounds: u64) -> Result<Re
                     _ => return Err(format!("{what} {thread}: {outcome}")),
                 }
             }
-            // Whoever comes when the first has ended runs after it.
+            // The second may come when the first has ended, and runs after it.
             if ran == 0 || effects_wanted.is_some_and(|wanted| wanted != effects) {
                 return Err(format!(
                     "{what} {thread}: {ran} ran, {effects} answers were taken"
                 ));
             }
-            no_forks(place, &thread).await?;
+            no_forks(&*saver, &thread).await?;
         }
         report.rounds += 1;
     }
     Ok(report)
 }
 
-async fn no_forks(place: &Place, thread: &str) -> Result<(), Failed> {
-    let saver = place.open().await.map_err(|error| error.to_string())?;
+async fn no_forks(saver: &dyn Checkpointer, thread: &str) -> Result<(), Failed> {
     let query = ListQuery {
         thread: Some(thread.into()),
         ns: Some("".into()),
@@ -144,9 +171,10 @@ struct Runner {
 }
 
 impl Runner {
-    fn start(place: &Place, program: &PathBuf, name: &str) -> Result<Self, Failed> {
+    fn start(place: &Place, trial: &Trial, name: &str) -> Result<Self, Failed> {
+        let program = &trial.program;
         let mut child = Command::new(program)
-            .args(["runner", &place.url, name])
+            .args(["runner", &place.url, name, &trial.length.as_millis().to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -167,8 +195,10 @@ impl Runner {
             said,
             effects: 0,
         };
-        runner.expect("open")?;
-        Ok(runner)
+        match runner.line()?.as_str() {
+            "open" => Ok(runner),
+            other => Err(format!("a process said {other:?} and not that it is open")),
+        }
     }
 
     fn send(&mut self, order: &str) -> Result<(), Failed> {
@@ -182,23 +212,37 @@ impl Runner {
         })
     }
 
-    fn expect(&mut self, wanted: &str) -> Result<(), Failed> {
+    fn expect_step(&mut self) -> Result<String, Failed> {
         let line = self.line()?;
-        match line == wanted {
-            true => Ok(()),
-            false => Err(format!("expected {wanted}, heard {line}")),
-        }
+        let step = line.strip_prefix("step ").map(str::to_owned);
+        step.ok_or_else(|| format!("a process said {line:?} and not that it is at a step"))
     }
 
-    /// How the run that it was sent to ended.
-    fn outcome(&mut self) -> Result<String, Failed> {
+    /// Waits until each of the threads is at its second step at least.
+    fn steps_of(&mut self, threads: &[String]) -> Result<(), Failed> {
+        let mut steps: HashMap<String, u32> = HashMap::new();
+        while steps.values().filter(|steps| **steps > 1).count() < threads.len() {
+            *steps.entry(self.expect_step()?).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    /// The thread of the next run that has ended, and how it ended.
+    fn outcome(&mut self) -> Result<(String, String), Failed> {
         loop {
             let line = self.line()?;
-            if let Some(outcome) = line.strip_prefix("ended ") {
-                return Ok(outcome.to_owned());
+            if let Some((thread, outcome)) = line
+                .strip_prefix("ended ")
+                .and_then(|ended| ended.split_once(": "))
+            {
+                return Ok((thread.to_owned(), outcome.to_owned()));
             }
             self.effects += u64::from(line == "effect");
         }
+    }
+
+    fn outcomes(&mut self, count: usize) -> Result<Vec<(String, String)>, Failed> {
+        (0..count).map(|_| self.outcome()).collect()
     }
 
     fn signal(&self, name: &str) -> Result<(), Failed> {
@@ -228,8 +272,12 @@ fn say(line: &str) {
 /// A graph that counts `n` up to `until`, a step each, and asks when it is told to.
 fn graph(saver: std::sync::Arc<dyn Checkpointer>) -> Result<Graph, Failed> {
     let number = |state: &Value, key: &str| state.get(key).and_then(Value::as_i64).unwrap_or(0);
-    let work = move |_: NodeContext, state: Value| async move {
-        say("step");
+    let work = move |context: NodeContext, state: Value| async move {
+        let thread = context.info().thread.as_ref();
+        say(&format!(
+            "step {}",
+            thread.map_or("none", |thread| thread.as_str())
+        ));
         tokio::time::sleep(STEP).await;
         Ok(NodeOutput::update([("n", number(&state, "n") + 1)]))
     };
@@ -259,46 +307,57 @@ fn graph(saver: std::sync::Arc<dyn Checkpointer>) -> Result<Graph, Failed> {
         .map(|graph| graph.with_checkpointer(saver))
 }
 
-/// Not to be called but by a trial: runs threads of a URL as it is told on its input.
+/// Not to be called but by a trial: runs threads of a URL as its input says, all that it is sent at once.
 pub async fn obey(arguments: &[String]) -> Result<(), String> {
-    let [url, name] = arguments else {
-        return Err("runner URL NAME".to_owned());
+    let [url, name, length] = arguments else {
+        return Err("runner URL NAME MILLISECONDS".to_owned());
+    };
+    let length = length
+        .parse()
+        .map_err(|error| format!("the length of a claim is in milliseconds: {length}: {error}"))?;
+    let claim = ClaimRequest {
+        length: Duration::from_millis(length),
+        ..ClaimRequest::by(Holder::new(name.as_str(), name.as_str()))
     };
     let saver = crate::place::open(url).await.map_err(|error| error.to_string())?;
     let graph = graph(saver)?;
     say("open");
-    let orders = std::io::stdin().lines();
-    for order in orders.map_while(Result::ok) {
-        let (word, rest) = order.split_once(' ').unwrap_or((&order, ""));
-        let numbered = rest.split_once(' ').filter(|_| word == "run");
-        let (until, thread) = match numbered {
-            Some((until, thread)) => (until.parse::<i64>().unwrap_or(1), thread),
-            None => (0, rest),
-        };
-        let input = match word {
-            "answer" => Input::resume(1),
-            _ => Input::value(json!({"until": until, "n": 0})),
-        };
-        let config = RunConfig {
-            claim: Some(ClaimRequest {
-                length: LENGTH,
-                ..ClaimRequest::by(Holder::new(name.as_str(), name.as_str()))
-            }),
-            recursion_limit: u32::MAX >> 2,
-            ..RunConfig::on(thread)
-        };
-        let outcome = match graph.invoke(input, config).await {
-            Ok(_) => "done".to_owned(),
-            Err(RunError::Storage(StorageError::Busy { held, .. })) => format!("busy {}", held.holder.name),
-            Err(RunError::Storage(StorageError::Superseded { by, .. })) => {
-                format!(
-                    "superseded {}",
-                    by.map_or_else(String::new, |by| by.name.to_string())
-                )
-            }
-            Err(error) => format!("error {error}"),
-        };
-        say(&format!("ended {outcome}"));
+    let (give, mut orders) = tokio::sync::mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        let lines = std::io::stdin().lines().map_while(Result::ok);
+        lines.map_while(|line| give.send(line).ok()).for_each(drop);
+    });
+    while let Some(order) = orders.recv().await {
+        let (graph, claim) = (graph.clone(), claim.clone());
+        tokio::spawn(async move { run(&graph, claim, &order).await });
     }
     Ok(())
+}
+
+async fn run(graph: &Graph, claim: ClaimRequest, order: &str) {
+    let (word, rest) = order.split_once(' ').unwrap_or((order, ""));
+    let numbered = rest.split_once(' ').filter(|_| word == "run");
+    let (until, thread) = match numbered {
+        Some((until, thread)) => (until.parse::<i64>().unwrap_or(1), thread),
+        None => (0, rest),
+    };
+    let input = match word {
+        "answer" => Input::resume(1),
+        _ => Input::value(json!({"until": until, "n": 0})),
+    };
+    let config = RunConfig {
+        claim: Some(claim),
+        recursion_limit: u32::MAX >> 2,
+        ..RunConfig::on(thread)
+    };
+    let outcome = match graph.invoke(input, config).await {
+        Ok(_) => "done".to_owned(),
+        Err(RunError::Storage(StorageError::Busy { held, .. })) => format!("busy {}", held.holder.name),
+        Err(RunError::Storage(StorageError::Superseded { by, .. })) => {
+            let by = by.map_or_else(String::new, |by| by.name.to_string());
+            format!("superseded {by}")
+        }
+        Err(error) => format!("error {error}"),
+    };
+    say(&format!("ended {thread}: {outcome}"));
 }

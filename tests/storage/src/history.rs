@@ -16,8 +16,9 @@ use std::sync::Arc;
 use futures::future::join_all;
 use superstep::conformance::{Draft, id};
 use superstep::{
-    Checkpoint, CheckpointId, Checkpointer, Commit, Keep, ListQuery, Name, Object, Pruning, Put, Removal,
-    Scope, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery, Value, WaitingQuery, Write, write_index,
+    Checkpoint, CheckpointAddress, CheckpointId, Checkpointer, Commit, Keep, ListQuery, Name, Object,
+    Pruning, Put, Removal, Scope, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery, Value,
+    WaitingQuery, Write, write_index,
 };
 
 use making::{apply, put_of};
@@ -365,8 +366,9 @@ impl Run<'_> {
             Look::Writes(t, s, n) => {
                 let (thread, ns, id) = (thread(*t), space(*s), self.pick_id(Some(*n)));
                 let Some(id) = id else { return Ok(()) };
-                let got = self.saver.writes(&thread, &ns, &id).await.map_err(said)?;
-                same("what tasks wrote", &got, &self.model.writes(&thread, &ns, &id))
+                let wanted = self.model.writes(&thread, &ns, &id);
+                let got = self.saver.writes_of(CheckpointAddress::new(thread, ns, id));
+                same("what tasks wrote", &got.await.map_err(said)?, &wanted)
             }
             Look::Waiting {
                 thread: t,
@@ -534,9 +536,14 @@ impl Run<'_> {
         for (thread, ns, id) in self.model.addresses() {
             let got = self.saver.get(thread, ns, Some(id)).await.map_err(said)?;
             same("one by one", &got, &self.model.get(thread, ns, Some(id)))?;
-            let got = self.saver.writes(thread, ns, id).await.map_err(said)?;
-            same("writes one by one", &got, &self.model.writes(thread, ns, id))?;
         }
+        let (mut addresses, mut wanted) = (Vec::new(), Vec::new());
+        for (thread, ns, id) in self.model.addresses() {
+            addresses.push(CheckpointAddress::new(thread.clone(), ns.clone(), id.clone()));
+            wanted.push(self.model.writes(thread, ns, id));
+        }
+        let got = self.saver.writes(&addresses).await.map_err(said)?;
+        same_text("the writes of all", &got, &wanted)?;
         self.inspect().await
     }
 

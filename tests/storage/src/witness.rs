@@ -5,16 +5,17 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use superstep::{
-    ChannelValues, Checkpoint, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Commit,
-    Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, StorageError, TaskStatus, ThreadId,
-    ThreadLens, ThreadQuery, ThreadSummary, Usage, Value, Waiting, WaitingQuery,
+    ChannelValues, Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple,
+    Checkpointer, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, StorageError, TaskStatus,
+    ThreadId, ThreadQuery, ThreadSummary, Value,
 };
 
 /// One line of the journal.
@@ -116,8 +117,10 @@ pub enum Note {
         /// What it holds.
         n: Option<u64>,
     },
-    /// A thread came to the end of a turn with the state that it should have.
-    Turned {
+    /// Something happened in the runs of a thread.
+    Of {
+        /// This.
+        fact: Fact,
         /// The thread.
         thread: ThreadId,
     },
@@ -130,14 +133,98 @@ pub enum Note {
     },
 }
 
+/// What happened in the runs of a thread.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Fact {
+    /// A run begins.
+    Begins {
+        /// Effects may be done again: its policy or an answer says so.
+        again: bool,
+        /// It stores nothing before its end.
+        exit: bool,
+    },
+    /// A run stopped before a node whose effect was done on another branch.
+    Stopped,
+    /// A run from a checkpoint of the past came to its end.
+    Replayed,
+    /// A run lost its thread to another one.
+    Superseded,
+    /// A turn ended with the state that it should have.
+    Turned {
+        /// The case of the turn: equal in all replays of it.
+        case: u64,
+        /// The act that the state names; 0 for none.
+        paid: u64,
+    },
+    /// Something was done that must not be done twice.
+    Acted {
+        /// For this case.
+        case: u64,
+        /// Number of the act; no other has it.
+        act: u64,
+    },
+    /// A person answers that the work of a case was done: the run goes on without its result.
+    Vouched {
+        /// The case.
+        case: u64,
+    },
+    /// A question waits.
+    Asks {
+        /// Its id.
+        id: String,
+    },
+    /// An answer is about to be given.
+    Answering {
+        /// The question.
+        id: String,
+        /// The task that asks.
+        task: String,
+        /// The answer.
+        answer: String,
+    },
+    /// The run that was given an answer came to an end.
+    Answered {
+        /// The question.
+        id: String,
+        /// The answer.
+        answer: String,
+    },
+    /// A node was given an answer.
+    Heard {
+        /// Its task.
+        task: String,
+        /// The answer.
+        answer: String,
+    },
+    /// A commit with a claim is about to be made.
+    Showing {
+        /// Number of the commit in its process.
+        commit: u64,
+    },
+    /// It was acknowledged.
+    Shown {
+        /// Number of the commit in its process.
+        commit: u64,
+        /// The claim.
+        claim: String,
+        /// The commit took the claim.
+        takes: bool,
+    },
+}
+
 /// The journal, open for writing.
 #[derive(Debug)]
-pub struct Journal(File);
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+}
 
 impl Journal {
     /// Continues the file.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(OpenOptions::new().create(true).append(true).open(path)?))
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let path = path.to_owned();
+        Ok(Self { file, path })
     }
 
     /// Writes a line.
@@ -149,7 +236,31 @@ impl Journal {
         // The first line break ends what a killed process left torn.
         line.insert(0, b'\n');
         line.push(b'\n');
-        (&self.0).write_all(&line).expect("the journal can be written");
+        (&self.file).write_all(&line).expect("the journal can be written");
+    }
+}
+
+impl Journal {
+    /// True when the act of a case was done: what a person sees who looks at the world outside.
+    pub fn has_acted(&self, thread: &ThreadId, case: u64) -> io::Result<bool> {
+        let bytes = std::fs::read(&self.path)?;
+        let acts = bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| line.starts_with(br#"{"Of":{"fact":{"Acted""#))
+            .filter_map(|line| serde_json::from_slice(line).ok());
+        Ok(acts.into_iter().any(|note| match note {
+            Note::Of {
+                fact: Fact::Acted { case: acted, .. },
+                thread: of,
+            } => of == *thread && acted == case,
+            _ => false,
+        }))
+    }
+
+    /// Writes a line about the runs of a thread.
+    pub fn fact(&self, thread: &ThreadId, fact: Fact) {
+        let thread = thread.clone();
+        self.note(&Note::Of { fact, thread });
     }
 }
 
@@ -187,12 +298,39 @@ fn hash(text: &str) -> u64 {
 pub struct Witness {
     backend: Arc<dyn Checkpointer>,
     journal: Arc<Journal>,
+    commits: AtomicU64,
 }
 
 impl Witness {
     /// Notes what `backend` acknowledges.
     pub fn new(backend: Arc<dyn Checkpointer>, journal: Arc<Journal>) -> Self {
-        Self { backend, journal }
+        Self {
+            backend,
+            journal,
+            commits: AtomicU64::new(0),
+        }
+    }
+
+    /// Notes what the commits are about to store; gives what is to be noted once they are acknowledged.
+    fn announce(&self, commits: &[Commit]) -> Vec<Note> {
+        let mut after = Vec::new();
+        for commit in commits {
+            intent(commit).iter().for_each(|note| self.journal.note(note));
+            after.extend(notes(commit));
+            let Some(shown) = &commit.claim else { continue };
+            let number = self.commits.fetch_add(1, Ordering::Relaxed);
+            after.push(Note::Of {
+                fact: Fact::Shown {
+                    commit: number,
+                    claim: shown.claim.to_string(),
+                    takes: shown.take.is_some(),
+                },
+                thread: commit.thread.clone(),
+            });
+            self.journal
+                .fact(&commit.thread, Fact::Showing { commit: number });
+        }
+        after
     }
 }
 
@@ -242,8 +380,7 @@ impl Checkpointer for Witness {
         'life0: 'async_trait,
         Self: 'async_trait,
     {
-        let notes = notes(&commit);
-        intent(&commit).iter().for_each(|note| self.journal.note(note));
+        let notes = self.announce(std::slice::from_ref(&commit));
         let stored = self.backend.commit(commit);
         Box::pin(async move {
             stored.await?;
@@ -252,11 +389,7 @@ impl Checkpointer for Witness {
         })
     }
     async fn commit_all(&self, commits: Vec<Commit>) -> Result<(), StorageError> {
-        let notes: Vec<Note> = commits.iter().flat_map(notes).collect();
-        commits
-            .iter()
-            .filter_map(intent)
-            .for_each(|note| self.journal.note(&note));
+        let notes = self.announce(&commits);
         self.backend.commit_all(commits).await?;
         notes.iter().for_each(|note| self.journal.note(note));
         Ok(())
@@ -290,19 +423,15 @@ impl Checkpointer for Witness {
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         self.backend.count_threads(query).await
     }
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        self.backend.waiting(query).await
+    async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
+        self.backend.writes(of).await
     }
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        self.backend.count_waiting().await
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        // Who prunes notes it: only that place knows by which rule the journal is to be read.
+        self.backend.maintenance()
     }
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        self.backend.writes(thread, ns, id).await
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        self.backend.coordination()
     }
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
         let thread = thread.clone();
@@ -322,18 +451,5 @@ impl Checkpointer for Witness {
         self.backend.copy_thread(&from, &to).await?;
         self.journal.note(&Note::Copied { from, to });
         Ok(())
-    }
-    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
-        // Who prunes notes it: only that place knows by which rule the journal is to be read.
-        self.backend.prune_watched(pruning, progress).await
-    }
-    async fn usage(&self) -> Result<Usage, StorageError> {
-        self.backend.usage().await
-    }
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        self.backend.lens(thread).await
-    }
-    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
-        self.backend.verify_watched(repair, progress).await
     }
 }

@@ -1,7 +1,9 @@
 //! `superstep threads waiting` and `withdraw`: questions of every thread and every branch.
 
 use serde_json::{Value as Json, json};
-use superstep::{Interrupt, Object, ThreadId, Waiting, WaitingQuery, iso8601, waiting_questions};
+use superstep::{
+    CheckpointAddress, Interrupt, Object, ThreadId, Waiting, WaitingQuery, iso8601, waiting_questions,
+};
 
 use crate::args::threads::{WaitingArgs, WithdrawArgs};
 use crate::claim::{claim, presence};
@@ -21,7 +23,10 @@ pub(crate) struct Asked {
 async fn asked(store: &Store, page: Vec<Waiting>) -> Result<Vec<Asked>, Fault> {
     let mut found: Vec<Asked> = Vec::new();
     for at in page {
-        let pending = store.saver.writes(&at.thread, "", &at.checkpoint).await?;
+        let pending = {
+            let of = CheckpointAddress::new(at.thread.clone(), "", at.checkpoint.clone());
+            store.saver.writes_of(of).await?
+        };
         for (write, questions) in waiting_questions(&pending) {
             // A node that was sent a packet is not named by its task.
             let node = write

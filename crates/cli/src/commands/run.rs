@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use superstep::{
-    CheckpointHead, CheckpointId, Effect, EffectState, Graph, Input, Interrupt, Object, RunConfig, RunError,
-    StateRef, StateSnapshot, ThreadId, Value, waiting_questions,
+    CheckpointAddress, CheckpointHead, CheckpointId, Effect, EffectState, Graph, Input, Interrupt, Object,
+    RunConfig, RunError, StateRef, StateSnapshot, ThreadId, Value, waiting_questions,
 };
 use superstep_nodes::Grants;
 use superstep_nodes::kinds::ask;
@@ -117,7 +117,10 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
         .or_else(|| superstep_workbench::person(&crate::place::data_dir().ok()?));
     let mut waiting = waiting(&graph, &store, &thread, args.checkpoint.as_deref()).await?;
     may_answer(&waiting, &input, name.as_deref())?;
-    let pending = store.saver.writes(&thread, "", &before.id).await?;
+    let pending = {
+        let of = CheckpointAddress::new(thread.clone(), "", before.id.clone());
+        store.saver.writes_of(of).await?
+    };
     let asked = waiting_questions(&pending)
         .into_iter()
         .flat_map(|(_, asked)| asked);

@@ -1,9 +1,8 @@
 //! Makes checkpoints the way the engine does: values shared with the parent, versions counted up, changes named.
 
-use crate::checkpoint::{
-    Change, Checkpoint, Checkpointer, Commit, Metadata, PendingWrite, Put, Source, TaskWrites, Write,
-};
+use crate::checkpoint::{Change, Checkpoint, Commit, Metadata, PendingWrite, Put, Source, TaskWrites, Write};
 use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::saver::Checkpointer;
 use crate::value::{List, Object, Value};
 
 use super::{Mismatch, Outcome, same};

@@ -8,11 +8,12 @@ use futures::future::join_all;
 
 use super::build::{Draft, commit, id, writes};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpoint, Checkpointer, Commit, StorageError};
+use crate::checkpoint::{Checkpoint, CheckpointAddress, Commit, StorageError};
 use crate::claim::{ClaimRequest, ClaimUse, ClaimView, Holder, Take, TakeOver};
 use crate::ids::{CheckpointId, ClaimId};
 use crate::json;
-use crate::upkeep::{Keep, Pruning};
+use crate::maintenance::{Keep, Pruning};
+use crate::saver::Checkpointer;
 
 suite! {
     "claims: the first commit takes the claim" => takes,
@@ -118,6 +119,12 @@ fn with(claim: ClaimUse, commit: Commit) -> Commit {
     }
 }
 
+/// The claim of a thread has this number.
+async fn numbered(saver: &dyn Checkpointer, thread: &str, number: u64) -> Outcome {
+    let found = claim(saver, thread).await?;
+    same("number", found.map(|claim| claim.number), Some(number))
+}
+
 fn nothing(thread: &str) -> Commit {
     commit(thread, "", Vec::new(), None)
 }
@@ -179,11 +186,7 @@ async fn takes(saver: &dyn Checkpointer) -> Outcome {
     same("checkpoints", count(saver, "t").await?, 1)?;
     // A commit that was stored is repeated when its answer was lost.
     saver.commit(with(one.take(), first("t").1)).await?;
-    same(
-        "number",
-        claim(saver, "t").await?.map(|claim| claim.number),
-        Some(1),
-    )
+    numbered(saver, "t", 1).await
 }
 
 async fn busy(saver: &dyn Checkpointer) -> Outcome {
@@ -193,7 +196,9 @@ async fn busy(saver: &dyn Checkpointer) -> Outcome {
     is_busy(saver.commit(with(run("two").take(), more)).await, "one")?;
     is_busy(saver.commit(with(run("one").take(), nothing("t"))).await, "one")?;
     same("checkpoints", count(saver, "t").await?, 1)?;
-    let pending = saver.writes(&"t".into(), "", &a.id).await?;
+    let pending = saver
+        .writes_of(CheckpointAddress::new("t", "", a.id.clone()))
+        .await?;
     same("writes of the one that was refused", pending.len(), 0)
 }
 
@@ -202,16 +207,19 @@ async fn over(saver: &dyn Checkpointer) -> Outcome {
     let (a, begin) = first("t");
     saver.commit(with(one.take(), begin)).await?;
     saver.commit(with(two.take(), nothing("t"))).await?;
-    same(
-        "number",
-        claim(saver, "t").await?.map(|claim| claim.number),
-        Some(2),
-    )?;
+    numbered(saver, "t", 2).await?;
     let (_, late) = next("t", &a, 2);
     is_superseded(saver.commit(with(one.hold(), late.clone())).await, Some("two"))?;
     is_superseded(saver.commit(with(one.end(), nothing("t"))).await, Some("two"))?;
     same("checkpoints", count(saver, "t").await?, 1)?;
-    same("writes", saver.writes(&"t".into(), "", &a.id).await?.len(), 0)?;
+    same(
+        "writes",
+        saver
+            .writes_of(CheckpointAddress::new("t", "", a.id.clone()))
+            .await?
+            .len(),
+        0,
+    )?;
     saver.commit(with(two.hold(), late)).await?;
     same("checkpoints", count(saver, "t").await?, 2)
 }
@@ -233,11 +241,7 @@ async fn expires(saver: &dyn Checkpointer) -> Outcome {
     let found = claim(saver, "t").await?.ok_or("there is no claim")?;
     same("live", (found.is_live(), found.ended), (false, false))?;
     saver.commit(with(two.take(), nothing("t"))).await?;
-    same(
-        "number",
-        claim(saver, "t").await?.map(|claim| claim.number),
-        Some(2),
-    )?;
+    numbered(saver, "t", 2).await?;
     is_superseded(
         saver.commit(with(one.hold(), next("t", &a, 2).1)).await,
         Some("two"),
@@ -251,11 +255,7 @@ async fn goes_on(saver: &dyn Checkpointer) -> Outcome {
     tokio::time::sleep(SHORT + SHORT / 4).await;
     saver.commit(with(one.hold(), next("t", &a, 2).1)).await?;
     is_busy(saver.commit(with(run("two").take(), nothing("t"))).await, "one")?;
-    same(
-        "number",
-        claim(saver, "t").await?.map(|claim| claim.number),
-        Some(1),
-    )
+    numbered(saver, "t", 1).await
 }
 
 async fn prolongs(saver: &dyn Checkpointer) -> Outcome {
@@ -301,11 +301,7 @@ async fn ended(saver: &dyn Checkpointer) -> Outcome {
     saver.commit(with(one.end(), more)).await?;
     is_superseded(saver.commit(with(one.hold(), next("t", &b, 3).1)).await, None)?;
     saver.commit(with(two.take(), nothing("t"))).await?;
-    same(
-        "number",
-        claim(saver, "t").await?.map(|claim| claim.number),
-        Some(2),
-    )?;
+    numbered(saver, "t", 2).await?;
     is_superseded(
         saver.commit(with(one.end(), next("t", &b, 3).1)).await,
         Some("two"),
@@ -388,11 +384,7 @@ async fn together(saver: &dyn Checkpointer) -> Outcome {
     let (b, more) = next("t", &a, 2);
     let all = vec![with(one.take(), begin), with(one.hold(), more)];
     saver.commit_all(all).await?;
-    same(
-        "number",
-        claim(saver, "t").await?.map(|claim| claim.number),
-        Some(1),
-    )?;
+    numbered(saver, "t", 1).await?;
     let (c, third) = next("t", &b, 3);
     let all = vec![with(one.hold(), third), with(one.end(), next("t", &c, 4).1)];
     saver.commit_all(all.clone()).await?;

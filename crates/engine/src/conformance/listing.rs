@@ -2,10 +2,11 @@
 
 use super::build::{Draft, id, write};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpoint, CheckpointHead, Checkpointer, ListQuery, Source};
+use crate::checkpoint::{Checkpoint, CheckpointHead, ListQuery, Source};
 use crate::ids::CheckpointId;
 use crate::json;
-use crate::upkeep::ThreadQuery;
+use crate::saver::Checkpointer;
+use crate::threads::ThreadQuery;
 use crate::value::{Object, Value};
 
 suite! {

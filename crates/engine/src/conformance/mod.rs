@@ -1,4 +1,5 @@
-//! The suite that every storage backend passes.
+//! The suites that storage backends pass: [`run`] is for each, [`run_claims`] and [`run_changes`] for those that offer
+//! [`Coordination`](crate::Coordination), [`run_maintenance`] for those that offer [`Maintenance`](crate::Maintenance).
 //!
 //! A backend is accepted by running this, not by review: the cases are what the engine, the debugger and the hosts
 //! rely on. Cases are ordinary async functions over `&dyn Checkpointer`; each gets an empty backend of its own.
@@ -18,11 +19,12 @@ mod changes;
 mod claims;
 mod growth;
 mod listing;
+mod maintenance;
 mod pruning;
 mod puts;
+mod queries;
 pub mod store;
 mod threads;
-mod upkeep;
 mod waiting;
 mod writes;
 
@@ -34,7 +36,8 @@ use std::sync::Arc;
 pub use build::{Draft, id};
 pub use changes::Program;
 
-use crate::checkpoint::{Checkpointer, StorageError};
+use crate::checkpoint::StorageError;
+use crate::saver::Checkpointer;
 
 /// How a case ends.
 pub type Outcome = Result<(), Mismatch>;
@@ -105,6 +108,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// Joins two reports.
+    pub fn and(mut self, other: Report) -> Report {
+        self.passed.extend(other.passed);
+        self.failed.extend(other.failed);
+        self
+    }
+
     /// True when every case passed.
     pub fn is_ok(&self) -> bool {
         self.failed.is_empty()
@@ -129,9 +139,16 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs every case, each on a backend that `make` gives; it must be empty.
+/// Runs the cases of every saver, each on a backend that `make` gives; it must be empty.
 pub async fn run(make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {
     run_all(cases(), make).await
+}
+
+/// Runs the cases of pruning, measuring and checking, for a backend that offers [`Maintenance`](crate::Maintenance).
+pub async fn run_maintenance(make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report {
+    let mut cases = pruning::cases();
+    cases.extend(maintenance::cases());
+    run_all(cases, make).await
 }
 
 /// Runs the cases of claims, for a backend that offers [`Coordination`](crate::Coordination).
@@ -165,7 +182,7 @@ async fn run_all(cases: Vec<Case>, make: impl AsyncFn() -> Arc<dyn Checkpointer>
     report
 }
 
-/// Every case, in the order of the report.
+/// The cases of every saver, in the order of the report.
 pub fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     all.extend(puts::cases());
@@ -173,8 +190,7 @@ pub fn cases() -> Vec<Case> {
     all.extend(listing::cases());
     all.extend(growth::cases());
     all.extend(threads::cases());
-    all.extend(upkeep::cases());
-    all.extend(pruning::cases());
+    all.extend(queries::cases());
     all.extend(waiting::cases());
     all
 }

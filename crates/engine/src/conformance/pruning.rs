@@ -1,21 +1,27 @@
 //! What pruning takes and what it leaves.
 
-use super::build::{Draft, id, stored, write};
-use super::upkeep::offered;
+use super::build::{Draft, id, pending, stored, write};
+use super::threads::{everything, sample};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpoint, Checkpointer, ListQuery, StorageError};
+use crate::checkpoint::{Checkpoint, ListQuery, StorageError};
 use crate::ids::{CheckpointId, ThreadId};
 use crate::json;
+use crate::maintenance::{Keep, Pruning, Removal};
 use crate::progress::Progress;
-use crate::upkeep::{Keep, Pruning, Removal};
+use crate::saver::Checkpointer;
+use crate::threads::ThreadQuery;
 
 suite! {
-    "prune: what each rule keeps (or the backend says that it cannot)" => kinds,
-    "prune: a dry run says what would go and changes nothing (or the backend says that it cannot)" => dry_run,
-    "prune: what is retained stays (or the backend says that it cannot)" => retained,
-    "prune: runs of nested graphs go with the checkpoint that they ran in (or the backend says that it cannot)" => nested,
-    "prune: shared values of what is kept stay (or the backend says that it cannot)" => shared,
-    "prune and verify: what is stopped leaves threads as they were (or the backend says that it cannot)" => stopped,
+    "prune: the newest checkpoint of each namespace, or nothing" => prune,
+    "prune: what is kept reads as before, and goes on" => prune_growth,
+    "prune: what each rule keeps" => kinds,
+    "prune: a dry run says what would go and changes nothing" => dry_run,
+    "prune: what is retained stays" => retained,
+    "prune: runs of nested graphs go with the checkpoint that they ran in" => nested,
+    "prune: shared values of what is kept stay" => shared,
+    "prune and verify: what is stopped leaves threads as they were" => stopped,
+    "prune: the checkpoints of runs" => runs,
+    "prune: what is pruned asks no more" => super::waiting::pruned,
 }
 
 /// A main line 1 to 5, a branch 6, 7 from 2, a branch 8 from 6, and 20 to 22 in a namespace of a nested graph.
@@ -101,9 +107,7 @@ async fn kinds(saver: &dyn Checkpointer) -> Outcome {
     ];
     for (name, keep, kept, lost) in cases {
         let made = tree(saver, name).await?;
-        let Some(removal) = offered(saver.prune(&Pruning::threads([name.into()], keep)).await)? else {
-            return Ok(());
-        };
+        let removal = saver.prune(&Pruning::threads([name.into()], keep)).await?;
         same(name, left(saver, name).await?, numbers(kept))?;
         same("checkpoints", removal.checkpoints, 11 - kept.len() as u64)?;
         same("threads", removal.threads, u64::from(kept.is_empty()))?;
@@ -129,9 +133,7 @@ async fn dry_run(saver: &dyn Checkpointer) -> Outcome {
         Pruning::runs(["first".into()]),
         Pruning::threads(["copy".into(), "nobody".into()], Keep::Nothing),
     ] {
-        let Some(dry) = offered(saver.prune(&pruning.clone().dry_run()).await)? else {
-            return Ok(());
-        };
+        let dry = saver.prune(&pruning.clone().dry_run()).await?;
         let listed = saver.list(&everything).await?;
         same("a dry run left everything", listed == before, true)?;
         // And it may be gone on from.
@@ -149,9 +151,7 @@ async fn dry_run(saver: &dyn Checkpointer) -> Outcome {
 async fn retained(saver: &dyn Checkpointer) -> Outcome {
     let made = tree(saver, "t").await?;
     let pruning = Pruning::threads(["t".into()], Keep::Latest).retain([id(3), id(21), id(77)]);
-    if offered(saver.prune(&pruning).await)?.is_none() {
-        return Ok(());
-    }
+    saver.prune(&pruning).await?;
     same("left", left(saver, "t").await?, numbers(&[3, 8, 21, 22]))?;
     as_made(saver, "t", &made).await?;
     let last = Draft::after(&made[2], id(30)).append("log", vec![json!("on from a bookmark")]);
@@ -224,9 +224,7 @@ async fn nested(saver: &dyn Checkpointer) -> Outcome {
             made.push(draft.store(saver, name, ns).await?);
         }
         let pruning = Pruning::threads([name.into()], keep).retain(marked.iter().map(|n| id(*n)));
-        let Some(dry) = offered(crate::prune(saver, &pruning.clone().dry_run()).await)? else {
-            return Ok(());
-        };
+        let dry = crate::prune(saver, &pruning.clone().dry_run()).await?;
         same("a dry run", left(saver, name).await?.len(), NESTED.len())?;
         let removal = crate::prune(saver, &pruning).await?;
         same(name, left(saver, name).await?, numbers(kept))?;
@@ -254,22 +252,17 @@ async fn stopped(saver: &dyn Checkpointer) -> Outcome {
     let stopped = Progress::default();
     stopped.stop();
     for pruning in [pruning.clone().dry_run(), pruning.clone()] {
-        let ended = match offered(saver.prune_watched(&pruning, &stopped).await) {
-            Ok(None) => return Ok(()),
-            Ok(Some(removal)) => Err(format!(
-                "it went on and removed {} checkpoints",
-                removal.checkpoints
-            )),
-            Err(_) => Ok(()),
-        };
-        ended?;
+        match saver.prune_watched(&pruning, &stopped).await {
+            Err(StorageError::Stopped) => {}
+            other => return Err(format!("a stopped pruning came to {other:?}").into()),
+        }
         same("left", left(saver, "t").await?.len(), 11)?;
         same("left of the other", left(saver, "u").await?.len(), 11)?;
         as_made(saver, "t", &made).await?;
     }
     for repair in [false, true] {
         match saver.verify_watched(repair, &stopped).await {
-            Err(StorageError::Stopped | StorageError::Unsupported(_)) => {}
+            Err(StorageError::Stopped) => {}
             other => return Err(format!("a stopped check came to {other:?}").into()),
         }
     }
@@ -300,9 +293,7 @@ async fn shared(saver: &dyn Checkpointer) -> Outcome {
     tree(saver, "u").await?;
     saver.copy_thread(&"t".into(), &"copy".into()).await?;
     for (thread, keep) in [("t", Keep::Latest), ("u", Keep::Nothing), ("t", Keep::Nothing)] {
-        if offered(saver.prune(&Pruning::threads([thread.into()], keep)).await)?.is_none() {
-            return Ok(());
-        }
+        saver.prune(&Pruning::threads([thread.into()], keep)).await?;
         same("the copy", left(saver, "copy").await?.len(), 11)?;
         as_made(saver, "copy", &made).await?;
     }
@@ -311,4 +302,95 @@ async fn shared(saver: &dyn Checkpointer) -> Outcome {
     as_made(saver, "t", &again).await?;
     saver.delete_thread(&"copy".into()).await?;
     as_made(saver, "t", &again).await
+}
+
+async fn prune(saver: &dyn Checkpointer) -> Outcome {
+    let made = sample(saver, "t").await?;
+    sample(saver, "other").await?;
+    write(saver, "t", &made[2], "last", "p", &[(0, "x", json!("kept"))]).await?;
+    let before = everything(saver, "other").await?;
+    saver.prune(&Pruning::threads([], Keep::Nothing)).await?;
+    let threads = || [ThreadId::from("t"), "nobody".into()];
+    saver.prune(&Pruning::threads(threads(), Keep::Latest)).await?;
+    let kept: Vec<_> = everything(saver, "t").await?;
+    let kept: Vec<_> = kept
+        .iter()
+        .map(|tuple| {
+            (
+                &*tuple.ns,
+                tuple.checkpoint.id.clone(),
+                tuple.pending_writes.len(),
+            )
+        })
+        .collect();
+    same("kept", kept, vec![("sub:1", id(4), 0), ("", id(3), 1)])?;
+    stored(saver, "t", "", &made[2]).await?;
+    same("the other thread", everything(saver, "other").await?, before)?;
+    saver.prune(&Pruning::threads(threads(), Keep::Nothing)).await?;
+    same("nothing", everything(saver, "t").await?.len(), 0)?;
+    same("threads", saver.threads(&ThreadQuery::default()).await?.len(), 1)
+}
+
+async fn prune_growth(saver: &dyn Checkpointer) -> Outcome {
+    let mut last = Draft::root(id(1))
+        .set("x", "first")
+        .set("log", json!([]))
+        .store(saver, "t", "")
+        .await?;
+    for n in 0..150_u64 {
+        let draft = Draft::after(&last, id(2 + n)).append("log", vec![json!(n)]);
+        last = draft.sees("node", &["log"]).store(saver, "t", "").await?;
+    }
+    saver.prune(&Pruning::threads(["t".into()], Keep::Latest)).await?;
+    stored(saver, "t", "", &last).await?;
+    for n in 0..70_u64 {
+        let draft = Draft::after(&last, id(500 + n)).append("log", vec![json!("more")]);
+        last = draft.store(saver, "t", "").await?;
+    }
+    stored(saver, "t", "", &last).await?;
+    same("checkpoints", everything(saver, "t").await?.len(), 71)
+}
+
+async fn runs(saver: &dyn Checkpointer) -> Outcome {
+    let mut made = vec![
+        Draft::root(id(1))
+            .set("log", json!([]))
+            .meta("run_id", "one")
+            .store(saver, "t", "")
+            .await?,
+    ];
+    for (n, run) in (2..).zip(["one", "two", "two", "three", "three"]) {
+        let draft = Draft::after(&made[made.len() - 1], id(n))
+            .append("log", vec![json!(n)])
+            .meta("run_id", run);
+        made.push(draft.store(saver, "t", "").await?);
+    }
+    Draft::root(id(9))
+        .meta("run_id", "two")
+        .store(saver, "t", "sub")
+        .await?;
+    Draft::root(id(9))
+        .meta("run_id", "two")
+        .store(saver, "only two", "")
+        .await?;
+    let other = Draft::root(id(9)).store(saver, "no run", "").await?;
+    write(saver, "t", &made[2], "gone", "p", &[(0, "x", json!(1))]).await?;
+    write(saver, "t", &made[4], "kept", "p", &[(0, "x", json!(1))]).await?;
+    saver.prune(&Pruning::runs([])).await?;
+    let gone = ["two".to_owned(), "unknown".to_owned()];
+    saver.prune(&Pruning::runs(gone)).await?;
+    let left: Vec<_> = everything(saver, "t").await?;
+    let left: Vec<_> = left.iter().map(|tuple| tuple.checkpoint.id.clone()).collect();
+    same("left", left, vec![id(6), id(5), id(2), id(1)])?;
+    for kept in [0, 1, 4, 5] {
+        stored(saver, "t", "", &made[kept]).await?;
+    }
+    same("writes", pending(saver, "t", &made[4]).await?.len(), 1)?;
+    stored(saver, "no run", "", &other).await?;
+    same(
+        "the thread of that run",
+        everything(saver, "only two").await?.len(),
+        0,
+    )?;
+    same("threads", saver.threads(&ThreadQuery::default()).await?.len(), 2)
 }

@@ -2,8 +2,9 @@
 
 use super::build::{Draft, commit, id, stored, write};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpointer, Source};
+use crate::checkpoint::Source;
 use crate::json;
+use crate::saver::Checkpointer;
 use crate::value::{List, Object, Value};
 
 suite! {

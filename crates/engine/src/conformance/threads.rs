@@ -4,10 +4,11 @@ use futures::future::join_all;
 
 use super::build::{Draft, commit, id, pending, stored, write, writes};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpoint, CheckpointTuple, Checkpointer, ListQuery, StorageError};
+use crate::checkpoint::{Checkpoint, CheckpointTuple, ListQuery};
 use crate::ids::ThreadId;
 use crate::json;
-use crate::upkeep::{Keep, Pruning, ThreadQuery};
+use crate::saver::Checkpointer;
+use crate::threads::ThreadQuery;
 
 suite! {
     "threads: summaries, newest head first" => summaries,
@@ -23,12 +24,12 @@ suite! {
     "copy: long lists and forks" => copy_growth,
     "copy: onto a thread that has some already" => copy_again,
     "copy: a missing thread, and onto itself" => copy_missing,
-    "prune: the newest checkpoint of each namespace, or nothing (or the backend says that it cannot)" => prune,
-    "prune: what is kept reads as before, and goes on" => prune_growth,
-    "runs: their checkpoints go (or the backend says that it cannot)" => runs,
 }
 
-async fn everything(saver: &dyn Checkpointer, thread: &str) -> Result<Vec<CheckpointTuple>, Mismatch> {
+pub(super) async fn everything(
+    saver: &dyn Checkpointer,
+    thread: &str,
+) -> Result<Vec<CheckpointTuple>, Mismatch> {
     Ok(saver
         .list(&ListQuery {
             thread: Some(thread.into()),
@@ -38,7 +39,7 @@ async fn everything(saver: &dyn Checkpointer, thread: &str) -> Result<Vec<Checkp
 }
 
 /// A thread with a list, a fork, two namespaces and writes.
-async fn sample(saver: &dyn Checkpointer, thread: &str) -> Result<Vec<Checkpoint>, Mismatch> {
+pub(super) async fn sample(saver: &dyn Checkpointer, thread: &str) -> Result<Vec<Checkpoint>, Mismatch> {
     let root = Draft::root(id(1))
         .set("x", thread)
         .append("log", vec![json!("a")])
@@ -370,110 +371,4 @@ async fn copy_missing(saver: &dyn Checkpointer) -> Outcome {
     let before = everything(saver, "t").await?;
     saver.copy_thread(&"t".into(), &"t".into()).await?;
     same("itself", everything(saver, "t").await?, before)
-}
-
-/// True when the backend did it, false when it does not offer it.
-fn offered<T>(done: Result<T, StorageError>) -> Result<bool, Mismatch> {
-    match done {
-        Ok(_) => Ok(true),
-        Err(StorageError::Unsupported(_)) => Ok(false),
-        Err(other) => Err(other.into()),
-    }
-}
-
-async fn prune(saver: &dyn Checkpointer) -> Outcome {
-    let made = sample(saver, "t").await?;
-    sample(saver, "other").await?;
-    write(saver, "t", &made[2], "last", "p", &[(0, "x", json!("kept"))]).await?;
-    let before = everything(saver, "other").await?;
-    if !offered(saver.prune(&Pruning::threads([], Keep::Nothing)).await)? {
-        return Ok(());
-    }
-    let threads = || [ThreadId::from("t"), "nobody".into()];
-    saver.prune(&Pruning::threads(threads(), Keep::Latest)).await?;
-    let kept: Vec<_> = everything(saver, "t").await?;
-    let kept: Vec<_> = kept
-        .iter()
-        .map(|tuple| {
-            (
-                &*tuple.ns,
-                tuple.checkpoint.id.clone(),
-                tuple.pending_writes.len(),
-            )
-        })
-        .collect();
-    same("kept", kept, vec![("sub:1", id(4), 0), ("", id(3), 1)])?;
-    stored(saver, "t", "", &made[2]).await?;
-    same("the other thread", everything(saver, "other").await?, before)?;
-    saver.prune(&Pruning::threads(threads(), Keep::Nothing)).await?;
-    same("nothing", everything(saver, "t").await?.len(), 0)?;
-    same("threads", saver.threads(&ThreadQuery::default()).await?.len(), 1)
-}
-
-async fn prune_growth(saver: &dyn Checkpointer) -> Outcome {
-    let mut last = Draft::root(id(1))
-        .set("x", "first")
-        .set("log", json!([]))
-        .store(saver, "t", "")
-        .await?;
-    for n in 0..150_u64 {
-        let draft = Draft::after(&last, id(2 + n)).append("log", vec![json!(n)]);
-        last = draft.sees("node", &["log"]).store(saver, "t", "").await?;
-    }
-    if !offered(saver.prune(&Pruning::threads(["t".into()], Keep::Latest)).await)? {
-        return Ok(());
-    }
-    stored(saver, "t", "", &last).await?;
-    for n in 0..70_u64 {
-        let draft = Draft::after(&last, id(500 + n)).append("log", vec![json!("more")]);
-        last = draft.store(saver, "t", "").await?;
-    }
-    stored(saver, "t", "", &last).await?;
-    same("checkpoints", everything(saver, "t").await?.len(), 71)
-}
-
-async fn runs(saver: &dyn Checkpointer) -> Outcome {
-    let mut made = vec![
-        Draft::root(id(1))
-            .set("log", json!([]))
-            .meta("run_id", "one")
-            .store(saver, "t", "")
-            .await?,
-    ];
-    for (n, run) in (2..).zip(["one", "two", "two", "three", "three"]) {
-        let draft = Draft::after(&made[made.len() - 1], id(n))
-            .append("log", vec![json!(n)])
-            .meta("run_id", run);
-        made.push(draft.store(saver, "t", "").await?);
-    }
-    Draft::root(id(9))
-        .meta("run_id", "two")
-        .store(saver, "t", "sub")
-        .await?;
-    Draft::root(id(9))
-        .meta("run_id", "two")
-        .store(saver, "only two", "")
-        .await?;
-    let other = Draft::root(id(9)).store(saver, "no run", "").await?;
-    write(saver, "t", &made[2], "gone", "p", &[(0, "x", json!(1))]).await?;
-    write(saver, "t", &made[4], "kept", "p", &[(0, "x", json!(1))]).await?;
-    if !offered(saver.prune(&Pruning::runs([])).await)? {
-        return Ok(());
-    }
-    let gone = ["two".to_owned(), "unknown".to_owned()];
-    saver.prune(&Pruning::runs(gone)).await?;
-    let left: Vec<_> = everything(saver, "t").await?;
-    let left: Vec<_> = left.iter().map(|tuple| tuple.checkpoint.id.clone()).collect();
-    same("left", left, vec![id(6), id(5), id(2), id(1)])?;
-    for kept in [0, 1, 4, 5] {
-        stored(saver, "t", "", &made[kept]).await?;
-    }
-    same("writes", pending(saver, "t", &made[4]).await?.len(), 1)?;
-    stored(saver, "no run", "", &other).await?;
-    same(
-        "the thread of that run",
-        everything(saver, "only two").await?.len(),
-        0,
-    )?;
-    same("threads", saver.threads(&ThreadQuery::default()).await?.len(), 2)
 }

@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, OnceCell};
 use super::{Effect, EffectDone, EffectState};
 use crate::cache::digest;
 use crate::checkpoint::{
-    CheckpointHead, Checkpointer, ListQuery, PendingWrite, Source, StorageError, reserved,
+    CheckpointAddress, CheckpointHead, ListQuery, PendingWrite, Source, StorageError, reserved,
 };
 use crate::compiled::Graph;
 use crate::delta;
@@ -22,9 +22,13 @@ use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::live::{Writes, load, resolve};
 use crate::nest::graph_path;
 use crate::plan::{NodePlan, Plan};
+use crate::saver::Checkpointer;
 use crate::snapshot::is_output;
 use crate::task::{self, Origin, Stage, Task};
 use crate::value::{Object, Value};
+
+/// Checkpoints whose writes are read at once.
+const AT_ONCE: usize = 100;
 
 /// Where a run began.
 #[derive(Clone, Debug, Default)]
@@ -213,10 +217,13 @@ impl Known {
         let (sites, own) = split(&heads, began);
         let mut seen = Seen::default();
         if !sites.is_empty() {
-            for head in own {
-                for write in saver.writes(thread, &head.ns, &head.id).await? {
-                    seen.taken.extend(instead_of(&write));
-                }
+            for page in own.chunks(AT_ONCE) {
+                let address = |head: &&CheckpointHead| {
+                    CheckpointAddress::new(thread.clone(), head.ns.clone(), head.id.clone())
+                };
+                let page: Vec<CheckpointAddress> = page.iter().map(address).collect();
+                let writes = saver.writes(&page).await?.into_iter().flatten();
+                seen.taken.extend(writes.filter_map(|write| instead_of(&write)));
             }
         }
         Ok(Self {

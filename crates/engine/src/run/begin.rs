@@ -12,10 +12,19 @@ impl Loop {
         let is_input = matches!(&input, Input::Value(value) if !value.is_null());
         let claim = self.shared.claim.clone().filter(|_| !self.shared.is_nested());
         // An input makes a checkpoint, which says enough to whoever comes second.
+        let mut takes_over = false;
         if let (Some(claim), false) = (&claim, is_input) {
-            claim.look().await?;
+            takes_over = claim.look().await?;
         }
-        let entry = self.enter().await?;
+        let mut entry = self.enter().await?;
+        if takes_over
+            && entry.tuple.is_some()
+            && let Some(persister) = &mut self.persister
+        {
+            // The other run may store something until the thread is taken over: it is read once more after that.
+            persister.secure().await?;
+            entry = self.enter().await?;
+        }
         let mut superseded = false;
         let mut newest = None;
         // A checkpoint in which nothing was ever written is nothing to go on from.

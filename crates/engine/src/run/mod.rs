@@ -13,7 +13,7 @@ use tracing::{Instrument, Span};
 use crate::cache::NodeCache;
 use crate::call::{Call, Reply, TaskFn};
 use crate::checkpoint::{
-    CheckpointTuple, Checkpointer, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
+    CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
 use crate::clock::iso8601;
 use crate::compiled::Graph;
@@ -31,6 +31,7 @@ use crate::observe::{self, Ending};
 use crate::persist::Persister;
 use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
 use crate::request::{Durability, Input, Output, RunConfig, RunResult, RunStatus};
+use crate::saver::Checkpointer;
 use crate::snapshot;
 use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
 use crate::task::{self, End, Ground, Head, Outcome, Place, Stage, Task, applied_of};

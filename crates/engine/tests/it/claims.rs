@@ -1,8 +1,11 @@
 //! Runs that claim their thread: one runs, the others are told, and who lost its thread stores nothing more.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use superstep::*;
 use tokio::sync::Semaphore;
 
@@ -122,6 +125,136 @@ async fn a_second_run_is_told_before_a_node_begins() {
             "{durability:?}"
         );
     }
+}
+
+/// A saver whose thread goes on each time after it was read, once it is armed.
+#[derive(Debug)]
+struct Moving {
+    inner: MemorySaver,
+    armed: AtomicBool,
+    go: Arc<Semaphore>,
+    /// Number of commits that were stored with each claim.
+    stored: Mutex<HashMap<ClaimId, u32>>,
+}
+
+impl Moving {
+    fn stored(&self) -> Vec<u32> {
+        self.stored.lock().unwrap().values().copied().collect()
+    }
+}
+
+#[async_trait]
+impl Checkpointer for Moving {
+    async fn commit(&self, commit: Commit) -> Result<(), StorageError> {
+        let claim = commit.claim.as_ref().map(|shown| shown.claim.clone());
+        self.inner.commit(commit).await?;
+        if let Some(claim) = claim {
+            *self.stored.lock().unwrap().entry(claim).or_default() += 1;
+        }
+        Ok(())
+    }
+    async fn get(
+        &self,
+        thread: &ThreadId,
+        ns: &str,
+        id: Option<&CheckpointId>,
+    ) -> Result<Option<CheckpointTuple>, StorageError> {
+        let found = self.inner.get(thread, ns, id).await?;
+        if self.armed.swap(false, Ordering::SeqCst) {
+            let before = self.stored();
+            self.go.add_permits(1);
+            for _ in 0..100 {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                if self.stored() != before {
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+    async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        self.inner.list(query).await
+    }
+    async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
+        self.inner.heads(query).await
+    }
+    async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
+        self.inner.threads(query).await
+    }
+    fn coordination(&self) -> Option<&dyn Coordination> {
+        self.inner.coordination()
+    }
+    async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError> {
+        self.inner.delete_thread(thread).await
+    }
+    async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
+        self.inner.copy_thread(from, to).await
+    }
+}
+
+/// The run that is taken over finishes a task between the moment at which the newcomer reads the thread and the moment at
+/// which it takes it.
+#[tokio::test]
+async fn a_task_that_ends_while_its_thread_is_taken_over_is_not_run_again() {
+    let go = Arc::new(Semaphore::new(0));
+    let saver = Arc::new(Moving {
+        inner: MemorySaver::new(),
+        armed: AtomicBool::new(false),
+        go: go.clone(),
+        stored: Mutex::default(),
+    });
+    let (calls, begun) = (Calls::default(), Arc::new(Semaphore::new(0)));
+    let build = |waits: bool| {
+        let (count, begun, go) = (calls.clone(), begun.clone(), go.clone());
+        let works = move |_: NodeContext, _: Value| {
+            count.add("works");
+            begun.add_permits(1);
+            let go = go.clone();
+            async move {
+                if waits {
+                    go.acquire().await.unwrap().forget();
+                }
+                Ok(NodeOutput::update([("log", json!(["works"]))]))
+            }
+        };
+        let hangs = move |_: NodeContext, _: Value| async move {
+            match waits {
+                true => std::future::pending().await,
+                false => Ok(NodeOutput::update([("log", json!(["hangs"]))])),
+            }
+        };
+        let graph = base()
+            .node("works", works)
+            .node("hangs", hangs)
+            .edge(START, "works")
+            .edge(START, "hangs");
+        graph.compile().unwrap().with_checkpointer(saver.clone())
+    };
+    let (one, two) = (build(true), build(false));
+    let first = tokio::spawn(async move { one.invoke(input(), config("one")).await });
+    begun.acquire().await.unwrap().forget();
+    saver.armed.store(true, Ordering::SeqCst);
+    let mut over = config("two");
+    over.claim = over.claim.map(|claim| ClaimRequest {
+        take_over: TakeOver::Always,
+        ..claim
+    });
+    let value = two.invoke(Input::Resume, over).await.unwrap().value;
+    assert_eq!(
+        calls.of("works"),
+        1,
+        "its writes were stored before the thread was taken over"
+    );
+    assert_eq!(
+        value.get("log").and_then(Value::as_array).unwrap().len(),
+        2,
+        "{value}"
+    );
+    let lost = first.await.unwrap().unwrap_err();
+    assert!(
+        matches!(lost, RunError::Storage(StorageError::Superseded { .. })),
+        "{lost}"
+    );
 }
 
 #[tokio::test]

@@ -61,6 +61,11 @@ fn kept(graph: StateGraph) -> Kept {
 }
 
 /// The waiting checkpoints of all threads, the oldest first: which step, how many tasks, and whether it is the newest.
+async fn pending(graph: &Kept, checkpoint: &CheckpointId) -> Vec<PendingWrite> {
+    let of = [CheckpointAddress::new("1", "", checkpoint.clone())];
+    graph.saver.writes(&of).await.unwrap().concat()
+}
+
 async fn waiting(graph: &Kept) -> Vec<String> {
     let found = graph.saver.waiting(&WaitingQuery::default()).await.unwrap();
     let mut lines = Vec::new();
@@ -82,7 +87,7 @@ async fn waiting(graph: &Kept) -> Vec<String> {
 
 /// Why what was asked at a checkpoint waits no more, by task.
 async fn notes(graph: &Kept, checkpoint: &CheckpointId) -> Vec<String> {
-    let pending = graph.saver.writes(&"1".into(), "", checkpoint).await.unwrap();
+    let pending = pending(&graph, checkpoint).await;
     let text = |value: &Value, key| value.get(key).and_then(Value::as_str).unwrap_or("-").to_owned();
     pending
         .iter()
@@ -142,7 +147,7 @@ async fn a_new_input_withdraws_what_waited() {
         );
         assert_ne!(head_id(&graph).await, asked);
         assert_eq!(notes(&graph, &asked).await, ["__withdrawn__ input"]);
-        let pending = graph.saver.writes(&"1".into(), "", &asked).await.unwrap();
+        let pending = pending(&graph, &asked).await;
         let note = pending
             .iter()
             .find(|w| &*w.write.channel == "__withdrawn__")
@@ -163,14 +168,7 @@ async fn an_input_where_nothing_waits_writes_nothing_more() {
     graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     let before = head_id(&graph).await;
     graph.invoke(input(), RunConfig::on("1")).await.unwrap();
-    assert!(
-        graph
-            .saver
-            .writes(&"1".into(), "", &before)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(pending(&graph, &before).await.is_empty());
 }
 
 #[tokio::test]
@@ -258,7 +256,7 @@ async fn asking_again_after_an_edit_or_a_replay_is_one_question() {
         assert_eq!(waiting(&graph).await, ["step 3 asks 1 newest"], "{durability:?}");
         assert_eq!(notes(&graph, &first).await, ["__withdrawn__ asked-again"]);
         let second = head_id(&graph).await;
-        let pending = graph.saver.writes(&"1".into(), "", &first).await.unwrap();
+        let pending = pending(&graph, &first).await;
         let note = pending
             .iter()
             .find(|w| &*w.write.channel == "__withdrawn__")

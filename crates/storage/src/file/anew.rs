@@ -309,7 +309,8 @@ fn read_from(path: &Path, from: u64, count: u64) -> Result<Vec<u8>, StorageError
 mod tests {
     use superstep::conformance::{Draft, id};
     use superstep::{
-        Checkpoint, CheckpointTuple, Keep, MemorySaver, TaskId, TaskWrites, ThreadQuery, Write, json,
+        Checkpoint, CheckpointTuple, Keep, Maintenance, MemorySaver, TaskId, TaskWrites, ThreadQuery, Write,
+        json,
     };
 
     use super::*;

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures::FutureExt as _;
 use serde::{Deserialize, Serialize};
 use superstep::{
-    Checkpoint, CheckpointId, Checkpointer, Commit, Damage, ListQuery, MemorySaver, Name, Put, Source,
-    StorageError, ThreadId, Waiting, WaitingQuery,
+    Checkpoint, CheckpointAddress, CheckpointId, Checkpointer, Commit, Coordination, Damage, ListQuery,
+    MemorySaver, Name, Put, Source, StorageError, ThreadId, Waiting, WaitingQuery,
 };
 
 use super::anew;
@@ -100,8 +100,9 @@ impl Loaded {
         let after: HashSet<CheckpointId> = inputs.into_iter().filter_map(|head| head.parent).collect();
         let mut writes = Vec::new();
         for asked in waiting.iter().filter(|asked| after.contains(&asked.checkpoint)) {
-            let pending = self.saver.writes(thread, "", &asked.checkpoint).now_or_never()?;
-            writes.extend(withdrawals(&asked.checkpoint, &pending.ok()?));
+            let address = CheckpointAddress::new(thread.clone(), "", asked.checkpoint.clone());
+            let pending = self.saver.writes(&[address]).now_or_never()?.ok()?;
+            writes.extend(withdrawals(&asked.checkpoint, &pending.concat()));
         }
         (!writes.is_empty()).then(|| Commit {
             claim: None,

@@ -8,6 +8,7 @@ mod anew;
 mod folder;
 mod journal;
 mod line;
+mod maintenance;
 mod remembered;
 mod shared;
 mod store;
@@ -24,10 +25,9 @@ use std::thread::JoinHandle;
 
 use async_trait::async_trait;
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest, ClaimView,
-    Commit, Coordination, Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, Scope,
-    StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting,
-    WaitingQuery,
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
+    ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, Pruning,
+    Removal, Scope, StorageError, StoreConfig, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
 };
 use tokio::sync::oneshot;
 
@@ -291,6 +291,15 @@ impl Coordination for FileSaver {
         Ok(self.shared.claims().views(threads))
     }
 
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        let query = query.clone();
+        self.beside(ASKED, move |shared| Ok(shared.waiting(&query))).await
+    }
+
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.beside(ASKED, |shared| Ok(shared.count_waiting())).await
+    }
+
     async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
         let (thread, shown) = (thread.clone(), by.change());
         self.submit(move |writer| {
@@ -378,6 +387,28 @@ impl Checkpointer for FileSaver {
         self.beside(LISTING, move |shared| Ok(shared.count(&query))).await
     }
 
+    async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
+        let mut all = Vec::with_capacity(of.len());
+        for address in of {
+            let CheckpointAddress { thread, ns, id } = address;
+            let Some(loaded) = self.loaded(thread).await? else {
+                all.push(Vec::new());
+                continue;
+            };
+            let found = loaded.saver.writes(std::slice::from_ref(address)).await?;
+            let found = found.concat();
+            if found.is_empty() && loaded.read(thread, ns, id).is_none() {
+                loaded.sound(thread)?;
+            }
+            all.push(found);
+        }
+        Ok(all)
+    }
+
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
+    }
+
     fn coordination(&self) -> Option<&dyn Coordination> {
         Some(self)
     }
@@ -411,106 +442,5 @@ impl Checkpointer for FileSaver {
                 }
             }
         }
-    }
-
-    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
-        let threads = match &pruning.scope {
-            Scope::Threads(threads, _) => Scope::distinct(threads),
-            Scope::Runs(_) => self.submit(|writer| Ok(writer.threads())).await?,
-        };
-        let mut removal = Removal {
-            bytes: Some(0),
-            ..Removal::default()
-        };
-        let total = threads.len() as u64;
-        for (done, thread) in (0..).zip(&threads) {
-            let progress = progress.clone();
-            let at = move || progress.at(done, total);
-            at()?;
-            if self.shared.claims().is_live(thread) {
-                removal.skipped.push(thread.clone());
-                continue;
-            }
-            let one = self.prune_thread(thread, pruning, at).await?;
-            removal.checkpoints += one.checkpoints;
-            removal.threads += one.threads;
-            removal.branches.extend(one.branches);
-            removal.bytes = Some(removal.bytes.unwrap_or(0) + one.bytes.unwrap_or(0));
-        }
-        Ok(removal)
-    }
-
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        let query = query.clone();
-        self.beside(ASKED, move |shared| Ok(shared.waiting(&query))).await
-    }
-
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        self.beside(ASKED, |shared| Ok(shared.count_waiting())).await
-    }
-
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        let Some(loaded) = self.loaded(thread).await? else {
-            return Ok(Vec::new());
-        };
-        let found = loaded.saver.writes(thread, ns, id).await?;
-        if found.is_empty() && loaded.read(thread, ns, id).is_none() {
-            loaded.sound(thread)?;
-        }
-        Ok(found)
-    }
-
-    async fn usage(&self) -> Result<Usage, StorageError> {
-        let folder = self.folder.path().to_path_buf();
-        let read = move |shared: &Shared| {
-            let store = size_of(&folder.join("store.jsonl"));
-            let threads = shared.usage();
-            let journals: u64 = threads.iter().map(|thread| thread.bytes).sum();
-            Ok(Usage {
-                store,
-                bytes: store + size_of(&remembered::path_in(&folder)) + journals,
-                threads,
-                ..Usage::default()
-            })
-        };
-        self.beside("measuring what threads take", read).await
-    }
-
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        match self.loaded(thread).await? {
-            Some(loaded) => loaded.saver.lens(thread).await,
-            None => Ok(ThreadLens::default()),
-        }
-    }
-
-    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
-        // What was committed before is looked at, too.
-        self.submit(|writer| writer.sync()).await?;
-        let (told, folder) = (progress.clone(), self.folder.clone());
-        let check = move |shared: &Shared| verify::threads(shared, &folder, &told);
-        let (mut found, damaged) = self.beside("checking threads", check).await?;
-        for thread in damaged {
-            let again = self.submit(move |writer| writer.read_again(&thread, repair));
-            found.repaired |= again.await?;
-        }
-        let (store, folder) = (self.store.clone(), self.folder.clone());
-        let check = self.submit(move |_| {
-            let store = match store {
-                Some(store) => store,
-                // Nobody else has it: the folder has one user.
-                None => FileStore::in_folder(folder, FileOptions::default(), StoreConfig::default())?.inner(),
-            };
-            store.verify(repair)
-        });
-        let (items, damage) = check.await?;
-        found.items = items;
-        found.repaired |= repair && !damage.is_empty();
-        found.damage.extend(damage);
-        Ok(found)
     }
 }

@@ -89,26 +89,8 @@ pub(super) fn refusal(error: &Error) -> Option<StorageError> {
         return None;
     }
     let detail: Json = serde_json::from_str(said.detail()?).ok()?;
-    let text = |key: &str| detail.get(key).and_then(Json::as_str);
-    let thread = ThreadId::from(text("thread")?);
-    let holder = text("holder")
-        .zip(text("name"))
-        .map(|(id, name)| Holder::new(id, name));
-    if code == "SS003" {
-        return Some(StorageError::Superseded {
-            thread,
-            by: holder.map(Box::new),
-        });
-    }
-    let number = |key: &str| detail.get(key).and_then(Json::as_u64).unwrap_or(0);
-    let held = ClaimView {
-        claim: ClaimId::from(text("claim")?),
-        number: number("number"),
-        holder: holder?,
-        remaining: Duration::from_millis(number("remaining")),
-        ended: false,
-    };
-    Some(StorageError::busy(&thread, held))
+    let thread = ThreadId::from(detail.get("thread")?.as_str()?);
+    crate::refusal::of_claim(&thread, code == "SS002", &detail)
 }
 
 impl View {

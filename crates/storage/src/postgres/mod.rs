@@ -7,6 +7,7 @@
 mod batch;
 mod claims;
 mod fault;
+mod maintenance;
 mod names;
 mod notice;
 mod parts;
@@ -27,9 +28,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest, ClaimView,
-    Commit, Coordination, Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, StorageError,
-    StoreConfig, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
+    ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, Removal,
+    StorageError, StoreConfig, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
 };
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
@@ -83,6 +84,7 @@ macro_rules! read {
         }
     }};
 }
+use read;
 
 impl PostgresSaver {
     /// Opens the database that a URL names, `postgres://user:password@host:port/database`, making or migrating its
@@ -202,6 +204,14 @@ impl Coordination for PostgresSaver {
         read!(self, "reading claims", view => view.claims(threads))
     }
 
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        read!(self, "listing questions that wait", view => view.waiting(query))
+    }
+
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        read!(self, "counting questions that wait", view => view.count_waiting())
+    }
+
     async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
         let shown = Some(by.change());
         self.submit(Job::Delete(thread.clone(), shown)).await.map(drop)
@@ -271,6 +281,14 @@ impl Checkpointer for PostgresSaver {
         read!(self, "counting threads", view => view.count_threads(query))
     }
 
+    async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
+        read!(self, "reading what tasks wrote", view => view.writes(of))
+    }
+
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
+    }
+
     fn coordination(&self) -> Option<&dyn Coordination> {
         Some(self)
     }
@@ -281,43 +299,5 @@ impl Checkpointer for PostgresSaver {
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
         self.submit(Job::Copy(from.clone(), to.clone())).await.map(drop)
-    }
-
-    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
-        self.submit(Job::Prune(pruning.clone(), progress.clone())).await
-    }
-
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        read!(self, "listing questions that wait", view => view.waiting(query))
-    }
-
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        read!(self, "counting questions that wait", view => view.count_waiting())
-    }
-
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        read!(self, "reading what tasks wrote", view => view.writes(thread, ns, id))
-    }
-
-    async fn usage(&self) -> Result<Usage, StorageError> {
-        read!(self, "measuring what is stored", view => view.usage())
-    }
-
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        read!(self, "measuring a thread", view => view.lens(thread))
-    }
-
-    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
-        let (mut found, sick) = read!(self, "checking what is stored", view => view.survey(progress))?;
-        if repair && !found.damage.is_empty() {
-            self.submit(Job::Repair(sick)).await?;
-            found.repaired = true;
-        }
-        Ok(found)
     }
 }

@@ -43,26 +43,8 @@ pub(super) fn arguments(shown: Option<&ClaimUse>, ended: bool) -> Vec<Vec<u8>> {
 /// What a refusal means: `busy` or `old`, and the detail.
 pub(super) fn refusal(thread: &ThreadId, kind: &str, detail: &str) -> Option<StorageError> {
     let detail: Json = serde_json::from_str(detail).ok()?;
-    let text = |key: &str| detail.get(key).and_then(Json::as_str);
-    let holder = text("holder")
-        .zip(text("name"))
-        .map(|(id, name)| Holder::new(id, name));
-    let number = |key: &str| detail.get(key).and_then(Json::as_f64).unwrap_or(0.0) as u64;
     match kind {
-        "old" => Some(StorageError::Superseded {
-            thread: thread.clone(),
-            by: holder.map(Box::new),
-        }),
-        "busy" => {
-            let held = ClaimView {
-                claim: ClaimId::from(text("claim")?),
-                number: number("number"),
-                holder: holder?,
-                remaining: Duration::from_millis(number("remaining")),
-                ended: false,
-            };
-            Some(StorageError::busy(thread, held))
-        }
+        "old" | "busy" => crate::refusal::of_claim(thread, kind == "busy", &detail),
         _ => None,
     }
 }

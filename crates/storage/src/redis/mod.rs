@@ -5,6 +5,7 @@
 //! which accident.
 
 mod claims;
+mod maintenance;
 mod measure;
 mod reader;
 mod server;
@@ -13,7 +14,7 @@ mod store;
 mod upkeep;
 mod writer;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -23,9 +24,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest, ClaimView,
-    Commit, Coordination, Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, StorageError,
-    StoreConfig, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
+    ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, StorageError,
+    StoreConfig, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -332,6 +333,19 @@ impl Coordination for RedisSaver {
             .await
     }
 
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        let query = query.clone();
+        self.home
+            .read(|server| async move { server.waiting(&query).await })
+            .await
+    }
+
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.home
+            .read(|server| async move { server.count_waiting().await })
+            .await
+    }
+
     async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
         let (thread, shown) = (thread.clone(), by.change());
         let work: Other =
@@ -435,6 +449,24 @@ impl Checkpointer for RedisSaver {
             .await
     }
 
+    async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
+        let of = of.to_vec();
+        self.home
+            .read(|server| async move {
+                let found = server.writes(&of).await?;
+                let threads: HashSet<&ThreadId> = of.iter().map(|address| &address.thread).collect();
+                for thread in threads {
+                    server.touch(thread).await?;
+                }
+                Ok(found)
+            })
+            .await
+    }
+
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
+    }
+
     fn coordination(&self) -> Option<&dyn Coordination> {
         Some(self)
     }
@@ -449,65 +481,5 @@ impl Checkpointer for RedisSaver {
         let (from, to) = (from.clone(), to.clone());
         let work: Other = Box::new(move |writer| Box::pin(async move { writer.copy(&from, &to).await }));
         self.other(work).await.map(drop)
-    }
-
-    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
-        let (pruning, progress) = (pruning.clone(), progress.clone());
-        let work: Other =
-            Box::new(move |writer| Box::pin(async move { writer.prune(&pruning, &progress).await }));
-        self.other(work).await
-    }
-
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        let query = query.clone();
-        self.home
-            .read(|server| async move { server.waiting(&query).await })
-            .await
-    }
-
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        self.home
-            .read(|server| async move { server.count_waiting().await })
-            .await
-    }
-
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        let (thread, ns, id) = (thread.clone(), ns.to_owned(), id.clone());
-        self.home
-            .read(|server| async move {
-                let found = server.writes(&thread, &ns, &id).await?;
-                server.touch(&thread).await?;
-                Ok(found)
-            })
-            .await
-    }
-
-    async fn usage(&self) -> Result<Usage, StorageError> {
-        self.home.read(|server| async move { server.usage().await }).await
-    }
-
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        let thread = thread.clone();
-        self.home
-            .read(|server| async move { server.lens(&thread).await })
-            .await
-    }
-
-    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
-        let progress = progress.clone();
-        let (answer, outcome) = oneshot::channel();
-        let work: Other = Box::new(move |writer| {
-            Box::pin(async move {
-                let _ = answer.send(writer.verify(repair, &progress).await);
-                Ok(Removal::default())
-            })
-        });
-        self.other(work).await?;
-        outcome.await.unwrap_or_else(|_| Err(self.home.gone()))
     }
 }

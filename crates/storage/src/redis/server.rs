@@ -35,6 +35,7 @@ pub(super) static COMMIT: LazyLock<Script> = LazyLock::new(|| {
 });
 pub(super) static CLAIMS: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("held.lua")));
 pub(super) static READ: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("read.lua")));
+pub(super) static WRITES: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("writes.lua")));
 pub(super) static VALUES: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("values.lua")));
 pub(super) static REMOVE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(concat!(

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use superstep::{
-    CheckpointHead, CheckpointId, ClaimUse, Commit, Damage, Integrity, Link, ListQuery, Name, Progress,
-    Pruning, Put, Removal, Scope, Source, StorageError, TaskWrites, ThreadId,
+    CheckpointAddress, CheckpointHead, CheckpointId, ClaimUse, Commit, Damage, Integrity, Link, ListQuery,
+    Name, Progress, Pruning, Put, Removal, Scope, Source, StorageError, TaskWrites, ThreadId,
 };
 
 use super::reader::corrupt;
@@ -322,7 +322,8 @@ impl Writer {
             let abandoned: HashSet<CheckpointId> = inputs.filter_map(|record| record.head.parent).collect();
             let mut writes = Vec::new();
             for id in asked.iter().filter(|id| abandoned.contains(*id)) {
-                let pending = self.server.writes(&thread, "", id).await?;
+                let of = [CheckpointAddress::new(thread.clone(), "", id.clone())];
+                let pending = self.server.writes(&of).await?.concat();
                 writes.extend(withdrawals(id, &pending));
             }
             if !writes.is_empty() {

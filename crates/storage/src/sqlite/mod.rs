@@ -7,6 +7,7 @@ mod columns;
 mod connections;
 mod fault;
 mod lens;
+mod maintenance;
 mod parts;
 mod queue;
 mod reader;
@@ -29,9 +30,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest, ClaimView,
-    Commit, Coordination, Integrity, ListQuery, Name, PendingWrite, Progress, Pruning, Removal, StorageError,
-    ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
+    ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
+    ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, Pruning,
+    StorageError, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
 };
 
 use connections::Connections;
@@ -197,6 +198,17 @@ impl Coordination for SqliteSaver {
         .await
     }
 
+    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        let query = query.clone();
+        let look = move |view: &mut View<'_>| view.waiting(&query);
+        self.read("listing questions that wait", look).await
+    }
+
+    async fn count_waiting(&self) -> Result<u64, StorageError> {
+        self.glance("counting questions that wait", |view| view.count_waiting())
+            .await
+    }
+
     async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError> {
         let shown = Some(by.change());
         self.submit(Job::Delete(thread.clone(), shown)).await.map(drop)
@@ -295,58 +307,14 @@ impl Checkpointer for SqliteSaver {
             .await
     }
 
-    async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        let query = query.clone();
-        let look = move |view: &mut View<'_>| view.waiting(&query);
-        self.read("listing questions that wait", look).await
+    async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
+        let of = of.to_vec();
+        let look = move |view: &mut View<'_>| of.iter().map(|address| view.writes(address)).collect();
+        self.glance("reading what tasks wrote", look).await
     }
 
-    async fn count_waiting(&self) -> Result<u64, StorageError> {
-        self.glance("counting questions that wait", |view| view.count_waiting())
-            .await
-    }
-
-    async fn writes(
-        &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        let (thread, ns, id) = (thread.clone(), ns.to_owned(), id.clone());
-        self.glance("reading what tasks wrote", move |view| {
-            view.writes(&thread, &ns, &id)
-        })
-        .await
-    }
-
-    async fn usage(&self) -> Result<Usage, StorageError> {
-        self.read("measuring what is stored", |view| view.usage()).await
-    }
-
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        let thread = thread.clone();
-        self.read("measuring a thread", move |view| view.lens(&thread))
-            .await
-    }
-
-    async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
-        let progress = progress.clone();
-        if repair {
-            let cutting = self
-                .connections
-                .cutting
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone();
-            return match self.submit(Job::Repair(progress, cutting)).await? {
-                Done::Checked(integrity) => Ok(integrity),
-                _ => Ok(Integrity::default()),
-            };
-        }
-        self.apart("checking what is stored", move |connections| {
-            connections.check(&progress)
-        })
-        .await
+    fn maintenance(&self) -> Option<&dyn Maintenance> {
+        Some(self)
     }
 
     fn coordination(&self) -> Option<&dyn Coordination> {
@@ -359,18 +327,6 @@ impl Checkpointer for SqliteSaver {
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
         self.submit(Job::Copy(from.clone(), to.clone())).await.map(drop)
-    }
-
-    async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
-        if pruning.dry_run {
-            let (pruning, progress) = (pruning.clone(), progress.clone());
-            let plan = move |connections: &Connections| connections.plan(&pruning, &progress);
-            return self.apart("looking what would go", plan).await;
-        }
-        match self.submit(Job::Prune(pruning.clone(), progress.clone())).await? {
-            Done::Removed(removal) => Ok(removal),
-            _ => Ok(Removal::default()),
-        }
     }
 }
 

@@ -74,7 +74,9 @@ mod tests {
     use std::path::Path;
 
     use superstep::conformance::{Draft, id};
-    use superstep::{Checkpoint, CheckpointHead, Checkpointer, Keep, ListQuery, MemorySaver, Pruning, json};
+    use superstep::{
+        Checkpoint, CheckpointHead, Checkpointer, Keep, ListQuery, Maintenance, MemorySaver, Pruning, json,
+    };
 
     use super::*;
     use crate::{SqliteOptions, SqliteSaver, Synchronous};

@@ -4,7 +4,8 @@
 use rusqlite::types::{ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 use superstep::{
-    CheckpointId, PendingWrite, StorageError, ThreadId, Waiting, WaitingQuery, reserved, write_index,
+    CheckpointAddress, CheckpointId, PendingWrite, StorageError, ThreadId, Waiting, WaitingQuery, reserved,
+    write_index,
 };
 
 use crate::codec::pack::split;
@@ -85,19 +86,15 @@ impl View<'_> {
     }
 
     /// The writes of a checkpoint, without a look at anything else of it.
-    pub(super) fn writes(
-        &mut self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, Fault> {
+    pub(super) fn writes(&mut self, address: &CheckpointAddress) -> Result<Vec<PendingWrite>, Fault> {
+        let CheckpointAddress { thread, ns, id } = address;
         let found: Option<(i64, i64)> = self
             .conn
             .prepare_cached(
                 "SELECT s.id, c.seq FROM threads t JOIN spaces s ON s.thread = t.id AND s.ns = ?2
                  JOIN checkpoints c INDEXED BY checkpoints_by_id ON c.space = s.id AND c.id = ?3 WHERE t.name = ?1",
             )?
-            .query_row(params![thread.as_str(), ns, id_column(id.as_str())], |row| {
+            .query_row(params![thread.as_str(), &**ns, id_column(id.as_str())], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })
             .optional()?;
@@ -107,7 +104,7 @@ impl View<'_> {
         let space = Space {
             row,
             thread: thread.clone(),
-            ns: ns.into(),
+            ns: ns.clone(),
         };
         self.pending_writes(seq, &space.place(id))
     }

@@ -130,7 +130,7 @@ async fn nothing_is_missing_or_double_where_the_record_of_a_running_run_ends() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_of_another_host_is_shown_from_its_record() {
     use superstep::{Input, RunConfig, StreamMode};
-    use superstep_workbench::RunRecord;
+    use superstep_workbench::{Recorded, RunRecord};
 
     let dir = tempfile::tempdir().unwrap();
     let text = json!({
@@ -155,7 +155,16 @@ async fn a_run_of_another_host_is_shown_from_its_record() {
     let tasks = modes.iter().filter(|mode| **mode == StreamMode::Tasks);
     assert_eq!(tasks.count(), 1, "{modes:?}");
     assert!(modes.contains(&StreamMode::Checkpoints));
-    let mut record = RunRecord::begin(dir.path(), "t", "r", &document).unwrap();
+    let mut record = RunRecord::begin(Recorded {
+        data_dir: dir.path(),
+        thread_id: "t",
+        run_id: "r",
+        document: &document,
+        storage: "threads.db",
+        program: "a program",
+        cancel: tokio_util::sync::CancellationToken::new(),
+    })
+    .unwrap();
     let mut config = RunConfig::on("t");
     config.modes = modes;
     config.run_id = Some("r".into());

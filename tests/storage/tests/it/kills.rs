@@ -12,7 +12,7 @@ async fn survive(backend: Backend, kills: u64) {
         kills,
         seed: RandomState::new().hash_one(kills),
         lines: 3,
-        noting: 12_000,
+        noting: 16_000,
         time: Duration::from_secs(12),
     };
     let report = crash::run(&place, &trial)
@@ -26,7 +26,11 @@ async fn survive(backend: Backend, kills: u64) {
         report.kills
     );
     assert!(
-        count.checkpoints > report.kills && count.turns > 3 && count.items > 1,
+        count.checkpoints > report.kills
+            && count.turns > 1
+            && count.items > 1
+            && count.acts > 1
+            && count.answers > 3,
         "the process hardly got to work: {count:?}"
     );
 }

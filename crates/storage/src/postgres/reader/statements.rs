@@ -70,6 +70,15 @@ pub(super) const WRITES_OF: &str = "
     )
     ORDER BY w.path, w.task, w.idx";
 
+/// The last column is the place in the list of what was asked for.
+pub(super) const WRITES_AT: &str = "
+    SELECT w.checkpoint, w.task, w.path, w.idx, w.channel::bigint, w.parts, w.data, u.n
+    FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY u (thread, ns, id, n)
+    JOIN spaces s ON s.thread = u.thread AND s.ns = u.ns
+    JOIN checkpoints c ON c.space = s.id AND c.id = u.id
+    JOIN writes w ON w.checkpoint = c.seq
+    ORDER BY u.n, w.path, w.task, w.idx";
+
 pub(super) const WRITES: &str = "
     SELECT w.checkpoint, w.task, w.path, w.idx, w.channel::bigint, w.parts, w.data
     FROM writes w

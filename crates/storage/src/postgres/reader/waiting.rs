@@ -1,6 +1,7 @@
 //! Questions that wait, and what tasks wrote.
 
-use superstep::{CheckpointId, PendingWrite, ThreadId, Waiting, WaitingQuery};
+use superstep::{CheckpointAddress, CheckpointId, PendingWrite, ThreadId, Waiting, WaitingQuery};
+use tokio_postgres::Row;
 
 use super::tuples::pending_writes;
 use super::{ConcatRows, View, place};
@@ -8,7 +9,7 @@ use crate::postgres::fault::Fault;
 use crate::postgres::parts::Library;
 use crate::postgres::server::Params;
 
-use super::statements::WRITES_OF;
+use super::statements::WRITES_AT;
 
 /// A page of the list, of one thread or of all.
 macro_rules! page {
@@ -66,17 +67,22 @@ impl View {
 
     pub(in crate::postgres) async fn writes(
         &mut self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, Fault> {
-        let (name, of) = (thread.as_str(), Some(id.as_str()));
-        let params: Params<'_> = &[&name, &ns, &of];
-        let rows = self.together([(WRITES_OF, params)]).await?.concat_rows();
+        of: &[CheckpointAddress],
+    ) -> Result<Vec<Vec<PendingWrite>>, Fault> {
+        let threads: Vec<&str> = of.iter().map(|address| address.thread.as_str()).collect();
+        let spaces: Vec<&str> = of.iter().map(|address| &*address.ns).collect();
+        let ids: Vec<&str> = of.iter().map(|address| address.id.as_str()).collect();
+        let params: Params<'_> = &[&threads, &spaces, &ids];
+        let rows = self.together([(WRITES_AT, params)]).await?.concat_rows();
         let (mut names, mut parts) = (std::collections::HashSet::new(), Vec::new());
+        let mut of_each: Vec<Vec<&Row>> = vec![Vec::new(); of.len()];
         for row in &rows {
             names.insert(row.try_get(4)?);
             parts.extend(row.try_get::<_, Option<Vec<i64>>>(5)?.unwrap_or_default());
+            let place = usize::try_from(row.try_get::<_, i64>(7)? - 1).ok();
+            if let Some(rows) = place.and_then(|place| of_each.get_mut(place)) {
+                rows.push(row);
+            }
         }
         let known = self.names.clone();
         known.learn(&mut self.session, names).await?;
@@ -84,11 +90,11 @@ impl View {
             true => Vec::new(),
             false => self.last(&[], &[], &parts).await?.1,
         };
-        pending_writes(
-            rows.iter(),
-            &known,
-            &mut Library::read(&parts)?,
-            &place(id, thread, ns),
-        )
+        let mut library = Library::read(&parts)?;
+        let read = |(rows, address): (Vec<&Row>, &CheckpointAddress)| {
+            let place = place(&address.id, &address.thread, &address.ns);
+            pending_writes(rows.into_iter(), &known, &mut library, &place)
+        };
+        of_each.into_iter().zip(of).map(read).collect()
     }
 }

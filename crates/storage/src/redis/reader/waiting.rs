@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
-use superstep::{CheckpointId, PendingWrite, StorageError, ThreadId, Waiting, WaitingQuery};
+use superstep::{
+    CheckpointAddress, CheckpointId, PendingWrite, StorageError, ThreadId, Waiting, WaitingQuery,
+};
 
 use super::{PAGE, corrupt, pending};
-use crate::redis::server::{Server, bytes, number, parts, placed};
+use crate::redis::server::{Server, WRITES, bytes, number, parts, placed};
 use crate::redis::state::{index_key, index_parts};
 
 const WHAT: &str = "listing questions that wait";
@@ -111,28 +113,27 @@ impl Server {
 
     pub(in crate::redis) async fn writes(
         &self,
-        thread: &ThreadId,
-        ns: &str,
-        id: &CheckpointId,
-    ) -> Result<Vec<PendingWrite>, StorageError> {
-        let (key, hash) = (index_key(ns, id), self.keys.of("writes", thread));
-        let mut ask = redis::cmd("HGET");
-        ask.arg(&hash).arg(&key);
-        let count = number(self.call(ask, "reading what tasks wrote").await?);
-        let numbers: Vec<i64> = (1..=count).collect();
-        let mut lines = Vec::new();
-        for page in numbers.chunks(PAGE) {
-            let mut ask = redis::cmd("HMGET");
-            ask.arg(&hash);
-            for n in page {
-                ask.arg([key.as_slice(), b"\0", n.to_string().as_bytes()].concat());
+        of: &[CheckpointAddress],
+    ) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
+        let mut all = Vec::with_capacity(of.len());
+        for page in of.chunks(PAGE) {
+            let keys = page.iter().map(|address| self.keys.of("writes", &address.thread));
+            let places = page.iter().map(|address| index_key(&address.ns, &address.id));
+            let answer = self
+                .run(
+                    &WRITES,
+                    keys.collect(),
+                    places.collect(),
+                    "reading what tasks wrote",
+                )
+                .await?;
+            for (lines, address) in parts(answer).into_iter().zip(page) {
+                let lines: Vec<Vec<u8>> = parts(lines).into_iter().map(bytes).collect();
+                let found = pending(&lines);
+                all.push(found.map_err(|cause| corrupt(&address.thread, &address.id, cause))?);
             }
-            let found = parts(self.call(ask, "reading what tasks wrote").await?);
-            lines.extend(found.into_iter().map(bytes));
         }
-        // What goes between two round trips went after it was asked for.
-        lines.retain(|line| !line.is_empty());
-        pending(&lines).map_err(|cause| corrupt(thread, id, cause))
+        Ok(all)
     }
 
     /// Root checkpoints of a thread with tasks that asked or have failed.

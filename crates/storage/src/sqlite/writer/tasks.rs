@@ -286,7 +286,9 @@ impl Writer {
 mod tests {
     use rusqlite::Connection;
     use superstep::conformance::{Draft, id};
-    use superstep::{Checkpointer, Commit, Keep, MemorySaver, Pruning, TaskWrites, Write, json, reserved};
+    use superstep::{
+        Checkpointer, Commit, Keep, Maintenance, MemorySaver, Pruning, TaskWrites, Write, json, reserved,
+    };
 
     use crate::SqliteSaver;
 

@@ -1,12 +1,15 @@
 //! Reads the journal of killed processes, and says what must be stored and what must not have happened.
 
+mod runs;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
 use superstep::{CheckpointId, Checkpointer, ListQuery, Name, StorageError, Store, ThreadId, Value};
 
-use crate::witness::{self, Note, print_of, print_of_value};
+use self::runs::Runs;
+use crate::witness::{self, Fact, Note, print_of, print_of_value};
 
 type Place = (Name, CheckpointId);
 
@@ -34,6 +37,8 @@ struct Thread {
     pruning: Option<usize>,
     /// There was one.
     pruned: bool,
+    /// What its runs did outside, were answered and claimed.
+    runs: Runs,
 }
 
 /// What is known of an item of the store.
@@ -63,6 +68,34 @@ pub struct Count {
     pub upkeep: u64,
     /// Items of the store that were put or deleted.
     pub items: u64,
+    /// Runs that began.
+    pub runs: u64,
+    /// Acts that must not be done twice.
+    pub acts: u64,
+    /// Runs from the past that came to their end.
+    pub replays: u64,
+    /// Runs that stopped before an act of another branch.
+    pub stopped: u64,
+    /// Answers that were acknowledged.
+    pub answers: u64,
+    /// Runs that lost their thread to another.
+    pub superseded: u64,
+}
+
+impl Count {
+    fn add(&mut self, fact: &Fact) {
+        let count = match fact {
+            Fact::Begins { .. } => &mut self.runs,
+            Fact::Stopped => &mut self.stopped,
+            Fact::Replayed => &mut self.replays,
+            Fact::Superseded => &mut self.superseded,
+            Fact::Turned { .. } => &mut self.turns,
+            Fact::Acted { .. } => &mut self.acts,
+            Fact::Answered { .. } => &mut self.answers,
+            _ => return,
+        };
+        *count += 1;
+    }
 }
 
 /// What the journal says so far.
@@ -102,6 +135,7 @@ impl Thread {
     /// A process has ended. What ran in a checkpoint that it never stored leads nowhere, and the next pruning takes it.
     fn end(&mut self) {
         self.settle();
+        self.runs.end();
         if self.pruned {
             let orphans = self.inside(|owner| !self.checkpoints.contains_key(owner));
             self.doubt_these(&orphans);
@@ -207,7 +241,11 @@ impl Oracle {
                 }
                 self.count.writes += writes.len() as u64;
             }
-            Note::Pruning { thread, newest } => self.thread(&thread).pruning = Some(newest),
+            Note::Pruning { thread, newest } => {
+                let known = self.thread(&thread);
+                known.pruning = Some(newest);
+                known.runs.forget_acts();
+            }
             Note::Pruned { thread } => {
                 self.count.upkeep += 1;
                 self.thread(&thread).settle();
@@ -236,8 +274,14 @@ impl Oracle {
                 let item = self.items.entry(key).or_default();
                 (item.known, item.begun) = (n, Vec::new());
             }
-            Note::Turned { .. } => self.count.turns += 1,
             Note::Broken { thread, what } => return Err(format!("thread {thread}: {what}")),
+            Note::Of { fact, thread } => {
+                self.count.add(&fact);
+                let known = self.thread(&thread);
+                let prunes = known.pruning.is_some();
+                let fits = known.runs.take(fact, prunes);
+                return fits.map_err(|what| format!("thread {thread}: {what}"));
+            }
         }
         Ok(())
     }
