@@ -353,35 +353,35 @@ fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a 
     let start = began.start.as_ref().and_then(|id| by_id.get(id).copied());
     let before = |head: &&'a CheckpointHead| head.parent.as_ref().and_then(|id| by_id.get(id).copied());
     let path: Vec<&CheckpointHead> = std::iter::successors(start, before).collect();
+    // Two branches may both come from a checkpoint that was pruned since: it ends the path.
+    let pruned = path.last().and_then(|last| last.parent.as_ref());
+    let ids: Vec<&CheckpointId> = path.iter().map(|head| &head.id).chain(pruned).collect();
     // Was the step of path[place] finished on this path?
     let is_own = |place: usize| match place {
         0 => !began.leaves,
         _ => path[place - 1].metadata.source == Source::Loop,
     };
     // Where the path left other branches that count: back to the beginning of the case that it is about.
-    let mut leaves = HashMap::new();
-    for (place, head) in path.iter().enumerate() {
+    let mut leaves = HashSet::new();
+    for (place, id) in ids.iter().enumerate() {
         let after = place.checked_sub(1).map(|place| path[place]);
         let is_input = match after {
             None => began.input,
             Some(after) => after.metadata.source == Source::Input,
         };
         let older = |child: &&CheckpointHead| after.is_none_or(|after| child.id < after.id);
-        let branches = children.get(&head.id).is_some_and(|of| of.iter().any(older));
+        let branches = children.get(id).is_some_and(|of| of.iter().any(older));
         if !is_input || branches {
-            leaves.insert(&head.id, place);
+            leaves.insert(place);
         }
         if is_input {
             break;
         }
     }
-    let places: HashMap<&CheckpointId, usize> = path
-        .iter()
-        .enumerate()
-        .map(|(place, head)| (&head.id, place))
-        .collect();
+    let places: HashMap<&CheckpointId, usize> =
+        ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
     // Parents are older than their children.
-    let mut left_at: HashMap<&CheckpointId, usize> = HashMap::new();
+    let mut left_at: HashMap<&CheckpointId, usize> = pruned.map(|id| (id, path.len())).into_iter().collect();
     let mut others: HashMap<&CheckpointId, usize> = HashMap::new();
     for head in &roots {
         let from = match places.get(&head.id) {
@@ -394,7 +394,7 @@ fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a 
         let Some(from) = from else { continue };
         left_at.insert(&head.id, from);
         let on_path = places.contains_key(&head.id);
-        if leaves.contains_key(&path[from].id) && !(on_path && is_own(from)) {
+        if leaves.contains(&from) && !(on_path && is_own(from)) {
             others.insert(&head.id, from);
         }
     }

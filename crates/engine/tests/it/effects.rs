@@ -617,3 +617,35 @@ async fn a_policy_of_one_node_comes_before_that_of_the_run() {
     let asked = graph.invoke(Input::Resume, config).await.unwrap();
     assert_eq!(of(&question(&asked), "state"), json!("other-input"));
 }
+
+/// What two branches have in common may be pruned; they are branches of one case all the same.
+#[tokio::test]
+async fn branches_from_a_pruned_checkpoint_know_of_each_other() {
+    let world = World::default();
+    let graph = one_payment(&world, Effect::Once);
+    graph.invoke(begin(1), on("1", EffectPolicy::Stop)).await.unwrap();
+    let before = at_step(&graph, "1", 1).await;
+    let copy = || StateUpdate {
+        as_node: Some(reserved::COPY.into()),
+        ..StateUpdate::default()
+    };
+    let mut forks = Vec::new();
+    for _ in 0..2 {
+        let fork = graph.update_state(&before, copy()).await.unwrap();
+        forks.push(StateRef::at("1", fork.checkpoint_id));
+    }
+    graph
+        .prune(&Pruning::threads(["1".into()], Keep::Newest(2)))
+        .await
+        .unwrap();
+    let again = graph
+        .invoke(Input::Resume, at(&forks[0], EffectPolicy::Stop))
+        .await;
+    again.expect("the branch that paid is gone, and nothing says that it did");
+    assert_eq!(world.count(), 2);
+    let stopped = graph
+        .invoke(Input::Resume, at(&forks[1], EffectPolicy::Stop))
+        .await;
+    assert!(matches!(stopped, Err(RunError::Effect { .. })), "{stopped:?}");
+    assert_eq!(world.count(), 2);
+}
