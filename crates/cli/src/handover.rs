@@ -7,18 +7,23 @@ use serde_json::{Value as Json, json};
 use superstep::{ThreadId, Value};
 use superstep_workbench::ipc::{self, Ending, HandedGraph, HandedRun, Peer, Reported};
 use superstep_workbench::wire::{
-    EffectChoice, Inbox, Problem, RunAction, RunModels, StartRun, ThreadView, Updated,
+    EffectChoice, Inbox, Problem, RunAction, RunModels, StartRun, ThreadList, ThreadView, Updated,
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::args::{Effects, ResumeArgs, RunArgs, Running, UpdateArgs};
+use crate::args::threads::ListArgs;
+use crate::args::{DeleteArgs, Effects, ResumeArgs, RunArgs, Running, UpdateArgs};
 use crate::commands::run::{given, no_input, stop_on_ctrl_c};
+use crate::commands::threads::{Row, absolute, confirm_deletion, word};
 use crate::commands::update::show;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::out;
 use crate::place::{self, Store, quoted};
 use crate::report::Report;
+
+/// Threads of a page.
+const PAGE: u32 = 1000;
 
 /// A program that has the threads open, and takes requests.
 #[derive(Debug)]
@@ -78,6 +83,63 @@ impl Handover {
             Err(problem) if problem.code == "not-found" => Ok(None),
             Err(problem) => Err(fault(problem)),
         }
+    }
+
+    /// `superstep threads show`
+    pub(crate) async fn row(&self, thread: &str) -> Result<Row, Fault> {
+        Ok(row(self.known(thread).await?))
+    }
+
+    /// `superstep threads list`
+    pub(crate) async fn list(&self, args: &ListArgs) -> Result<Vec<Row>, Fault> {
+        if args.filter.is_some() {
+            return Err(Fault::usage(format!(
+                "{} does not look for metadata. Leave --filter out, or close it and do this again.",
+                self.program.hello().program
+            )));
+        }
+        let mut request = json!({"limit": PAGE});
+        if let Some(status) = args.status {
+            request["status"] = word(status).into();
+        }
+        if let Some(search) = &args.search {
+            request["search"] = search.as_str().into();
+        }
+        let graph = args.graph.as_deref().map(absolute);
+        let (mut rows, mut begun) = (Vec::new(), args.after.is_none());
+        let most = args.limit.map_or(usize::MAX, Into::into);
+        loop {
+            let page: ThreadList = self.ask("thread.list", request.clone()).await?;
+            for view in page.threads {
+                let is_last = args.after.as_ref() == Some(&view.thread_id);
+                if begun && (graph.is_none() || view.graph_path == graph) {
+                    rows.push(row(view));
+                }
+                begun |= is_last;
+                if rows.len() == most {
+                    return Ok(rows);
+                }
+            }
+            match page.next {
+                Some(next) => request["after"] = next.into(),
+                None => return Ok(rows),
+            }
+        }
+    }
+
+    /// `superstep delete`
+    pub(crate) async fn delete(&self, args: &DeleteArgs) -> Result<(), Fault> {
+        let mut checkpoints = 0;
+        for thread in &args.threads {
+            checkpoints += u64::from(self.known(thread).await?.checkpoints);
+        }
+        confirm_deletion(args, checkpoints)?;
+        for thread in &args.threads {
+            let request = json!({"threadId": thread, "takeOver": args.take_over});
+            let _: Json = self.ask("thread.delete", request).await?;
+            out::note(&format!("Deleted {thread}."));
+        }
+        Ok(())
     }
 
     async fn known(&self, thread: &str) -> Result<ThreadView, Fault> {
@@ -309,6 +371,23 @@ impl Handover {
             quoted(thread),
             self.option
         ))
+    }
+}
+
+fn row(view: ThreadView) -> Row {
+    let status = serde_json::to_value(view.status).unwrap_or_default();
+    Row {
+        thread: view.thread_id,
+        status: status.as_str().unwrap_or_default().to_owned(),
+        graph: view.graph_name,
+        graph_path: view.graph_path.unwrap_or_default(),
+        step: view.step.into(),
+        next: view.next,
+        newest: view.head,
+        checkpoints: view.checkpoints.into(),
+        questions: view.questions.into(),
+        created: view.created_at,
+        updated: view.updated_at,
     }
 }
 

@@ -565,7 +565,9 @@ impl Workbench {
     /// Tells every interface how a thread stands.
     pub(crate) async fn publish_thread(&self, thread_id: &str) {
         match self.thread(thread_id).await {
-            Ok(thread) => self.hub.publish(AppEvent::Thread { thread }),
+            Ok(thread) => self.hub.publish(AppEvent::Thread {
+                thread: Box::new(thread),
+            }),
             Err(problem) => tracing::debug!(thread_id, %problem, "the thread could not be read"),
         }
     }

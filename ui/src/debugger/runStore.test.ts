@@ -17,17 +17,8 @@ vi.mock("../ipc/client", () => ({
   RpcProblem: class RpcProblem extends Error {},
 }));
 
-const {
-  loadCheckpoints,
-  noteAway,
-  noteRun,
-  receive,
-  recover,
-  statusOf,
-  streamLog,
-  useRuns,
-  withCheckpoint,
-} = await import("./runStore");
+const { loadCheckpoints, noteAway, noteRun, receive, recover, statusOf, streamLog, useRuns, withCheckpoint } =
+  await import("./runStore");
 const { useSession } = await import("../state/session");
 
 const store = () => useRuns.getState();

@@ -150,7 +150,7 @@ pub(crate) async fn history(args: &HistoryArgs) -> Result<(), Fault> {
                     status @ (Status::Asking | Status::Failed) => word(status).to_owned(),
                     _ => String::new(),
                 },
-                next_of(checkpoint),
+                next_of(&checkpoint.next),
                 parent,
             ]
         })

@@ -11,6 +11,7 @@ use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArg
 use crate::claim::{claim, presence};
 use crate::commands::{questions, upkeep};
 use crate::fault::Fault;
+use crate::handover::Handover;
 use crate::out;
 use crate::place::Store;
 
@@ -56,42 +57,82 @@ fn text(thread: &ThreadSummary, key: &str) -> String {
         .to_owned()
 }
 
-fn described(thread: &ThreadSummary) -> Json {
+/// A thread as it is listed.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) thread: String,
+    pub(crate) status: String,
+    pub(crate) graph: String,
+    pub(crate) graph_path: String,
+    pub(crate) step: i64,
+    pub(crate) next: Vec<String>,
+    pub(crate) newest: Option<String>,
+    pub(crate) checkpoints: u64,
+    pub(crate) questions: u64,
+    pub(crate) created: String,
+    pub(crate) updated: String,
+}
+
+impl From<&ThreadSummary> for Row {
+    fn from(thread: &ThreadSummary) -> Self {
+        let head = &thread.head;
+        Self {
+            thread: thread.thread.to_string(),
+            status: word(status_of(head)).to_owned(),
+            graph: text(thread, "graph"),
+            graph_path: text(thread, "graph_path"),
+            step: head.metadata.step,
+            next: head.next.iter().map(ToString::to_string).collect(),
+            newest: Some(head.id.to_string()),
+            checkpoints: thread.checkpoints,
+            questions: head.interrupted.into(),
+            created: thread.created.clone(),
+            updated: head.ts.clone(),
+        }
+    }
+}
+
+fn described(row: &Row) -> Json {
     json!({
-        "thread_id": thread.thread,
-        "status": word(status_of(&thread.head)),
-        "graph": text(thread, "graph"),
-        "graph_path": text(thread, "graph_path"),
-        "step": thread.head.metadata.step,
-        "next": thread.head.next,
-        "checkpoint_id": thread.head.id,
-        "checkpoints": thread.checkpoints,
-        "created_at": thread.created,
-        "updated_at": thread.head.ts,
+        "thread_id": row.thread,
+        "status": row.status,
+        "graph": row.graph,
+        "graph_path": row.graph_path,
+        "step": row.step,
+        "next": row.next,
+        "checkpoint_id": row.newest,
+        "checkpoints": row.checkpoints,
+        "created_at": row.created,
+        "updated_at": row.updated,
     })
 }
 
 async fn show(args: &ShowArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
-    let thread = store.thread(&args.thread.as_str().into()).await?;
+    let row = match Handover::to(&args.db, false).await? {
+        Some(there) => there.row(&args.thread).await?,
+        None => {
+            let store = Store::existing(&args.db).await?;
+            Row::from(&store.thread(&args.thread.as_str().into()).await?)
+        }
+    };
     if args.json {
-        return Ok(out::pretty(&described(&thread))?);
+        return Ok(out::pretty(&described(&row))?);
     }
-    let head = &thread.head;
+    let next = next_of(&row.next);
     let mut rows = vec![
-        ("thread", thread.thread.to_string()),
-        ("status", word(status_of(head)).to_owned()),
-        ("graph", text(&thread, "graph")),
-        ("file", text(&thread, "graph_path")),
-        ("created", thread.created.clone()),
-        ("updated", head.ts.clone()),
-        ("step", head.metadata.step.to_string()),
-        ("checkpoints", thread.checkpoints.to_string()),
-        ("newest", head.id.to_string()),
-        ("next", next_of(head)),
+        ("thread", row.thread),
+        ("status", row.status),
+        ("graph", row.graph),
+        ("file", row.graph_path),
+        ("created", row.created),
+        ("updated", row.updated),
+        ("step", row.step.to_string()),
+        ("checkpoints", row.checkpoints.to_string()),
+        ("newest", row.newest.unwrap_or_default()),
+        ("next", next),
     ];
-    if head.interrupted > 0 {
-        rows.push(("questions", head.interrupted.to_string()));
+    if row.questions > 0 {
+        rows.push(("questions", row.questions.to_string()));
     }
     for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
         out::line(&format!("{name:<12}{}", out::plain(value)))?;
@@ -100,7 +141,58 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
 }
 
 async fn list(args: &ListArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let threads = match Handover::to(&args.db, false).await? {
+        Some(there) => there.list(args).await?,
+        None => {
+            let store = Store::existing(&args.db).await?;
+            let mut query = query_of(args)?;
+            if args.count {
+                return Ok(out::line(&store.saver.count_threads(&query).await?.to_string())?);
+            }
+            if let Some(last) = &args.after {
+                query.after = Some(store.thread(&last.as_str().into()).await?.place());
+            }
+            let threads = store.saver.threads(&query).await?;
+            threads.iter().map(Row::from).collect()
+        }
+    };
+    if args.count {
+        return Ok(out::line(&threads.len().to_string())?);
+    }
+    if args.json {
+        let list: Vec<Json> = threads.iter().map(described).collect();
+        return Ok(out::pretty(&list)?);
+    }
+    if threads.is_empty() {
+        let all =
+            args.status.is_none() && args.filter.is_none() && args.graph.is_none() && args.search.is_none();
+        out::note(match (all, &args.after) {
+            (true, None) => "There are no threads yet. `superstep run GRAPH --input JSON` begins one.",
+            (true, Some(_)) => "No thread comes after that one.",
+            _ => "No thread is like that.",
+        });
+        return Ok(());
+    }
+    let rows: Vec<Vec<String>> = (threads.into_iter())
+        .map(|row| {
+            let next = next_of(&row.next);
+            vec![
+                row.thread,
+                row.status,
+                row.step.to_string(),
+                row.graph,
+                row.updated,
+                next,
+            ]
+        })
+        .collect();
+    Ok(out::table(
+        &["THREAD", "STATUS", "STEP", "GRAPH", "UPDATED", "NEXT"],
+        &rows,
+    )?)
+}
+
+fn query_of(args: &ListArgs) -> Result<ThreadQuery, Fault> {
     let mut query = ThreadQuery {
         search: args.search.clone(),
         status: args.status.map(|status| match status {
@@ -118,50 +210,14 @@ async fn list(args: &ListArgs) -> Result<(), Fault> {
     if let Some(graph) = &args.graph {
         query.filter.insert("graph_path", absolute(graph));
     }
-    if args.count {
-        return Ok(out::line(&store.saver.count_threads(&query).await?.to_string())?);
-    }
-    if let Some(last) = &args.after {
-        query.after = Some(store.thread(&last.as_str().into()).await?.place());
-    }
-    let threads = store.saver.threads(&query).await?;
-    if args.json {
-        let list: Vec<Json> = threads.iter().map(described).collect();
-        return Ok(out::pretty(&list)?);
-    }
-    if threads.is_empty() {
-        let all = query.status.is_none() && query.filter.is_empty() && query.search.is_none();
-        out::note(match (all, &query.after) {
-            (true, None) => "There are no threads yet. `superstep run GRAPH --input JSON` begins one.",
-            (true, Some(_)) => "No thread comes after that one.",
-            _ => "No thread is like that.",
-        });
-        return Ok(());
-    }
-    let rows: Vec<Vec<String>> = threads
-        .iter()
-        .map(|thread| {
-            vec![
-                thread.thread.to_string(),
-                word(status_of(&thread.head)).to_owned(),
-                thread.head.metadata.step.to_string(),
-                text(thread, "graph"),
-                thread.head.ts.clone(),
-                next_of(&thread.head),
-            ]
-        })
-        .collect();
-    Ok(out::table(
-        &["THREAD", "STATUS", "STEP", "GRAPH", "UPDATED", "NEXT"],
-        &rows,
-    )?)
+    Ok(query)
 }
 
 /// The next nodes, each once with its count: a fan-out has many tasks of one node.
-pub(crate) fn next_of(head: &CheckpointHead) -> String {
+pub(crate) fn next_of<N: AsRef<str>>(next: &[N]) -> String {
     let mut counted: Vec<(&str, usize)> = Vec::new();
-    for name in &head.next {
-        match counted.iter_mut().find(|(other, _)| *other == &**name) {
+    for name in next.iter().map(AsRef::as_ref) {
+        match counted.iter_mut().find(|(other, _)| *other == name) {
             Some((_, count)) => *count += 1,
             None => counted.push((name, 1)),
         }
@@ -183,7 +239,7 @@ pub(crate) fn entries(filter: &Value) -> Result<Object, Fault> {
     })
 }
 
-fn absolute(path: &Path) -> String {
+pub(crate) fn absolute(path: &Path) -> String {
     let file = if path.is_dir() {
         path.join("graph.json")
     } else {
@@ -193,6 +249,9 @@ fn absolute(path: &Path) -> String {
 }
 
 pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
+    if let Some(there) = Handover::to(&args.db, false).await? {
+        return there.delete(args).await;
+    }
     let store = Store::existing(&args.db).await?;
     let threads: Vec<ThreadId> = args
         .threads
@@ -210,12 +269,7 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         };
         checkpoints += found.checkpoints;
     }
-    let what = out::count(threads.len() as u64, "thread");
-    let question = format!(
-        "Delete {what} with {} for good?",
-        out::count(checkpoints, "checkpoint")
-    );
-    confirm(args.yes, "Deleting", &question)?;
+    confirm_deletion(args, checkpoints)?;
     let presence = presence();
     for thread in &threads {
         let by = claim(&presence, &store, thread, args.take_over).await;
@@ -223,6 +277,16 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         out::note(&format!("Deleted {thread}."));
     }
     store.forget(&threads)
+}
+
+pub(crate) fn confirm_deletion(args: &DeleteArgs, checkpoints: u64) -> Result<(), Fault> {
+    let what = out::count(args.threads.len() as u64, "thread");
+    let checkpoints = out::count(checkpoints, "checkpoint");
+    confirm(
+        args.yes,
+        "Deleting",
+        &format!("Delete {what} with {checkpoints} for good?"),
+    )
 }
 
 /// Asks before something that cannot be undone; an answer that is not yes ends the command.

@@ -12,7 +12,7 @@ use crate::User;
 
 const SOON: Duration = Duration::from_secs(20);
 
-pub fn talk() -> Json {
+pub(crate) fn talk() -> Json {
     let words: Vec<String> = (0..100).map(|n| format!("word{n}")).collect();
     json!({
         "format": "superstep/1",

@@ -161,6 +161,28 @@ async fn answers_and_edits_are_handed_over() {
         .await
         .unwrap();
     assert_eq!(state["value"], 41, "{state}");
+    let listed = user.expect(0, &["threads", "--json", "--db", &db]).json();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(
+        (&listed[0]["thread_id"], &listed[0]["graph"]),
+        (&json!("t"), &json!("Refund desk"))
+    );
+    let shown = user
+        .expect(0, &["threads", "show", "t", "--json", "--db", &db])
+        .json();
+    assert_eq!(shown, listed[0]);
+    for (more, count) in [
+        (&["--status", "asking"][..], "0"),
+        (&["--search", "t"], "1"),
+        (&["--graph", &desk], "1"),
+        (&["--graph", "other.json"], "0"),
+    ] {
+        let counted = user.expect(0, &[&["threads", "list", "--count", "--db", &db], more].concat());
+        assert_eq!(counted.out.trim(), count, "{more:?}");
+    }
+    user.expect(0, &["delete", "t", "--yes", "--db", &db]);
+    let gone = user.expect(2, &["threads", "show", "t", "--db", &db]);
+    assert!(gone.err.contains("There is no thread t"), "{}", gone.err);
     let missing = user.expect(2, &["resume", "other", "--db", &db]);
     assert!(
         missing.err.contains("There is no thread other"),

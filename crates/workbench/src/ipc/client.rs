@@ -172,11 +172,6 @@ impl Peer {
         &self.hello
     }
 
-    /// Ready when the connection has ended.
-    pub async fn ended(&self) {
-        self.ended.cancelled().await;
-    }
-
     /// Asks for what happens to threads.
     pub async fn subscribe(&self) -> Result<(), Problem> {
         self.send(&Request::Subscribe).await

@@ -112,11 +112,8 @@ async fn follow_one(weak: &Weak<Workbench>, id: &str, socket: PathBuf) {
     }
     let mut first = true;
     loop {
-        let happened = tokio::select! {
-            happened = happens.recv() => happened,
-            () = peer.ended() => None,
-        };
-        let (Some(happened), Some(workbench)) = (happened, same_threads()) else {
+        // What came before the end of the connection is taken first.
+        let (Some(happened), Some(workbench)) = (happens.recv().await, same_threads()) else {
             return;
         };
         if happened

@@ -1,4 +1,5 @@
 //! Two programs on one data folder, and what strangers may send to a socket.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -120,7 +120,7 @@ pub enum AppEvent {
     /// A thread is new or changed.
     Thread {
         /// The thread.
-        thread: ThreadView,
+        thread: Box<ThreadView>,
     },
     /// A thread was deleted.
     ThreadDeleted {
