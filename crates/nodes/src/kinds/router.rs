@@ -124,12 +124,14 @@ fn every_way(site: &mut Site<'_>, config: &RouterConfig) {
         "`{own}` goes to {} each time, whichever way it chooses.",
         crate::suggest::listing(always)
     );
-    site.warning(
+    let remedy = "Make one edge of them that routes by the label.";
+    // The edges are no setting: the problem stands at the node.
+    site.problems.push(Diagnostic::warning(
         "router-every-way",
-        "/ways",
+        record.clone(),
         message,
-        "Make one edge of them that routes by the label.",
-    );
+        remedy,
+    ));
 }
 
 impl NodeKind for RouterKind {

@@ -84,7 +84,7 @@ async fn a_router_writes_the_label_that_an_edge_follows() {
     let conditions = json!([{"label": "small", "when": "state.n < 10"}, {"label": "large", "when": "true"}]);
     let mut wired = router(json!({"ways": conditions, "into": "way"}));
     wired["state"]["out"] = json!({"type": "string", "reducer": "add"});
-    let every_way = ["router-every-way /config/ways"];
+    let every_way = ["router-every-way "];
     wired["edges"][1] = json!({"from": "choose", "to": "a"});
     assert_eq!(codes(&wired), ["unreachable-node "], "one edge is all there is");
     wired["edges"]
