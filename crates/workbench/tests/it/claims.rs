@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use superstep::{Checkpointer, ClaimRequest, ClaimUse, Commit, Holder, StorageError, TakeOver};
 use superstep_acceptance::App;
+use superstep_workbench::wire::AppEvent;
 
 /// The database of threads as another program has it open.
 async fn elsewhere(dir: &Path) -> Arc<dyn Checkpointer> {
@@ -158,4 +159,31 @@ async fn a_run_that_is_taken_over_says_so() {
     );
     let thread = app.ok("thread.get", json!({"threadId": thread})).await;
     assert_ne!(thread["status"], "failed", "{thread}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_that_another_window_runs_is_not_pruned_until_it_has_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut one = App::open(dir.path()).await;
+    let (thread, question) = asking(&mut one).await;
+    one.ok("run.start", answer(&question, "long")).await;
+    let works = |event: &AppEvent| match event {
+        AppEvent::TaskStarted { node, .. } if node == "work" => Some(()),
+        _ => None,
+    };
+    one.until(works).await;
+    let two = App::open(dir.path()).await;
+    let of = json!({"threadId": thread});
+    assert_eq!(two.ok("thread.get", of.clone()).await["status"], "running");
+    let prune = json!({"threadIds": [thread], "keep": {"type": "latest"}});
+    let busy = two.refused("thread.prune", prune.clone()).await;
+    assert_eq!(busy.code, "busy");
+    assert!(busy.message.contains("another window"), "{busy}");
+    one.ok("run.stop", of.clone()).await;
+    assert_eq!(two.ok("thread.get", of.clone()).await["status"], "stopped");
+    let went = two.ok("thread.prune", prune).await;
+    assert!(went["checkpoints"].as_u64() > Some(0), "{went}");
+    assert_eq!(one.ok("thread.get", of).await["checkpoints"], 1);
+    one.close().await;
+    two.close().await;
 }

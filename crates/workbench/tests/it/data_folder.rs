@@ -1,9 +1,12 @@
 //! What the data folder holds beside threads and documents: settings, permissions, connections, the list of files.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use superstep_acceptance::App;
+use superstep_workbench::{Secrets, connection_key};
 
 use crate::memory::keys;
 
@@ -333,4 +336,98 @@ async fn items_and_namespaces_come_in_pages() {
         (vec!["n03/n03".to_owned()], false)
     );
     assert_eq!(page(json!({"namespace": ["none"]})).await, (vec![], false));
+}
+
+/// A keychain in memory.
+#[derive(Debug, Default)]
+struct Keys(Mutex<BTreeMap<String, String>>);
+
+impl Secrets for Keys {
+    fn problem(&self) -> Option<String> {
+        None
+    }
+    fn get(&self, name: &str) -> Result<Option<String>, String> {
+        Ok(self.0.lock().unwrap().get(name).cloned())
+    }
+    fn set(&self, name: &str, secret: &str) -> Result<(), String> {
+        self.0.lock().unwrap().insert(name.into(), secret.into());
+        Ok(())
+    }
+    fn remove(&self, name: &str) -> Result<(), String> {
+        self.0.lock().unwrap().remove(name);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_key_goes_where_its_connection_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let keys = Arc::new(Keys::default());
+    let app = App::open_with(superstep_workbench::Options {
+        data_dir: dir.path().to_owned(),
+        secrets: Some(keys.clone()),
+        ..Default::default()
+    })
+    .await;
+    let save = |name: &str, previous: Option<&str>, key: Value, secret: Option<&str>| {
+        json!({
+            "name": name, "previous": previous, "provider": "openai",
+            "baseUrl": "http://127.0.0.1:9/v1", "key": key, "secret": secret
+        })
+    };
+    let keychain = json!({"type": "keychain"});
+    let of = |name: &str| connection_key(&*keys, name);
+    let keyless = save("office", None, keychain.clone(), Some("  "));
+    assert_eq!(
+        app.refused("connections.save", keyless).await.code,
+        "invalid-request"
+    );
+    app.ok(
+        "connections.save",
+        save("office", None, keychain.clone(), Some(" sk-1 ")),
+    )
+    .await;
+    assert_eq!(of("office").as_deref(), Some("sk-1"));
+    let again = save("office", Some("office"), keychain.clone(), None);
+    let list = app.ok("connections.save", again).await;
+    assert_eq!(list["connections"][0]["hasKey"], true);
+    assert_eq!(
+        of("office").as_deref(),
+        Some("sk-1"),
+        "a change without a key keeps the key"
+    );
+    app.ok(
+        "connections.save",
+        save("home", Some("office"), keychain.clone(), None),
+    )
+    .await;
+    assert_eq!((of("home").as_deref(), of("office")), (Some("sk-1"), None));
+    let variable = json!({"type": "variable", "name": "SUPERSTEP_NO_SUCH_KEY"});
+    let list = app
+        .ok("connections.save", save("home", Some("home"), variable, None))
+        .await;
+    assert_eq!(list["connections"][0]["hasKey"], false);
+    assert_eq!(of("home"), None, "a key that nobody uses is not kept");
+    app.ok(
+        "connections.save",
+        save("home", Some("home"), keychain, Some("sk-2")),
+    )
+    .await;
+    app.ok("connections.remove", json!({"name": "home"})).await;
+    assert_eq!(of("home"), None);
+}
+
+#[tokio::test]
+async fn another_window_reads_settings_that_were_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, mut two) = (App::open(dir.path()).await, App::open(dir.path()).await);
+    // What opening changed comes first.
+    tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
+    one.ok("settings.set", json!({"theme": "dark"})).await;
+    let changed = |event: &superstep_workbench::wire::AppEvent| {
+        use superstep_workbench::wire::AppEvent::Changed;
+        matches!(event, Changed { settings: true, .. }).then_some(())
+    };
+    two.until(changed).await;
+    assert_eq!(two.ok("app.info", json!({})).await["settings"]["theme"], "dark");
 }

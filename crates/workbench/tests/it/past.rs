@@ -95,9 +95,20 @@ async fn an_edit_is_made_as_a_node_and_shows_first_what_would_run() {
     app.ok("thread.update", replace).await;
     let state = app.state(&thread, None).await;
     assert_eq!((&state["log"], &state["n"]), (&json!(["only"]), &json!(4)));
+    let one =
+        json!({"threadId": thread, "values": {"log": ["more"], "n": 5}, "overwrite": ["n"], "asNode": "b"});
+    app.ok("thread.update", one).await;
+    let state = app.state(&thread, None).await;
+    assert_eq!(
+        (&state["log"], &state["n"]),
+        (&json!(["only", "more"]), &json!(5))
+    );
     let on = json!({"threadId": thread, "action": {"type": "continue"}});
     assert_eq!(app.run(on).await.0["status"], "done");
-    assert_eq!(app.state(&thread, None).await["log"], json!(["only", "c"]));
+    assert_eq!(
+        app.state(&thread, None).await["log"],
+        json!(["only", "more", "c"])
+    );
     let head = checkpoints(&app, &thread).await.remove(0);
     assert_eq!(
         (head.get("asNode"), &head["updated"], &head["source"]),
@@ -268,4 +279,25 @@ async fn far_branches_are_compared_by_where_they_part() {
     );
     let turned = json!({"left": both["right"], "right": both["left"]});
     assert_eq!(app.ok("thread.compare", turned).await["commonAncestor"], part);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_ends_with_the_program_and_its_thread_can_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let endless = json!({"kind": "code", "config": {"source": "while (true) {}", "timeout_ms": 60_000}});
+    let graph = app.draft("Endless", only(endless)).await;
+    let started = app.ok("run.start", begin(&graph)).await;
+    let works = |event: &AppEvent| matches!(event, AppEvent::TaskStarted { .. }).then_some(());
+    app.until(works).await;
+    let of = json!({"threadId": started["threadId"]});
+    app.workbench.shutdown().await;
+    let view = app.ok("thread.get", of.clone()).await;
+    assert_eq!(
+        (&view["status"], &view["next"]),
+        (&json!("stopped"), &json!(["it"]))
+    );
+    drop(app);
+    let app = App::open(dir.path()).await;
+    assert_eq!(app.ok("thread.get", of).await["status"], "stopped");
 }

@@ -218,6 +218,7 @@ async fn a_thread_is_shown_before_anything_of_it_is_stored() {
     let started = app.ok("run.start", begin(&graph)).await;
     let young = started["threadId"].as_str().unwrap().to_owned();
     let view = app.ok("thread.get", json!({"threadId": young})).await;
+    assert_eq!(view.get("graphPath"), None, "a draft has no file");
     assert_eq!(
         (&view["status"], &view["step"], &view["checkpoints"]),
         (&json!("running"), &json!(-1), &json!(0))
@@ -281,6 +282,12 @@ async fn threads_of_another_program_are_titled_by_their_own_inputs() {
         one.run(more).await;
     }
     let two = open("two").await;
+    let theirs = ids(&one.ok("thread.list", json!({})).await)[0].to_owned();
+    assert_eq!(
+        checkpoints(&two, &theirs).await.len(),
+        10,
+        "read before it has a title here"
+    );
     let list = two.ok("thread.list", json!({})).await;
     let titles: Vec<&Value> = (list["threads"].as_array().unwrap().iter())
         .map(|thread| &thread["title"])
