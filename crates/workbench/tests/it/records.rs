@@ -172,7 +172,7 @@ async fn a_run_of_another_host_is_shown_from_its_record() {
     while let Some(event) = run.next().await {
         record.note(&event);
     }
-    record.end(&run.finish().await);
+    record.end(&run.finish().await).await;
     drop((graph, storage));
 
     let app = App::open(dir.path()).await;
