@@ -4,6 +4,7 @@
 mod analysis;
 mod attempt;
 mod blocking;
+mod bounds;
 mod cache;
 mod call;
 mod channel;
@@ -65,6 +66,7 @@ pub mod store;
 
 pub use analysis::{Analysis, GraphLoop, ParallelWriters};
 pub use blocking::blocking;
+pub use bounds::{Bound, Bounds};
 pub use cache::{CacheKey, CachePolicy, CachedWrites, MemoryCache, NodeCache};
 pub use call::{TaskFn, TaskHandle};
 pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed, ReducerFn, overwrite};
