@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::bounds::{Beyond, Bound};
 use crate::checkpoint::StorageError;
 use crate::effect::EffectState;
 use crate::ids::{CheckpointId, InterruptId, Name, TaskId};
@@ -70,6 +71,18 @@ pub enum RunError {
         node: Name,
         /// How often a run may come to it.
         limit: u32,
+    },
+    /// A super-step was to make more than [`RunConfig::bounds`](crate::RunConfig::bounds) allows. It took no effect, and
+    /// the thread can go on from there.
+    #[error(
+        "{}. The step took no effect and the thread is kept as it was: make it less, or raise the limit to go on.",
+        Beyond(*.bound, *.limit)
+    )]
+    Bound {
+        /// Which bound.
+        bound: Bound,
+        /// How much it allows.
+        limit: usize,
     },
     /// The run came to a node whose effect was done already on another branch of the thread. Nothing of the step was begun.
     #[error(
@@ -215,6 +228,7 @@ impl RunError {
     pub fn class(&self) -> &str {
         match self {
             RunError::Recursion { .. } | RunError::LoopLimit { .. } => "GraphRecursionError",
+            RunError::Bound { .. } => "GraphBoundError",
             RunError::InvalidUpdate { .. } => "InvalidUpdateError",
             RunError::EmptyInput { .. } => "EmptyInputError",
             RunError::Node { failure, .. } => &failure.class,
@@ -234,6 +248,11 @@ impl RunError {
         match self {
             RunError::Recursion { .. } => "recursion-limit",
             RunError::LoopLimit { .. } => "loop-limit",
+            RunError::Bound { bound, .. } => match bound {
+                Bound::Packets => "packet-limit",
+                Bound::PacketBytes => "packet-size-limit",
+                Bound::StateBytes => "state-size-limit",
+            },
             RunError::InvalidUpdate { .. } => "invalid-update",
             RunError::EmptyInput { .. } => "empty-input",
             RunError::Node { .. } => "node-failed",

@@ -4,6 +4,7 @@
 mod analysis;
 mod attempt;
 mod blocking;
+mod bounds;
 mod cache;
 mod call;
 mod channel;
@@ -70,6 +71,7 @@ pub use analysis::{Analysis, GraphLoop, ParallelWriters};
 /// The attribute with which traits of this crate that have async methods are implemented.
 pub use async_trait::async_trait;
 pub use blocking::blocking;
+pub use bounds::{Bound, Bounds};
 pub use cache::{CacheKey, CachePolicy, CachedWrites, MemoryCache, NodeCache};
 pub use call::{TaskFn, TaskHandle};
 pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed, ReducerFn, overwrite};

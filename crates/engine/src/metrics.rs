@@ -177,19 +177,30 @@ impl Drop for Busy {
 /// Sizes of the channels' values, so that a step sizes again only what it changed.
 #[derive(Default)]
 pub(crate) struct StateSize {
-    channels: Vec<usize>,
+    /// The size of each value, and how many items it has if it is a list.
+    channels: Vec<(usize, usize)>,
     total: usize,
 }
 
 impl StateSize {
-    /// The value of a channel changed.
-    pub(crate) fn set(&mut self, channel: usize, value: Option<&Value>) {
+    /// The value of a channel changed. `kept` is how many items a list has in common with the one before it, when it only
+    /// grew.
+    pub(crate) fn set(&mut self, channel: usize, value: Option<&Value>, kept: Option<usize>) {
         if self.channels.len() <= channel {
-            self.channels.resize(channel + 1, 0);
+            self.channels.resize(channel + 1, (0, 0));
         }
-        let size = value.map_or(0, |value| size(value, IN_MEMORY));
-        self.total = self.total - self.channels[channel] + size;
-        self.channels[channel] = size;
+        let (before, items_before) = self.channels[channel];
+        let (now, items) = match value {
+            Some(Value::Array(items)) if before > 0 && kept == Some(items_before) => {
+                let new: usize = items.skip(items_before).iter().map(weight).sum();
+                (before + new, items.len())
+            }
+            Some(Value::Array(items)) => (items.iter().map(weight).sum::<usize>() + IN_MEMORY, items.len()),
+            Some(value) => (weight(value), 0),
+            None => (0, 0),
+        };
+        self.total = self.total - before + now;
+        self.channels[channel] = (now, items);
     }
     /// The size of all values together.
     pub(crate) fn total(&self) -> usize {
@@ -200,6 +211,11 @@ impl StateSize {
 /// What one value takes beside its text: in memory the value and the counts of what it shares, in JSON its signs.
 const IN_MEMORY: usize = size_of::<Value>() + 2 * size_of::<usize>();
 const IN_JSON: usize = 2;
+
+/// About how many bytes a value takes in memory.
+pub(crate) fn weight(value: &Value) -> usize {
+    size(value, IN_MEMORY)
+}
 
 fn size(value: &Value, each: usize) -> usize {
     each + match value {

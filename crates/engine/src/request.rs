@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::bounds::Bounds;
 use crate::claim::ClaimRequest;
 use crate::effect::EffectPolicy;
 use crate::ids::{CheckpointId, Name, ThreadId};
@@ -112,6 +113,8 @@ pub struct RunConfig {
     pub modes: Vec<StreamMode>,
     /// Super-steps before the run fails as endless; START counts as one.
     pub recursion_limit: u32,
+    /// What the run may make at most; nothing is bounded unless it is said.
+    pub bounds: Bounds,
     /// Stop before these nodes; `*` means all.
     pub interrupt_before: Vec<Name>,
     /// Stop after these nodes; `*` means all.
@@ -165,6 +168,7 @@ impl Default for RunConfig {
             schedule: None,
             modes: Vec::new(),
             recursion_limit: 10_007,
+            bounds: Bounds::default(),
             interrupt_before: Vec::new(),
             interrupt_after: Vec::new(),
             interrupt_nested: false,

@@ -230,6 +230,9 @@ impl Live {
             Effect::Replaced => None,
             Effect::Appended(kept) => Some(kept),
         };
+        if let (true, Some(kept)) = (self.measured, kept) {
+            self.grown.push((index, kept));
+        }
         self.changed(index, kept, version);
         if matches!(kind, Kind::Delta(_)) {
             let overwritten = values.iter().any(|value| overwrite_of(value).is_some());

@@ -61,6 +61,10 @@ pub(crate) struct Live {
     dirty: Dirty,
     /// False when no checkpoint will be made: then nothing is noted as dirty.
     pub(crate) tracked: bool,
+    /// Is it noted which lists only grew?
+    pub(crate) measured: bool,
+    /// Lists that did since somebody looked, with how many items they kept.
+    pub(crate) grown: Vec<(ChannelIx, usize)>,
     /// The checkpoint that this state continues.
     pub(crate) base: Option<Base>,
     /// Per channel, whether that checkpoint has a value for it.
@@ -92,6 +96,8 @@ impl Live {
             deltas: Deltas::default(),
             dirty: Dirty::default(),
             tracked: true,
+            measured: false,
+            grown: Vec::new(),
             base: None,
             held: vec![false; plan.channels.len()],
             plan,

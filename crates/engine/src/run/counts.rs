@@ -1,6 +1,11 @@
 //! What a run counts as it goes: its work, the size of its state, and how often it comes to a node.
 
 use super::*;
+use crate::bounds::{Beyond, Bound};
+
+fn beyond(Beyond(bound, limit): Beyond) -> RunError {
+    RunError::Bound { bound, limit }
+}
 
 impl Loop {
     pub(super) fn count(&mut self, steps: u64, tasks: u64, writes: u64) {
@@ -16,16 +21,50 @@ impl Loop {
         }
     }
 
-    /// Notes how large the state is, after these channels changed.
-    pub(super) fn measure_state(&mut self, changed: impl IntoIterator<Item = ChannelIx>) {
-        let Some(meter) = &self.shared.config.metrics else {
-            return;
-        };
-        for channel in changed {
-            self.size.set(channel as usize, self.live.value(channel));
+    /// Notes how large the state is, after these channels changed; an error when it is too large.
+    pub(super) fn measure_state(
+        &mut self,
+        changed: impl IntoIterator<Item = ChannelIx>,
+    ) -> Result<(), RunError> {
+        let config = &self.shared.config;
+        if config.metrics.is_none() && config.bounds.state_bytes.is_none() {
+            return Ok(());
         }
-        let total = self.size.total() as u64;
-        meter.count(|metrics| metrics.peak_state_bytes = metrics.peak_state_bytes.max(total));
+        self.live.measured = true;
+        let grown = std::mem::take(&mut self.live.grown);
+        for channel in changed {
+            let mut kept = grown.iter().filter(|(grown, _)| *grown == channel);
+            let kept = kept.next().map(|(_, kept)| *kept);
+            self.size.set(channel as usize, self.live.value(channel), kept);
+        }
+        let total = self.size.total();
+        if let Some(meter) = &self.shared.config.metrics {
+            let total = total as u64;
+            meter.count(|metrics| metrics.peak_state_bytes = metrics.peak_state_bytes.max(total));
+        }
+        match self.shared.config.bounds.state_bytes {
+            Some(limit) if total > limit => Err(beyond(Beyond(Bound::StateBytes, limit))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts the packets of a task that has ended.
+    pub(super) fn count_packets(&mut self, writes: &Writes) -> Result<(), RunError> {
+        let bounds = &self.shared.config.bounds;
+        let found = self.packets.add(bounds, self.plan.tasks_channel, writes);
+        found.map_or(Ok(()), |found| Err(beyond(found)))
+    }
+
+    /// Begins to count the packets of a step, with those of tasks that ended in an earlier run.
+    pub(super) fn count_packets_again(&mut self) -> Result<(), RunError> {
+        self.packets = Packets::default();
+        let bounds = &self.shared.config.bounds;
+        for task in &self.tasks {
+            if let Some(found) = self.packets.add(bounds, self.plan.tasks_channel, &task.writes) {
+                return Err(beyond(found));
+            }
+        }
+        Ok(())
     }
 
     /// Counts the steps in which a bounded node has work, however many tasks it has there.

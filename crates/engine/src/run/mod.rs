@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
 
+use crate::bounds::Packets;
 use crate::cache::NodeCache;
 use crate::call::{Call, Reply, TaskFn};
 use crate::checkpoint::{
@@ -125,6 +126,8 @@ pub(crate) struct Loop {
     kept: Option<Value>,
     counts: Counts,
     size: StateSize,
+    /// What the tasks of the open step have made.
+    packets: Packets,
     /// In how many steps of this run a bounded node had work.
     visits: HashMap<NodeIx, u32>,
 }
@@ -271,6 +274,7 @@ impl Loop {
             kept: None,
             counts: Counts::default(),
             size: StateSize::default(),
+            packets: Packets::default(),
             visits: HashMap::new(),
             shared: Arc::new(shared),
         }
@@ -339,7 +343,7 @@ impl Loop {
     async fn drive(&mut self, input: Input) -> Result<Stop, RunError> {
         let stop = match self.begin(input).await {
             Ok(()) => {
-                self.measure_state(0..self.plan.channels.len() as ChannelIx);
+                self.measure_state(0..self.plan.channels.len() as ChannelIx)?;
                 self.steps().await?
             }
             Err(error) => return Err(error),
@@ -444,12 +448,12 @@ impl Loop {
                     self.live.apply(&mut all, true, true)
                 }
             }?;
+            self.measure_state(updated.iter().copied())?;
             if updated.iter().any(|channel| self.shown.has(&self.plan, *channel)) {
                 self.emit_values(Vec::new()).await;
             }
             self.kept = before.filter(|_| !updated.iter().any(|channel| self.is_result(*channel)));
             self.keep_deltas();
-            self.measure_state(updated.iter().copied());
             if let Some(before) = self.updated.replace(updated) {
                 self.live.recycle(before);
             }

@@ -101,6 +101,7 @@ impl Loop {
     /// Runs every task without writes, all at once, and what they call. Some(stop) when the step stays open.
     pub(super) async fn run_tasks(&mut self) -> Result<Option<Stop>, RunError> {
         let mut ended = Ended::default();
+        self.count_packets_again()?;
         let expiry = self.deadline.next(self.shared.config.step_timeout);
         let mut queue = (0..self.tasks.len()).filter(|place| self.tasks[*place].writes.is_empty());
         let (Some(place), None) = (queue.next(), queue.next()) else {
@@ -192,6 +193,14 @@ impl Loop {
             end,
             answers,
         } = outcome;
+        if matches!(end, End::Done)
+            && !head.is_call()
+            && let Err(error) = self.count_packets(&writes)
+        {
+            // Its writes are not kept, so the memory that they take is free again.
+            ended.failure.get_or_insert(error);
+            return Ok(None);
+        }
         let answered = answers.is_some();
         let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
         let mut said: Writes = resume.into_iter().collect();

@@ -1,0 +1,85 @@
+//! Bounds of what a run may make, for hosts that run graphs of other people.
+
+use std::fmt;
+
+use crate::live::Channel;
+use crate::metrics::weight;
+use crate::plan::ChannelIx;
+use crate::value::Value;
+
+/// Bounds of a run; nothing is bounded unless it is said. A graph inside another has the same bounds for itself.
+///
+/// A run that meets one fails with [`RunError::Bound`](crate::RunError::Bound) before the super-step takes effect, and
+/// its thread can go on from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Packets (`Send`) that one super-step may make. Edges make none.
+    pub packets: Option<usize>,
+    /// Size of these packets together, in bytes of memory.
+    pub packet_bytes: Option<usize>,
+    /// Size of the state, in bytes of memory.
+    pub state_bytes: Option<usize>,
+}
+
+/// A bound that a run met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// [`Bounds::packets`].
+    Packets,
+    /// [`Bounds::packet_bytes`].
+    PacketBytes,
+    /// [`Bounds::state_bytes`].
+    StateBytes,
+}
+
+/// What was to be more than `limit`.
+pub(crate) struct Beyond(pub(crate) Bound, pub(crate) usize);
+
+impl fmt::Display for Beyond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Beyond(bound, limit) = self;
+        let mb = || limit.div_ceil(1024 * 1024);
+        match bound {
+            Bound::Packets => write!(f, "The step makes more than {limit} packets (Send)"),
+            Bound::PacketBytes => write!(f, "The packets (Send) of the step take more than {} MB", mb()),
+            Bound::StateBytes => write!(f, "The state takes more than {} MB", mb()),
+        }
+    }
+}
+
+/// The packets that the tasks of one step have made so far.
+#[derive(Debug, Default)]
+pub(crate) struct Packets {
+    count: usize,
+    bytes: usize,
+}
+
+impl Packets {
+    /// Counts the packets among the writes of a task; `queue` is the channel that they are written to.
+    pub(crate) fn add(
+        &mut self,
+        bounds: &Bounds,
+        queue: ChannelIx,
+        writes: &[(Channel, Value)],
+    ) -> Option<Beyond> {
+        if bounds.packets.is_none() && bounds.packet_bytes.is_none() {
+            return None;
+        }
+        for (_, packet) in writes
+            .iter()
+            .filter(|(channel, _)| *channel == Channel::Known(queue))
+        {
+            self.count += 1;
+            if let Some(limit) = bounds.packets.filter(|limit| self.count > *limit) {
+                return Some(Beyond(Bound::Packets, limit));
+            }
+            if let Some(limit) = bounds.packet_bytes {
+                self.bytes = self.bytes.saturating_add(weight(packet));
+                if self.bytes > limit {
+                    return Some(Beyond(Bound::PacketBytes, limit));
+                }
+            }
+        }
+        None
+    }
+}
