@@ -33,7 +33,7 @@ mod view;
 mod web;
 
 pub use access::{Access, Grants, UnknownAccess};
-pub use conduct::not_retried;
+pub use conduct::{bounds, not_retried};
 pub use durable::is_own_record;
 #[doc(hidden)]
 pub use helper::serve_as_asked;

@@ -303,6 +303,7 @@ async fn drive(
         recursion_limit: args
             .recursion_limit
             .unwrap_or_else(|| file.document.recursion_limit()),
+        bounds: superstep_nodes::bounds(&file.document),
         interrupt_before: names(&args.interrupt_before),
         interrupt_after: names(&args.interrupt_after),
         metadata,
@@ -502,7 +503,10 @@ fn ended(
                     )));
                     Fault::quiet(STOPPED)
                 }
-                RunError::Node { .. } | RunError::Recursion { .. } | RunError::LoopLimit { .. } => {
+                RunError::Node { .. }
+                | RunError::Recursion { .. }
+                | RunError::LoopLimit { .. }
+                | RunError::Bound { .. } => {
                     out::note(&format!("superstep: {error}"));
                     out::note(&kept(format!(
                         "Finished work is kept. Remove the cause and go on with: {resume}"
