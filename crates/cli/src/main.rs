@@ -29,6 +29,7 @@ const SIGXFSZ: i32 = 25;
 
 fn main() -> ExitCode {
     superstep_workbench::serve_if_asked();
+    superstep_workbench::keep_memory_private();
     let cli = Cli::parse();
     let telemetry = match Options::from_env().and_then(|asked| asked.map(Telemetry::start).transpose()) {
         Ok(telemetry) => telemetry,

@@ -16,6 +16,7 @@ mod nested;
 mod nodes;
 mod ollama;
 mod page;
+mod private;
 mod programs;
 mod provider;
 mod python;
