@@ -9,6 +9,7 @@ pub mod access;
 mod conduct;
 mod durable;
 pub mod expression;
+mod family;
 mod helper;
 pub mod hints;
 pub mod kind;

@@ -5,6 +5,8 @@ mod changes;
 mod check;
 mod claims;
 mod effects;
+#[cfg(target_os = "linux")]
+mod outlive;
 mod records;
 mod run;
 mod secrets;

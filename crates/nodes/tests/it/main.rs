@@ -5,6 +5,7 @@
 mod agents;
 mod checks;
 mod exchange;
+mod family;
 mod gemini;
 mod golden;
 mod hostile;
