@@ -189,7 +189,7 @@ pub(crate) struct Running {
     #[arg(long, value_name = "NODES", value_delimiter = ',')]
     pub(crate) interrupt_after: Vec<String>,
     /// Super-steps after which the run is stopped as endless [default: the graph's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) recursion_limit: Option<u32>,
     /// At most so many nodes at once
     #[arg(long, value_name = "N")]

@@ -25,8 +25,13 @@ use tracing_subscriber::util::SubscriberInitExt;
 use args::{Cli, Command};
 use fault::Fault;
 
+/// A file is to become larger than the limit of the process; the same number on Linux and macOS.
+#[cfg(unix)]
+const SIGXFSZ: i32 = 25;
+
 fn main() -> ExitCode {
     superstep_workbench::serve_if_asked();
+    superstep_workbench::keep_memory_private();
     let cli = Cli::parse();
     let telemetry = match Options::from_env().and_then(|asked| asked.map(Telemetry::start).transpose()) {
         Ok(telemetry) => telemetry,
@@ -42,7 +47,12 @@ fn main() -> ExitCode {
             return Fault::failed(format!("The program cannot start its threads: {error}.")).report();
         }
     };
-    let done = runtime.block_on(dispatch(cli.command));
+    let done = runtime.block_on(async {
+        // Caught, it no longer ends the program without a word: the write that is too large fails, and says so.
+        #[cfg(unix)]
+        let _too_large = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(SIGXFSZ));
+        dispatch(cli.command).await
+    });
     // The command has done its work; that nobody took the traces is no reason to say it failed.
     if let Some(Err(error)) = telemetry.map(Telemetry::finish) {
         out::note(&format!("warning: {error}"));

@@ -12,6 +12,7 @@ mod conduct;
 mod diagnostic;
 mod document;
 mod json;
+mod limits;
 mod mermaid;
 mod patch;
 pub mod schema;
@@ -24,6 +25,7 @@ pub use conduct::{Cache, Conduct, ConductProblem, Effect, Fallback, NodeTimeout,
 pub use diagnostic::{Diagnostic, Severity};
 pub use document::{Document, Section};
 pub use json::{escape_pointer, same};
+pub use limits::Limits;
 pub use patch::{Patch, PatchError, PatchOp};
 pub use topology::Topology;
 pub use view::{ChannelKind, Edge, Example, NodeSpec, Reducer, StateKey};
@@ -38,3 +40,5 @@ pub const NOTE: &str = "note";
 pub const FORMAT: &str = "superstep/1";
 /// Super-steps after which a run is stopped as endless, when the document does not say.
 pub const DEFAULT_RECURSION_LIMIT: u32 = 1_000;
+/// Most super-steps of a run, whatever a document says.
+pub const MAX_RECURSION_LIMIT: u32 = 1_000_000;

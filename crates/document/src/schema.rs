@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::conduct::Effect;
 use crate::view::{ChannelKind, Reducer};
-use crate::{DEFAULT_RECURSION_LIMIT, END, FORMAT, START};
+use crate::{DEFAULT_RECURSION_LIMIT, END, FORMAT, MAX_RECURSION_LIMIT, START};
 
 /// The schema of a graph file.
 pub fn json_schema() -> Json {
@@ -59,10 +59,11 @@ pub fn json_schema() -> Json {
             "recursion_limit": {
                 "type": "integer",
                 "minimum": 1,
-                "maximum": u32::MAX,
+                "maximum": MAX_RECURSION_LIMIT,
                 "default": DEFAULT_RECURSION_LIMIT,
                 "description": "Super-steps after which a run is stopped as endless."
-            }
+            },
+            "limits": crate::limits::schema()
         },
         "$defs": {
             "keys": { "type": "array", "items": { "type": "string" }, "uniqueItems": true },

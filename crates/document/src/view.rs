@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::conduct::Conduct;
 use crate::document::{Document, Section};
-use crate::{DEFAULT_RECURSION_LIMIT, END, NOTE, START};
+use crate::{DEFAULT_RECURSION_LIMIT, END, MAX_RECURSION_LIMIT, NOTE, START};
 
 /// How an update joins what is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -397,6 +397,7 @@ impl Document {
             .and_then(|limit| u32::try_from(limit).ok())
             .filter(|limit| *limit > 0)
             .unwrap_or(DEFAULT_RECURSION_LIMIT)
+            .min(MAX_RECURSION_LIMIT)
     }
 
     /// Keys that an input may set, when the document limits them.

@@ -5,13 +5,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep::{
-    CachePolicy, Failure, Node, NodeContext, NodeOptions, RefreshOn, RetryPolicy, Timeout, Value,
+    Bounds, CachePolicy, Failure, Node, NodeContext, NodeOptions, RefreshOn, RetryPolicy, Timeout, Value,
     is_retryable,
 };
-use superstep_document::{Cache, Conduct, Diagnostic, Edge, Effect, Fallback, NodeTimeout, Retry};
+use superstep_document::{Cache, Conduct, Diagnostic, Document, Edge, Effect, Fallback, NodeTimeout, Retry};
 
 use crate::expression::{Expression, Scope};
 use crate::kind::Site;
+
+/// What a run of the document may make at most.
+pub fn bounds(document: &Document) -> Bounds {
+    const MB: usize = 1024 * 1024;
+    let limits = document.limits();
+    Bounds {
+        packets: Some(limits.packets),
+        packet_bytes: Some(limits.packet_mb * MB),
+        state_bytes: Some(limits.state_mb * MB),
+    }
+}
 
 /// Failures that come back in every attempt: somebody has to correct the graph or the machine first.
 const FUTILE: &[&str] = &[
@@ -22,6 +33,7 @@ const FUTILE: &[&str] = &[
     "DelayError",
     "EffectError",
     "ExpressionError",
+    "GraphBoundError",
     "HttpInputError",
     "MapLimitError",
     "McpSetupError",

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{sandbox, search::reader};
+use crate::{family, sandbox, search::reader};
 
 /// Variable that names the work an executable is started for.
 const WORK: &str = "SUPERSTEP_WORK";
@@ -20,15 +20,18 @@ pub(crate) enum Work {
     Documents,
     /// Runs JavaScript.
     JavaScript,
+    /// Runs another program, and ends what that has started.
+    Family,
 }
 
 impl Work {
-    const ALL: [Work; 2] = [Work::Documents, Work::JavaScript];
+    const ALL: [Work; 3] = [Work::Documents, Work::JavaScript, Work::Family];
 
     fn name(self) -> &'static str {
         match self {
             Work::Documents => "documents",
             Work::JavaScript => "javascript",
+            Work::Family => "family",
         }
     }
 
@@ -86,6 +89,7 @@ pub fn serve_as_asked() {
     let served = match work {
         Some(Work::Documents) => reader::work(),
         Some(Work::JavaScript) => sandbox::work(),
+        Some(Work::Family) => family::work(),
         // An executable that was replaced by another release.
         None => false,
     };

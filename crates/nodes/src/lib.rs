@@ -9,6 +9,7 @@ pub mod access;
 mod conduct;
 mod durable;
 pub mod expression;
+mod family;
 pub mod files;
 mod helper;
 pub mod hints;
@@ -34,7 +35,7 @@ mod view;
 mod web;
 
 pub use access::{Access, Grants, UnknownAccess};
-pub use conduct::not_retried;
+pub use conduct::{bounds, not_retried};
 pub use durable::is_own_record;
 #[doc(hidden)]
 pub use helper::serve_as_asked;

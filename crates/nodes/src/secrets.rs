@@ -100,6 +100,21 @@ impl Known {
     }
 }
 
+/// Variable that lets debuggers and crash reports look at the memory of this program all the same.
+pub const READABLE: &str = "SUPERSTEP_DEBUGGABLE";
+
+/// Keeps other programs of the same person from reading the memory and the environment of this one, where keys are: no
+/// debugger is let in, and no core dump is written. On Linux only; [`READABLE`] set to anything leaves it as it is.
+pub fn keep_memory_private() {
+    #[cfg(target_os = "linux")]
+    if std::env::var_os(READABLE).is_none() {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+            tracing::warn!("the memory of this program can be read by others: {error}");
+        }
+    }
+}
+
 fn known() -> RwLockReadGuard<'static, Known> {
     KNOWN.read().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,6 +13,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     superstep_workbench::serve_if_asked();
+    superstep_workbench::keep_memory_private();
     tracing_subscriber::registry()
         .with(superstep_workbench::log("warn"))
         .init();

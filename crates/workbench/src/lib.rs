@@ -72,6 +72,7 @@ pub use logging::log;
 pub use records::{Recorded, RunRecord, forget_threads};
 pub use secrets::{Keychain, Secrets};
 pub use settings::person;
+pub use superstep_nodes::secrets::keep_memory_private;
 pub use superstep_nodes::serve_if_asked;
 pub use trust::{Granted, Trust, Wanted};
 use wire::*;

@@ -39,6 +39,9 @@ pub(crate) fn problem(error: &RunError) -> Problem {
             return Problem::new(error.code(), message)
                 .remedy("Continue, and say whether it is to do it again, use its result, or be left out.");
         }
+        RunError::Bound { .. } => {
+            "Let the step make less, or raise the limit in `limits` of the graph, and continue."
+        }
         RunError::LoopLimit { .. } => "Continue the thread, or raise `max_visits` of the node.",
         RunError::Node { .. } => {
             "Correct the node or the state, and continue: what finished is not run again."

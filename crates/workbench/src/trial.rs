@@ -117,6 +117,7 @@ impl Workbench {
         };
         let (this, node) = (self.clone(), request.node.clone());
         let document = source.document.clone();
+        let bounds = superstep_nodes::bounds(&source.document);
         let graph = blocking(move || this.build_trial(&source, &node, &answering)).await??;
         let work = self.work(request.work);
         let config = RunConfig {
@@ -127,6 +128,7 @@ impl Workbench {
                 StreamMode::Custom,
             ],
             interrupt_after: vec![Name::from(request.node.as_str())],
+            bounds,
             cancel: work.stop().clone(),
             // Models inside of a nested graph are heard, too.
             subgraphs: true,

@@ -303,6 +303,7 @@ async fn drive(
         recursion_limit: args
             .recursion_limit
             .unwrap_or_else(|| file.document.recursion_limit()),
+        bounds: superstep_nodes::bounds(&file.document),
         interrupt_before: names(&args.interrupt_before),
         interrupt_after: names(&args.interrupt_after),
         metadata,

@@ -9,6 +9,8 @@ mod effects;
 mod elsewhere;
 #[cfg(unix)]
 mod handover;
+#[cfg(target_os = "linux")]
+mod outlive;
 mod records;
 mod run;
 mod secrets;

@@ -3,10 +3,11 @@
 use serde_json::Value as Json;
 
 use super::{Check, Wanted, suggest};
-use crate::FORMAT;
 use crate::diagnostic::Diagnostic;
 use crate::document::Section;
-use crate::json::type_name;
+use crate::json::{escape_pointer, type_name};
+use crate::limits::FIELDS;
+use crate::{FORMAT, MAX_RECURSION_LIMIT};
 
 pub(super) fn check(check: &mut Check<'_>) {
     let document = check.document;
@@ -30,13 +31,37 @@ pub(super) fn check(check: &mut Check<'_>) {
     if let Some(limit) = head.get("recursion_limit")
         && !limit
             .as_u64()
-            .is_some_and(|limit| (1..=u64::from(u32::MAX)).contains(&limit))
+            .is_some_and(|limit| (1..=u64::from(MAX_RECURSION_LIMIT)).contains(&limit))
     {
-        let message = "`recursion_limit` must be a whole number of at least 1.";
+        let message = "`recursion_limit` must be a whole number between 1 and 1,000,000.";
         let remedy = "Write the number of super-steps after which a run is stopped, or remove the field.";
         check.push(Diagnostic::error("bad-limit", "doc", message, remedy).at("/recursion_limit"));
     }
+    limits(check, &head);
     examples(check, &head);
+}
+
+fn limits(check: &mut Check<'_>, head: &Json) {
+    let Some(limits) = head.get("limits") else { return };
+    check.field("doc", head, "limits", Wanted::Object);
+    for (name, value) in limits.as_object().into_iter().flatten() {
+        let field = FIELDS.iter().find(|field| field.name == name);
+        let Some(field) = field else {
+            let message = format!("There is no limit `{name}`.");
+            let names: Vec<&str> = FIELDS.iter().map(|field| field.name).collect();
+            let remedy = format!("Remove it. There are {}.", names.join(", "));
+            let at = format!("/limits/{}", escape_pointer(name));
+            check.push(Diagnostic::error("bad-limit", "doc", message, remedy).at(at));
+            continue;
+        };
+        let most = field.most as u64;
+        if !value.as_u64().is_some_and(|value| (1..=most).contains(&value)) {
+            let message = format!("`{name}` must be a whole number between 1 and {most}.");
+            let remedy = format!("Correct it, or remove it: {} counts then.", field.default);
+            let at = format!("/limits/{name}");
+            check.push(Diagnostic::error("bad-limit", "doc", message, remedy).at(at));
+        }
+    }
 }
 
 fn format(check: &mut Check<'_>, format: Option<&Json>) {

@@ -92,6 +92,40 @@ fn the_head() {
             "~unknown-key doc /examples/1/input/item",
         ]
     );
+    for (head, want) in [
+        (json!({ "recursion_limit": 1_000_000 }), vec![]),
+        (
+            json!({ "recursion_limit": 1_000_001 }),
+            vec!["bad-limit doc /recursion_limit"],
+        ),
+        (
+            json!({ "limits": { "packets": 1, "packet_mb": 4096, "state_mb": 16_384 } }),
+            vec![],
+        ),
+        (json!({ "limits": 3 }), vec!["bad-type doc /limits"]),
+        (
+            json!({ "limits": { "packets": 1_000_001, "packet_mb": 0, "state_mb": "x", "steps": 1 } }),
+            vec![
+                "bad-limit doc /limits/packet_mb",
+                "bad-limit doc /limits/packets",
+                "bad-limit doc /limits/state_mb",
+                "bad-limit doc /limits/steps",
+            ],
+        ),
+    ] {
+        let mut problems = found(&with(head));
+        problems.sort_unstable();
+        assert_eq!(problems, want);
+    }
+    let graph =
+        with(json!({ "limits": { "packets": u64::MAX, "state_mb": 0 }, "recursion_limit": u64::MAX }));
+    assert_eq!(
+        graph.limits().packets,
+        1_000_000,
+        "the most that a document may have"
+    );
+    assert_eq!(graph.limits().state_mb, 1024);
+    assert!(graph.recursion_limit() <= 1_000_000);
     let graph = with(json!({ "input": ["x"], "examples": [ { "name": "a", "input": { "items": [] } } ] }));
     assert_eq!(found(&graph), ["~not-an-input doc /examples/0/input/items"]);
 }

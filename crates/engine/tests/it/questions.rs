@@ -87,7 +87,7 @@ async fn waiting(graph: &Kept) -> Vec<String> {
 
 /// Why what was asked at a checkpoint waits no more, by task.
 async fn notes(graph: &Kept, checkpoint: &CheckpointId) -> Vec<String> {
-    let pending = pending(&graph, checkpoint).await;
+    let pending = pending(graph, checkpoint).await;
     let text = |value: &Value, key| value.get(key).and_then(Value::as_str).unwrap_or("-").to_owned();
     pending
         .iter()

@@ -24,6 +24,7 @@ use superstep::{BoxFuture, NodeContext};
 use super::config::Launch;
 use super::error::McpError;
 use super::process::Process;
+use crate::helper::Program;
 use crate::registry::Environment;
 use crate::secrets::redact_value;
 use crate::web::Web;
@@ -89,6 +90,7 @@ impl Client {
         launch: Launch,
         root: &Path,
         environment: &Environment,
+        helper: Option<&Program>,
     ) -> Result<Self, McpError> {
         let failed = |cause: String, said: String| McpError::Start {
             server: server.to_owned(),
@@ -101,7 +103,7 @@ impl Client {
         };
         let (process, started) = match &launch {
             Launch::Program { command, .. } => {
-                let (process, pipes) = Process::start(server, &launch, root, &environment.variables)
+                let (process, pipes) = Process::start(server, &launch, root, &environment.variables, helper)
                     .map_err(|error| failed(format!("the program {command:?}: {error}"), String::new()))?;
                 let started = tokio::time::timeout(START, ears.serve(pipes)).await;
                 (Some(process), started)

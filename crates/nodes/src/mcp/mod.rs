@@ -18,6 +18,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::access::Access;
+use crate::helper::Program;
 use crate::registry::Environment;
 pub(crate) use client::Client;
 pub(crate) use content::{Content, of_call, of_resource};
@@ -31,13 +32,22 @@ const IDLE: Duration = Duration::from_secs(10 * 60);
 pub(crate) struct Hub {
     places: Mutex<HashMap<(PathBuf, String), Arc<Place>>>,
     idle: Duration,
+    /// What runs servers that are programs.
+    helper: Option<Program>,
 }
 
 impl Default for Hub {
     fn default() -> Self {
+        Self::new(Program::this())
+    }
+}
+
+impl Hub {
+    pub(crate) fn new(helper: Option<Program>) -> Self {
         Self {
             places: Mutex::default(),
             idle: IDLE,
+            helper,
         }
     }
 }
@@ -84,7 +94,9 @@ impl Mcp {
         }
         // One that has died, or is declared otherwise by now.
         *held = None;
-        let client = Arc::new(Client::start(server, launch, &root, &self.environment).await?);
+        let client = Arc::new(
+            Client::start(server, launch, &root, &self.environment, self.hub.helper.as_ref()).await?,
+        );
         *held = Some(client.clone());
         let idle = stop_when_idle(Arc::downgrade(&place), Arc::downgrade(&client), self.hub.idle);
         tokio::spawn(idle);

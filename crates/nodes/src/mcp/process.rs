@@ -1,21 +1,21 @@
 //! A server's process: started with little of our environment, ended with everything that it started, and what it
 //! last said kept for the day it fails.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 
 use super::config::Launch;
+use crate::family::{Family, Start};
+use crate::helper::Program;
 use crate::provider::Variables;
 
 /// What servers are given of our environment: what programs need to start at all, and no keys. The rest is declared in
@@ -73,6 +73,7 @@ impl Process {
         launch: &Launch,
         root: &Path,
         variables: &Variables,
+        helper: Option<&Program>,
     ) -> io::Result<(Self, Pipes)> {
         let Launch::Program {
             command,
@@ -90,26 +91,23 @@ impl Process {
             true => folder.join(command).into_os_string(),
             false => command.into(),
         };
-        let mut run = Command::new(program);
-        run.args(args).current_dir(folder).env_clear();
-        run.envs(PASSED_ON.iter().filter_map(|name| Some((name, variables(name)?))));
-        run.envs(env)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut run = CommandWrap::from(run);
-        run.wrap(KillOnDrop);
+        let passed_on = PASSED_ON
+            .iter()
+            .filter_map(|name| Some((*name, variables(name)?)));
+        let declared = env.iter().map(|(name, value)| (name.as_str(), value.clone()));
+        // What is declared goes before what is passed on.
+        let all: BTreeMap<&str, String> = passed_on.chain(declared).collect();
         // Servers are often started by another program, such as npx, and have to end with it.
-        #[cfg(unix)]
-        run.wrap(process_wrap::tokio::ProcessGroup::leader());
-        #[cfg(windows)]
-        run.wrap(process_wrap::tokio::JobObject);
-        let mut child = run.spawn()?;
-        let (Some(stdin), Some(stdout), Some(stderr)) =
-            (child.stdin().take(), child.stdout().take(), child.stderr().take())
-        else {
-            return Err(io::Error::other("its standard streams are not there"));
+        let start = Start {
+            program,
+            args: args.iter().map(Into::into).collect(),
+            folder: &folder,
+            variables: all
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
         };
+        let (child, (stdin, stdout, stderr)) = Family::start(start, helper)?;
         let said = Said::default();
         let listening = tokio::spawn(listen(server.to_owned(), stderr, said.clone()));
         let (ended, when_ended) = watch::channel(None);
@@ -156,7 +154,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Waits for the end of a process, or brings it about.
-async fn watched(mut child: Box<dyn ChildWrapper>, stopped: oneshot::Receiver<()>) -> String {
+async fn watched(mut child: Family, stopped: oneshot::Receiver<()>) -> String {
     let said = |status: io::Result<std::process::ExitStatus>| match status {
         Ok(status) => status.to_string(),
         Err(error) => error.to_string(),
@@ -169,8 +167,9 @@ async fn watched(mut child: Box<dyn ChildWrapper>, stopped: oneshot::Receiver<()
     if let Ok(status) = tokio::time::timeout(GRACE, child.wait()).await {
         return said(status);
     }
-    match Box::into_pin(child.kill()).await {
-        Ok(()) => "it did not end by itself and was killed".to_owned(),
+    child.end();
+    match child.wait().await {
+        Ok(_) => "it did not end by itself and was killed".to_owned(),
         Err(error) => format!("it could not be ended: {error}"),
     }
 }

@@ -191,11 +191,21 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
         let (works, tell) = (self.works.clone(), self.tell.clone());
         let task = TaskFn::new(name, move |context: NodeContext, _| {
             let (result, done) = oneshot::channel();
+            let around = context.clone();
             if let Some(works) = lock(&works).as_mut() {
                 works.insert(id, Working { context, result });
             }
             tell(Told::Work(id));
-            async move { done.await.unwrap_or(Err(NodeError::Cancelled)) }
+            async move {
+                done.await.unwrap_or_else(|_| match around.is_cancelled() {
+                    true => Err(NodeError::Cancelled),
+                    // Not what is wrong with the node: that is why its program has ended.
+                    false => Err(NodeError::new(
+                        super::CLASS,
+                        "the program ended before the task did",
+                    )),
+                })
+            }
         });
         let handle = self.scope(scope).call(&task, redact_value(&args));
         self.answers

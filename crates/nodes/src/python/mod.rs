@@ -19,6 +19,7 @@ use std::time::Duration;
 use superstep::NodeError;
 
 use crate::access::AccessDenied;
+use crate::helper::Program;
 use crate::program::Fault;
 
 pub use find::{Found, find};
@@ -139,18 +140,34 @@ struct Key {
 }
 
 /// The workers of all projects.
-#[derive(Default)]
-pub(crate) struct Pythons(Mutex<HashMap<Key, Arc<Worker>>>);
+pub(crate) struct Pythons {
+    workers: Mutex<HashMap<Key, Arc<Worker>>>,
+    /// What runs the interpreters.
+    helper: Option<Program>,
+}
+
+impl Default for Pythons {
+    fn default() -> Self {
+        Self::new(Program::this())
+    }
+}
 
 impl Pythons {
+    pub(crate) fn new(helper: Option<Program>) -> Self {
+        Self {
+            workers: Mutex::default(),
+            helper,
+        }
+    }
+
     /// The worker of a project, begun if there is none.
     fn worker(&self, key: Key) -> Result<Arc<Worker>, PythonError> {
-        let mut workers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         workers.retain(|_, worker| worker.takes_calls());
         if let Some(worker) = workers.get(&key) {
             return Ok(worker.clone());
         }
-        let worker = Arc::new(Worker::start(&key)?);
+        let worker = Arc::new(Worker::start(&key, self.helper.as_ref())?);
         workers.insert(key, worker.clone());
         Ok(worker)
     }

@@ -2,17 +2,18 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdout};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc};
 
 use super::{Key, PythonError, find};
+use crate::family::{Family, Start};
+use crate::helper::Program;
 use crate::program::{CLASS, Ending, Event, Fault, Inbox, Output, Said, Told};
 
 /// What starts the worker: it reads its own program from its input.
@@ -103,27 +104,23 @@ fn packed(frame: &impl Serialize) -> Result<Vec<u8>, PythonError> {
 
 impl Worker {
     /// Starts the process.
-    pub(super) fn start(key: &Key) -> Result<Self, PythonError> {
-        let mut command = Command::new(&key.program);
-        command
-            .args(["-X", "utf8", "-c", BOOT])
-            .current_dir(&key.root)
-            .env_clear()
-            .envs(find::variables())
-            .envs(key.variables.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        #[cfg(windows)]
-        command.creation_flags(0x0800_0000);
-        let unable = |cause: String| PythonError::Start(key.program.clone(), cause);
-        let mut child = command.spawn().map_err(|error| unable(error.to_string()))?;
-        let (Some(mut input), Some(output), Some(errors)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(unable("it has no pipes".to_owned()));
+    pub(super) fn start(key: &Key, helper: Option<&Program>) -> Result<Self, PythonError> {
+        let declared = key
+            .variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()));
+        let start = Start {
+            program: key.program.clone().into(),
+            args: ["-X", "utf8", "-c", BOOT].map(Into::into).to_vec(),
+            folder: &key.root,
+            variables: find::variables()
+                .map(|(name, value)| (name.into(), value))
+                .chain(declared)
+                .collect(),
         };
+        let unable = |cause: String| PythonError::Start(key.program.clone(), cause);
+        let started = Family::start(start, helper).map_err(|error| unable(error.to_string()));
+        let (child, (mut input, output, errors)) = started?;
         let shared = Arc::new(Shared {
             program: key.program.clone(),
             calls: Mutex::default(),
@@ -251,7 +248,7 @@ impl Drop for OpenCall {
 }
 
 /// Looks after the process until it has ended.
-async fn watch(mut child: Child, output: ChildStdout, errors: ChildStderr, shared: Arc<Shared>) {
+async fn watch(mut child: Family, output: ChildStdout, errors: ChildStderr, shared: Arc<Shared>) {
     let said = Arc::new(Mutex::new(String::new()));
     let listening = tokio::spawn(listen(errors, said.clone()));
     let reading = tokio::spawn(read(output, shared.clone()));
@@ -259,7 +256,7 @@ async fn watch(mut child: Child, output: ChildStdout, errors: ChildStderr, share
         tokio::select! {
             status = child.wait() => break status.ok(),
             () = shared.kill.notified() => {
-                let _ = child.start_kill();
+                child.end();
             }
             () = tokio::time::sleep(LOOK) => {
                 let mut calls = shared.calls();
@@ -267,7 +264,7 @@ async fn watch(mut child: Child, output: ChildStdout, errors: ChildStderr, share
                 if idle && calls.open.is_empty() {
                     calls.retired = true;
                     drop(calls);
-                    let _ = child.start_kill();
+                    child.end();
                 }
             }
         }

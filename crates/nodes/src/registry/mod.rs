@@ -170,9 +170,18 @@ impl Registry {
         self
     }
 
-    /// What runs JavaScript; this program once more, when it calls [`serve_if_asked`](crate::serve_if_asked) before the
-    /// registry is made. Without a helper it runs on threads, where the few functions of the language that look at no limit
-    /// can hold one for as long as they like.
+    /// What runs JavaScript, and what Python and MCP servers are run by so that everything they start ends with them; this
+    /// program once more, when it calls [`serve_if_asked`](crate::serve_if_asked) before the registry is made. Without a
+    /// helper JavaScript runs on threads, where the few functions of the language that look at no limit can hold one for as
+    /// long as they like, and of other programs the group of processes is ended.
+    pub fn with_helper(mut self, helper: Option<Program>) -> Self {
+        self.workers = Arc::new(Workers::new(helper.clone()));
+        self.servers = Arc::new(Hub::new(helper.clone()));
+        self.pythons = Arc::new(Pythons::new(helper));
+        self
+    }
+
+    /// The same for JavaScript alone.
     pub fn with_javascript(mut self, helper: Option<Program>) -> Self {
         self.workers = Arc::new(Workers::new(helper));
         self

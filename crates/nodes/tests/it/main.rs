@@ -5,6 +5,7 @@
 mod agents;
 mod checks;
 mod exchange;
+mod family;
 mod gemini;
 mod golden;
 mod hostile;
@@ -16,6 +17,7 @@ mod nested;
 mod nodes;
 mod ollama;
 mod page;
+mod private;
 mod programs;
 mod provider;
 mod python;

@@ -83,6 +83,18 @@ async fn durable_tasks_are_done_once() {
 }
 
 #[tokio::test]
+async fn tasks_that_the_time_limit_ends_do_not_hide_it() {
+    let source = "await Promise.all(Array.from({length: 2000}, (_, n) => task('t', n, async () => { await sleep(60000) })))";
+    let document = one_node(
+        json!({"n": {}}),
+        "code",
+        json!({"source": source, "timeout_ms": 300}),
+    );
+    let message = failure(&document, value!({})).await;
+    assert!(message.contains("was stopped after 300 ms"), "{message}");
+}
+
+#[tokio::test]
 async fn a_task_may_ask_while_others_come_to_their_end() {
     let source = "
         const [a, b] = await Promise.all([

@@ -5,6 +5,8 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 use superstep::StorageError;
 
+use super::schema::OPENING;
+
 /// A failure inside this module: SQLite's own, or one that is already worded.
 #[derive(Debug)]
 pub(super) enum Fault {
@@ -109,10 +111,16 @@ fn worded(error: &rusqlite::Error, what: &str, path: &Path) -> StorageError {
             "Another program is writing to the file; close it or try again".to_owned()
         }
         Some(ErrorCode::CannotOpen) => {
-            "Check that the folder exists and may be read and written".to_owned()
+            "Check that the folder exists and may be read and written, and that the program may open more files \
+             (`ulimit -n`)"
+                .to_owned()
         }
         Some(ErrorCode::NotADatabase) => {
             "The file is not a Superstep database; choose another file".to_owned()
+        }
+        // Nothing can be exported from a file that does not open.
+        Some(ErrorCode::DatabaseCorrupt) if what == OPENING => {
+            "The file is damaged; copy it away and restore a backup".to_owned()
         }
         Some(ErrorCode::DatabaseCorrupt) => {
             "The file is damaged; copy it away and restore a backup, or export each thread that can still be read".to_owned()

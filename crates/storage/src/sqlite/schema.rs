@@ -27,14 +27,18 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0007_claims.sql"),
 ];
 
+/// What is said to go wrong when a file cannot be opened.
+pub(super) const OPENING: &str = "opening the database";
+
 /// Opens the writing connection and brings the schema up to date; nothing when the file may only be read.
 pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Option<Connection>, StorageError> {
-    let what = "opening the database";
+    let what = OPENING;
+    let mut refused = None;
     if may_be_written(path) {
         match open_writer(path, options) {
             Ok(conn) => return Ok(Some(conn)),
             // The folder may not be written, in which the log would be.
-            Err(fault) if fault.is_refusal() && path.is_file() => {}
+            Err(fault) if fault.is_refusal() && path.is_file() => refused = Some(fault),
             Err(fault) => return Err(fault.worded(what, path)),
         }
     }
@@ -43,6 +47,10 @@ pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Option<Connect
         let version = check(&conn, path)?;
         if version == MIGRATIONS.len() as i64 {
             return Ok(());
+        }
+        // It was made just now and no release wrote anything into it: what kept us from writing is what is wrong.
+        if let (0, Some(refused)) = (version, refused) {
+            return Err(refused);
         }
         Err(Fault::from(StorageError::Backend {
             what: format!("{what} ({})", path.display()),

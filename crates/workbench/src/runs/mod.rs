@@ -17,6 +17,7 @@ use superstep::{
     CheckpointId, Input, Interrupt, Name, Object, RunConfig, RunError, RunStatus as Ended, StorageError,
     StreamMode, Value, waiting_questions,
 };
+use superstep_document::MAX_RECURSION_LIMIT;
 use superstep_nodes::kinds::ask;
 use tokio_util::sync::CancellationToken;
 
@@ -357,7 +358,8 @@ impl Workbench {
         config.recursion_limit = request
             .recursion_limit
             .unwrap_or_else(|| built.source.document.recursion_limit())
-            .max(1);
+            .clamp(1, MAX_RECURSION_LIMIT);
+        config.bounds = superstep_nodes::bounds(&built.source.document);
         config.modes = vec![
             StreamMode::Tasks,
             StreamMode::Checkpoints,
