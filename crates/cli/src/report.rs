@@ -149,7 +149,11 @@ impl Report {
                 )));
                 Fault::quiet(STOPPED)
             }
-            ("node-failed" | "recursion-limit" | "loop-limit", _) => {
+            (
+                "node-failed" | "recursion-limit" | "loop-limit" | "packet-limit" | "packet-size-limit"
+                | "state-size-limit",
+                _,
+            ) => {
                 out::note(&format!("superstep: {message}"));
                 out::note(&self.kept(format!(
                     "Finished work is kept. Remove the cause and go on with: {resume}"
