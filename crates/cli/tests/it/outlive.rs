@@ -70,7 +70,7 @@ fn python(user: &User, after: &str) -> String {
 }
 
 fn begin(user: &User, path: &str) -> Child {
-    user.command(&["run", path, "--trust"])
+    user.command(&["run", path, "--trust", "--input", "{}"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -81,7 +81,7 @@ fn begin(user: &User, path: &str) -> Child {
 fn what_python_started_is_gone_when_the_run_has_ended() {
     let user = User::new();
     let path = python(&user, "");
-    user.expect(0, &["run", &path, "--trust"]);
+    user.expect(0, &["run", &path, "--trust", "--input", "{}"]);
     all_gone(&started(user.dir.path()));
 }
 
@@ -124,7 +124,7 @@ fn javascript_that_does_not_end_is_ended_with_the_run_and_with_this_program() {
         &graph("code", json!({"source": endless, "timeout_ms": 200})),
     );
     let began = Instant::now();
-    let done = user.expect(1, &["run", &path]);
+    let done = user.expect(1, &["run", &path, "--input", "{}"]);
     assert!(done.err.contains("was stopped after 200 ms"), "{}", done.err);
     assert!(began.elapsed() < Duration::from_secs(60));
 
@@ -134,7 +134,7 @@ fn javascript_that_does_not_end_is_ended_with_the_run_and_with_this_program() {
         &graph("code", json!({"source": source, "timeout_ms": 1000})),
     );
     let mut run = user
-        .command(&["run", &path])
+        .command(&["run", &path, "--input", "{}"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -169,7 +169,7 @@ fn a_step_that_makes_too_much_is_refused_and_the_thread_goes_on_with_a_higher_li
         })
     };
     let path = user.graph("graph.json", &file(json!({})));
-    let done = user.expect(1, &["run", &path, "--thread", "t"]);
+    let done = user.expect(1, &["run", &path, "--thread", "t", "--input", "{}"]);
     assert!(done.err.contains("makes more than 10000 packets"), "{}", done.err);
     assert!(done.err.contains("go on with"), "{}", done.err);
     user.graph("graph.json", &file(json!({"packets": 20_000})));
@@ -202,12 +202,17 @@ fn too_few_descriptors_are_no_older_release() {
 #[test]
 fn a_file_that_may_not_grow_is_said() {
     let user = User::new();
-    let source = "return {n: 'x'.repeat(3000000)}";
+    // What is stored is compressed, and this cannot be.
+    let source = "return {n: Array.from({length: 400000}, () => Math.random().toString(36)).join('')}";
     user.graph(
         "graph.json",
         &graph("code", json!({"source": source, "timeout_ms": 60_000})),
     );
-    let (code, said) = limited(&user, "ulimit -f 1000", "run graph.json --db sqlite:t.db");
+    let (code, said) = limited(
+        &user,
+        "ulimit -f 1000",
+        "run graph.json --db sqlite:t.db --input {}",
+    );
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("t.db"), "{said}");
 }
