@@ -16,8 +16,9 @@ use superstep::{
 use crate::place::Place;
 use crate::random::Random;
 
-/// How long a process may take to say something.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a process may take to say something: one that is frozen with the lock of a file makes each run of the other
+/// wait for it in turn.
+const PATIENCE: Duration = Duration::from_secs(180);
 /// How long a step takes.
 const STEP: Duration = Duration::from_millis(20);
 /// Steps of a run that is frozen: more than it comes to.

@@ -139,17 +139,17 @@ async fn who_listens_loads_again_when_a_program_that_runs_is_gone() {
     let mut other = two.subscribe();
     let thread = speak(&one).await;
     until(&mut other, text).await;
+    let mut seq = other.next().await.unwrap().seq;
     // Its connection breaks while it runs.
     drop(one.listener().take());
     let end = Instant::now() + SOON;
-    let mut seq = None;
     let batch = loop {
         assert!(Instant::now() < end, "a gap is seen");
         let batch = other.next().await.unwrap();
-        if seq.is_some_and(|seq| batch.seq != seq + 1) {
+        if batch.seq != seq + 1 {
             break batch;
         }
-        seq = Some(batch.seq);
+        seq = batch.seq;
     };
     let reads_again = |event: &AppEvent| matches!(event, AppEvent::Changed { threads: true, .. });
     assert!(batch.events.iter().any(reads_again), "{batch:?}");

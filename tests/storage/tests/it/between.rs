@@ -94,10 +94,13 @@ async fn locks(url: &str) -> Client {
     client
 }
 
-/// Returns once somebody has waited for a lock at three looks in a row.
+/// Returns once somebody has waited, at three looks in a row, for a lock of a transaction that does nothing meanwhile: that
+/// in whose middle this is.
 async fn is_blocked(locks: &Client) {
-    const WAITING: &str = "SELECT EXISTS (SELECT FROM pg_stat_activity \
-        WHERE datname = current_database() AND wait_event_type = 'Lock')";
+    const WAITING: &str = "SELECT EXISTS (SELECT FROM pg_stat_activity waits, unnest(pg_blocking_pids(waits.pid)) holder \
+        JOIN pg_stat_activity holds ON holds.pid = holder \
+        WHERE waits.datname = current_database() AND waits.wait_event_type = 'Lock' \
+        AND holds.state LIKE 'idle in transaction%')";
     let mut in_a_row = 0;
     while in_a_row < 3 {
         sleep(LOOK).await;
