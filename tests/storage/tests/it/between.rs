@@ -172,12 +172,16 @@ async fn between(backend: Backend) {
             }
             let at = format!("{backend:?} {work:?}, {other:?} before trip {trips}");
             worked.unwrap_or_else(|error| panic!("{at}: {error}"));
-            if other == Other::MakesAnew && blocked.load(Ordering::SeqCst) {
+            if other == Other::MakesAnew && (work == Work::Commit || blocked.load(Ordering::SeqCst)) {
                 // It made the thread again before, during or after the operation, as its four transactions came to their
-                // locks: what is there is whole.
+                // locks; a commit that nobody claims may come between any two of them, when the trip in question is one
+                // of the saver's own that announces changes. What is there is whole.
                 for saver in [&saver, &beside] {
                     let newest = read(&**saver, &from).await;
                     newest.unwrap_or_else(|error| panic!("{at}: {error}"));
+                }
+                if !done {
+                    break;
                 }
                 trips += step;
                 continue;
@@ -188,10 +192,7 @@ async fn between(backend: Backend) {
                     let newest = read(&**saver, &from)
                         .await
                         .unwrap_or_else(|error| panic!("{at}: {error}"));
-                    assert!(
-                        newest == 4 || newest == 5 && done && other == Other::Adds,
-                        "{at}: {newest}"
-                    );
+                    assert!(newest == 4 || newest == 5 && done, "{at}: {newest}");
                     steps(&**saver, &from_id).await;
                     continue;
                 }
