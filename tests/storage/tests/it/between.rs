@@ -174,8 +174,8 @@ async fn between(backend: Backend) {
             worked.unwrap_or_else(|error| panic!("{at}: {error}"));
             if other == Other::MakesAnew && (work == Work::Commit || blocked.load(Ordering::SeqCst)) {
                 // It made the thread again before, during or after the operation, as its four transactions came to their
-                // locks; a commit that nobody claims may come between any two of them, when the trip in question is one
-                // of the saver's own that announces changes. What is there is whole.
+                // locks. On a busy machine an unclaimed commit on PostgreSQL came between two of them without being blocked
+                // too (newest 3 or 5 in place of 4); why is not known, so the order is not checked. What is there is whole.
                 for saver in [&saver, &beside] {
                     let newest = read(&**saver, &from).await;
                     newest.unwrap_or_else(|error| panic!("{at}: {error}"));
