@@ -26,6 +26,9 @@ const MAX_CONNECTIONS: usize = 512;
 const MAX_STRANGERS: usize = 128;
 /// Time that a stranger has before it may have to make room.
 const STRANGER_STAYS: Duration = Duration::from_secs(1);
+/// Time that a stranger which has to leave gets for what it has already sent to be read. A timer fires in the same
+/// round of the runtime that hands out arrived bytes, so that even a starved server reads before it closes.
+const LAST_WORD: Duration = Duration::from_millis(20);
 /// Longest time for the headers of a request.
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
 /// How long connections have to end when the server stops.
@@ -161,9 +164,18 @@ async fn connection(
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     let mut serving = std::pin::pin!(serving);
+    let must_leave = async {
+        guest.0.leave.cancelled().await;
+        tokio::time::sleep(LAST_WORD).await;
+        if guest.is_known() {
+            std::future::pending::<()>().await;
+        }
+    };
     tokio::select! {
+        // What has arrived is read, and its token seen, before the connection is sent away.
+        biased;
         ended = &mut serving => return log_end(ended),
-        () = guest.0.leave.cancelled() => return,
+        () = must_leave => return,
         _ = stopped.wait_for(|stopped| *stopped) => {}
     }
     serving.as_mut().graceful_shutdown();
