@@ -67,29 +67,13 @@ impl Workbench {
     }
 
     /// The examples that come with the app, by folder name.
-    pub(crate) fn examples(&self) -> Vec<Example> {
-        let Some(dir) = &self.examples_dir else {
-            return Vec::new();
-        };
-        let mut examples: Vec<Example> = fs::read_dir(dir)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| {
-                let text = fs::read_to_string(entry.path().join("graph.json")).ok()?;
-                let (document, _) = Document::parse(&text);
-                let id = entry.file_name().to_string_lossy().into_owned();
-                Some(Example {
-                    name: text_of(&document, "name").unwrap_or(&id).to_owned(),
-                    summary: text_of(&document, "description").unwrap_or_default().to_owned(),
-                    records: records(&document),
-                    alone: is_alone(&entry.path()),
-                    id,
-                })
-            })
-            .collect();
-        examples.sort_by(|a, b| a.id.cmp(&b.id));
-        examples
+    pub(crate) fn examples(&self) -> &[Example] {
+        self.examples.get_or_init(|| {
+            self.examples_dir
+                .as_deref()
+                .map(read_examples)
+                .unwrap_or_default()
+        })
     }
 
     pub(crate) async fn graph_types(self: &Arc<Self>, request: ReadTypes) -> Result<StateTypes, Problem> {
@@ -102,4 +86,26 @@ impl Workbench {
             text: hints::types(&source.document, language),
         })
     }
+}
+
+fn read_examples(dir: &Path) -> Vec<Example> {
+    let mut examples: Vec<Example> = fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let text = fs::read_to_string(entry.path().join("graph.json")).ok()?;
+            let (document, _) = Document::parse(&text);
+            let id = entry.file_name().to_string_lossy().into_owned();
+            Some(Example {
+                name: text_of(&document, "name").unwrap_or(&id).to_owned(),
+                summary: text_of(&document, "description").unwrap_or_default().to_owned(),
+                records: records(&document),
+                alone: is_alone(&entry.path()),
+                id,
+            })
+        })
+        .collect();
+    examples.sort_by(|a, b| a.id.cmp(&b.id));
+    examples
 }

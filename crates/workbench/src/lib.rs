@@ -53,7 +53,7 @@ mod within;
 mod works;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use superstep_document::Document;
@@ -97,6 +97,8 @@ pub struct Options {
 pub struct Workbench {
     data_dir: PathBuf,
     examples_dir: Option<PathBuf>,
+    /// What that folder holds, read once: it comes with the app and does not change.
+    examples: OnceLock<Vec<Example>>,
     graphs_dir: PathBuf,
     instance: instance::Instance,
     hub: hub::Hub,
@@ -228,6 +230,7 @@ impl Workbench {
                 followed: ipc::Followed::default(),
                 listener: std::sync::Mutex::default(),
                 examples_dir: options.examples_dir,
+                examples: OnceLock::new(),
                 graphs_dir,
                 data_dir,
             };
@@ -289,7 +292,7 @@ impl Workbench {
             version: env!("CARGO_PKG_VERSION").into(),
             data_dir: this.data_dir.to_string_lossy().into_owned(),
             graphs_dir: this.graphs_dir.to_string_lossy().into_owned(),
-            examples: this.examples(),
+            examples: this.examples().to_vec(),
             recents: this.preferences.recents(),
             kinds: this.kinds(),
             settings: this.preferences.settings(),
