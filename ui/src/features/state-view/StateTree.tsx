@@ -3,23 +3,21 @@
  * place. Arrow keys walk it, Enter edits, Ctrl+C copies. Values that are too big to come along are fetched when opened.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { Search, X } from "lucide-react";
-import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { Button } from "../../components/Button";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
-import { IconButton } from "../../components/IconButton";
-import { TextField } from "../../components/TextField";
-import { copyText } from "../../debugger/CopyButton";
-import { escapePointer, readablePath, valueAt } from "../../debugger/diff";
+import { escapePointer, valueAt } from "../../debugger/diff";
 import { type KeyEdit, useEdits } from "../../debugger/edits";
 import type { Loaded } from "../../debugger/snapshots";
-import { flattenState, gained, hereValue, PAGE, type StateRow } from "../../debugger/state-rows";
-import { loadTail, loadValue, tailId, useValues, valueId } from "../../debugger/values";
+import { flattenState, hereValue, PAGE, type StateRow } from "../../debugger/state-rows";
+import { loadValue, useValues, valueId } from "../../debugger/values";
 import type { KeyView } from "../../ipc/bindings/KeyView";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
+import { StateToolbar } from "./StateToolbar";
+import { domId, TreeRow } from "./TreeRow";
+import { useTreeKeys } from "./useTreeKeys";
+import { useTreeValues } from "./useTreeValues";
 import { ValueEditor } from "./ValueEditor";
-import { domId, statePath, textOfValue, TreeRow } from "./TreeRow";
 
 const NO_EDITS: Readonly<Record<string, KeyEdit>> = {};
 
@@ -44,61 +42,7 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
     pending && pending.threadId === place.threadId && pending.checkpointId === place.checkpointId
       ? pending.keys
       : NO_EDITS;
-  const entries = useValues((store) => store.entries);
-  const loadedValues = useMemo(
-    () =>
-      new Map(
-        view.keys.flatMap((key) => {
-          const found = entries.get(valueId(place, view, key));
-          return found ? [[key.key, found] as const] : [];
-        }),
-      ),
-    [entries, view, place],
-  );
-
-  const tails = useMemo(
-    () =>
-      new Map(
-        view.keys.flatMap((key) => {
-          const found = entries.get(tailId(valueId(place, view, key)));
-          return found ? [[key.key, found] as const] : [];
-        }),
-      ),
-    [entries, view, place],
-  );
-
-  // An open key whose value is not here is fetched.
-  useEffect(() => {
-    for (const key of view.keys) {
-      if (!open.has(`/${escapePointer(key.key)}`)) continue;
-      const have = loadedValues.get(key.key);
-      if (hereValue(key, have).complete) continue;
-      const fresh = fromStart.has(key.key) || chat.has(key.key) ? undefined : gained(key);
-      if (fresh !== undefined) void loadTail(place, view, key, fresh);
-      else if (!have) void loadValue(place, view, key);
-    }
-  }, [open, view, place, loadedValues, fromStart, chat]);
-
-  // What is searched must be here; only what is really big has to be asked for by opening it.
-  const searching = search.trim() !== "";
-  useEffect(() => {
-    if (!searching) return;
-    const timer = setTimeout(() => {
-      for (const key of view.keys) {
-        const have = loadedValues.get(key.key);
-        if (!hereValue(key, have).complete && !have?.problem && (key.value?.bytes ?? 0) <= SEARCH_BYTES) {
-          void loadValue(place, view, key, "all");
-        }
-      }
-    }, 200);
-    return () => clearTimeout(timer);
-  }, [searching, view, place, loadedValues]);
-  const unsearched = searching
-    ? view.keys.filter(
-        (key) =>
-          !hereValue(key, loadedValues.get(key.key)).complete && (key.value?.bytes ?? 0) > SEARCH_BYTES,
-      )
-    : [];
+  const { loadedValues, tails, unsearched } = useTreeValues(loaded, { open, chat, fromStart, search });
 
   const rows = useMemo(
     () =>
@@ -154,104 +98,19 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
   );
   useEffect(() => setEditing(null), [place.threadId, place.checkpointId]);
 
-  const readable = (row: StateRow): string | undefined =>
-    row.type === "key"
-      ? `state.${readablePath(row.id)}`
-      : row.type === "node"
-        ? statePath(row.id)
-        : undefined;
+  const onKeyDown = useTreeKeys({
+    rows,
+    virtual,
+    focused,
+    setFocused,
+    toggle,
+    beginEdit: (key, pointer) => void beginEdit(key, pointer),
+  });
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.target !== scroller.current) return;
-    const walk = rows
-      .map((row, index) => ({ row, index }))
-      .filter(({ row }) => row.type === "key" || row.type === "node" || row.type === "more");
-    const at = walk.findIndex(({ row }) => row.id === focused);
-    const go = (to: number) => {
-      const target = walk[Math.max(0, Math.min(walk.length - 1, to))];
-      if (!target) return;
-      setFocused(target.row.id);
-      virtual.scrollToIndex(target.index);
-    };
-    const row = walk[at]?.row;
-    switch (event.key) {
-      case "ArrowDown":
-        go(at + 1);
-        break;
-      case "ArrowUp":
-        go(at < 0 ? 0 : at - 1);
-        break;
-      case "Home":
-        go(0);
-        break;
-      case "End":
-        go(walk.length - 1);
-        break;
-      case "ArrowRight":
-        if (row && "open" in row && !row.open) toggle(row.id, true);
-        else go(at + 1);
-        break;
-      case "ArrowLeft":
-        if (row && "open" in row && row.open) toggle(row.id, false);
-        else if (row) {
-          const parent = row.id.slice(0, row.id.lastIndexOf("/"));
-          const index = walk.findIndex((each) => each.row.id === parent);
-          if (index >= 0) go(index);
-        }
-        break;
-      case "Enter":
-      case "F2":
-        if (row?.type === "key") void beginEdit(row.view.key, "");
-        else if (row?.type === "node") void beginEdit(row.key, row.pointer);
-        break;
-      case " ":
-        if (row && "open" in row) toggle(row.id);
-        break;
-      case "c":
-        if (!(event.ctrlKey || event.metaKey) || !row || !("value" in row)) return;
-        void copyText(event.shiftKey ? (readable(row) ?? "") : textOfValue(row.value));
-        break;
-      default:
-        return;
-    }
-    event.preventDefault();
-  };
-
-  const changed = view.keys.filter((key) => key.change !== "same").length;
   const items = virtual.getVirtualItems();
   return (
     <>
-      <div className="flex items-center gap-1 px-3 pb-2">
-        <TextField
-          className="min-w-0 flex-1"
-          value={search}
-          onChange={setSearch}
-          placeholder={t("debug.state.search")}
-          aria-label={t("debug.state.search")}
-          data-testid={debugIds.stateSearch}
-          prefix={<Search size={13} aria-hidden />}
-          {...(search !== "" && {
-            suffix: (
-              <IconButton size="small" label={t("debug.clear")} onClick={() => setSearch("")}>
-                <X size={13} aria-hidden />
-              </IconButton>
-            ),
-          })}
-        />
-        <Button
-          size="small"
-          variant={onlyChanged ? "secondary" : "ghost"}
-          aria-pressed={onlyChanged}
-          onClick={() => setOnlyChanged(!onlyChanged)}
-        >
-          {t("debug.state.changedN", { n: changed })}
-        </Button>
-      </div>
-      {unsearched.length > 0 && (
-        <p className="px-3 pb-2 text-xs text-text-2">
-          {t("debug.state.unsearched", { keys: unsearched.map((key) => key.key).join(", ") })}
-        </p>
-      )}
+      <StateToolbar keys={view.keys} {...{ unsearched, search, setSearch, onlyChanged, setOnlyChanged }} />
       {rows.length === 0 && (
         <EmptyState
           compact
@@ -343,8 +202,6 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
     </>
   );
 }
-
-const SEARCH_BYTES = 2_000_000;
 
 const ESTIMATE: Record<StateRow["type"], number> = {
   key: 46,
