@@ -1,14 +1,25 @@
-/** The search over the canvas, while there is one. */
+/** The search over the canvas, while there is one. The shell puts it in. */
+import type { ComponentType } from "react";
 import { createPortal } from "react-dom";
-import { NodeSearch } from "../features/palette/NodeSearch";
 import { setCanvas, useCanvas, type Search } from "./store";
 
+export interface NodeSearchProps {
+  /** Where on the screen. */
+  at: { x: number; y: number };
+  /** The wire it opened from: the node at its other end, and whether the wire leaves it (`from`) or leads to it (`to`). */
+  fromWire?: { node: string; end: "from" | "to" } | undefined;
+  onPick(kind: string): void;
+  onConnectTo?: ((node: string) => void) | undefined;
+  onClose(): void;
+}
+
 interface Props {
+  readonly NodeSearch: ComponentType<NodeSearchProps>;
   readonly onPick: (search: Search, kind: string) => void;
   readonly onConnectTo: (search: Search, node: string) => void;
 }
 
-export function NodeSearchSlot({ onPick, onConnectTo }: Props) {
+export function NodeSearchSlot({ NodeSearch, onPick, onConnectTo }: Props) {
   const search = useCanvas((state) => state.search);
   if (!search) return null;
   const close = () => setCanvas({ search: null });

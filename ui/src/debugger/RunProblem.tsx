@@ -5,7 +5,7 @@
 import { CircleX, RotateCcw, Settings2 } from "lucide-react";
 import { useMemo } from "react";
 import { Button } from "../components/Button";
-import { mendOfError } from "../state/mends";
+import { quickFixOfError } from "../document/quick-fixes";
 import { useSession } from "../state/session";
 import { debugIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -50,7 +50,7 @@ export function RunProblem() {
   const [first] = failures;
   const message = readableError(first?.error || problem?.message || t("debug.failure.unknown"));
   const remedy = problem?.remedy;
-  const mend = mendOfError(first?.error ?? "");
+  const mend = quickFixOfError(first?.error ?? "");
   return (
     <div
       className="max-h-[45%] shrink-0 overflow-y-auto border-b border-line bg-failed-soft px-3 py-2"

@@ -1,5 +1,5 @@
 /** Threads as copies and files. Native dialogs where the host has them, ours otherwise. */
-import { openFileDialog, saveFileDialog } from "../features/files/dialogs";
+import { openFileDialog, saveFileDialog } from "../state/file-dialogs";
 import type { ThreadView } from "../ipc/bindings/ThreadView";
 import { host, rpc } from "../ipc/client";
 import { t } from "../lib/texts";

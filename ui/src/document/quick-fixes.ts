@@ -1,11 +1,11 @@
 /** What can be done at once about a problem, by the code of a diagnostic or the class of a failure. */
-import { edit } from "../document/store";
-import { sectionOf } from "../document/types";
-import { routeByWays } from "../document/ways";
+import { edit } from "./store";
+import { sectionOf } from "./types";
+import { routeByWays } from "./ways";
 import { t } from "../lib/texts";
-import { showSettings, type SettingsTab } from "./settings";
+import { showSettings, type SettingsTab } from "../state/settings";
 
-export interface Mend {
+export interface QuickFix {
   readonly label: string;
   run(): void;
 }
@@ -19,7 +19,7 @@ const TABS: Readonly<Record<string, SettingsTab>> = {
 };
 
 /** Changes of the record that a problem belongs to. */
-const EDITS: Readonly<Record<string, (name: string) => Mend>> = {
+const EDITS: Readonly<Record<string, (name: string) => QuickFix>> = {
   "router-every-way": (name) => ({
     label: t("forms.mend.routeByWays"),
     run: () => void edit(t("forms.edit.routeByWays"), (document) => routeByWays(document, name)),
@@ -27,7 +27,7 @@ const EDITS: Readonly<Record<string, (name: string) => Mend>> = {
 };
 
 /** What may be done about a problem of `record`; nothing for most problems. */
-export function mendOf(code: string, record?: string): Mend | undefined {
+export function quickFixOf(code: string, record?: string): QuickFix | undefined {
   const name = record === undefined ? undefined : sectionOf(record)?.name;
   if (name !== undefined && EDITS[code]) return EDITS[code](name);
   const tab = TABS[code];
@@ -40,4 +40,5 @@ export function mendOf(code: string, record?: string): Mend | undefined {
 }
 
 /** The same for a task's error, which is written `Class('message')`. */
-export const mendOfError = (error: string): Mend | undefined => mendOf(/^\w+/.exec(error.trim())?.[0] ?? "");
+export const quickFixOfError = (error: string): QuickFix | undefined =>
+  quickFixOf(/^\w+/.exec(error.trim())?.[0] ?? "");

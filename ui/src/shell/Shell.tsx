@@ -13,7 +13,9 @@ import { ComparePanel } from "../features/compare";
 import { FileDialogs } from "../features/files/FileDialogs";
 import { AnswerBanner, InboxPage } from "../features/inbox";
 import { Inspector } from "../features/inspector/Inspector";
+import { LastRun } from "../features/last-run";
 import { OutlinePanel } from "../features/outline/OutlinePanel";
+import { NodeSearch } from "../features/palette/NodeSearch";
 import { Palette } from "../features/palette/Palette";
 import { ProblemsPanel } from "../features/problems/ProblemsPanel";
 import { EffectsDialog, RunPanel } from "../features/run";
@@ -128,7 +130,11 @@ function GraphUse() {
   const threadId = useSession((state) => state.cursor.threadId);
   const compareWith = useSession((state) => state.compareWith);
   const rightFolded = useSession((state) => state.panels.right.folded);
-  const settings: PanelTab = { id: "inspector", label: t("shell.tab.inspector"), content: <Inspector /> };
+  const settings: PanelTab = {
+    id: "inspector",
+    label: t("shell.tab.inspector"),
+    content: <Inspector LastRun={LastRun} />,
+  };
   if (use === "design") {
     return (
       <Workspace
@@ -244,7 +250,7 @@ function GraphOrNested() {
   return levels.length > 0 && cursor.threadId !== null ? (
     <NestedCanvas threadId={cursor.threadId} path={levels} />
   ) : (
-    <Canvas />
+    <Canvas NodeSearch={NodeSearch} />
   );
 }
 

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { setField } from "../document/edits";
 import { doc, edit } from "../document/store";
-import { useFileQuestion } from "../features/files/dialogs";
+import { useFileQuestion } from "../state/file-dialogs";
 import { replaceHost } from "../ipc/client";
 import { t } from "../lib/texts";
 import { fakeHost } from "../test/fakeHost";

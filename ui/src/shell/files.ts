@@ -1,7 +1,7 @@
 /** Opening, saving and leaving graphs. Native dialogs where the host has them, ours otherwise. */
 import { setField } from "../document/edits";
 import { closeGraph, doc, edit, flush, markSaved, openGraph, useDocumentState } from "../document/store";
-import { openFileDialog, saveFileDialog } from "../features/files/dialogs";
+import { openFileDialog, saveFileDialog } from "../state/file-dialogs";
 import { host, rpc, RpcProblem } from "../ipc/client";
 import { splitPath } from "../lib/path";
 import { t } from "../lib/texts";

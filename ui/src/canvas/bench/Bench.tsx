@@ -19,6 +19,9 @@ import { scene } from "../scene";
 import { setCanvas, STILL } from "../store";
 import type { ViewHub } from "../view";
 
+/** Nothing is searched for while the canvas is measured. */
+const NoSearch = () => null;
+
 interface Timings {
   readonly firstPaint: number;
   readonly panP50: number;
@@ -190,7 +193,7 @@ function Ours({ begun }: { begun: number }) {
         fit,
       });
   });
-  return <Canvas onView={onView} />;
+  return <Canvas NodeSearch={NoSearch} onView={onView} />;
 }
 
 const PLAIN_TYPES = { card: NodeCard, pill: EndPill };

@@ -14,7 +14,7 @@ import type { FileList } from "../../ipc/bindings/FileList";
 import { rpc, RpcProblem } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { useFileQuestion, type FileEnding, type FileQuestion } from "./dialogs";
+import { useFileQuestion, type FileEnding, type FileQuestion } from "../../state/file-dialogs";
 import { followUnsaved } from "./unsaved";
 import { crumbsOf, hasEnding, isAbsolute, joinPath, splitPath, withEnding } from "../../lib/path";
 import "./files.css";

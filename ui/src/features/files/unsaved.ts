@@ -7,7 +7,7 @@ import { rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";
 import { registerCommand } from "../../state/commands";
 import { showProblem, showToast } from "../../state/toasts";
-import { askAboutRevert } from "./dialogs";
+import { askAboutRevert } from "../../state/file-dialogs";
 
 /** Set while changes are thrown away on purpose, which is not leaving them behind. */
 let reverting = false;

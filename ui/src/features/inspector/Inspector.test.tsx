@@ -9,6 +9,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
 import { edgeSentence } from "./describe";
+import { LastRun } from "../last-run";
 import { Inspector } from "./Inspector";
 
 beforeEach(() => {
@@ -26,7 +27,7 @@ const select = (...nodes: string[]) => act(() => useSession.getState().select({ 
 
 describe("the inspector", () => {
   it("shows another node from its beginning, and keeps its scroll while that stays selected", () => {
-    render(<Inspector />);
+    render(<Inspector LastRun={LastRun} />);
     select("a");
     const inspector = screen.getByTestId(formsIds.inspector);
     inspector.scrollTop = 300;
@@ -37,7 +38,7 @@ describe("the inspector", () => {
   });
 
   it("has nothing about runs for a note", () => {
-    render(<Inspector />);
+    render(<Inspector LastRun={LastRun} />);
     select("a");
     expect(screen.queryByText(t("forms.conduct"))).not.toBeNull();
     expect(screen.queryByText(t("debug.breakpoints"))).not.toBeNull();

@@ -7,13 +7,14 @@ import { useSession } from "../../state/session";
 import { EdgeInspector } from "./EdgeInspector";
 import { GraphInspector } from "./GraphInspector";
 import { ManyInspector } from "./ManyInspector";
-import { NodeInspector, TerminalInspector } from "./NodeInspector";
+import { NodeInspector, type NodeSection, TerminalInspector } from "./NodeInspector";
 import "./inspector.css";
 
 /** How long a field is looked for: editors are loaded on first use. */
 const PATIENCE_MS = 1500;
 
-export function Inspector() {
+/** `LastRun` is what the debugger shows of the selected node: its breakpoints and its last run. */
+export function Inspector({ LastRun }: { LastRun?: NodeSection }) {
   const selection = useSession((state) => state.selection);
   const place = useRef<HTMLDivElement>(null);
   useFieldFocus(place);
@@ -30,7 +31,7 @@ export function Inspector() {
       {nodes.length + edges.length > 1 ? (
         <ManyInspector nodes={nodes} edges={edges} />
       ) : single && nodes[0] !== undefined ? (
-        <OneNode key={nodes[0]} name={nodes[0]} />
+        <OneNode key={nodes[0]} name={nodes[0]} LastRun={LastRun} />
       ) : single && edges[0] !== undefined ? (
         <EdgeInspector key={edges[0]} id={edges[0]} />
       ) : (
@@ -40,12 +41,12 @@ export function Inspector() {
   );
 }
 
-function OneNode({ name }: { name: string }) {
+function OneNode({ name, LastRun }: { name: string; LastRun: NodeSection | undefined }) {
   const record = useRecord(`node:${name}`);
   if (name === START || name === END) return <TerminalInspector name={name} />;
   // Deleted or undone while it was selected.
   if (record === undefined) return <GraphInspector />;
-  return <NodeInspector name={name} />;
+  return <NodeInspector name={name} LastRun={LastRun} />;
 }
 
 /** Follows `focusField`: finds the field of a pointer, or the nearest one above it, and focuses what is in it. */

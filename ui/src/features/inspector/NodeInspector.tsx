@@ -21,7 +21,7 @@ import { formsIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { KEYMAP } from "../../state/keymap";
-import { mendOf } from "../../state/mends";
+import { quickFixOf } from "../../document/quick-fixes";
 import { useSession } from "../../state/session";
 import { askForTest } from "../../state/tests";
 import { showProblem } from "../../state/toasts";
@@ -37,19 +37,10 @@ const NAME_PROBLEMS: Record<"empty" | "reserved" | "sign" | "taken", TextKey> = 
   taken: "forms.outline.nameTaken",
 };
 
-// Breakpoints and the last run are the debugger's; their part is found by name, so that this folder does not depend on that one.
-const lastRuns = import.meta.glob<Record<string, unknown>>("../last-run/*.tsx", { eager: true });
-function findLastRun(): ComponentType<{ nodeId: string }> | null {
-  for (const module of Object.values(lastRuns)) {
-    if (typeof module["LastRun"] === "function")
-      return module["LastRun"] as ComponentType<{ nodeId: string }>;
-  }
-  return null;
-}
+/** A part of the inspector that another feature draws: the shell puts it in. */
+export type NodeSection = ComponentType<{ nodeId: string }>;
 
-const LastRun = findLastRun();
-
-export function NodeInspector({ name }: { name: string }) {
+export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeSection | undefined }) {
   const recordId = `node:${name}`;
   const record = useRecord(recordId);
   const diagnostics = useDiagnostics(recordId);
@@ -69,7 +60,7 @@ export function NodeInspector({ name }: { name: string }) {
           message: each.message,
           remedy: each.remedy,
           severity: each.severity,
-          action: mendOf(each.code, recordId),
+          action: quickFixOf(each.code, recordId),
         })),
     [diagnostics, recordId],
   );
@@ -227,7 +218,7 @@ export function NodeInspector({ name }: { name: string }) {
         />
       )}
 
-      {LastRun !== null && runs && (
+      {LastRun && runs && (
         <div className="ss-section">
           <LastRun nodeId={name} />
         </div>

@@ -1,7 +1,7 @@
 /** The problems at a pointer, as a field shows them. */
 import type { FieldProblem } from "../../components/Field";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
-import { mendOf } from "../../state/mends";
+import { quickFixOf } from "../../document/quick-fixes";
 
 export function problemsOf(
   diagnostics: readonly Diagnostic[],
@@ -13,6 +13,6 @@ export function problemsOf(
       message: each.message,
       remedy: each.remedy,
       severity: each.severity,
-      action: mendOf(each.code, each.record),
+      action: quickFixOf(each.code, each.record),
     }));
 }

@@ -4,6 +4,7 @@
  */
 import { Flag, Play } from "lucide-react";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import type { NodeSearchProps } from "../../canvas/NodeSearchSlot";
 import { fuzzyFilter } from "../../components/fuzzy";
 import { KindIcon } from "../../components/KindIcon";
 import { doc } from "../../document/store";
@@ -13,16 +14,6 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { kindGroups } from "./groups";
 import "./palette.css";
-
-export interface NodeSearchProps {
-  /** Where on the screen. */
-  at: { x: number; y: number };
-  /** The wire it opened from: the node at its other end, and whether the wire leaves it (`from`) or leads to it (`to`). */
-  fromWire?: { node: string; end: "from" | "to" } | undefined;
-  onPick(kind: string): void;
-  onConnectTo?: ((node: string) => void) | undefined;
-  onClose(): void;
-}
 
 interface Entry {
   id: string;

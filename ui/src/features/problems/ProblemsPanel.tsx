@@ -11,7 +11,7 @@ import { sectionOf } from "../../document/types";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
 import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { mendOf } from "../../state/mends";
+import { quickFixOf } from "../../document/quick-fixes";
 import { useSession } from "../../state/session";
 import "./problems.css";
 
@@ -104,7 +104,7 @@ export function ProblemsPanel() {
             {group.problems.map((problem) => {
               const Icon = problem.severity === "error" ? CircleAlert : TriangleAlert;
               const at = index++;
-              const mend = mendOf(problem.code, problem.record);
+              const mend = quickFixOf(problem.code, problem.record);
               return (
                 <div
                   key={`${problem.code}${problem.pointer ?? ""}${problem.message}`}

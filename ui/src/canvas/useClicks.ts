@@ -1,0 +1,105 @@
+/** Clicks on nodes, edges and the pane, and the menus that they open. */
+import { useCallback, type MouseEvent as ReactMouseEvent, type RefObject } from "react";
+import type { Point } from "../document/edits";
+import { END, START } from "../document/types";
+import { useSession } from "../state/session";
+import { openCanvasMenu } from "./CanvasMenu";
+import { scene } from "./scene";
+import { selectLine } from "./selection";
+import { setCanvas, useCanvas } from "./store";
+import { type CanvasEdge, lineOf } from "./useWindow";
+import type { ViewHub } from "./view";
+
+export function useClicks(
+  root: RefObject<HTMLDivElement | null>,
+  hub: ViewHub,
+  place: (screen: Point) => Point,
+) {
+  const onNodeClick = useCallback((event: ReactMouseEvent, node: { id: string }) => {
+    if (event.shiftKey || event.ctrlKey || event.metaKey) return;
+    const { selection, select } = useSession.getState();
+    setCanvas({ lines: [] });
+    if (selection.nodes.length !== 1 || selection.nodes[0] !== node.id || selection.edges.length > 0) {
+      select({ nodes: [node.id] });
+    }
+  }, []);
+  const onNodeDoubleClick = useCallback((_event: ReactMouseEvent, node: { id: string }) => {
+    if (node.id !== START && node.id !== END) setCanvas({ renaming: node.id });
+  }, []);
+  const onEdgeDoubleClick = useCallback((_event: ReactMouseEvent, edge: CanvasEdge) => {
+    const line = lineOf(edge);
+    if (line && line.label !== null && !line.isDefault)
+      setCanvas({ labelEdit: { line: line.id, what: "label" } });
+  }, []);
+  const onEdgeClick = useCallback((event: ReactMouseEvent, edge: CanvasEdge) => {
+    const line = lineOf(edge);
+    if (line && !event.shiftKey && !event.ctrlKey && !event.metaKey) selectLine(line, false);
+  }, []);
+  const onPaneClick = useCallback(
+    (event: ReactMouseEvent) => {
+      setCanvas({ lines: [], search: null, menu: null });
+      const { select } = useSession.getState();
+      const hit = useCanvas.getState().overview
+        ? scene.nodeAt(place({ x: event.clientX, y: event.clientY }))
+        : null;
+      select(hit === null ? {} : { nodes: [hit] });
+      root.current?.focus({ preventScroll: true });
+    },
+    [place, root],
+  );
+  const onDoubleClick = useCallback(
+    (event: ReactMouseEvent) => {
+      if (!(event.target as Element).classList.contains("react-flow__pane")) return;
+      const screen = { x: event.clientX, y: event.clientY };
+      const spot = place(screen);
+      if (useCanvas.getState().overview) {
+        const hit = scene.nodeAt(spot);
+        const rect = hit === null ? undefined : scene.rect(hit);
+        hub.centre(rect ? { x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 } : spot, 1);
+        return;
+      }
+      setCanvas({ search: { screen, place: spot, wire: null } });
+    },
+    [place, hub],
+  );
+  const menuAt = useCallback(
+    (event: ReactMouseEvent | MouseEvent, what: { node?: string; line?: string }) => {
+      event.preventDefault();
+      const at = { x: event.clientX, y: event.clientY };
+      openCanvasMenu({ at, place: place(at), ...what });
+    },
+    [place],
+  );
+
+  const onPaneContextMenu = useCallback((event: ReactMouseEvent | MouseEvent) => menuAt(event, {}), [menuAt]);
+  const onNodeContextMenu = useCallback(
+    (event: ReactMouseEvent, node: { id: string }) => menuAt(event, { node: node.id }),
+    [menuAt],
+  );
+  const onEdgeContextMenu = useCallback(
+    (event: ReactMouseEvent, edge: CanvasEdge) => menuAt(event, { line: edge.id }),
+    [menuAt],
+  );
+  /** Labels are drawn outside of React Flow's edges. */
+  const onContextMenu = useCallback(
+    (event: ReactMouseEvent) => {
+      const line = (event.target as Element).closest("[data-line]")?.getAttribute("data-line");
+      if (line) menuAt(event, { line });
+    },
+    [menuAt],
+  );
+
+  return {
+    pane: { onDoubleClick, onContextMenu },
+    flow: {
+      onNodeClick,
+      onNodeDoubleClick,
+      onEdgeClick,
+      onEdgeDoubleClick,
+      onPaneClick,
+      onPaneContextMenu,
+      onNodeContextMenu,
+      onEdgeContextMenu,
+    },
+  };
+}

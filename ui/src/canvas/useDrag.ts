@@ -1,0 +1,56 @@
+/** Drags of nodes: they move what is selected, and one that is connected to nothing yet may be dropped into an edge. */
+import type { OnNodeDrag } from "@xyflow/react";
+import { useCallback, useRef, type RefObject } from "react";
+import { moveNodes, spliceIntoEdge, type Point } from "../document/edits";
+import { doc, edit, mark, squashFrom } from "../document/store";
+import { END, START } from "../document/types";
+import { t, tn } from "../lib/texts";
+import { useSession } from "../state/session";
+import { lineNear } from "./interactions/hit";
+import { scene } from "./scene";
+import { setCanvas, STILL, useCanvas } from "./store";
+
+export function useDrag(root: RefObject<HTMLDivElement | null>) {
+  const onNodeDragStart = useCallback<OnNodeDrag>(() => setCanvas({ splice: null }), []);
+  const spliceFrame = useRef(0);
+  const onNodeDrag = useCallback<OnNodeDrag>(
+    (event, node, dragged) => {
+      // A node that is connected already would tie a knot; and what is spliced is one node.
+      if (dragged.length !== 1 || node.id === START || node.id === END || doc.edgesOf(node.id).length > 0)
+        return;
+      const point = "clientX" in event ? { x: event.clientX, y: event.clientY } : null;
+      if (!point || spliceFrame.current !== 0) return;
+      spliceFrame.current = requestAnimationFrame(() => {
+        spliceFrame.current = 0;
+        if (!root.current || useCanvas.getState().moving.size === 0) return;
+        setCanvas({ splice: lineNear(root.current, point, 28, () => false) });
+      });
+    },
+    [root],
+  );
+  const onNodeDragStop = useCallback<OnNodeDrag>((_event, node, dragged) => {
+    const { splice } = useCanvas.getState();
+    const start = scene.position(node.id);
+    const delta = { x: node.position.x - start.x, y: node.position.y - start.y };
+    setCanvas({ moving: STILL, splice: null });
+    const names = new Set([...dragged.map((each) => each.id), ...useSession.getState().selection.nodes]);
+    if (!names.has(node.id)) names.clear();
+    names.add(node.id);
+    if (delta.x === 0 && delta.y === 0) return;
+    const positions = new Map<string, Point>();
+    for (const name of names) {
+      const from = scene.position(name);
+      if (scene.rect(name)) positions.set(name, { x: from.x + delta.x, y: from.y + delta.y });
+    }
+    const begin = mark();
+    const name = tn("canvas.edit.move.one", "canvas.edit.move.many", positions.size, { name: node.id });
+    edit(name, (document) => moveNodes(document, positions));
+    const line = splice === null ? undefined : scene.line(splice);
+    if (line) {
+      edit(t("canvas.edit.splice"), (document) => spliceIntoEdge(document, line.edge, line.part, node.id));
+      squashFrom(begin, t("canvas.edit.splice"));
+    }
+  }, []);
+
+  return { onNodeDragStart, onNodeDrag, onNodeDragStop };
+}
