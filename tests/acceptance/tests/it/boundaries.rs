@@ -167,6 +167,61 @@ fn only_the_door_of_the_interface_names_tauri() {
     }
 }
 
+/// Folders of the interface, the lowest first: none imports from one above it.
+const INTERFACE: [&str; 9] = [
+    "lib",
+    "ipc",
+    "components",
+    "state",
+    "document",
+    "debugger",
+    "canvas",
+    "features",
+    "shell",
+];
+
+#[test]
+fn folders_of_the_interface_import_from_below() {
+    let floor = |path: &str| {
+        let folder = path.split('/').next().unwrap_or_default();
+        INTERFACE.iter().position(|name| *name == folder)
+    };
+    let mut seen = 0;
+    for (file, named) in imports("") {
+        let Some(own) = floor(&file) else {
+            // The entry, what is used by tests only, and styles.
+            continue;
+        };
+        let depth = file.matches('/').count();
+        for from in &named {
+            // As many steps up as the file is deep lead to the source folder.
+            let Some(path) = from.strip_prefix(&"../".repeat(depth)) else {
+                continue;
+            };
+            if let Some(other) = floor(path) {
+                seen += 1;
+                assert!(other <= own, "{file} imports {from}, which is above it");
+            }
+        }
+    }
+    assert!(seen > 500, "only {seen} imports between folders were found");
+}
+
+#[test]
+fn no_part_of_the_interface_is_found_by_a_pattern() {
+    let source = repository().join("ui/src");
+    let mut files = Vec::new();
+    typescript(&source, &mut files);
+    for file in files.iter().filter(|file| !file.ends_with("main.tsx")) {
+        let text = fs::read_to_string(file).unwrap();
+        assert!(
+            !text.contains("import.meta.glob"),
+            "{} reaches other folders by a pattern",
+            file.display()
+        );
+    }
+}
+
 #[test]
 fn features_know_each_other_by_their_index() {
     let files = imports("features");
