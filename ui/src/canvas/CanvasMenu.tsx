@@ -1,7 +1,7 @@
 /** What a right click offers: over a node, a line, or the empty canvas. */
 import { PointMenu, type MenuEntry } from "../components/Menu";
 import { deleteThings, setEdgeForm } from "../document/edits";
-import { currentBreakpoints, toggleBreakpoint } from "../debugger/breakpoints";
+import { currentBreakpoints, toggleBreakpoint } from "../debugger/run/breakpoints";
 import { doc, edit } from "../document/store";
 import { edgeOf, END, START, type EdgeForm } from "../document/types";
 import { t } from "../lib/texts";

@@ -1,7 +1,7 @@
 /** A way that a node may go without an edge: dashed, and not to be grabbed, because a setting of the node says it. */
 import { BaseEdge, type Edge, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
-import { useEdgeOverlay } from "../debugger/overlay";
+import { useEdgeOverlay } from "../debugger/overlay/overlay";
 import { t } from "../lib/texts";
 import { curve, detour, isBack } from "./geometry";
 import type { Jump } from "../document/named";

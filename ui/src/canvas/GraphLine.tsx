@@ -4,7 +4,7 @@
  */
 import { BaseEdge, EdgeLabelRenderer, type Edge, type EdgeProps } from "@xyflow/react";
 import { memo, useEffect, useRef, type CSSProperties } from "react";
-import { useEdgeOverlay } from "../debugger/overlay";
+import { useEdgeOverlay } from "../debugger/overlay/overlay";
 import { renamePath, setExpression } from "../document/edits";
 import { edit, useDiagnostics } from "../document/store";
 import { shellIds } from "../lib/testIds";

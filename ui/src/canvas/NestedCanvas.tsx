@@ -6,11 +6,18 @@ import "@xyflow/react/dist/style.css";
 import { ReactFlow, ReactFlowProvider, useReactFlow, useStore, ViewportPortal } from "@xyflow/react";
 import { memo, useEffect, useMemo, useState } from "react";
 import { KindIcon } from "../components/KindIcon";
-import { type Level, asSnapshot } from "../debugger/nested";
-import { computeOverlay, edgeKey, IDLE_EDGE, IDLE_NODE, type Overlay } from "../debugger/overlay-model";
-import { ProblemNote } from "../debugger/ProblemNote";
-import { asProblem, type ShownProblem, useStatus } from "../debugger/runStore";
-import { useWithin } from "../debugger/useWithin";
+import { type Level, asSnapshot } from "../debugger/model/nested";
+import {
+  computeOverlay,
+  edgeKey,
+  IDLE_EDGE,
+  IDLE_NODE,
+  type Overlay,
+} from "../debugger/overlay/overlay-model";
+import { ProblemNote } from "../debugger/run/ProblemNote";
+import { asProblem, type ShownProblem } from "../debugger/parts/problem";
+import { useStatus } from "../debugger/model/runStore";
+import { useWithin } from "../debugger/timeline/useWithin";
 import { GraphDocument } from "../document/document";
 import { END, nodeOf, NOTE, START, type Json } from "../document/types";
 import type { InsideView } from "../ipc/bindings/InsideView";

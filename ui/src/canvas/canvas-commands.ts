@@ -1,6 +1,6 @@
 /** What can be done to the graph by name and by key while the canvas is on screen. */
 import type { ReactFlowInstance } from "@xyflow/react";
-import { toggleBreakpoint } from "../debugger/breakpoints";
+import { toggleBreakpoint } from "../debugger/run/breakpoints";
 import { deleteAndJoin, moveNodes, type Point } from "../document/edits";
 import { doc, edit } from "../document/store";
 import { END, nodeOf, NOTE, START } from "../document/types";

@@ -2,8 +2,8 @@
  * The overview: below a legible zoom the graph is blocks and lines on one 2D canvas, in the colours of their states.
  * It reads the scene and the overlay and owns nothing; picking goes through the scene's R-tree.
  */
-import { readOverlay } from "../debugger/overlay";
-import { edgeKey } from "../debugger/overlay-model";
+import { readOverlay } from "../debugger/overlay/overlay";
+import { edgeKey } from "../debugger/overlay/overlay-model";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
 import type { Scene, Size, Viewport } from "./window";
 

@@ -1,5 +1,5 @@
 /** Renaming and deleting nodes in the document and in what this window remembers of them, wherever it is asked for. */
-import { renameBreakpoints } from "../debugger/breakpoints";
+import { renameBreakpoints } from "../debugger/run/breakpoints";
 import { deleteThings, renameNode, type Doomed } from "../document/edits";
 import { namedBy, namingKinds } from "../document/named";
 import type { GraphDocument } from "../document/document";

@@ -1,6 +1,6 @@
 /** Moves of the camera that bring something into view. */
 import { useEffect } from "react";
-import { readOverlay } from "../debugger/overlay";
+import { readOverlay } from "../debugger/overlay/overlay";
 import { useSession } from "../state/session";
 import type { Rect } from "./geometry";
 import { scene } from "./scene";

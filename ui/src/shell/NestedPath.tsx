@@ -1,9 +1,9 @@
 /** Where inside nested graphs the run stands, over the canvas: each level leads to its graph. */
 import { ArrowUpFromDot, ChevronRight } from "lucide-react";
 import { Button } from "../components/Button";
-import { stepOut } from "../debugger/actions";
-import { showLevel, standsInside, useNested } from "../debugger/nested";
-import { useControls } from "../debugger/useControls";
+import { stepOut } from "../debugger/run/actions";
+import { showLevel, standsInside, useNested } from "../debugger/model/nested";
+import { useControls } from "../debugger/run/useControls";
 import { useGraphMeta } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";

@@ -6,7 +6,7 @@ import { NestedCanvas } from "../canvas/NestedCanvas";
 import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
 import { IconButton } from "../components/IconButton";
-import { shownLevels, useNested } from "../debugger/nested";
+import { shownLevels, useNested } from "../debugger/model/nested";
 import { useDiagnostics } from "../document/store";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
 import { ComparePanel } from "../features/compare";

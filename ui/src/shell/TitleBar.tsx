@@ -4,7 +4,7 @@ import { useRef, useState } from "react";
 import { IconButton } from "../components/IconButton";
 import { Menu, type MenuEntry } from "../components/Menu";
 import { Tooltip } from "../components/Tooltip";
-import { useInbox } from "../debugger/inbox";
+import { useInbox } from "../debugger/model/inbox";
 import { setField } from "../document/edits";
 import { edit, useGraphMeta, useHistory } from "../document/store";
 import { RunControls } from "../features/run";

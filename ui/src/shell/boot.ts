@@ -1,7 +1,7 @@
 /** What happens when the window opens: ask who we are, find documents that are still open, listen to events, take keys. */
 import { useCallback, useEffect, useState } from "react";
-import { followBreakpoints } from "../debugger/breakpoints";
-import { followInbox } from "../debugger/inbox";
+import { followBreakpoints } from "../debugger/run/breakpoints";
+import { followInbox } from "../debugger/model/inbox";
 import { doc, flush, followDiagnostics, openGraph, reopenGraph, useDocumentState } from "../document/store";
 import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
 import { t } from "../lib/texts";

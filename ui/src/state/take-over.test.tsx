@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-libra
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { TakeOverDialog } from "../features/take-over";
 import { replaceHost, RpcProblem } from "../ipc/client";
-import { continueThread } from "../debugger/actions";
+import { continueThread } from "../debugger/run/actions";
 import { fakeHost } from "../test/fakeHost";
 import { isBusyElsewhere, takingOver } from "./take-over";
 import * as toasts from "./toasts";

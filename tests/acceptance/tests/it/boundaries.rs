@@ -180,31 +180,61 @@ const INTERFACE: [&str; 9] = [
     "shell",
 ];
 
-#[test]
-fn folders_of_the_interface_import_from_below() {
+/// The same of the debugger.
+const DEBUGGER: [&str; 8] = [
+    "parts",
+    "model",
+    "state",
+    "timeline",
+    "exchanges",
+    "run",
+    "answers",
+    "overlay",
+];
+
+/// The path of a file that `file` imports, both from the source folder; none for a package.
+fn imported(file: &str, from: &str) -> Option<String> {
+    if !from.starts_with('.') {
+        return None;
+    }
+    let mut path: Vec<&str> = file.split('/').collect();
+    path.pop();
+    for step in from.split('/') {
+        match step {
+            "." => {}
+            ".." => drop(path.pop()?),
+            name => path.push(name),
+        }
+    }
+    Some(path.join("/"))
+}
+
+/// Checks that files below `within` import from their own floor and from below, and that there were some.
+fn hold_floors(within: &str, floors: &[&str]) {
     let floor = |path: &str| {
-        let folder = path.split('/').next().unwrap_or_default();
-        INTERFACE.iter().position(|name| *name == folder)
+        let folder = path.strip_prefix(within)?.split('/').next()?;
+        floors.iter().position(|name| *name == folder)
     };
     let mut seen = 0;
     for (file, named) in imports("") {
-        let Some(own) = floor(&file) else {
-            // The entry, what is used by tests only, and styles.
-            continue;
-        };
-        let depth = file.matches('/').count();
+        // The entry, what only tests use, and styles are on no floor.
+        let Some(own) = floor(&file) else { continue };
         for from in &named {
-            // As many steps up as the file is deep lead to the source folder.
-            let Some(path) = from.strip_prefix(&"../".repeat(depth)) else {
+            let Some(other) = imported(&file, from).and_then(|path| floor(&path)) else {
                 continue;
             };
-            if let Some(other) = floor(path) {
-                seen += 1;
-                assert!(other <= own, "{file} imports {from}, which is above it");
-            }
+            seen += usize::from(own != other);
+            assert!(other <= own, "{file} imports {from}, which is above it");
         }
     }
-    assert!(seen > 500, "only {seen} imports between folders were found");
+    let few = floors.len() * 4;
+    assert!(seen > few, "only {seen} imports between folders were found");
+}
+
+#[test]
+fn folders_of_the_interface_import_from_below() {
+    hold_floors("", &INTERFACE);
+    hold_floors("debugger/", &DEBUGGER);
 }
 
 #[test]

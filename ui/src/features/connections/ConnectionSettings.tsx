@@ -7,14 +7,14 @@ import { ConfirmDialog } from "../../components/Dialog";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { Spinner } from "../../components/Spinner";
-import { ProblemNote } from "../../debugger/ProblemNote";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
 import type { ConnectionList } from "../../ipc/bindings/ConnectionList";
 import type { ConnectionView } from "../../ipc/bindings/ConnectionView";
 import { rpc } from "../../ipc/client";
 import { safetyIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
-import { useAnswer } from "../../debugger/useAnswer";
+import { useAnswer } from "../../debugger/model/useAnswer";
 import { ConnectionForm } from "./ConnectionForm";
 import "./connections.css";
 

@@ -6,12 +6,12 @@ import { ChevronDown, ChevronUp, MessageCircleQuestionMark, X } from "lucide-rea
 import { useEffect, useMemo, useRef, useState } from "react";
 import { IconButton } from "../../components/IconButton";
 import { InlineMarkdown } from "../../components/Markdown";
-import { FOCUS_ANSWER, isPast } from "../../debugger/actions";
-import { AnswerForm } from "../../debugger/AnswerForm";
-import type { AnswerHandle } from "../../debugger/AskedForm";
-import { headline } from "../../debugger/asked-effect";
-import { dismissGoneOfThread, questionKey, useInbox } from "../../debugger/inbox";
-import { ensureStarted, useRuns } from "../../debugger/runStore";
+import { FOCUS_ANSWER, isPast } from "../../debugger/run/actions";
+import { AnswerForm } from "../../debugger/answers/AnswerForm";
+import type { AnswerHandle } from "../../debugger/answers/AskedForm";
+import { headline } from "../../debugger/answers/asked-effect";
+import { dismissGoneOfThread, questionKey, useInbox } from "../../debugger/model/inbox";
+import { ensureStarted, useRuns } from "../../debugger/model/runStore";
 import type { Question } from "../../ipc/bindings/Question";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";

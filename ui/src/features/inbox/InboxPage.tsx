@@ -11,10 +11,10 @@ import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { InlineMarkdown } from "../../components/Markdown";
 import { Spinner } from "../../components/Spinner";
-import { AnswerForm } from "../../debugger/AnswerForm";
-import type { AnswerHandle } from "../../debugger/AskedForm";
-import { fullTime, since } from "../../debugger/format";
-import { headline } from "../../debugger/asked-effect";
+import { AnswerForm } from "../../debugger/answers/AnswerForm";
+import type { AnswerHandle } from "../../debugger/answers/AskedForm";
+import { fullTime, since } from "../../debugger/parts/format";
+import { headline } from "../../debugger/answers/asked-effect";
 import {
   dismissGone,
   loadInbox,
@@ -22,10 +22,10 @@ import {
   questionKey,
   useInbox,
   watchInbox,
-} from "../../debugger/inbox";
-import { ProblemNote } from "../../debugger/ProblemNote";
-import { ensureStarted } from "../../debugger/runStore";
-import { useNow } from "../../debugger/useNow";
+} from "../../debugger/model/inbox";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { ensureStarted } from "../../debugger/model/runStore";
+import { useNow } from "../../debugger/parts/useNow";
 import type { Question } from "../../ipc/bindings/Question";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";

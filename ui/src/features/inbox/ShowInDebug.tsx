@@ -2,7 +2,7 @@
 import { Bug } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/Button";
-import { useRuns } from "../../debugger/runStore";
+import { useRuns } from "../../debugger/model/runStore";
 import { openGraph } from "../../document/store";
 import type { Question } from "../../ipc/bindings/Question";
 import { rpc } from "../../ipc/client";

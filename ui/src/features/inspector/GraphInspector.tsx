@@ -9,7 +9,7 @@ import { NumberField } from "../../components/NumberField";
 import type { Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/SchemaForm";
 import { TextArea, TextField } from "../../components/TextField";
-import { fullTime } from "../../debugger/format";
+import { fullTime } from "../../debugger/parts/format";
 import { setField } from "../../document/edits";
 import {
   doc,

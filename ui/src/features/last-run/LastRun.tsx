@@ -1,13 +1,13 @@
 /** For one node at the cursor: how it stands, how often it ran, what it wrote or why it failed; and its breakpoints. */
 import { useMemo } from "react";
 import { Switch } from "../../components/Switch";
-import { enableBreakpoint, toggleBreakpoint, useBreakpoints } from "../../debugger/breakpoints";
-import { TaskExchanges } from "../../debugger/Exchanges";
-import { duration } from "../../debugger/format";
-import { useNodeOverlay } from "../../debugger/overlay";
-import { Pre } from "../../debugger/Pre";
-import { useRuns } from "../../debugger/runStore";
-import { StatusMark, statusText } from "../../debugger/StatusMark";
+import { enableBreakpoint, toggleBreakpoint, useBreakpoints } from "../../debugger/run/breakpoints";
+import { TaskExchanges } from "../../debugger/exchanges/Exchanges";
+import { duration } from "../../debugger/parts/format";
+import { useNodeOverlay } from "../../debugger/overlay/overlay";
+import { Pre } from "../../debugger/parts/Pre";
+import { useRuns } from "../../debugger/model/runStore";
+import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";

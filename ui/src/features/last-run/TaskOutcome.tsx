@@ -1,8 +1,8 @@
 /** What a task came to: why it failed, what it wrote, where it led. */
-import { Attempts } from "../../debugger/Attempts";
-import { CopyButton } from "../../debugger/CopyButton";
-import { nodeList, readableError } from "../../debugger/format";
-import { Pre, viewText } from "../../debugger/Pre";
+import { Attempts } from "../../debugger/run/Attempts";
+import { CopyButton } from "../../debugger/parts/CopyButton";
+import { nodeList, readableError } from "../../debugger/parts/format";
+import { Pre, viewText } from "../../debugger/parts/Pre";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import { t } from "../../lib/texts";
 

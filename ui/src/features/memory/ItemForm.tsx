@@ -6,17 +6,17 @@ import { Field } from "../../components/Field";
 import { JsonEditor } from "../../components/JsonEditor";
 import { Spinner } from "../../components/Spinner";
 import { TextField } from "../../components/TextField";
-import { fullTime, when } from "../../debugger/format";
-import { ProblemNote } from "../../debugger/ProblemNote";
-import { asProblem, type ShownProblem } from "../../debugger/runStore";
-import { useNow } from "../../debugger/useNow";
+import { fullTime, when } from "../../debugger/parts/format";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
+import { useNow } from "../../debugger/parts/useNow";
 import { sameJson, type Json } from "../../components/schema-form/schema";
 import type { ItemView } from "../../ipc/bindings/ItemView";
 import { rpc } from "../../ipc/client";
 import { memoryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
-import { useAnswer } from "../../debugger/useAnswer";
+import { useAnswer } from "../../debugger/model/useAnswer";
 import { placeOf, placeText } from "./places";
 
 interface Props {

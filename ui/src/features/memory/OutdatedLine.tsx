@@ -2,8 +2,8 @@
 import { useEffect, useRef } from "react";
 import { Button } from "../../components/Button";
 import { Spinner } from "../../components/Spinner";
-import { count } from "../../debugger/format";
-import { ProblemNote } from "../../debugger/ProblemNote";
+import { count } from "../../debugger/parts/format";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { memoryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";

@@ -1,6 +1,6 @@
 /** Items that have no vectors of the kind that memory is searched by now: how many, and embedding them anew. */
 import { create } from "zustand";
-import { asProblem, type ShownProblem } from "../../debugger/runStore";
+import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import type { OutdatedItems } from "../../ipc/bindings/OutdatedItems";
 import { rpc } from "../../ipc/client";
 import { tn } from "../../lib/texts";

@@ -1,6 +1,6 @@
 /** Namespaces as text: labels with slashes between. A label may itself hold a slash; such a one is written as `\/`. */
 import type { ValueView } from "../../ipc/bindings/ValueView";
-import { preview } from "../../debugger/format";
+import { preview } from "../../debugger/parts/format";
 
 export const placeText = (namespace: readonly string[]): string =>
   namespace.map((label) => label.replace(/[\\/]/g, (sign) => `\\${sign}`)).join("/");

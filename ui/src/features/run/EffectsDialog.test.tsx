@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import { type Choices, useEffectsAsked } from "../../debugger/effects";
+import { type Choices, useEffectsAsked } from "../../debugger/run/effects";
 import type { EffectView } from "../../ipc/bindings/EffectView";
 import { debugIds } from "../../lib/testIds";
 import { EffectsDialog } from "./EffectsDialog";

@@ -16,9 +16,9 @@ import {
   type Going,
   optionsOf,
   useEffectsAsked,
-} from "../../debugger/effects";
-import { fullTime, preview, when } from "../../debugger/format";
-import { useNow } from "../../debugger/useNow";
+} from "../../debugger/run/effects";
+import { fullTime, preview, when } from "../../debugger/parts/format";
+import { useNow } from "../../debugger/parts/useNow";
 import type { EffectChoice } from "../../ipc/bindings/EffectChoice";
 import type { EffectView } from "../../ipc/bindings/EffectView";
 import { debugIds } from "../../lib/testIds";

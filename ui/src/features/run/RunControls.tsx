@@ -18,9 +18,18 @@ import { useEffect, useMemo } from "react";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { Tooltip } from "../../components/Tooltip";
-import { go, isPast, primary, replayHere, showRunForm, step, stepOut, stop } from "../../debugger/actions";
-import { standsInside, useNested } from "../../debugger/nested";
-import { duration, elapsed, nodeList } from "../../debugger/format";
+import {
+  go,
+  isPast,
+  primary,
+  replayHere,
+  showRunForm,
+  step,
+  stepOut,
+  stop,
+} from "../../debugger/run/actions";
+import { standsInside, useNested } from "../../debugger/model/nested";
+import { duration, elapsed, nodeList } from "../../debugger/parts/format";
 import {
   ensureStarted,
   lastRun,
@@ -29,18 +38,18 @@ import {
   useRuns,
   useStatus,
   useThread,
-} from "../../debugger/runStore";
-import { type ShownStatus, StatusMark, statusText } from "../../debugger/StatusMark";
-import { useControls } from "../../debugger/useControls";
-import { useNow } from "../../debugger/useNow";
-import { neighbour } from "../../debugger/walk";
+} from "../../debugger/model/runStore";
+import { type ShownStatus, StatusMark, statusText } from "../../debugger/parts/StatusMark";
+import { useControls } from "../../debugger/run/useControls";
+import { useNow } from "../../debugger/parts/useNow";
+import { neighbour } from "../../debugger/timeline/walk";
 import { debugIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { KEYMAP } from "../../state/keymap";
 import { useSession } from "../../state/session";
-import type { Primary } from "../../debugger/controls";
-import type { LiveThread } from "../../debugger/live";
+import type { Primary } from "../../debugger/run/controls";
+import type { LiveThread } from "../../debugger/model/live";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 
 const keyOf = (command: string): string => KEYMAP[command]?.keys[0] ?? "";

@@ -1,5 +1,5 @@
 /** The right panel of Debug when no thread is selected: what the next run is given. */
-import { RunForm } from "../../debugger/RunForm";
+import { RunForm } from "../../debugger/run/RunForm";
 import { t } from "../../lib/texts";
 
 export function RunPanel() {

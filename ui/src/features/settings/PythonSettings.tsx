@@ -2,12 +2,12 @@
 import { useState } from "react";
 import { Field } from "../../components/Field";
 import { TextField } from "../../components/TextField";
-import { ProblemNote } from "../../debugger/ProblemNote";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { useAnswer } from "../../debugger/useAnswer";
+import { useAnswer } from "../../debugger/model/useAnswer";
 
 export function PythonSettings() {
   const chosen = useSession((session) => session.appInfo?.settings.python ?? "");

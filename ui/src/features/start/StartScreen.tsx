@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Kbd } from "../../components/Kbd";
-import { useInbox } from "../../debugger/inbox";
+import { useInbox } from "../../debugger/model/inbox";
 import { openGraph } from "../../document/store";
 import type { Example } from "../../ipc/bindings/Example";
 import type { GraphView } from "../../ipc/bindings/GraphView";

@@ -4,9 +4,9 @@ import { create } from "zustand";
 import { Dialog } from "../../components/Dialog";
 import { Spinner } from "../../components/Spinner";
 import { Tabs } from "../../components/Tabs";
-import { CopyButton } from "../../debugger/CopyButton";
-import { Pre } from "../../debugger/Pre";
-import { ProblemNote } from "../../debugger/ProblemNote";
+import { CopyButton } from "../../debugger/parts/CopyButton";
+import { Pre } from "../../debugger/parts/Pre";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { flush } from "../../document/store";
 import type { ProgramLanguage } from "../../ipc/bindings/ProgramLanguage";
 import { rpc } from "../../ipc/client";
@@ -14,7 +14,7 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
-import { useAnswer } from "../../debugger/useAnswer";
+import { useAnswer } from "../../debugger/model/useAnswer";
 
 const LANGUAGES: readonly ProgramLanguage[] = ["python", "javascript"];
 

@@ -1,8 +1,8 @@
 /** One line that says which moment is shown: step, what made it, what comes next. */
 import { History } from "lucide-react";
-import { CopyButton } from "../../debugger/CopyButton";
-import { count, fullTime, nodeList } from "../../debugger/format";
-import type { Loaded } from "../../debugger/snapshots";
+import { CopyButton } from "../../debugger/parts/CopyButton";
+import { count, fullTime, nodeList } from "../../debugger/parts/format";
+import type { Loaded } from "../../debugger/model/snapshots";
 import { t } from "../../lib/texts";
 
 export function MomentLine({ loaded, past }: { loaded: Loaded; past: boolean }) {

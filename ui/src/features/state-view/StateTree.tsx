@@ -5,11 +5,11 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
-import { escapePointer, valueAt } from "../../debugger/diff";
-import { type KeyEdit, useEdits } from "../../debugger/edits";
-import type { Loaded } from "../../debugger/snapshots";
-import { flattenState, hereValue, PAGE, type StateRow } from "../../debugger/state-rows";
-import { loadValue, useValues, valueId } from "../../debugger/values";
+import { escapePointer, valueAt } from "../../debugger/parts/diff";
+import { type KeyEdit, useEdits } from "../../debugger/state/edits";
+import type { Loaded } from "../../debugger/model/snapshots";
+import { flattenState, hereValue, PAGE, type StateRow } from "../../debugger/state/state-rows";
+import { loadValue, useValues, valueId } from "../../debugger/state/values";
 import type { KeyView } from "../../ipc/bindings/KeyView";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";

@@ -1,6 +1,6 @@
 /** What led to the checkpoint and what it leads to: each task with its state, error, questions, result and time. */
-import { useLive } from "../../debugger/runStore";
-import type { Loaded } from "../../debugger/snapshots";
+import { useLive } from "../../debugger/model/runStore";
+import type { Loaded } from "../../debugger/model/snapshots";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";

@@ -5,7 +5,7 @@ import { JsonEditor } from "../../components/JsonEditor";
 import { SchemaForm } from "../../components/SchemaForm";
 import { Tabs } from "../../components/Tabs";
 import { TextArea } from "../../components/TextField";
-import { isObject, readablePath } from "../../debugger/diff";
+import { isObject, readablePath } from "../../debugger/parts/diff";
 import { doc } from "../../document/store";
 import type { KeyView } from "../../ipc/bindings/KeyView";
 import { debugIds } from "../../lib/testIds";

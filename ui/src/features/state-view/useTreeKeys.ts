@@ -1,9 +1,9 @@
 /** Keys of the tree: arrows walk it, Enter edits, Space opens, Ctrl+C copies. */
 import type { Virtualizer } from "@tanstack/react-virtual";
 import type { KeyboardEvent } from "react";
-import { copyText } from "../../debugger/CopyButton";
-import { readablePath } from "../../debugger/diff";
-import type { StateRow } from "../../debugger/state-rows";
+import { copyText } from "../../debugger/parts/CopyButton";
+import { readablePath } from "../../debugger/parts/diff";
+import type { StateRow } from "../../debugger/state/state-rows";
 import { statePath, textOfValue } from "./TreeRow";
 
 interface Tree {

@@ -1,9 +1,9 @@
 /** The values that the tree shows: those that did not come along with the state are fetched when they are needed. */
 import { useEffect, useMemo } from "react";
-import { escapePointer } from "../../debugger/diff";
-import type { Loaded } from "../../debugger/snapshots";
-import { gained, hereValue } from "../../debugger/state-rows";
-import { loadTail, loadValue, tailId, useValues, valueId } from "../../debugger/values";
+import { escapePointer } from "../../debugger/parts/diff";
+import type { Loaded } from "../../debugger/model/snapshots";
+import { gained, hereValue } from "../../debugger/state/state-rows";
+import { loadTail, loadValue, tailId, useValues, valueId } from "../../debugger/state/values";
 
 /** Values larger than this are searched only once they have been opened. */
 const SEARCH_BYTES = 2_000_000;

@@ -7,15 +7,15 @@ import { Select } from "../../components/Select";
 import { Spinner } from "../../components/Spinner";
 import { Switch } from "../../components/Switch";
 import { TextField } from "../../components/TextField";
-import { ProblemNote } from "../../debugger/ProblemNote";
-import { asProblem, type ShownProblem } from "../../debugger/runStore";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import type { StorageKind } from "../../ipc/bindings/StorageKind";
 import type { StorageTested } from "../../ipc/bindings/StorageTested";
 import { rpc } from "../../ipc/client";
 import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { showToast } from "../../state/toasts";
-import { useAnswer } from "../../debugger/useAnswer";
+import { useAnswer } from "../../debugger/model/useAnswer";
 
 const KINDS: readonly StorageKind[] = ["sqlite", "file", "postgres", "redis", "memory"];
 const EXAMPLES: Record<StorageKind, string> = {

@@ -4,8 +4,8 @@ import { TriangleAlert } from "lucide-react";
 import { useRef, type KeyboardEvent } from "react";
 import { EmptyState } from "../../components/EmptyState";
 import { Spinner } from "../../components/Spinner";
-import { bytes, count } from "../../debugger/format";
-import { ProblemNote } from "../../debugger/ProblemNote";
+import { bytes, count } from "../../debugger/parts/format";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
 import type { KeySize } from "../../ipc/bindings/KeySize";
 import type { LensView } from "../../ipc/bindings/LensView";
 import type { ThreadSize } from "../../ipc/bindings/ThreadSize";
@@ -15,7 +15,7 @@ import { t, tn } from "../../lib/texts";
 import { useStorageAsked } from "../../state/storage";
 import { areaOf } from "./growth";
 import { byOwner } from "./keys";
-import { useAnswer } from "../../debugger/useAnswer";
+import { useAnswer } from "../../debugger/model/useAnswer";
 
 const ROW = 34;
 

@@ -1,7 +1,7 @@
 /** Long work under way: how far it is, and the way to stop it. */
 import { Button } from "../../components/Button";
 import { Spinner } from "../../components/Spinner";
-import { count } from "../../debugger/format";
+import { count } from "../../debugger/parts/format";
 import { storageIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { stopWork, useWork } from "../../state/work";

@@ -1,6 +1,6 @@
 /** Addresses of databases, names of files, and the picture of what a thread takes. */
 import { describe, expect, it } from "vitest";
-import { fileNameOf } from "../../debugger/thread-files";
+import { fileNameOf } from "../../debugger/run/thread-files";
 import { urlOf } from "./DatabaseTab";
 import { areaOf } from "./growth";
 import { byOwner } from "./keys";

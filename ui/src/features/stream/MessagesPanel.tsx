@@ -5,12 +5,12 @@
 import { MessagesSquare } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
-import { MessageBubble } from "../../debugger/Conversation";
-import { isObject } from "../../debugger/diff";
-import { ensureStarted, useRuns } from "../../debugger/runStore";
-import { hereValue } from "../../debugger/state-rows";
-import { useStreamLog } from "../../debugger/useStreamLog";
-import { loadValue, useValues, valueId } from "../../debugger/values";
+import { MessageBubble } from "../../debugger/state/Conversation";
+import { isObject } from "../../debugger/parts/diff";
+import { ensureStarted, useRuns } from "../../debugger/model/runStore";
+import { hereValue } from "../../debugger/state/state-rows";
+import { useStreamLog } from "../../debugger/model/useStreamLog";
+import { loadValue, useValues, valueId } from "../../debugger/state/values";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";

@@ -3,7 +3,7 @@ import { ChevronDown, ChevronRight, X } from "lucide-react";
 import { useState } from "react";
 import { Checkbox } from "../../components/Checkbox";
 import { IconButton } from "../../components/IconButton";
-import { enableBreakpoint, toggleBreakpoint, useBreakpoints } from "../../debugger/breakpoints";
+import { enableBreakpoint, toggleBreakpoint, useBreakpoints } from "../../debugger/run/breakpoints";
 import { doc, useIds } from "../../document/store";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";

@@ -26,10 +26,10 @@ import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { TextField } from "../../components/TextField";
-import { showRunForm } from "../../debugger/actions";
-import { copyText } from "../../debugger/CopyButton";
-import { fullTime, nodeList, since } from "../../debugger/format";
-import { ProblemNote } from "../../debugger/ProblemNote";
+import { showRunForm } from "../../debugger/run/actions";
+import { copyText } from "../../debugger/parts/CopyButton";
+import { fullTime, nodeList, since } from "../../debugger/parts/format";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
 import {
   ensureStarted,
   loadThreads,
@@ -39,10 +39,10 @@ import {
   useRuns,
   useStatus,
   useThread,
-} from "../../debugger/runStore";
-import { StatusMark, statusText } from "../../debugger/StatusMark";
-import { copyThread, exportThread, importThread } from "../../debugger/thread-files";
-import { useNow } from "../../debugger/useNow";
+} from "../../debugger/model/runStore";
+import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
+import { copyThread, exportThread, importThread } from "../../debugger/run/thread-files";
+import { useNow } from "../../debugger/parts/useNow";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
 import { rpc } from "../../ipc/client";

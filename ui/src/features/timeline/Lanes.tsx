@@ -1,6 +1,6 @@
 /** One row's part of the commit graph: lines that pass, lines that arrive from a fork, and the checkpoint's dot. */
 import { memo } from "react";
-import type { LaneRow } from "../../debugger/lanes";
+import type { LaneRow } from "../../debugger/timeline/lanes";
 
 const GAP = 14;
 const INSET = 10;

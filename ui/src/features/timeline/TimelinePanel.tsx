@@ -23,11 +23,11 @@ import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
-import { replay } from "../../debugger/actions";
-import { copyText } from "../../debugger/CopyButton";
-import { fullTime, nodeList, when } from "../../debugger/format";
-import { branchThrough, pathTo } from "../../debugger/lanes";
-import { ProblemNote } from "../../debugger/ProblemNote";
+import { replay } from "../../debugger/run/actions";
+import { copyText } from "../../debugger/parts/CopyButton";
+import { fullTime, nodeList, when } from "../../debugger/parts/format";
+import { branchThrough, pathTo } from "../../debugger/timeline/lanes";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
 import {
   loadCheckpoints,
   loadOlderCheckpoints,
@@ -35,9 +35,9 @@ import {
   useCheckpoints,
   useLive,
   useStatus,
-} from "../../debugger/runStore";
-import { StatusMark } from "../../debugger/StatusMark";
-import { useNow } from "../../debugger/useNow";
+} from "../../debugger/model/runStore";
+import { StatusMark } from "../../debugger/parts/StatusMark";
+import { useNow } from "../../debugger/parts/useNow";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";

@@ -4,14 +4,14 @@ import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Spinner } from "../../components/Spinner";
-import { ProblemNote } from "../../debugger/ProblemNote";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
 import type { AccessView } from "../../ipc/bindings/AccessView";
 import type { TrustProject } from "../../ipc/bindings/TrustProject";
 import { rpc } from "../../ipc/client";
 import { safetyIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
-import { useAnswer } from "../../debugger/useAnswer";
+import { useAnswer } from "../../debugger/model/useAnswer";
 import { keyOf } from "./groups";
 import { ICONS, nameOf } from "./WantList";
 

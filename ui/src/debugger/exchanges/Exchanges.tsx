@@ -1,0 +1,121 @@
+/** What a task asked of models and what they answered, as it went over the wire. */
+import { Check, CircleSlash, X } from "lucide-react";
+import { useState } from "react";
+import { Fold } from "../../components/Fold";
+import { Tabs } from "../../components/Tabs";
+import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
+import { debugIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { CopyButton } from "../parts/CopyButton";
+import { frames, money, sum } from "./exchange-text";
+import { clock, count, duration } from "../parts/format";
+import { json, Pre } from "../parts/Pre";
+import { useExchanges } from "./useExchanges";
+
+/** Of a task of a thread; nothing when it asked no model. */
+export function TaskExchanges({ threadId, taskId }: { threadId: string; taskId: string }) {
+  return <Exchanges exchanges={useExchanges(threadId, taskId)} />;
+}
+
+export function Exchanges({ exchanges }: { exchanges: readonly ExchangeView[] }) {
+  if (exchanges.length === 0) return null;
+  const all = sum(exchanges);
+  return (
+    <section className="mt-2" aria-label={t("debug.exchanges")} data-testid={debugIds.exchanges}>
+      <div className="flex items-center justify-between gap-2">
+        <h4 className="text-xs font-semibold text-text-2">
+          {t("debug.exchanges")}: {tn("debug.exchanges.one", "debug.exchanges.many", exchanges.length)}
+        </h4>
+        <CopyButton text={() => json(exchanges)} label={t("debug.exchanges.copyAll")} size={12} />
+      </div>
+      {exchanges.length > 1 && (
+        <p className="tabular text-2xs text-text-2">
+          {[duration(all.millis), ...used(all)].join(" · ")}
+          {all.cost && ` · ${[...all.cost].map(([currency, amount]) => money(amount, currency)).join(" + ")}`}
+        </p>
+      )}
+      <ol className="mt-1 border-l border-line">
+        {exchanges.map((exchange, index) => (
+          <Row key={`${exchange.at}/${index}`} exchange={exchange} first={exchanges.length === 1} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function used(tokens: { input: number; output: number } | undefined): string[] {
+  if (!tokens || tokens.input + tokens.output === 0) return [];
+  return [t("debug.exchanges.tokens", { input: count(tokens.input), output: count(tokens.output) })];
+}
+
+const MARKS = {
+  done: <Check size={12} className="shrink-0 text-done" aria-hidden />,
+  failed: <X size={12} className="shrink-0 text-failed" aria-hidden />,
+  left: <CircleSlash size={12} className="shrink-0 text-paused" aria-hidden />,
+};
+
+function Row({ exchange, first }: { exchange: ExchangeView; first: boolean }) {
+  return (
+    <li data-testid={debugIds.exchange} data-ended={exchange.ended}>
+      <Fold
+        small
+        head={
+          <>
+            {MARKS[exchange.ended]}
+            <span className="flex min-w-0 flex-wrap gap-x-1.5">
+              <span className="min-w-0 truncate font-medium text-text">{exchange.model}</span>
+              <span className="tabular">
+                {[
+                  t(`debug.exchanges.${exchange.ended}`),
+                  duration(exchange.millis),
+                  ...used(exchange.tokens),
+                  ...(exchange.cost ? [money(exchange.cost.amount, exchange.cost.currency)] : []),
+                ].join(" · ")}
+              </span>
+            </span>
+          </>
+        }
+      >
+        {() => <Detail exchange={exchange} tall={first} />}
+      </Fold>
+    </li>
+  );
+}
+
+function Detail({ exchange, tall }: { exchange: ExchangeView; tall: boolean }) {
+  const [side, setSide] = useState<"request" | "response" | "raw">("request");
+  const text =
+    side === "request"
+      ? json(exchange.request)
+      : side === "response"
+        ? frames(exchange.response)
+        : exchange.response;
+  return (
+    <div className="px-2 pb-2 pl-6">
+      <p className="selectable text-2xs text-text-3 [overflow-wrap:anywhere]">
+        {clock(exchange.at)}
+        {exchange.address !== "" && ` · ${exchange.address}`}
+      </p>
+      <Tabs
+        look="segmented"
+        label={t("debug.exchanges.side")}
+        value={side}
+        onChange={(next) => setSide(next as typeof side)}
+        tabs={(["request", "response", "raw"] as const).map((id) => ({
+          id,
+          label: t(`debug.exchanges.${id}`),
+        }))}
+        aside={<CopyButton text={text} label={t("debug.exchanges.copy")} size={12} />}
+      />
+      {side === "request" && <p className="mt-1 text-2xs text-text-3">{t("debug.exchanges.requestHelp")}</p>}
+      <Pre
+        height={tall ? "tall" : "normal"}
+        tone="plain"
+        className="mt-1"
+        data-testid={debugIds.exchangeText}
+      >
+        {text === "" ? t("debug.exchanges.nothing") : text}
+      </Pre>
+    </div>
+  );
+}

@@ -1,0 +1,226 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Inbox } from "../../ipc/bindings/Inbox";
+import type { ListInbox } from "../../ipc/bindings/ListInbox";
+import type { Question } from "../../ipc/bindings/Question";
+import type { RunStatus } from "../../ipc/bindings/RunStatus";
+import { replaceHost, RpcProblem } from "../../ipc/client";
+import { useSession } from "../../state/session";
+import { fakeHost } from "../../test/fakeHost";
+import { answer, withdraw } from "../run/actions";
+import {
+  loadInbox,
+  loadMoreQuestions,
+  loadThreadQuestions,
+  questionKey,
+  receiveInbox,
+  resetInbox,
+  useInbox,
+} from "./inbox";
+import { receive, useRuns } from "./runStore";
+
+const question = (interruptId: string, more: Partial<Question> = {}): Question => ({
+  interruptId,
+  threadId: `t-${interruptId}`,
+  threadTitle: "",
+  graphName: "g",
+  node: "n",
+  text: interruptId,
+  choices: [],
+  context: {},
+  value: null,
+  checkpointId: `c-${interruptId}`,
+  since: interruptId,
+  ...more,
+});
+
+let waiting: Question[];
+let start: (request: unknown) => unknown;
+const host = fakeHost(new Map(), {
+  "inbox.list": ({ after, limit, threadId }: ListInbox): Inbox => {
+    const all = waiting.filter((each) => threadId === undefined || each.threadId === threadId);
+    const from = after === undefined ? 0 : Number(after);
+    const to = from + (limit ?? 100);
+    return {
+      questions: all.slice(from, to),
+      waiting: all.length,
+      ...(to < all.length && { next: String(to) }),
+    };
+  },
+  "run.start": (request: unknown) => start(request),
+  "question.withdraw": () => ({}),
+});
+replaceHost(host);
+
+const shown = () => useInbox.getState().questions.map((each) => each.interruptId);
+const count = () => useInbox.getState().waiting;
+const runOf = (threadId: string, status: RunStatus = "running") => ({
+  runId: `r-${threadId}`,
+  threadId,
+  status,
+  startedAt: "",
+});
+const ended = (threadId: string, status: RunStatus = "done") => {
+  const events = [{ type: "run" as const, run: runOf(threadId, status) }];
+  receive(events);
+  receiveInbox(events);
+};
+const starts = () => host.calls.filter(({ command }) => command === "run.start");
+
+beforeEach(() => {
+  resetInbox();
+  host.calls.length = 0;
+  waiting = [question("a"), question("b"), question("c")];
+  start = (request) => runOf((request as { threadId: string }).threadId);
+  useRuns.setState(useRuns.getInitialState(), true);
+  useSession.setState({ cursor: { threadId: null, checkpointId: null }, graphId: null });
+});
+
+describe("an answered question", () => {
+  it("leaves before anybody has confirmed it, and is not answered twice", async () => {
+    await loadInbox();
+    let confirm: (run: unknown) => void = () => {};
+    start = () => new Promise((resolve) => (confirm = resolve));
+    const [first] = waiting as [Question];
+    const sent = answer(first, "yes");
+    await vi.waitFor(() => expect(shown()).toEqual(["b", "c"]));
+    expect(count(), "the count follows at once").toBe(2);
+    await answer(first, "no");
+    await vi.waitFor(() => expect(starts()).toHaveLength(1));
+    expect(starts()[0]?.request).toMatchObject({
+      action: { type: "resume", answers: { a: "yes" }, checkpointId: "c-a" },
+    });
+    await loadInbox();
+    expect(shown(), "also while the list still has it").toEqual(["b", "c"]);
+    expect(count()).toBe(2);
+    confirm(runOf("t-a"));
+    await sent;
+    waiting = waiting.slice(1);
+    ended("t-a");
+    await loadInbox();
+    expect(shown()).toEqual(["b", "c"]);
+    expect(useInbox.getState().gone, "nothing was answered elsewhere").toEqual([]);
+  });
+
+  it("comes back with the reason when the answer is refused", async () => {
+    await loadInbox();
+    start = () => {
+      throw new RpcProblem({ code: "trust-missing", message: "May not run." });
+    };
+    const second = waiting[1] as Question;
+    await answer(second, 1);
+    expect(shown()).toEqual(["a", "b", "c"]);
+    expect(count()).toBe(3);
+    const { back, refusals } = useInbox.getState();
+    expect(back?.key).toBe(questionKey(second));
+    expect(refusals.get(questionKey(second))?.message).toBe("May not run.");
+    start = () => runOf("t-b");
+    await answer(second, 2);
+    expect(useInbox.getState().refusals.size, "a new answer begins without the old reason").toBe(0);
+  });
+
+  it("comes back when the graph asks the same again after its run", async () => {
+    await loadInbox();
+    const [first] = waiting as [Question];
+    await answer(first, "bad");
+    expect(shown()).toEqual(["b", "c"]);
+    waiting[0] = { ...first, refused: "Too short." };
+    ended("t-a", "asking");
+    await loadInbox();
+    expect(shown()).toEqual(["a", "b", "c"]);
+    expect(useInbox.getState().back?.key).toBe(questionKey(first));
+  });
+
+  it("says so when somebody else was faster", async () => {
+    await loadInbox();
+    start = () => {
+      throw new RpcProblem({ code: "already-answered", message: "It was answered." });
+    };
+    const [first] = waiting as [Question];
+    await answer(first, "yes");
+    expect(shown()).toEqual(["b", "c"]);
+    expect(useInbox.getState().refusals.size).toBe(0);
+    expect(useInbox.getState().back).toBeNull();
+  });
+
+  it("is told from one that was answered elsewhere", async () => {
+    await loadInbox();
+    await answer(waiting[0] as Question, "yes");
+    waiting = [question("c")];
+    await loadInbox();
+    expect(useInbox.getState().gone.map((each) => each.interruptId)).toEqual(["b"]);
+    expect(count()).toBe(1);
+  });
+});
+
+describe("the list", () => {
+  it("loads in pages, counts all, and keeps what was loaded when it is read again", async () => {
+    waiting = Array.from({ length: 250 }, (_, n) => question(String(n).padStart(4, "0")));
+    await loadInbox();
+    expect(shown()).toHaveLength(100);
+    expect(count()).toBe(250);
+    await loadMoreQuestions();
+    await loadMoreQuestions();
+    expect(shown()).toHaveLength(250);
+    expect(useInbox.getState().next).toBeNull();
+    await loadInbox();
+    expect(shown(), "a reload does not fold the list").toHaveLength(250);
+  });
+
+  it("takes the count from the event", async () => {
+    await loadInbox();
+    receiveInbox([{ type: "inbox", waiting: 7 }]);
+    expect(count()).toBe(7);
+  });
+
+  it("drops a withdrawn question without saying that it was answered elsewhere", async () => {
+    await loadInbox();
+    const [first] = waiting as [Question];
+    await withdraw(first, " not needed ");
+    expect(host.calls.at(-1)?.request ?? null).toBeDefined();
+    expect(host.calls.find(({ command }) => command === "question.withdraw")?.request).toEqual({
+      threadId: "t-a",
+      checkpointId: "c-a",
+      interruptId: "a",
+      why: "not needed",
+    });
+    waiting = waiting.slice(1);
+    await loadInbox();
+    expect(shown()).toEqual(["b", "c"]);
+    expect(useInbox.getState().gone).toEqual([]);
+  });
+
+  it("has the questions of the thread under the cursor, of every branch", async () => {
+    const other = question("a", { checkpointId: "old", branch: { step: 5, leftAt: 3 } });
+    waiting = [...waiting, other];
+    useSession.setState({ cursor: { threadId: "t-a", checkpointId: null } });
+    await loadThreadQuestions();
+    expect(useInbox.getState().ofThread.map((each) => each.checkpointId)).toEqual(["c-a", "old"]);
+    await answer(other, "yes");
+    expect(useInbox.getState().ofThread.map((each) => each.checkpointId)).toEqual(["c-a"]);
+    expect(
+      host.calls.some(({ command }) => command === "run.effects"),
+      "what the other branch did would be done again",
+    ).toBe(true);
+  });
+});
+
+describe("the question of the thread that is open", () => {
+  const cursor = (threadId: string) => useSession.setState({ cursor: { threadId, checkpointId: null } });
+
+  it("says that it was answered elsewhere, and not when it was answered here", async () => {
+    waiting = [question("a", { threadId: "t" }), question("b", { threadId: "t" })];
+    cursor("t");
+    await loadThreadQuestions();
+    waiting = waiting.slice(1);
+    await loadThreadQuestions();
+    expect(useInbox.getState().goneOfThread?.interruptId).toBe("a");
+    start = () => ({ runId: "r", threadId: "t", status: "running", startedAt: "" });
+    useInbox.setState({ goneOfThread: null });
+    const [here] = useInbox.getState().ofThread;
+    if (!here) throw new Error("no question is left");
+    await answer(here, true);
+    waiting = [];
+    await loadThreadQuestions();
+    expect(useInbox.getState().goneOfThread).toBeNull();
+  });
+});

@@ -1,0 +1,272 @@
+/**
+ * What the canvas shows over the document for one moment of one thread: pure functions from a snapshot, the live tasks
+ * after it and the breakpoints. `overlay.ts` keeps the results stable and hands them to React.
+ */
+import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
+import type { TaskStatus } from "../../ipc/bindings/TaskStatus";
+import { readableError } from "../parts/format";
+import type { LiveThread } from "../model/live";
+
+export type NodeState = "idle" | "next" | "waiting" | "running" | "done" | "failed" | "asking";
+
+export interface NodeOverlay {
+  readonly state: NodeState;
+  readonly runs: number;
+  readonly millis?: number;
+  /** Tail of streaming text. */
+  readonly text?: string;
+  readonly error?: string;
+  readonly breakBefore: boolean;
+  readonly breakAfter: boolean;
+}
+
+export interface EdgeOverlay {
+  readonly times: number;
+  readonly active: boolean;
+}
+
+export interface Breakpoint {
+  readonly node: string;
+  readonly when: "before" | "after";
+  readonly enabled: boolean;
+}
+
+export interface Overlay {
+  readonly nodes: ReadonlyMap<string, NodeOverlay>;
+  readonly edges: ReadonlyMap<string, EdgeOverlay>;
+}
+
+export const IDLE_NODE: NodeOverlay = { state: "idle", runs: 0, breakBefore: false, breakAfter: false };
+export const IDLE_EDGE: EdgeOverlay = { times: 0, active: false };
+
+export const edgeKey = (from: string, to: string): string => `${from}\u0000${to}`;
+
+export interface Moment {
+  readonly snapshot?: SnapshotView;
+  /** `LiveThread.era` when the snapshot was asked for. */
+  readonly snapshotEra?: number;
+  readonly live?: LiveThread;
+  /** True when the cursor is at "now"; the past never mixes with live events. */
+  readonly now: boolean;
+  /** The thread is running; known from its row when this window has not seen the run begin. */
+  readonly running?: boolean;
+  readonly breakpoints: readonly Breakpoint[];
+}
+
+/** A node with several tasks shows the one that most wants attention. */
+const RANK: Record<NodeState, number> = {
+  idle: 0,
+  done: 1,
+  next: 2,
+  waiting: 3,
+  asking: 4,
+  running: 5,
+  failed: 6,
+};
+
+interface MutableNode {
+  state: NodeState;
+  runs: number;
+  millis?: number;
+  text?: string;
+  error?: string;
+  breakBefore: boolean;
+  breakAfter: boolean;
+}
+
+interface MutableEdge {
+  times: number;
+  active: boolean;
+}
+
+interface Task {
+  id: string;
+  node: string;
+  step: number;
+  status: TaskStatus;
+  millis?: number;
+  error?: string;
+  targets: readonly string[];
+  /** Counted among the snapshot's visits and taken edges: those of "now" include what the open step has finished. */
+  counted?: boolean;
+}
+
+export function computeOverlay(moment: Moment): Overlay {
+  const { snapshot, now } = moment;
+  const live = now ? moment.live : undefined;
+  const running = now && (moment.running ?? live?.run?.status === "running");
+  const nodes = new Map<string, MutableNode>();
+  const edges = new Map<string, MutableEdge>();
+  const node = (id: string): MutableNode => {
+    let found = nodes.get(id);
+    if (!found) nodes.set(id, (found = { ...IDLE_NODE }));
+    return found;
+  };
+  const edge = (from: string, to: string): MutableEdge => {
+    const key = edgeKey(from, to);
+    let found = edges.get(key);
+    if (!found) edges.set(key, (found = { ...IDLE_EDGE }));
+    return found;
+  };
+  const raise = (id: string, state: NodeState) => {
+    const found = node(id);
+    if (RANK[state] > RANK[found.state]) found.state = state;
+  };
+
+  for (const visit of snapshot?.visits ?? []) {
+    const found = node(visit.node);
+    found.runs = visit.runs;
+    if (visit.runs > 0) found.state = "done";
+  }
+  for (const taken of snapshot?.taken ?? []) edge(taken.from, taken.to).times = taken.times;
+  for (const task of snapshot?.previousTasks ?? []) {
+    if (task.millis !== undefined) node(task.node).millis = task.millis;
+  }
+
+  const baseStep = snapshot?.checkpoint?.step ?? Number.NEGATIVE_INFINITY;
+  const sameBranch = live !== undefined && moment.snapshotEra === live.era;
+  // A snapshot of before this run may be of another branch: its open tasks say nothing once live ones are known.
+  const trusted = !live || sameBranch || live.tasks.size === 0;
+  // A task with a result is among the visits of its snapshot, whether it is known yet to have ended or not, and also
+  // when a later run goes on with the same step.
+  const counted = new Set<string>();
+  for (const task of snapshot?.tasks ?? [])
+    if (task.status === "done" || task.result !== undefined) counted.add(task.id);
+  const tasks = new Map<string, Task>();
+  for (const task of trusted ? (snapshot?.tasks ?? []) : []) {
+    tasks.set(task.id, {
+      id: task.id,
+      node: task.node,
+      step: baseStep + 1,
+      status: task.status,
+      ...(task.millis !== undefined && { millis: task.millis }),
+      ...(task.error !== undefined && { error: task.error }),
+      targets: task.targets,
+      counted: counted.has(task.id),
+    });
+  }
+  for (const task of live?.tasks.values() ?? []) {
+    if (sameBranch && task.step <= baseStep) continue;
+    tasks.set(task.id, {
+      id: task.id,
+      node: task.node,
+      step: task.step,
+      status: task.status,
+      ...(task.startedAt !== undefined &&
+        task.endedAt !== undefined && { millis: Math.max(0, task.endedAt - task.startedAt) }),
+      ...(task.error !== undefined && { error: task.error }),
+      targets: task.targets,
+      counted: counted.has(task.id),
+    });
+  }
+
+  // Without a snapshot of this branch yet, the newest live step is the present one.
+  let currentStep = trusted ? baseStep + 1 : Number.NEGATIVE_INFINITY;
+  for (const task of live?.tasks.values() ?? []) currentStep = Math.max(currentStep, task.step);
+
+  const runningNodes = new Set<string>();
+  for (const task of tasks.values()) {
+    const current = task.step >= currentStep;
+    if (task.millis !== undefined && task.status === "done") node(task.node).millis = task.millis;
+    if (task.status === "done") {
+      if (now) {
+        if (!task.counted) {
+          node(task.node).runs += 1;
+          for (const target of task.targets) edge(task.node, target).times += 1;
+        }
+        raise(task.node, "done");
+      } else {
+        // In the past, a task that went on to finish is simply what comes next.
+        raise(task.node, "next");
+      }
+    } else if (task.status === "failed") {
+      if (current) {
+        raise(task.node, "failed");
+        if (task.error !== undefined) node(task.node).error = readableError(task.error);
+      }
+    } else if (task.status === "asking") {
+      if (current) raise(task.node, "asking");
+    } else if (task.status === "running") {
+      if (now && running) {
+        raise(task.node, "running");
+        runningNodes.add(task.node);
+      } else if (current) raise(task.node, "next");
+    } else if (current) {
+      raise(task.node, running ? "waiting" : "next");
+    }
+  }
+  if (trusted && currentStep === baseStep + 1) {
+    for (const id of snapshot?.next ?? []) {
+      // A node whose tasks are all known has its state from them.
+      let known = false;
+      for (const task of tasks.values()) if (task.node === id && task.step === currentStep) known = true;
+      if (!known) raise(id, running ? "waiting" : "next");
+    }
+  }
+
+  if (running) {
+    const mark = (from: string, targets: readonly string[]) => {
+      for (const target of targets) if (runningNodes.has(target)) edge(from, target).active = true;
+    };
+    if (trusted && currentStep === baseStep + 1) {
+      for (const task of snapshot?.previousTasks ?? []) mark(task.node, task.targets);
+    }
+    for (const task of live?.tasks.values() ?? []) {
+      if (task.step === currentStep - 1 && task.status === "done") mark(task.node, task.targets);
+    }
+    if (runningNodes.size > 0) {
+      // What the start leads to has no task before it.
+      for (const [key, value] of edges) {
+        const [from, to] = key.split("\u0000") as [string, string];
+        if (from === "__start__" && runningNodes.has(to) && node(to).runs === 0) value.active = true;
+      }
+    }
+    for (const [id, text] of live?.text ?? []) if (runningNodes.has(id)) node(id).text = text;
+  }
+
+  for (const point of moment.breakpoints) {
+    if (!point.enabled) continue;
+    if (point.when === "before") node(point.node).breakBefore = true;
+    else node(point.node).breakAfter = true;
+  }
+  return { nodes, edges };
+}
+
+/** The same objects where nothing changed, and the ids of what did. */
+export function keepIdentities(
+  old: Overlay,
+  next: Overlay,
+): { overlay: Overlay; changedNodes: string[]; changedEdges: string[] } {
+  const nodes = reuse(old.nodes, next.nodes);
+  const edges = reuse(old.edges, next.edges);
+  return {
+    overlay: { nodes: nodes.map, edges: edges.map },
+    changedNodes: nodes.changed,
+    changedEdges: edges.changed,
+  };
+}
+
+function reuse<T extends object>(
+  old: ReadonlyMap<string, T>,
+  next: ReadonlyMap<string, T>,
+): { map: Map<string, T>; changed: string[] } {
+  const map = new Map<string, T>();
+  const changed: string[] = [];
+  for (const [id, value] of next) {
+    const before = old.get(id);
+    if (before && sameFields(before, value)) map.set(id, before);
+    else {
+      map.set(id, value);
+      changed.push(id);
+    }
+  }
+  for (const id of old.keys()) if (!next.has(id)) changed.push(id);
+  return { map, changed };
+}
+
+function sameFields(a: object, b: object): boolean {
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length && keys.every((key) => left[key] === right[key]);
+}

@@ -1,0 +1,109 @@
+/**
+ * The canvas's door to the debugger: what to draw over each node and edge for the moment under the cursor. Computed once
+ * per frame for all nodes; each hook wakes only when its own node or edge has changed.
+ */
+import { useCallback, useSyncExternalStore } from "react";
+import { useSession } from "../../state/session";
+import {
+  computeOverlay,
+  edgeKey,
+  type EdgeOverlay,
+  IDLE_EDGE,
+  IDLE_NODE,
+  keepIdentities,
+  type NodeOverlay,
+  type Overlay,
+} from "./overlay-model";
+import { currentBreakpoints, followBreakpoints, onBreakpoints } from "../run/breakpoints";
+import { ensureStarted, statusOf, useRuns } from "../model/runStore";
+
+export type { EdgeOverlay, NodeOverlay, NodeState } from "./overlay-model";
+
+let overlay: Overlay = { nodes: new Map(), edges: new Map() };
+const nodeListeners = new Map<string, Set<() => void>>();
+const edgeListeners = new Map<string, Set<() => void>>();
+let wired = false;
+let scheduled = false;
+
+function recompute(): void {
+  scheduled = false;
+  const session = useSession.getState();
+  const { cursor } = session;
+  const store = useRuns.getState();
+  const { shown, live } = store;
+  const now = cursor.checkpointId === null;
+  const here =
+    shown !== null && shown.place.threadId === cursor.threadId && (shown.place.checkpointId === null) === now;
+  const thread = cursor.threadId === null ? undefined : live.get(cursor.threadId);
+  const next = computeOverlay({
+    ...(here && cursor.threadId !== null && { snapshot: shown.view, snapshotEra: shown.era }),
+    ...(thread && { live: thread }),
+    now,
+    running: statusOf(store, cursor.threadId) === "running",
+    breakpoints: currentBreakpoints(),
+  });
+  const kept = keepIdentities(overlay, next);
+  overlay = kept.overlay;
+  for (const id of kept.changedNodes) for (const listener of nodeListeners.get(id) ?? []) listener();
+  for (const id of kept.changedEdges) for (const listener of edgeListeners.get(id) ?? []) listener();
+}
+
+function schedule(): void {
+  if (scheduled) return;
+  scheduled = true;
+  // A window in the background gets no frames, and its overlay must not be old when it comes back.
+  if (document.hidden) setTimeout(recompute, 100);
+  else requestAnimationFrame(recompute);
+}
+
+function wire(): void {
+  if (wired) return;
+  wired = true;
+  ensureStarted();
+  followBreakpoints();
+  onBreakpoints(schedule);
+  useRuns.subscribe((now, before) => {
+    if (
+      now.shown !== before.shown ||
+      now.live !== before.live ||
+      now.threads !== before.threads ||
+      now.away !== before.away
+    )
+      schedule();
+  });
+  useSession.subscribe((now, before) => {
+    if (now.cursor !== before.cursor || now.graphId !== before.graphId) {
+      schedule();
+    }
+  });
+  schedule();
+}
+
+function listen(listeners: Map<string, Set<() => void>>, id: string, listener: () => void): () => void {
+  wire();
+  let set = listeners.get(id);
+  if (!set) listeners.set(id, (set = new Set()));
+  set.add(listener);
+  return () => {
+    set.delete(listener);
+    if (set.size === 0) listeners.delete(id);
+  };
+}
+
+/** What to draw over a node. The object is the same as long as nothing about the node changes. */
+export function useNodeOverlay(id: string): NodeOverlay {
+  const subscribe = useCallback((listener: () => void) => listen(nodeListeners, id, listener), [id]);
+  return useSyncExternalStore(subscribe, () => overlay.nodes.get(id) ?? IDLE_NODE);
+}
+
+/** How often the edge between two nodes was taken on the way to the moment, and whether it leads to what runs now. */
+export function useEdgeOverlay(from: string, to: string): EdgeOverlay {
+  const key = edgeKey(from, to);
+  const subscribe = useCallback((listener: () => void) => listen(edgeListeners, key, listener), [key]);
+  return useSyncExternalStore(subscribe, () => overlay.edges.get(key) ?? IDLE_EDGE);
+}
+
+/** For drawing the overview on a canvas element, where hooks per node would cost too much. */
+export function readOverlay(): Overlay {
+  return overlay;
+}

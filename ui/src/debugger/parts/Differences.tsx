@@ -1,0 +1,139 @@
+/** Differences between two states, by key, as deep as they go; text differs by word. */
+import { useMemo, useState } from "react";
+import { Badge } from "../../components/Badge";
+import { Button } from "../../components/Button";
+import { Fold } from "../../components/Fold";
+import type { Difference } from "../../ipc/bindings/Difference";
+import type { ValueView } from "../../ipc/bindings/ValueView";
+import { rpc } from "../../ipc/client";
+import { debugIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { groupDifferences, insideKey, likeness, readablePath, wordDiff } from "./diff";
+import { preview } from "./format";
+import { json, Pre } from "./Pre";
+import { WordDiff } from "./WordDiff";
+
+interface Sides {
+  threadId: string;
+  left: string;
+  /** `null` is now. */
+  right: string | null;
+}
+
+export function Differences({ differences, ...sides }: Sides & { differences: readonly Difference[] }) {
+  const groups = useMemo(() => groupDifferences(differences), [differences]);
+  return groups.map((group) => (
+    <div key={group.key} className="border-b border-line [content-visibility:auto]">
+      <Fold
+        begin
+        head={
+          <>
+            <span className="font-mono text-xs font-semibold">{group.key}</span>
+            <span className="tabular text-2xs text-text-3">
+              {tn("debug.compare.differenceOne", "debug.compare.differences", group.differences.length)}
+            </span>
+          </>
+        }
+      >
+        {() =>
+          group.differences.map((difference) => (
+            <Row key={difference.pointer} difference={difference} {...sides} />
+          ))
+        }
+      </Fold>
+    </div>
+  ));
+}
+
+function Row({ difference, threadId, left, right }: Sides & { difference: Difference }) {
+  const [whole, setWhole] = useState<{ left?: unknown; right?: unknown } | null>(null);
+  const path = insideKey(difference.pointer);
+  const before = whole && "left" in whole ? whole.left : difference.left?.value;
+  const after = whole && "right" in whole ? whole.right : difference.right?.value;
+  const cut =
+    (difference.left !== undefined && before === undefined) ||
+    (difference.right !== undefined && after === undefined);
+  // Two texts that have little in common are easier to read side by side.
+  const alike = useMemo(
+    () =>
+      typeof before === "string" &&
+      typeof after === "string" &&
+      (before.length > 40 || after.length > 40) &&
+      likeness(wordDiff(before, after)) > 0.33,
+    [before, after],
+  );
+  const load = async () => {
+    const read = async (side: ValueView | undefined, checkpointId: string | null) =>
+      side === undefined
+        ? undefined
+        : ((
+            await rpc("thread.value", {
+              threadId,
+              ...(checkpointId !== null && { checkpointId }),
+              pointer: difference.pointer,
+              offset: 0,
+              limit: 0,
+            })
+          ).value as unknown);
+    const [a, b] = await Promise.all([read(difference.left, left), read(difference.right, right)]);
+    setWhole({ ...(difference.left && { left: a }), ...(difference.right && { right: b }) });
+  };
+  return (
+    <div
+      className="px-3 pb-2 pl-7"
+      data-testid={debugIds.difference}
+      data-pointer={difference.pointer}
+      data-change={difference.change}
+    >
+      <div className="flex items-center gap-2 py-0.5">
+        {path !== "" && (
+          <span className="font-mono text-xs text-text-2 [overflow-wrap:anywhere]">{readablePath(path)}</span>
+        )}
+        {difference.change !== "changed" && (
+          <Badge tone={difference.change === "removed" ? "failed" : "done"}>
+            {t(difference.change === "same" ? "debug.change.changed" : `debug.change.${difference.change}`)}
+          </Badge>
+        )}
+        {cut && (
+          <Button size="small" variant="ghost" onClick={() => void load()}>
+            {t("debug.compare.load")}
+          </Button>
+        )}
+      </div>
+      {alike ? (
+        <WordDiff before={String(before)} after={String(after)} />
+      ) : (
+        <div className="grid grid-cols-2 gap-2">
+          <Side view={difference.left} value={before} tone="removed" />
+          <Side view={difference.right} value={after} tone="added" />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Side({
+  view,
+  value,
+  tone,
+}: {
+  view: ValueView | undefined;
+  value: unknown;
+  tone: "added" | "removed";
+}) {
+  if (view === undefined)
+    return (
+      <div className="rounded-sm border border-dashed border-line px-2 py-1 text-xs text-text-3">
+        {t("debug.compare.absent")}
+      </div>
+    );
+  const text =
+    value === undefined
+      ? `${view.head ?? ""}…`
+      : typeof value === "string"
+        ? value
+        : typeof value === "object" && value !== null
+          ? json(value)
+          : preview(value);
+  return <Pre tone={tone}>{text}</Pre>;
+}

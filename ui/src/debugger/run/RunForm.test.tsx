@@ -1,0 +1,93 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { doc, openGraph } from "../../document/store";
+import type { GraphView } from "../../ipc/bindings/GraphView";
+import { replaceHost } from "../../ipc/client";
+import { debugIds } from "../../lib/testIds";
+import { useSession } from "../../state/session";
+import { fakeHost } from "../../test/fakeHost";
+import { primary, runForm } from "./actions";
+import { RunForm } from "./RunForm";
+import { useRunInput } from "./run-input";
+
+Object.defineProperty(window, "PointerEvent", { value: MouseEvent, configurable: true });
+const started = vi.fn();
+
+function open(keys: Record<string, object>): void {
+  const records = Object.entries(keys).map(([name, value]) => ({ id: `key:${name}`, value }));
+  openGraph({
+    graphId: `g-${Object.keys(keys).join("-")}`,
+    name: "G",
+    rev: 0,
+    savedRev: 0,
+    records: [{ id: "doc", value: { name: "G" } }, ...records],
+    diagnostics: [],
+    leads: {},
+  } as unknown as GraphView);
+}
+
+beforeEach(() => {
+  const host = fakeHost(new Map());
+  replaceHost({
+    ...host,
+    rpc: (command, request, signal) => {
+      if (command === "run.start") started(request);
+      return host.rpc(command, request, signal);
+    },
+  });
+  started.mockClear();
+  useRunInput.setState({ drafts: {} });
+});
+afterEach(() => {
+  cleanup();
+  act(() => runForm.filled());
+  doc.reset([]);
+  localStorage.clear();
+});
+
+it("says what is missing, marks the fields and takes the focus, when it is opened by Run itself", async () => {
+  open({ amount: { type: "string" }, days: { type: "string" } });
+  useSession.setState({ use: "design" });
+  await act(() => primary());
+  expect(useSession.getState().use, "the form is brought into view").toBe("debug");
+  expect(started).not.toHaveBeenCalled();
+  // The panel with the form comes up only now.
+  render(<RunForm />);
+  expect(screen.getByTestId(debugIds.inputMissing).textContent).toContain("amount or days");
+  const amount = screen.getByTestId("field-/amount");
+  expect(amount.closest(".ss-field")?.textContent, "said at the field").toContain("Nothing here yet.");
+  expect(amount.contains(document.activeElement), "the first field takes what is typed").toBe(true);
+
+  fireEvent.change(amount.querySelector("textarea") as HTMLTextAreaElement, { target: { value: "40" } });
+  expect(screen.queryByTestId(debugIds.inputMissing)).toBeNull();
+  expect(screen.queryByText("Nothing here yet.")).toBeNull();
+});
+
+it("says it again at the second press", async () => {
+  open({ amount: { type: "string" } });
+  render(<RunForm />);
+  await act(() => primary());
+  (document.activeElement as HTMLElement).blur();
+  await act(() => primary());
+  expect(screen.getByTestId("field-/amount").contains(document.activeElement)).toBe(true);
+});
+
+it("has a field for the message of a conversation, with the hint beside it", async () => {
+  open({ messages: { type: "array", reducer: "add_messages" }, topic: { type: "string" } });
+  render(<RunForm />);
+  await act(() => primary());
+  expect(started).not.toHaveBeenCalled();
+  const field = screen.getByTestId("field-/messages");
+  expect(field.closest(".ss-field")?.textContent).toContain("Write the message here.");
+  expect(field.querySelector("textarea"), "there is one to write in").toBe(document.activeElement);
+  expect(screen.getByTestId("field-/topic").closest(".ss-field")?.textContent).not.toContain("here");
+});
+
+it("does not complain about another graph", async () => {
+  open({ amount: { type: "string" } });
+  await act(() => primary());
+  open({ other: { type: "string" } });
+  render(<RunForm />);
+  expect(screen.queryByTestId(debugIds.inputMissing)).toBeNull();
+});

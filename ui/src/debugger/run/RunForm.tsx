@@ -1,0 +1,279 @@
+/**
+ * The input of a run: a form made from the state schema, or JSON; the document's sample inputs; and whether it begins a
+ * thread or is the next turn of the selected one. What was typed stays until something else is run.
+ */
+import { BookOpen, CircleAlert, Play, StepForward } from "lucide-react";
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { Button } from "../../components/Button";
+import { EmptyState } from "../../components/EmptyState";
+import { Menu } from "../../components/Menu";
+import { SchemaForm } from "../../components/SchemaForm";
+import { Tabs } from "../../components/Tabs";
+import { doc, useDocumentVersion } from "../../document/store";
+import { debugIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { isPast, runForm, startWithInput, type Step } from "./actions";
+import { isObject } from "../parts/diff";
+import {
+  inputFor,
+  inputSchema,
+  isConversation,
+  isEmptyInput,
+  mainKeys,
+  nextTurn,
+  samplesOf,
+  spoken,
+  type StateKey,
+  useRunInput,
+  withMessage,
+} from "./run-input";
+import { RunModelsFold } from "./RunModels";
+import { useRuns, useStatus, useThread } from "../model/runStore";
+import { useControls } from "./useControls";
+
+export function RunForm() {
+  const version = useDocumentVersion();
+  const graph = useSession((session) => session.graphKey) ?? "";
+  const cursor = useSession((session) => session.cursor);
+  const thread = useThread(cursor.threadId);
+  const status = useStatus(cursor.threadId);
+  const past = useRuns((store) => isPast(cursor, store));
+  const { drafts, target, setDraft, setTarget } = useRunInput();
+  const controls = useControls();
+  const [valid, setValid] = useState(true);
+  const asked = useSyncExternalStore(runForm.subscribe, runForm.missing);
+  const fields = useRef<HTMLDivElement>(null);
+  const [busy, setBusy] = useState(false);
+
+  const [all, setAll] = useState(false);
+  const { whole, samples, keys, input } = useMemo(() => {
+    void version;
+    const keys = doc.names("key").map((name) => {
+      const value = doc.get(`key:${name}`);
+      return [name, isObject(value) ? value : {}] as const;
+    });
+    const declared = doc.head["input"];
+    const input = Array.isArray(declared)
+      ? declared.filter((key): key is string => typeof key === "string")
+      : undefined;
+    return { whole: inputSchema(keys, input), samples: samplesOf(doc.head), keys, input };
+  }, [version]);
+  // A conversation begins with a message, so there is a field for one.
+  const value = withMessage(keys, inputFor(drafts, graph, samples));
+  const names = keys.map(([name]) => name);
+  const first = mainKeys(names, input, samples, value);
+  const hidden = names.length - first.length;
+  const shownKeys = all || input ? undefined : first.join("\n");
+  const schema = useMemo(
+    () => (shownKeys === undefined ? whole : inputSchema(keys, shownKeys.split("\n"))),
+    [whole, keys, shownKeys],
+  );
+
+  // A conversation goes on with the thread; anything else usually starts anew.
+  const conversation = isConversation(keys);
+  useEffect(
+    () => setTarget(conversation && cursor.threadId !== null ? "thread" : "new"),
+    [conversation, cursor.threadId, setTarget],
+  );
+
+  const onThread = target === "thread" && cursor.threadId !== null;
+  const off = onThread
+    ? status === "running"
+      ? t("debug.off.running")
+      : status === "asking" && !past
+        ? t("debug.off.answerFirst")
+        : null
+    : null;
+  // A graph may run from its defaults, also one that keeps messages; but a word is usually meant to be said first.
+  const empty = conversation && isEmptyInput(value);
+  const blocked = controls.blocked || off !== null || !valid;
+  const reason = controls.blocked
+    ? t("debug.off.errors")
+    : (off ?? (!valid ? t("debug.input.invalid") : empty ? t("debug.input.empty") : null));
+  // Something was to run with nothing in the form: what is missing is said here and at the fields, and the first of them
+  // takes the focus. The form may have been opened for it.
+  const missing = asked > 0 && isEmptyInput(value) ? missingKeys(keys, first) : NO_KEYS;
+  const errors = missing.map((name) => ({
+    pointer: `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+    message: t(conversation ? "debug.input.missingMessageHere" : "debug.input.missingHere"),
+    severity: "warning" as const,
+  }));
+  useEffect(() => {
+    const form = fields.current;
+    if (asked === 0 || form === null) return;
+    const control =
+      form.querySelector<HTMLElement>(
+        "textarea, input:not([type=hidden], [aria-hidden=true]), .cm-content",
+      ) ?? form.querySelector<HTMLElement>(".ss-field-inside button");
+    control?.focus();
+  }, [asked]);
+  const start = async (step?: Step) => {
+    if (blocked) return;
+    setBusy(true);
+    const begun = await startWithInput(spoken(value), { step, target: onThread ? "thread" : "new" });
+    setBusy(false);
+    if (begun && conversation) {
+      // One turn follows the other: the form stays, for the next message.
+      setDraft(graph, nextTurn(keys, value));
+      runForm.open();
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      void start();
+    }
+  };
+
+  if (keys.length === 0) {
+    return (
+      <EmptyState
+        title={t("debug.input.noKeys")}
+        action={
+          <Button
+            variant="primary"
+            icon={<Play size={14} aria-hidden />}
+            disabled={controls.blocked}
+            onClick={() => void startWithInput({})}
+          >
+            {t("debug.run")}
+          </Button>
+        }
+      >
+        {t("debug.input.noKeysText")}
+      </EmptyState>
+    );
+  }
+
+  return (
+    <div className="flex min-h-0 flex-1 flex-col" onKeyDown={onKeyDown} data-testid={debugIds.runForm}>
+      {missing.length > 0 && (
+        <p
+          key={asked}
+          className="flex gap-2 bg-asking-soft px-3 py-2 text-xs"
+          role="alert"
+          data-testid={debugIds.inputMissing}
+        >
+          <CircleAlert size={14} className="mt-px shrink-0 text-asking" aria-hidden />
+          <span className="min-w-0 [overflow-wrap:anywhere]">{missingText(conversation, missing)}</span>
+        </p>
+      )}
+      <div ref={fields} className="min-h-0 flex-1 overflow-y-auto px-3 py-3">
+        <SchemaForm
+          schema={schema}
+          value={value}
+          onChange={(next: unknown) => {
+            runForm.filled();
+            if (isObject(next)) setDraft(graph, prune(next));
+            setValid(isObject(next) || next === undefined);
+          }}
+          onValidity={setValid}
+          errors={errors}
+          title={
+            samples.length > 0 ? (
+              <Menu
+                trigger={
+                  <Button
+                    size="small"
+                    variant="ghost"
+                    icon={<BookOpen size={13} aria-hidden />}
+                    data-testid={debugIds.samples}
+                  >
+                    {t("debug.input.samples")}
+                  </Button>
+                }
+                entries={samples.map((sample, index) => ({
+                  id: `sample-${index}`,
+                  label: sample.name,
+                  run: () => setDraft(graph, sample.input),
+                }))}
+              />
+            ) : (
+              t("debug.input")
+            )
+          }
+        />
+        {hidden > 0 && !input && (
+          <Button
+            size="small"
+            variant="ghost"
+            className="mt-3"
+            aria-expanded={all}
+            onClick={() => setAll(!all)}
+          >
+            {all ? t("debug.input.fewer") : tn("debug.input.moreOne", "debug.input.more", hidden)}
+          </Button>
+        )}
+      </div>
+      <div className="flex flex-col gap-2 border-t border-line px-3 py-2">
+        {thread && (
+          <Tabs
+            look="segmented"
+            label={t("debug.input.where")}
+            value={target}
+            onChange={(next) => setTarget(next === "thread" ? "thread" : "new")}
+            tabs={[
+              { id: "new", label: t("debug.input.newThread") },
+              {
+                id: "thread",
+                label: past ? t("debug.input.fromHere") : t("debug.input.nextTurn"),
+                title: t("debug.input.onThread", { title: thread.title }),
+              },
+            ]}
+          />
+        )}
+        <RunModelsFold threadId={onThread ? cursor.threadId : null} />
+        <div className="flex items-center gap-2">
+          <Button
+            variant="primary"
+            icon={<Play size={14} aria-hidden />}
+            shortcut="Mod+Enter"
+            disabled={blocked}
+            busy={busy}
+            onClick={() => void start()}
+            data-testid={debugIds.startRun}
+          >
+            {t("debug.run")}
+          </Button>
+          <Button
+            icon={<StepForward size={14} aria-hidden />}
+            disabled={blocked || busy}
+            onClick={() => void start("over")}
+            data-testid={debugIds.startStep}
+          >
+            {t("debug.input.firstStep")}
+          </Button>
+        </div>
+        {reason !== null && <p className="text-xs text-text-2">{reason}</p>}
+      </div>
+    </div>
+  );
+}
+
+const NO_KEYS: readonly string[] = [];
+const NAMED = 4;
+
+/** The keys that are marked when nothing is there: those of messages, else the first few. */
+function missingKeys(
+  keys: readonly (readonly [string, StateKey])[],
+  first: readonly string[],
+): readonly string[] {
+  const messages = keys.filter(([, key]) => key["reducer"] === "add_messages").map(([name]) => name);
+  return (messages.length > 0 ? messages : first).slice(0, NAMED);
+}
+
+/** What is missing of an input, in words. */
+function missingText(conversation: boolean, keys: readonly string[]): string {
+  if (conversation) return t("debug.input.missingMessage");
+  const named = [...keys];
+  const last = named.pop() ?? "";
+  return t("debug.input.missing", {
+    keys: named.length > 0 ? t("debug.input.missingOr", { keys: named.join(", "), last }) : last,
+  });
+}
+
+/** A key that the form has cleared is not part of the input. */
+function prune(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
+}

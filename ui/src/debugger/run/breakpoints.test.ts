@@ -1,0 +1,107 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
+import type { Breakpoints } from "../../ipc/bindings/Breakpoints";
+import { replaceHost, RpcProblem } from "../../ipc/client";
+import { useSession } from "../../state/session";
+import { fakeHost } from "../../test/fakeHost";
+import {
+  breaksOf,
+  currentBreakpoints,
+  enableBreakpoint,
+  followBreakpoints,
+  renameBreakpoints,
+  toggleBreakpoint,
+} from "./breakpoints";
+
+const before = (node: string, enabled = true): Breakpoint => ({ node, when: "before", enabled });
+const OLD = { "/old.json": [before("o")], "/kept.json": [before("lost")] };
+
+/** What the workbench keeps. */
+let kept: Map<string, Breakpoint[]>;
+let refuses = false;
+const host = fakeHost(new Map(), {
+  "breakpoints.get": ({ graph }: { graph: string }): Breakpoints => ({
+    graph,
+    points: kept.get(graph) ?? [],
+  }),
+  "breakpoints.set": ({ graph, points }: Breakpoints): Breakpoints => {
+    if (refuses) throw new RpcProblem({ code: "disk-full", message: "The disk is full." });
+    kept.set(graph, points);
+    host.tell({ type: "breakpoints", breakpoints: { graph, points } });
+    return { graph, points };
+  },
+});
+replaceHost(host);
+
+const open = (graph: string) => useSession.getState().graphOpened(graph, graph, false);
+const shows = (points: readonly Breakpoint[]) =>
+  vi.waitFor(() => expect(currentBreakpoints()).toEqual(points));
+
+describe("breakpoints", () => {
+  beforeEach(() => {
+    refuses = false;
+  });
+
+  it("gives the workbench what an earlier release kept in the window, once", async () => {
+    kept = new Map([["/kept.json", [before("k")]]]);
+    localStorage.setItem("superstep.session", JSON.stringify({ minimap: false, breakpoints: OLD }));
+    open("/old.json");
+    followBreakpoints();
+    await shows([before("o")]);
+    expect(kept.get("/kept.json")).toEqual([before("k")]);
+    const left = JSON.parse(localStorage.getItem("superstep.session") ?? "") as object;
+    expect(left).toEqual({ minimap: false });
+  });
+
+  it("keeps what is changed, and shows what is kept for the graph that is open", async () => {
+    kept = new Map([["/a.json", [before("a")]]]);
+    open("/a.json");
+    // Before it has been read: nothing of it is lost.
+    toggleBreakpoint("b", "after");
+    await shows([before("a"), { node: "b", when: "after", enabled: true }]);
+    enableBreakpoint("a", "before", false);
+    renameBreakpoints("a", "c");
+    toggleBreakpoint("b", "after");
+    await vi.waitFor(() => expect(kept.get("/a.json")).toEqual([before("c", false)]));
+    open("/b.json");
+    await shows([]);
+    open("/a.json");
+    await shows([before("c", false)]);
+  });
+
+  it("shows what another window or another program changed", async () => {
+    kept = new Map();
+    open("/c.json");
+    // While it is being read.
+    kept.set("/c.json", [before("w")]);
+    host.tell({ type: "breakpoints", breakpoints: { graph: "/c.json", points: [before("w")] } });
+    await shows([before("w")]);
+    host.tell({ type: "breakpoints", breakpoints: { graph: "/d.json", points: [before("x")] } });
+    host.tell({ type: "breakpoints", breakpoints: { graph: "/c.json", points: [before("y")] } });
+    await shows([before("y")]);
+    kept.set("/c.json", [before("z")]);
+    host.tell({ type: "changed", threads: true, settings: false });
+    await shows([before("z")]);
+  });
+
+  it("goes back to what is kept when a change is refused", async () => {
+    kept = new Map([["/e.json", [before("e")]]]);
+    open("/e.json");
+    await shows([before("e")]);
+    refuses = true;
+    toggleBreakpoint("f", "before");
+    expect(currentBreakpoints()).toHaveLength(2);
+    await shows([before("e")]);
+  });
+
+  it("sends what counts to a run", () => {
+    const points: Breakpoint[] = [
+      before("a"),
+      before("gone"),
+      before("off", false),
+      { node: "a", when: "after", enabled: true },
+    ];
+    expect(breaksOf(points, (node) => node !== "gone")).toEqual({ breakBefore: ["a"], breakAfter: ["a"] });
+  });
+});

@@ -1,0 +1,42 @@
+/** `controlsFor` as a hook, awake only when something it depends on changes. */
+import { useMemo } from "react";
+import { useDocumentState } from "../../document/store";
+import { useSession } from "../../state/session";
+import { asksAt, isPast } from "./actions";
+import { controlsFor, type Controls } from "./controls";
+import { useEdits } from "../state/edits";
+import { useInbox } from "../model/inbox";
+import { useRuns, useStatus } from "../model/runStore";
+
+export function useControls(): Controls {
+  const graphOpen = useSession((session) => session.graphId !== null);
+  const cursor = useSession((session) => session.cursor);
+  const errors = useDocumentState(
+    (state) => state.diagnostics.filter((diagnostic) => diagnostic.severity === "error").length,
+  );
+  const status = useStatus(cursor.threadId);
+  const past = useRuns((store) => isPast(cursor, store));
+  const asksHere = useInbox((inbox) => asksAt(cursor, inbox));
+  const next = useRuns((store) =>
+    store.shown?.place.threadId === cursor.threadId && store.shown.place.checkpointId === cursor.checkpointId
+      ? store.shown.view.next
+      : undefined,
+  );
+  const pendingEdits = useEdits(
+    (edits) => edits.pending !== null && edits.pending.threadId === cursor.threadId,
+  );
+  return useMemo(
+    () =>
+      controlsFor({
+        graphOpen,
+        errors,
+        threadId: cursor.threadId,
+        status,
+        past,
+        asksHere,
+        next,
+        pendingEdits,
+      }),
+    [graphOpen, errors, cursor.threadId, status, past, asksHere, next, pendingEdits],
+  );
+}
