@@ -1,7 +1,7 @@
 /** What can be done at once about a problem, by the code of a diagnostic or the class of a failure. */
 import { edit } from "./store";
 import { sectionOf } from "./types";
-import { routeByWays } from "./ways";
+import { routeByWays } from "./routes";
 import { t } from "../lib/texts";
 import { showSettings, type SettingsTab } from "../state/settings";
 

@@ -5,7 +5,7 @@ import { host, rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { showProblem, showToast } from "../../state/toasts";
-import { stopWork, useWork, withWork } from "../../state/work";
+import { stopJob, useJobs, withJob } from "../../state/jobs";
 import { asProblem } from "../parts/problem";
 import { loadThreads } from "../model/runStore";
 
@@ -16,15 +16,15 @@ const NOTE_AFTER = 700;
 async function noted<T>(text: string, run: (work: string) => Promise<T>): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    return await withWork(run, (work) => {
+    return await withJob(run, (work) => {
       timer = setTimeout(() => {
-        const progress = useWork.getState().going.get(work);
+        const progress = useJobs.getState().going.get(work);
         if (!progress) return;
         showToast({
           tone: "info",
           text,
           detail: t("storage.of", { done: progress.done, total: progress.total }),
-          action: { label: t("storage.stop"), run: () => stopWork(work) },
+          action: { label: t("storage.stop"), run: () => stopJob(work) },
         });
       }, NOTE_AFTER);
     });

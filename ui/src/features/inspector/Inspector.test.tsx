@@ -40,11 +40,11 @@ describe("the inspector", () => {
   it("has nothing about runs for a note", () => {
     render(<Inspector LastRun={LastRun} />);
     select("a");
-    expect(screen.queryByText(t("forms.conduct"))).not.toBeNull();
+    expect(screen.queryByText(t("forms.policy"))).not.toBeNull();
     expect(screen.queryByText(t("debug.breakpoints"))).not.toBeNull();
     expect(screen.queryByTestId(formsIds.askForTest)).not.toBeNull();
     select("words");
-    expect(screen.queryByText(t("forms.conduct"))).toBeNull();
+    expect(screen.queryByText(t("forms.policy"))).toBeNull();
     expect(screen.queryByText(t("debug.breakpoints"))).toBeNull();
     expect(screen.queryByTestId(formsIds.askForTest)).toBeNull();
   });

@@ -23,9 +23,9 @@ import { runCommand } from "../../state/commands";
 import { KEYMAP } from "../../state/keymap";
 import { quickFixOf } from "../../document/quick-fixes";
 import { useSession } from "../../state/session";
-import { askForTest } from "../../state/tests";
+import { askForTest } from "../../state/node-test";
 import { showProblem } from "../../state/toasts";
-import { ConductSection } from "./ConductSection";
+import { PolicySection } from "./PolicySection";
 import { EDITORS } from "./editors";
 import { useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
@@ -208,7 +208,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
       </section>
 
       {runs && (
-        <ConductSection
+        <PolicySection
           key={name}
           name={name}
           record={isObject(record) ? record : {}}

@@ -28,9 +28,9 @@ import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { useTestAsked } from "../../state/tests";
+import { useTestAsked } from "../../state/node-test";
 import { trusted } from "../../state/trust";
-import { mentioned, useTrials } from "./trials";
+import { mentioned, useTestStates } from "./test-states";
 import { TaskOutcome } from "./TaskOutcome";
 
 export function NodeTest({ nodeId }: { nodeId: string }) {
@@ -39,8 +39,8 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
   const cursor = useSession((session) => session.cursor);
   const version = useDocumentVersion();
   const place = `${graphKey}\n${nodeId}`;
-  const state = useTrials((trials) => trials.states[place]);
-  const keep = useTrials((trials) => trials.keep);
+  const state = useTestStates((kept) => kept.states[place]);
+  const keep = useTestStates((kept) => kept.keep);
   const [fromCheckpoint, setFromCheckpoint] = useState(true);
   const [all, setAll] = useState(false);
   const [valid, setValid] = useState(true);

@@ -7,9 +7,9 @@ import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { memoryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { stopWork, useWork } from "../../state/work";
+import { stopJob, useJobs } from "../../state/jobs";
 import { NGRAMS } from "./settings";
-import { embedAnew, readOutdated, useRenewal } from "./outdated";
+import { embedAgain, readOutdated, useRenewal } from "./outdated";
 import "./memory.css";
 
 /** Work of another window is looked at so often. */
@@ -49,7 +49,7 @@ export function OutdatedLine({ onDone }: { onDone?: () => void }) {
           </>
         )}
         {/* One button, so that the keyboard stays where it is. */}
-        <Button size="small" onClick={() => (going === null ? void embedAnew() : stopWork(going))}>
+        <Button size="small" onClick={() => (going === null ? void embedAgain() : stopJob(going))}>
           {t(going === null ? "memory.outdated.start" : "storage.stop")}
         </Button>
       </div>
@@ -60,7 +60,7 @@ export function OutdatedLine({ onDone }: { onDone?: () => void }) {
 
 /** How far it is: of this window's work what is done, of another's what is left. */
 function Far({ work, left, more }: { work: string; left: number; more: boolean }) {
-  const progress = useWork(({ going }) => going.get(work));
+  const progress = useJobs(({ going }) => going.get(work));
   const text =
     progress === undefined
       ? t(more ? "memory.outdated.leftMore" : "memory.outdated.left", { n: count(left) })

@@ -5,7 +5,7 @@ import type { OutdatedItems } from "../../ipc/bindings/OutdatedItems";
 import { rpc } from "../../ipc/client";
 import { tn } from "../../lib/texts";
 import { showToast } from "../../state/toasts";
-import { withWork } from "../../state/work";
+import { withJob } from "../../state/jobs";
 
 interface Renewal {
   /** Nothing until it was read, and when it cannot be: what is wrong with the database is said where items are read. */
@@ -28,11 +28,11 @@ export async function readOutdated(): Promise<void> {
   if (turn === asked) useRenewal.setState({ outdated });
 }
 
-export async function embedAnew(): Promise<void> {
+export async function embedAgain(): Promise<void> {
   if (useRenewal.getState().work !== null) return;
   useRenewal.setState({ problem: null });
   try {
-    const { items } = await withWork(
+    const { items } = await withJob(
       (work) => rpc("store.embed", { work }),
       (work) => useRenewal.setState({ work }),
     );

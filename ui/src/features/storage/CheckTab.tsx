@@ -11,7 +11,7 @@ import type { IntegrityView } from "../../ipc/bindings/IntegrityView";
 import { rpc } from "../../ipc/client";
 import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { withWork } from "../../state/work";
+import { withJob } from "../../state/jobs";
 import { Working } from "./Working";
 
 export function CheckTab() {
@@ -25,7 +25,7 @@ export function CheckTab() {
     setProblem(null);
     setAsking(false);
     try {
-      setFound(await withWork((work) => rpc("storage.verify", { repair, work }), setWork));
+      setFound(await withJob((work) => rpc("storage.verify", { repair, work }), setWork));
     } catch (thrown) {
       const problem = asProblem(thrown);
       // It was stopped here, by the person who reads this.

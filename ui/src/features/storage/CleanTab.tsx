@@ -12,7 +12,7 @@ import { rpc } from "../../ipc/client";
 import { storageIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { withWork } from "../../state/work";
+import { withJob } from "../../state/jobs";
 import { KeepField, Plan, removed } from "./Prune";
 import { Working } from "./Working";
 
@@ -33,7 +33,7 @@ export function CleanTab() {
   const apply = async (dryRun: boolean) => {
     setProblem(null);
     try {
-      const answer = await withWork((name) => rpc("storage.retain", { rule, dryRun, work: name }), setWork);
+      const answer = await withJob((name) => rpc("storage.retain", { rule, dryRun, work: name }), setWork);
       if (dryRun) setPlan(answer);
       else {
         setPlan(null);

@@ -14,7 +14,7 @@ import { rpc } from "../../ipc/client";
 import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
-import { stopWork, withWork } from "../../state/work";
+import { stopJob, withJob } from "../../state/jobs";
 import { useAnswer } from "../../debugger/model/useAnswer";
 import { Working } from "./Working";
 
@@ -103,9 +103,9 @@ export function PruneDialog({ threadId, title, onClose }: PruneProps) {
     return () => clearTimeout(timer);
   }, [keep]);
   const plan = useAnswer(JSON.stringify(asked), (signal) =>
-    withWork((name) => {
+    withJob((name) => {
       // Nobody waits for the answer to an older question, nor for one whose dialog is closed.
-      signal.addEventListener("abort", () => stopWork(name), { once: true });
+      signal.addEventListener("abort", () => stopJob(name), { once: true });
       return rpc("thread.prune", { threadIds: [threadId], keep: asked, dryRun: true, work: name }, signal);
     }, setWork),
   );
@@ -114,7 +114,7 @@ export function PruneDialog({ threadId, title, onClose }: PruneProps) {
     setBusy(true);
     try {
       removed(
-        await withWork(
+        await withJob(
           (name) => rpc("thread.prune", { threadIds: [threadId], keep: asked, dryRun: false, work: name }),
           setWork,
         ),

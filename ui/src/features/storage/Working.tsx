@@ -4,10 +4,10 @@ import { Spinner } from "../../components/Spinner";
 import { count } from "../../debugger/parts/format";
 import { storageIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { stopWork, useWork } from "../../state/work";
+import { stopJob, useJobs } from "../../state/jobs";
 
 export function Working({ work, label }: { work: string | null; label: string }) {
-  const progress = useWork((store) => (work === null ? undefined : store.going.get(work)));
+  const progress = useJobs((store) => (work === null ? undefined : store.going.get(work)));
   return (
     <div className="storage-actions" data-testid={storageIds.working}>
       <Spinner label={label} />
@@ -17,7 +17,7 @@ export function Working({ work, label }: { work: string | null; label: string })
         </span>
       )}
       {work !== null && (
-        <Button size="small" onClick={() => stopWork(work)}>
+        <Button size="small" onClick={() => stopJob(work)}>
           {t("storage.stop")}
         </Button>
       )}

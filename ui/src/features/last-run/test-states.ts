@@ -1,15 +1,15 @@
 /** What was typed as the state of a node's test, until the window is closed; and which keys a node speaks of. */
 import { create } from "zustand";
 
-interface Trials {
+interface TestStates {
   /** By graph and node. */
   readonly states: Readonly<Record<string, Record<string, unknown>>>;
   keep(place: string, state: Record<string, unknown>): void;
 }
 
-export const useTrials = create<Trials>((set) => ({
+export const useTestStates = create<TestStates>((set) => ({
   states: {},
-  keep: (place, state) => set((trials) => ({ states: { ...trials.states, [place]: state } })),
+  keep: (place, state) => set((kept) => ({ states: { ...kept.states, [place]: state } })),
 }));
 
 /** The keys whose names stand in a node's settings, as a field or in an expression, template or program. */

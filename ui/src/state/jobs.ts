@@ -7,7 +7,7 @@ export interface Progress {
   readonly total: number;
 }
 
-export const useWork = create<{ readonly going: ReadonlyMap<string, Progress> }>(() => ({
+export const useJobs = create<{ readonly going: ReadonlyMap<string, Progress> }>(() => ({
   going: new Map(),
 }));
 
@@ -21,9 +21,9 @@ function listen(): void {
     (events) => {
       for (const event of events) {
         if (event.type !== "work") continue;
-        const { going } = useWork.getState();
+        const { going } = useJobs.getState();
         if (going.has(event.work)) {
-          useWork.setState({
+          useJobs.setState({
             going: new Map(going).set(event.work, { done: event.done, total: event.total }),
           });
         }
@@ -34,21 +34,21 @@ function listen(): void {
 }
 
 /** Runs work under a new name. The name is given to the command as `work`. */
-export async function withWork<T>(
+export async function withJob<T>(
   run: (work: string) => Promise<T>,
   begun?: (work: string) => void,
 ): Promise<T> {
   listen();
   const work = `work-${Date.now().toString(36)}-${(count += 1)}`;
-  useWork.setState({ going: new Map(useWork.getState().going).set(work, { done: 0, total: 0 }) });
+  useJobs.setState({ going: new Map(useJobs.getState().going).set(work, { done: 0, total: 0 }) });
   begun?.(work);
   try {
     return await run(work);
   } finally {
-    const going = new Map(useWork.getState().going);
+    const going = new Map(useJobs.getState().going);
     going.delete(work);
-    useWork.setState({ going });
+    useJobs.setState({ going });
   }
 }
 
-export const stopWork = (work: string): void => void rpc("work.cancel", { work });
+export const stopJob = (work: string): void => void rpc("work.cancel", { work });

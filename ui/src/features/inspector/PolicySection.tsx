@@ -14,7 +14,7 @@ import type { KeyInfo } from "../../components/code/jinja";
 import { isObject, type Json } from "../../document/types";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
 import { t, type TextKey } from "../../lib/texts";
-import { conductCount, fallbackKind, fallbackOf, fieldsOf, withField, type FallbackKind } from "./conduct";
+import { policyCount, fallbackKind, fallbackOf, fieldsOf, withField, type FallbackKind } from "./policy";
 import { targetNames } from "./editors";
 import { problemsOf } from "./problems";
 
@@ -23,7 +23,7 @@ const EFFECTS = ["unsaid", "pure", "reads", "idempotent", "once"] as const;
 /** What a switch begins with. */
 const BEGIN: Record<string, Json> = { retry: 3, timeout: 60, cache: true };
 
-interface ConductProps {
+interface PolicyProps {
   name: string;
   record: Readonly<Record<string, Json>>;
   diagnostics: readonly Diagnostic[];
@@ -31,8 +31,8 @@ interface ConductProps {
   set(pointer: string, value: Json | undefined, what: string): void;
 }
 
-export function ConductSection({ name, record, diagnostics, keys, set }: ConductProps) {
-  const used = conductCount(record);
+export function PolicySection({ name, record, diagnostics, keys, set }: PolicyProps) {
+  const used = policyCount(record);
   const wrong = diagnostics.some((each) =>
     /^\/(retry|timeout|cache|defer|fallback|effect|concurrency|max_visits)(\/|$)/.test(each.pointer ?? ""),
   );
@@ -40,77 +40,72 @@ export function ConductSection({ name, record, diagnostics, keys, set }: Conduct
   const open = chosen ?? (used > 0 || wrong);
   const effect = EFFECTS.find((one) => one === record["effect"]) ?? "unsaid";
   return (
-    <section className="ss-section" data-testid="inspector-conduct">
+    <section className="ss-section" data-testid="inspector-policy">
       <h3>
-        <button
-          type="button"
-          className="conduct-toggle"
-          aria-expanded={open}
-          onClick={() => setChosen(!open)}
-        >
+        <button type="button" className="policy-toggle" aria-expanded={open} onClick={() => setChosen(!open)}>
           <ChevronRight size={14} aria-hidden />
-          {t("forms.conduct")}
+          {t("forms.policy")}
           {used > 0 && <Badge>{used}</Badge>}
         </button>
       </h3>
       {open && (
-        <div className="conduct">
+        <div className="policy">
           <Retry record={record} diagnostics={diagnostics} keys={keys} name={name} set={set} />
           <TimeLimit record={record} diagnostics={diagnostics} keys={keys} name={name} set={set} />
           <Cache record={record} diagnostics={diagnostics} keys={keys} name={name} set={set} />
           <Field
-            label={t("forms.conduct.defer")}
-            description={t("forms.conduct.deferHelp")}
+            label={t("forms.policy.defer")}
+            description={t("forms.policy.deferHelp")}
             className="ss-field-switch"
             pointer="/defer"
             error={problemsOf(diagnostics, (pointer) => pointer === "/defer")}
           >
             <Switch
               checked={record["defer"] === true}
-              onChange={(on) => set("/defer", on ? true : undefined, t("forms.conduct.defer"))}
+              onChange={(on) => set("/defer", on ? true : undefined, t("forms.policy.defer"))}
             />
           </Field>
           <Fallback record={record} diagnostics={diagnostics} keys={keys} name={name} set={set} />
           <Field
-            label={t("forms.conduct.concurrency")}
-            description={t("forms.conduct.concurrencyHelp")}
+            label={t("forms.policy.concurrency")}
+            description={t("forms.policy.concurrencyHelp")}
             pointer="/concurrency"
             error={problemsOf(diagnostics, (pointer) => pointer === "/concurrency")}
           >
             <NumberField
               value={number(record["concurrency"])}
-              placeholder={t("forms.conduct.concurrencyNone")}
+              placeholder={t("forms.policy.concurrencyNone")}
               min={1}
               integer
-              onChange={(value) => set("/concurrency", value, t("forms.conduct.concurrency"))}
+              onChange={(value) => set("/concurrency", value, t("forms.policy.concurrency"))}
             />
           </Field>
           <Field
-            label={t("forms.conduct.visits")}
-            description={t("forms.conduct.visitsHelp")}
+            label={t("forms.policy.visits")}
+            description={t("forms.policy.visitsHelp")}
             pointer="/max_visits"
             error={problemsOf(diagnostics, (pointer) => pointer === "/max_visits")}
           >
             <NumberField
               value={number(record["max_visits"])}
-              placeholder={t("forms.conduct.visitsNone")}
+              placeholder={t("forms.policy.visitsNone")}
               min={1}
               integer
-              onChange={(value) => set("/max_visits", value, t("forms.conduct.visits"))}
+              onChange={(value) => set("/max_visits", value, t("forms.policy.visits"))}
             />
           </Field>
           <Field
-            label={t("forms.conduct.effect")}
-            description={t(`forms.conduct.effect.${effect}Help`)}
+            label={t("forms.policy.effect")}
+            description={t(`forms.policy.effect.${effect}Help`)}
             pointer="/effect"
             error={problemsOf(diagnostics, (pointer) => pointer === "/effect")}
           >
             <Select
               value={effect}
               onChange={(next) =>
-                set("/effect", next === "unsaid" ? undefined : next, t("forms.conduct.effect"))
+                set("/effect", next === "unsaid" ? undefined : next, t("forms.policy.effect"))
               }
-              options={EFFECTS.map((value) => ({ value, label: t(`forms.conduct.effect.${value}`) }))}
+              options={EFFECTS.map((value) => ({ value, label: t(`forms.policy.effect.${value}`) }))}
             />
           </Field>
         </div>
@@ -119,7 +114,7 @@ export function ConductSection({ name, record, diagnostics, keys, set }: Conduct
   );
 }
 
-interface PartProps extends ConductProps {
+interface PartProps extends PolicyProps {
   part: "retry" | "timeout" | "cache";
   label: TextKey;
   help: TextKey;
@@ -138,7 +133,7 @@ function Part({ record, diagnostics, set, part, label, help, short, children }: 
   const pointer = `/${part}`;
   const what = t(label);
   return (
-    <div className="conduct-part" data-testid={`conduct-${part}`}>
+    <div className="policy-part" data-testid={`policy-${part}`}>
       <Field
         label={what}
         description={t(help)}
@@ -153,15 +148,15 @@ function Part({ record, diagnostics, set, part, label, help, short, children }: 
       </Field>
       {fields === undefined && (
         <Field
-          label={t("forms.conduct.policies")}
-          description={t("forms.conduct.policiesHelp")}
+          label={t("forms.policy.policies")}
+          description={t("forms.policy.policiesHelp")}
           error={problemsOf(diagnostics, (at) => at.startsWith(`${pointer}/`))}
         >
           <JsonEditor value={record[part] ?? null} onChange={(next) => set(pointer, next, what)} />
         </Field>
       )}
       {fields && (
-        <div className="conduct-fields">
+        <div className="policy-fields">
           {children(
             fields,
             (field, value) => set(pointer, withField(fields, field, value), what),
@@ -175,9 +170,9 @@ function Part({ record, diagnostics, set, part, label, help, short, children }: 
 
 const number = (value: Json | undefined) => (typeof value === "number" ? value : undefined);
 
-function Retry(props: ConductProps) {
+function Retry(props: PolicyProps) {
   return (
-    <Part {...props} part="retry" label="forms.conduct.retry" help="forms.conduct.retryHelp" short="attempts">
+    <Part {...props} part="retry" label="forms.policy.retry" help="forms.policy.retryHelp" short="attempts">
       {(fields, change, errors) => {
         const field = (name: string, label: TextKey, usual: number, min: number, integer = false) => (
           <Field label={t(label)} pointer={`/retry/${name}`} error={errors(name)}>
@@ -193,23 +188,23 @@ function Retry(props: ConductProps) {
         const classes = Array.isArray(fields["retry_on"]) ? fields["retry_on"].join("\n") : "";
         return (
           <>
-            <div className="conduct-row">
-              {field("attempts", "forms.conduct.attempts", 3, 1, true)}
-              {field("initial_interval", "forms.conduct.initial", 0.5, 0)}
+            <div className="policy-row">
+              {field("attempts", "forms.policy.attempts", 3, 1, true)}
+              {field("initial_interval", "forms.policy.initial", 0.5, 0)}
             </div>
-            <div className="conduct-row">
-              {field("backoff_factor", "forms.conduct.factor", 2, 1)}
-              {field("max_interval", "forms.conduct.max", 128, 0)}
+            <div className="policy-row">
+              {field("backoff_factor", "forms.policy.factor", 2, 1)}
+              {field("max_interval", "forms.policy.max", 128, 0)}
             </div>
-            <Field label={t("forms.conduct.jitter")} className="ss-field-switch" error={errors("jitter")}>
+            <Field label={t("forms.policy.jitter")} className="ss-field-switch" error={errors("jitter")}>
               <Switch
                 checked={fields["jitter"] !== false}
                 onChange={(on) => change("jitter", on ? undefined : false)}
               />
             </Field>
             <Field
-              label={t("forms.conduct.retryOn")}
-              description={t("forms.conduct.retryOnHelp")}
+              label={t("forms.policy.retryOn")}
+              description={t("forms.policy.retryOnHelp")}
               pointer="/retry/retry_on"
               error={errors("retry_on")}
             >
@@ -228,22 +223,16 @@ function Retry(props: ConductProps) {
   );
 }
 
-function TimeLimit(props: ConductProps) {
+function TimeLimit(props: PolicyProps) {
   return (
-    <Part
-      {...props}
-      part="timeout"
-      label="forms.conduct.timeout"
-      help="forms.conduct.timeoutHelp"
-      short="run"
-    >
+    <Part {...props} part="timeout" label="forms.policy.timeout" help="forms.policy.timeoutHelp" short="run">
       {(fields, change, errors) => (
         <>
-          <div className="conduct-row">
+          <div className="policy-row">
             {(["run", "idle"] as const).map((name) => (
               <Field
                 key={name}
-                label={t(`forms.conduct.${name}`)}
+                label={t(`forms.policy.${name}`)}
                 pointer={`/timeout/${name}`}
                 error={errors(name)}
               >
@@ -251,11 +240,7 @@ function TimeLimit(props: ConductProps) {
               </Field>
             ))}
           </div>
-          <Field
-            label={t("forms.conduct.heartbeat")}
-            className="ss-field-switch"
-            error={errors("refresh_on")}
-          >
+          <Field label={t("forms.policy.heartbeat")} className="ss-field-switch" error={errors("refresh_on")}>
             <Switch
               checked={fields["refresh_on"] === "heartbeat"}
               onChange={(on) => change("refresh_on", on ? "heartbeat" : undefined)}
@@ -267,22 +252,22 @@ function TimeLimit(props: ConductProps) {
   );
 }
 
-function Cache(props: ConductProps) {
+function Cache(props: PolicyProps) {
   return (
-    <Part {...props} part="cache" label="forms.conduct.cache" help="forms.conduct.cacheHelp" short="ttl">
+    <Part {...props} part="cache" label="forms.policy.cache" help="forms.policy.cacheHelp" short="ttl">
       {(fields, change, errors) => (
         <>
-          <Field label={t("forms.conduct.ttl")} pointer="/cache/ttl" error={errors("ttl")}>
+          <Field label={t("forms.policy.ttl")} pointer="/cache/ttl" error={errors("ttl")}>
             <NumberField
               value={number(fields["ttl"])}
               min={0}
-              placeholder={t("forms.conduct.ttlNone")}
+              placeholder={t("forms.policy.ttlNone")}
               onChange={(value) => change("ttl", value)}
             />
           </Field>
           <Field
-            label={t("forms.conduct.key")}
-            description={t("forms.conduct.keyHelp")}
+            label={t("forms.policy.key")}
+            description={t("forms.policy.keyHelp")}
             pointer="/cache/key"
             error={errors("key")}
           >
@@ -298,32 +283,32 @@ function Cache(props: ConductProps) {
   );
 }
 
-function Fallback({ name, record, diagnostics, keys, set }: ConductProps) {
+function Fallback({ name, record, diagnostics, keys, set }: PolicyProps) {
   const fallback = record["fallback"];
   const kind = fallbackKind(fallback);
   const fields = isObject(fallback) ? fallback : {};
-  const what = t("forms.conduct.fallback");
+  const what = t("forms.policy.fallback");
   const place = kind === "branch" ? "to" : "node";
   const text = (field: string) => (typeof fields[field] === "string" ? fields[field] : "");
   const errors = (field: string) => problemsOf(diagnostics, (at) => at === `/fallback/${field}`);
   const change = (field: string, value: Json | undefined) =>
     set("/fallback", withField(fields, field, value), what);
   return (
-    <div className="conduct-part" data-testid="conduct-fallback">
+    <div className="policy-part" data-testid="policy-fallback">
       <Field label={what} pointer="/fallback" error={problemsOf(diagnostics, (at) => at === "/fallback")}>
         <Select
           value={kind}
           onChange={(next) => set("/fallback", fallbackOf(next, fallback), what)}
-          options={FALLBACKS.map((value) => ({ value, label: t(`forms.conduct.fallback.${value}`) }))}
+          options={FALLBACKS.map((value) => ({ value, label: t(`forms.policy.fallback.${value}`) }))}
         />
       </Field>
       {kind === "value" && (
-        <Field label={t("forms.conduct.fallback.update")} pointer="/fallback/value" error={errors("value")}>
+        <Field label={t("forms.policy.fallback.update")} pointer="/fallback/value" error={errors("value")}>
           <JsonEditor value={fields["value"] ?? {}} onChange={(next) => change("value", next ?? {})} />
         </Field>
       )}
       {(kind === "node" || kind === "branch") && (
-        <Field label={t("forms.conduct.fallback.other")} pointer={`/fallback/${place}`} error={errors(place)}>
+        <Field label={t("forms.policy.fallback.other")} pointer={`/fallback/${place}`} error={errors(place)}>
           <Combobox
             mono
             choose
@@ -337,7 +322,7 @@ function Fallback({ name, record, diagnostics, keys, set }: ConductProps) {
         </Field>
       )}
       {kind === "branch" && (
-        <Field label={t("forms.conduct.fallback.into")} pointer="/fallback/into" error={errors("into")}>
+        <Field label={t("forms.policy.fallback.into")} pointer="/fallback/into" error={errors("into")}>
           <Combobox
             mono
             choose

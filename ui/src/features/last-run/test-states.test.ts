@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mentioned, useTrials } from "./trials";
+import { mentioned, useTestStates } from "./test-states";
 
 describe("keys that a node speaks of", () => {
   it("finds them in fields, expressions and templates, as whole words", () => {
@@ -17,8 +17,8 @@ describe("keys that a node speaks of", () => {
 
 describe("what was typed", () => {
   it("is kept for each node of each graph", () => {
-    useTrials.getState().keep("g\na", { x: 1 });
-    useTrials.getState().keep("g\nb", { x: 2 });
-    expect(useTrials.getState().states).toEqual({ "g\na": { x: 1 }, "g\nb": { x: 2 } });
+    useTestStates.getState().keep("g\na", { x: 1 });
+    useTestStates.getState().keep("g\nb", { x: 2 });
+    expect(useTestStates.getState().states).toEqual({ "g\na": { x: 1 }, "g\nb": { x: 2 } });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GraphDocument } from "./document";
 import type { Json } from "./types";
-import { routeByWays } from "./ways";
+import { routeByWays } from "./routes";
 
 function graph(edges: Record<string, Json>, config: Json = {}): GraphDocument {
   const doc = new GraphDocument();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../document/types";
-import { conductCount, fallbackKind, fallbackOf, fieldsOf, withField } from "./conduct";
+import { policyCount, fallbackKind, fallbackOf, fieldsOf, withField } from "./policy";
 
 describe("how a node is run", () => {
   it("shows short forms as long ones", () => {
@@ -30,6 +30,6 @@ describe("how a node is run", () => {
   });
 
   it("counts what is set", () => {
-    expect(conductCount({ kind: "code", retry: 3, defer: false, cache: true })).toBe(2);
+    expect(policyCount({ kind: "code", retry: 3, defer: false, cache: true })).toBe(2);
   });
 });
