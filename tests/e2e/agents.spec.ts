@@ -51,7 +51,7 @@ test("a connection answers for the scripted models of a run, and of whatever con
     expect(asked()).toBe(1);
 
     // The next turn is for the thread to say, in this window and after a restart.
-    await page.getByRole("button", { name: "Back to the state" }).click();
+    await page.getByRole("button", { name: "Back to state" }).click();
     await expect(app.id("thread-models")).toContainText("office::small answers for the scripted models");
     await app.crash();
     await app.openExample("chat");
@@ -68,18 +68,18 @@ test("a connection answers for the scripted models of a run, and of whatever con
     expect(asked()).toBe(2);
 
     // A person may take it back.
-    await page.getByRole("button", { name: "Back to the state" }).click();
+    await page.getByRole("button", { name: "Back to state" }).click();
     await app.id("thread-models").getByRole("button", { name: "Change" }).click();
     await app.id("run-models-scripted").fill("");
     await page.keyboard.press("Escape");
     await app.id("run-with-input").click();
-    await expect(app.id("run-models")).toContainText("as the graph says");
+    await expect(app.id("run-models")).toContainText("as set in the graph");
     await message.fill("Once more?");
     await app.id("run-start").click();
     await expect(app.id("run-form").getByRole("textbox").first()).toHaveValue("");
     await app.status("done");
     expect(asked(), "the script answered").toBe(2);
-    await page.getByRole("button", { name: "Back to the state" }).click();
+    await page.getByRole("button", { name: "Back to state" }).click();
     await expect(app.id("thread-models")).toHaveCount(0);
   } finally {
     server.close();
@@ -100,7 +100,7 @@ test("a node that hand-offs name is renamed with them, and deleting says what st
   await page.getByRole("menuitem", { name: "An invoice" }).click();
   await app.id("run-start").click();
   await app.status("done");
-  await page.getByRole("button", { name: "Back to the state" }).click();
+  await page.getByRole("button", { name: "Back to state" }).click();
   await expect(app.key("active")).toContainText("accounts");
 
   // One step back, and everything has its old name.

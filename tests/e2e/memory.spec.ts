@@ -40,7 +40,7 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await app.id("memory-add").click();
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect(value).toContainText("broken");
-  await page.getByRole("button", { name: "Undo changes" }).click();
+  await page.getByRole("button", { name: "Revert" }).click();
   await expect(value).toContainText("marzipan");
 
   await app.id("memory-remove").click();
@@ -59,7 +59,7 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await app.id("memory-ttl").press("Enter");
   await expect(app.id("memory-apply")).toBeDisabled();
   const outdated = app.id("memory-outdated");
-  await expect(outdated).toContainText("not found by likeness");
+  await expect(outdated).toContainText("not found by similarity");
   // At the press of a button it gets them, and is found.
   await outdated.getByRole("button").press("Enter");
   await expect(outdated).toHaveCount(0);
@@ -83,7 +83,7 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await app.id("memory-search").fill("marzipann");
   await page.getByRole("tab", { name: "Words" }).click();
   await expect(item).toHaveCount(0);
-  await page.getByRole("tab", { name: "Likeness" }).click();
+  await page.getByRole("tab", { name: "Similarity" }).click();
   await item.first().click();
   await expect(app.id("memory")).toContainText("Forgotten ");
 });

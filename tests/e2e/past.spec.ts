@@ -86,7 +86,7 @@ test("no key runs anything from the past; Replay does, and asks what works again
     route.fulfill({ json: { effects: [effect], questionsLeft: 1 } }),
   );
   await page.keyboard.press("Control+Shift+F5");
-  await expect(app.id("effects-go")).toHaveText("Replay: repeats nothing outside");
+  await expect(app.id("effects-go")).toHaveText("Replay: repeats no side effect");
   await expect(app.id("effects-left")).toContainText("1 question of the other branch keeps waiting");
   await page.keyboard.press("Escape");
   await expect(app.id("effects")).toHaveCount(0);
@@ -100,7 +100,7 @@ test("no key runs anything from the past; Replay does, and asks what works again
   await page.keyboard.press("Shift+Tab");
   await expect(app.id("effect").locator("input:checked")).toBeFocused();
   await page.keyboard.press("ArrowRight");
-  await expect(app.id("effects-go")).toHaveText("Replay: 1 node works again");
+  await expect(app.id("effects-go")).toHaveText("Replay: 1 node runs again");
   await page.keyboard.press("ArrowLeft");
   const started = page.waitForRequest("**/rpc/run.start");
   await app.id("effects-go").click();
@@ -154,7 +154,7 @@ test("an answered question leaves at once, and the next takes no press for a mom
   );
   await expect(app.id("answer-choice").first()).toBeEnabled();
   await page.keyboard.press("1");
-  await expect(app.id("toast").filter({ hasText: "Answered elsewhere meanwhile" })).toBeVisible();
+  await expect(app.id("toast").filter({ hasText: "Already answered elsewhere" })).toBeVisible();
   await page.unroute("**/rpc/run.start");
 });
 
@@ -206,7 +206,7 @@ test("a question of a branch that was left keeps waiting, is answered there, and
   await expect(app.id("question")).toHaveCount(0);
   await page.reload();
   await app.id("use-approve").click();
-  await expect(page.getByText("Nothing waits for you")).toBeVisible();
+  await expect(page.getByText("No questions waiting")).toBeVisible();
 });
 
 test("what must not be repeated is not repeated by a replay, unless a person says so", async ({ app, page }) => {
@@ -233,11 +233,11 @@ test("what must not be repeated is not repeated by a replay, unless a person say
     await app.checkpoint(0, "loop").first().click();
     await expect(app.id("past")).toBeVisible();
     await app.id("run-replay").click();
-    await expect(app.id("effect")).toContainText("A change that must not be repeated");
+    await expect(app.id("effect")).toContainText("Must not be repeated (once)");
   };
   await replay();
   await expect(app.id("effect")).toContainText(first ?? "?");
-  await expect(app.id("effects-go")).toHaveText("Replay: repeats nothing outside");
+  await expect(app.id("effects-go")).toHaveText("Replay: repeats no side effect");
   await app.id("effects-go").click();
   await expect(app.id("past")).toHaveCount(0);
   await app.status("done");

@@ -132,12 +132,12 @@ test("a connection is set up, tried, changed and removed", async ({ app, page })
     await page.keyboard.press("Control+k");
     await page.keyboard.type("Model connections");
     await page.keyboard.press("Enter");
-    await expect(app.id("connections")).toContainText("No connection is set up");
+    await expect(app.id("connections")).toContainText("No connections yet");
     await app.id("connection-add").click();
     await app.id("connection-name").fill("office");
     await app.id("connection-url").fill(`http://${address}/v1`);
     await page.getByRole("combobox", { name: "Key" }).click();
-    await page.getByRole("option", { name: "In an environment variable" }).click();
+    await page.getByRole("option", { name: "Environment variable" }).click();
     await app.id("connection-variable").fill("SUPERSTEP_E2E_MISSING");
     await app.id("connection-test").click();
     await expect(app.id("connection-tested")).toContainText("SUPERSTEP_E2E_MISSING");
@@ -159,7 +159,7 @@ test("a connection is set up, tried, changed and removed", async ({ app, page })
 
     await page.getByRole("button", { name: "Remove office" }).click();
     await app.id("confirm").click();
-    await expect(app.id("connections")).toContainText("No connection is set up");
+    await expect(app.id("connections")).toContainText("No connections yet");
   } finally {
     server.close();
   }

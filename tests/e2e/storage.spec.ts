@@ -13,7 +13,7 @@ test("copy a thread, bookmark a checkpoint, remove the past, change the database
     await selected.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: entry }).click();
   };
-  await fromMenu("Make a copy");
+  await fromMenu("Duplicate");
   await expect(selected).toContainText("Copy of");
   await expect(app.id("thread")).toHaveCount(2);
 
@@ -25,9 +25,9 @@ test("copy a thread, bookmark a checkpoint, remove the past, change the database
   await expect(app.checkpoint(1)).toContainText("Before the draft");
 
   // Nothing goes before it was said what goes; the bookmark stays, and the question still waits.
-  await fromMenu("Remove past…");
+  await fromMenu("Delete history…");
   await expect(app.id("storage-plan")).toContainText("3 checkpoints would go.");
-  await expect(app.id("storage-plan")).toContainText("A bookmarked checkpoint stays.");
+  await expect(app.id("storage-plan")).toContainText("Keeps a bookmarked checkpoint.");
   await app.id("confirm").click();
   await expect(app.id("checkpoint")).toHaveCount(2);
   await app.status("asking");

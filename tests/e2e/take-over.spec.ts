@@ -30,7 +30,7 @@ test("a thread that another program runs is taken over, after who runs it was sa
     await other.id("thread").click();
     await other.id("run").click();
     const dialog = other.page.getByRole("dialog");
-    await expect(dialog).toContainText("Take the thread over?");
+    await expect(dialog).toContainText("Take over the thread?");
     await expect(dialog).toContainText("the Superstep app");
     await other.picture("take-over", ["light", "dark"]);
 

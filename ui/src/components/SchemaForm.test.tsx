@@ -144,9 +144,9 @@ describe("SchemaForm", () => {
 
   it("complains after a field was left, not before", () => {
     show({ type: "object", required: ["s"], properties: { s: { type: "string", minLength: 1 } } }, { s: "" });
-    expect(screen.queryByText("May not be empty.")).toBeNull();
+    expect(screen.queryByText("Cannot be empty.")).toBeNull();
     fireEvent.blur(screen.getByLabelText(/^s/i));
-    expect(screen.getByText("May not be empty.")).toBeTruthy();
+    expect(screen.getByText("Cannot be empty.")).toBeTruthy();
     expect(screen.getByLabelText(/^s/i).getAttribute("aria-invalid")).toBe("true");
   });
 

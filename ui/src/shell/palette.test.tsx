@@ -78,7 +78,7 @@ const GUIDE: readonly (readonly [query: string, command: string])[] = [
   ["storage and memory", "settings.storage"],
   ["trust", "settings.trust"],
   ["model connections", "settings.connections"],
-  ["what this graph may touch", "trust.open"],
+  ["permissions", "trust.open"],
 ];
 
 let undo: (() => void)[] = [];
@@ -150,7 +150,7 @@ describe("the command palette", () => {
     render(<CommandPalette />);
     runCommand("palette.open");
     const input = await screen.findByRole("combobox");
-    fireEvent.change(input, { target: { value: "pge" } });
+    fireEvent.change(input, { target: { value: "pgevy" } });
     expect(screen.getByTestId(formsIds.commandEntry("x"))).toBeTruthy();
     fireEvent.keyDown(input, { key: "Enter" });
     await new Promise((done) => setTimeout(done, 20));

@@ -38,7 +38,7 @@ it("says who runs the thread, and takes it over when a person wants it", async (
     going = continueThread("t");
   });
   await screen.findByText(busy.message);
-  expect(screen.getByText(/Nothing is lost but the step/)).toBeDefined();
+  expect(screen.getByText(/Only its unfinished step is lost/)).toBeDefined();
   fireEvent.click(screen.getByRole("button", { name: "Take over" }));
   await act(() => going);
   expect(asked).toEqual([undefined, true]);

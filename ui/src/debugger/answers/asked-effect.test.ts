@@ -24,7 +24,7 @@ describe("a question about an effect", () => {
 
   it("has a heading, the earlier result and its choices, also where its value says nothing else", () => {
     expect(effectOf(asked(value))).toEqual({
-      heading: "`pay` did its work already, for another input",
+      heading: "`pay` already did its work, for other input",
       at: "2026-01-01T00:00:00Z",
       result: { booked: 7 },
     });

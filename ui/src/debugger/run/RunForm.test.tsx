@@ -56,12 +56,12 @@ it("says what is missing, marks the fields and takes the focus, when it is opene
   render(<RunForm />);
   expect(screen.getByTestId(debugIds.inputMissing).textContent).toContain("amount or days");
   const amount = screen.getByTestId("field-/amount");
-  expect(amount.closest(".ss-field")?.textContent, "said at the field").toContain("Nothing here yet.");
+  expect(amount.closest(".ss-field")?.textContent, "said at the field").toContain("Required.");
   expect(amount.contains(document.activeElement), "the first field takes what is typed").toBe(true);
 
   fireEvent.change(amount.querySelector("textarea") as HTMLTextAreaElement, { target: { value: "40" } });
   expect(screen.queryByTestId(debugIds.inputMissing)).toBeNull();
-  expect(screen.queryByText("Nothing here yet.")).toBeNull();
+  expect(screen.queryByText("Required.")).toBeNull();
 });
 
 it("says it again at the second press", async () => {
@@ -79,7 +79,7 @@ it("has a field for the message of a conversation, with the hint beside it", asy
   await act(() => primary());
   expect(started).not.toHaveBeenCalled();
   const field = screen.getByTestId("field-/messages");
-  expect(field.closest(".ss-field")?.textContent).toContain("Write the message here.");
+  expect(field.closest(".ss-field")?.textContent).toContain("Enter a message.");
   expect(field.querySelector("textarea"), "there is one to write in").toBe(document.activeElement);
   expect(screen.getByTestId("field-/topic").closest(".ss-field")?.textContent).not.toContain("here");
 });

@@ -58,11 +58,11 @@ beforeEach(() => {
   stopped = [];
 });
 
-test("items that likeness does not find are embedded anew, with how far that is, and the line goes", async () => {
+test("items without a current embedding are embedded, with how far that is, and the line goes", async () => {
   const onDone = vi.fn();
   await show("office::embed", onDone);
-  expect(line()?.textContent).toContain("340 items are not found by likeness");
-  expect(line()?.textContent).toContain("their texts are sent to office::embed");
+  expect(line()?.textContent).toContain("340 items have no current embedding");
+  expect(line()?.textContent).toContain("sends their texts to office::embed");
   button().focus();
   await act(async () => void fireEvent.click(button()));
   expect(button().textContent).toBe("Stop");
@@ -86,7 +86,7 @@ test("what was stopped or failed says what is left, and a failure what to do", a
   expect(stopped).toEqual([embedding?.work]);
   outdated = { items: 1, more: false };
   await act(async () => embedding?.reject(new RpcProblem({ code: "stopped", message: "It was stopped." })));
-  expect(line()?.textContent).toContain("1 item is not found");
+  expect(line()?.textContent).toContain("1 item has no current embedding");
   expect(screen.queryByRole("alert")).toBeNull();
   await act(async () => void fireEvent.click(button()));
   const problem = { code: "embedding", message: "The model is gone.", remedy: "Choose another." };

@@ -56,12 +56,12 @@ it("lists what would work again, chooses what repeats nothing, and says what the
   expect(row("fetch").queryByLabelText("Use its result"), "nothing was recorded").toBeNull();
   expect(row("fetch").getByLabelText<HTMLInputElement>("Stop before it").checked).toBe(true);
   expect(screen.getByTestId(debugIds.effectsLeft).textContent).toContain("1 question");
-  expect(go().textContent).toBe("Replay: repeats nothing outside");
+  expect(go().textContent).toBe("Replay: repeats no side effect");
 
   fireEvent.click(row("book").getByLabelText("Do it again"));
-  expect(go().textContent).toBe("Replay: 1 node works again");
+  expect(go().textContent).toBe("Replay: 1 node runs again");
   fireEvent.click(row("fetch").getByLabelText("Do it again"));
-  expect(go().textContent).toBe("Replay: 2 nodes work again");
+  expect(go().textContent).toBe("Replay: 2 nodes run again");
   expect(screen.getByRole("status").textContent).toContain("book, fetch");
   fireEvent.click(go());
   expect(decide).toHaveBeenCalledWith({ '["trip","book"]': "again", '["fetch"]': "again" });

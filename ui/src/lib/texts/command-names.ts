@@ -16,5 +16,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "settings.open": ["Python", "Theme"],
   "settings.storage": ["Storage and memory"],
   "storage.open": ["Size", "Clean up", "Check", "Database"],
+  "graph.revert": ["Discard changes"],
+  "trust.open": ["What this graph may touch", "Trust"],
   "use.approve": ["Approve", "Inbox"],
 };
