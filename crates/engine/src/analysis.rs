@@ -13,11 +13,11 @@ use petgraph::algo::dominators::{self, Dominators};
 use petgraph::algo::{all_simple_paths, kosaraju_scc};
 use petgraph::graph::{DiGraph, NodeIndex};
 
+use crate::base::ids::Name;
 use crate::channel::Kind;
-use crate::error::{GraphPlace, GraphProblem};
-use crate::ids::Name;
 use crate::links::{Link, Way};
 use crate::plan::{ChannelIx, NodeIx, Plan};
+use crate::stream::error::{GraphPlace, GraphProblem};
 
 /// Pairs of nodes that are looked at when asking what may run at once; past them the answer is incomplete.
 const MOST_PAIRS: usize = 1_000_000;

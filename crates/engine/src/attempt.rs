@@ -5,14 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::base::timeout::{Pulse, Timeout};
 use crate::context::NodeContext;
 use crate::handler::NodeFailed;
-use crate::limits::Gate;
 use crate::node::{Failure, Node};
-use crate::retry::RetryPolicy;
-use crate::stream::{AttemptFailed, Payload, StreamMode};
+use crate::policy::limits::Gate;
+use crate::policy::retry::RetryPolicy;
+use crate::stream::events::{AttemptFailed, Payload, StreamMode};
 use crate::task::{self, End, Outcome};
-use crate::timeout::{Pulse, Timeout};
 
 /// How a task is tried.
 #[derive(Clone, Default)]

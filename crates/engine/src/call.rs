@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 
 use tokio::sync::{mpsc, oneshot};
 
+use crate::base::ids::Name;
 use crate::context::NodeContext;
-use crate::ids::Name;
 use crate::nest::Shared;
 use crate::node::{BoxFuture, Node, NodeError, NodeOutput};
 use crate::options::NodeOptions;

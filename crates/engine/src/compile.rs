@@ -4,19 +4,19 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::attempt::Rules;
+use crate::base::ids::Name;
+use crate::base::timeout::Timeout;
 use crate::blocking::Away;
-use crate::cache::CachePolicy;
 use crate::channel::{ChannelSpec, Kind};
-use crate::checkpoint::reserved::{END, START, TASKS};
+use crate::checkpoint::types::reserved::{END, START, TASKS};
 use crate::effect::Effect;
-use crate::error::{CompileError, GraphPlace, GraphProblem};
 use crate::graph::{Branch, NodeDecl, StateGraph};
 use crate::handler::ErrorHandler;
-use crate::ids::Name;
 use crate::plan::{BranchPlan, ChannelIx, More, NodeIx, Plan};
-use crate::retry::RetryPolicy;
+use crate::policy::cache::CachePolicy;
+use crate::policy::retry::RetryPolicy;
 use crate::schema::is_reserved;
-use crate::timeout::Timeout;
+use crate::stream::error::{CompileError, GraphPlace, GraphProblem};
 
 const POINT_ELSEWHERE: &str = "Add the node, or point the edge to one that exists.";
 

@@ -4,24 +4,24 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::analysis::Analysis;
-use crate::cache::NodeCache;
-use crate::checkpoint::ListQuery;
-use crate::clock::{Clock, SystemClock};
-use crate::emit::Emitter;
-use crate::error::{RunError, StateError};
-use crate::ids::{CheckpointIds, Name, ThreadId};
-use crate::limits::Limits;
-use crate::maintenance::{Pruning, Removal};
+use crate::base::clock::{Clock, SystemClock};
+use crate::base::ids::{CheckpointIds, Name, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::maintenance::{Pruning, Removal};
+use crate::checkpoint::types::ListQuery;
 use crate::nest::Persistence;
 use crate::plan::Plan;
+use crate::policy::cache::NodeCache;
+use crate::policy::limits::Limits;
 use crate::protocol::GraphRunStream;
-use crate::request::{Input, RunConfig, RunResult, StateRef};
 use crate::run::Loop;
 use crate::running::Run;
-use crate::saver::Checkpointer;
 use crate::snapshot::StateSnapshot;
 use crate::store::Store;
-use crate::stream::StreamMode;
+use crate::stream::config::{Input, RunConfig, RunResult, StateRef};
+use crate::stream::emit::Emitter;
+use crate::stream::error::{RunError, StateError};
+use crate::stream::events::StreamMode;
 use crate::update::{StateUpdate, Updated};
 
 /// A compiled graph. Cheap to clone; one graph runs any number of threads at once.

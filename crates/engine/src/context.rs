@@ -4,19 +4,19 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
+use crate::base::timeout::Pulse;
 use crate::call::{TaskFn, TaskHandle};
 use crate::compiled::Graph;
-use crate::emit::Emitter;
 use crate::handler::NodeFailed;
-use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::nest::{self, Shared};
 use crate::node::{Interrupted, NodeError};
 use crate::plan::NodeIx;
-use crate::request::{Input, RunConfig};
 use crate::store::Store;
-use crate::stream::{Payload, StreamMode};
+use crate::stream::config::{Input, RunConfig};
+use crate::stream::emit::Emitter;
+use crate::stream::events::{Payload, StreamMode};
 use crate::task::{Head, Origin, Stage};
-use crate::timeout::Pulse;
 use crate::value::{List, Object, Value};
 
 /// Where a task stands.
@@ -348,7 +348,7 @@ impl NodeContext {
         message: impl Into<Value>,
     ) -> Result<(), NodeError> {
         let refused = |why| NodeError::new("ValueError", why);
-        let message = crate::messages::coerce(&message.into()).map_err(refused)?;
+        let message = crate::value::messages::coerce(&message.into()).map_err(refused)?;
         lock(&self.0.pushed).push((key.into(), message.clone()));
         self.message(message).await;
         Ok(())

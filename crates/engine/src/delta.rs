@@ -11,17 +11,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::channel::{Kind, whole_of};
-use crate::checkpoint::{
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::maintenance::{Keep, Link, Pruning, Removal, Scope};
+use crate::checkpoint::progress::Progress;
+use crate::checkpoint::threads::ThreadQuery;
+use crate::checkpoint::types::{
     Checkpoint, CheckpointHead, CheckpointTuple, ListQuery, Metadata, PendingWrite, Source, StorageError,
 };
-use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::live::Live;
-use crate::maintenance::{Keep, Link, Pruning, Removal, Scope};
 use crate::plan::{ChannelIx, Plan};
-use crate::progress::Progress;
-use crate::saver::Checkpointer;
-use crate::threads::ThreadQuery;
 use crate::value::{List, Object, Value};
 
 /// Where metadata keeps the counts: `{key: [updates, super-steps]}`.
@@ -457,7 +457,7 @@ pub(crate) fn late_task(task: &TaskId, step: i64) -> TaskId {
 
 /// Messages get their ids before they are stored, so that joining them again gives the same ones.
 pub(crate) fn with_ids(update: &Value) -> Value {
-    let whole = |message: &Value| crate::messages::coerce(message).unwrap_or_else(|_| message.clone());
+    let whole = |message: &Value| crate::value::messages::coerce(message).unwrap_or_else(|_| message.clone());
     match update {
         Value::Array(items) => Value::Array(items.iter().map(whole).collect::<List>()),
         one => whole(one),

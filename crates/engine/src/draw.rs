@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::ids::Name;
+use crate::base::ids::Name;
 use crate::links::{Link, Way};
 use crate::plan::{NodeIx, Plan};
 

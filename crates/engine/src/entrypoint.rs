@@ -4,16 +4,16 @@ use std::future::Future;
 use std::sync::Arc;
 
 use crate::attempt::Rules;
+use crate::base::ids::Name;
 use crate::channel::ChannelSpec;
-use crate::checkpoint::reserved::{END, PREVIOUS, START, TASKS};
+use crate::checkpoint::types::reserved::{END, PREVIOUS, START, TASKS};
 use crate::compiled::Graph;
 use crate::context::NodeContext;
-use crate::error::{CompileError, GraphPlace, GraphProblem};
-use crate::ids::Name;
 use crate::node::{Node, NodeError, NodeOutput};
 use crate::options::NodeOptions;
 use crate::plan::{More, Plan};
 use crate::schema::is_reserved;
+use crate::stream::error::{CompileError, GraphPlace, GraphProblem};
 use crate::value::Value;
 
 /// A function as a graph: it is run with the input, calls tasks with [`NodeContext::call`], and what it returns is the

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::cache::CachePolicy;
+use crate::base::ids::Name;
+use crate::base::timeout::Timeout;
 use crate::channel::{ChannelSpec, Managed};
 use crate::compiled::Graph;
-use crate::error::CompileError;
 use crate::handler::ErrorHandler;
-use crate::ids::Name;
 use crate::nest::GraphNode;
 use crate::node::{Node, Router};
 use crate::options::NodeOptions;
-use crate::retry::RetryPolicy;
+use crate::policy::cache::CachePolicy;
+use crate::policy::retry::RetryPolicy;
 use crate::schema::{Key, Schema};
-use crate::timeout::Timeout;
+use crate::stream::error::CompileError;
 
 /// A graph under construction.
 #[derive(Default)]

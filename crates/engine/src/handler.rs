@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::base::ids::Name;
 use crate::context::NodeContext;
-use crate::ids::Name;
 use crate::node::{BoxFuture, Command, Failure, Node, NodeError, NodeOutput, Target};
 use crate::value::{Object, Value};
 

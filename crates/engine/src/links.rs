@@ -1,7 +1,7 @@
 //! Where nodes lead: every declared way from one node to the next, in one list for drawings and for the analysis.
 
-use crate::checkpoint::reserved::END;
-use crate::ids::Name;
+use crate::base::ids::Name;
+use crate::checkpoint::types::reserved::END;
 use crate::plan::{ChannelIx, NodeIx, Plan};
 
 /// What makes a node lead to another.

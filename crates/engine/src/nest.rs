@@ -10,24 +10,24 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::call::Call;
 use tokio::sync::mpsc;
 
-use crate::checkpoint::{CheckpointTuple, ListQuery, StorageError};
-use crate::claimed::RunClaim;
-use crate::clock::Clock;
+use crate::base::clock::Clock;
+use crate::base::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
+use crate::base::timeout::Pulse;
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::run_claim::RunClaim;
+use crate::checkpoint::types::{CheckpointTuple, ListQuery, StorageError};
 use crate::compiled::Graph;
 use crate::context::NodeContext;
 use crate::delta;
 use crate::effect::Past;
-use crate::emit::Emitter;
-use crate::error::RunError;
-use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
 use crate::node::{BoxFuture, Interrupted, Node, NodeError, NodeOutput};
 use crate::plan::Plan;
-use crate::request::{Input, RunConfig, RunResult, RunStatus};
 use crate::run::Loop;
-use crate::saver::Checkpointer;
 use crate::store::Store;
+use crate::stream::config::{Input, RunConfig, RunResult, RunStatus};
+use crate::stream::emit::Emitter;
+use crate::stream::error::RunError;
 use crate::task::Task;
-use crate::timeout::Pulse;
 use crate::value::{Object, Value};
 
 /// How a graph keeps its threads when it runs inside another.

@@ -8,13 +8,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::base::ids::Name;
+use crate::base::timeout::Timeout;
 use crate::context::NodeContext;
-use crate::decode::DecodeError;
-use crate::ids::Name;
 use crate::store::StoreError;
-use crate::stream::Interrupt;
-use crate::timeout::Timeout;
+use crate::stream::events::Interrupt;
 use crate::typed::IntoTargets;
+use crate::value::decode::DecodeError;
 use crate::value::{Object, Value};
 
 /// A boxed future, as async trait methods return it.

@@ -26,10 +26,10 @@ use std::io;
 use tracing::Span;
 
 use crate::context::NodeContext;
-use crate::error::RunError;
-use crate::metrics::Meter;
 use crate::node::Target;
-use crate::request::{Input, RunConfig, RunStatus};
+use crate::stream::config::{Input, RunConfig, RunStatus};
+use crate::stream::error::RunError;
+use crate::stream::metrics::Meter;
 use crate::task::{End, Task};
 use crate::value::{Object, Value};
 

@@ -3,16 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::cache::CachePolicy;
+use crate::base::ids::Name;
+use crate::base::timeout::Timeout;
 use crate::compiled::Graph;
 use crate::context::NodeContext;
 use crate::effect::Effect;
 use crate::handler::{ErrorBranch, ErrorHandler};
-use crate::ids::Name;
-use crate::limits::Places;
 use crate::node::{Node, NodeOutput};
-use crate::retry::RetryPolicy;
-use crate::timeout::Timeout;
+use crate::policy::cache::CachePolicy;
+use crate::policy::limits::Places;
+use crate::policy::retry::RetryPolicy;
 use crate::value::{Object, Value};
 
 /// Options of one node. Start from the default and chain.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::checkpoint::{Checkpoint, Commit, Put, StorageError, TaskWrites, reserved};
-use crate::claimed::{Renewal, RunClaim};
-use crate::error::RunError;
-use crate::ids::{Name, ThreadId};
-use crate::metrics::{Activity, Busy, Meter};
-use crate::request::Durability;
-use crate::saver::Checkpointer;
+use crate::base::ids::{Name, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::run_claim::{Renewal, RunClaim};
+use crate::checkpoint::types::{Checkpoint, Commit, Put, StorageError, TaskWrites, reserved};
+use crate::stream::config::Durability;
+use crate::stream::error::RunError;
+use crate::stream::metrics::{Activity, Busy, Meter};
 
 enum Order {
     Commit(Box<Commit>),

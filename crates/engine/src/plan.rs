@@ -11,16 +11,16 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use smallvec::SmallVec;
 
 use crate::attempt::Rules;
-use crate::cache::CachePolicy;
+use crate::base::ids::Name;
 use crate::channel::{ChannelSpec, Kind};
-use crate::checkpoint::reserved::END;
+use crate::checkpoint::types::reserved::END;
 use crate::compiled::Graph;
 use crate::effect::Effect;
 use crate::handler::{ErrorHandler, HandlerNode};
-use crate::ids::Name;
-use crate::limits::Places;
 use crate::node::{Node, Router};
-use crate::pace::Pace;
+use crate::policy::cache::CachePolicy;
+use crate::policy::limits::Places;
+use crate::policy::pace::Pace;
 use crate::schema::SayFn;
 use crate::value::{Object, Value};
 

@@ -3,14 +3,14 @@
 //! A question belongs to the checkpoint whose task asked it, and waits until that task has finished or the question is
 //! withdrawn. Withdrawing is a write of the task beside its question, so that every program and every export sees it.
 
-use crate::checkpoint::write_index;
-use crate::checkpoint::{
+use crate::base::ids::{CheckpointId, InterruptId, TaskId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::claim::ClaimRequest;
+use crate::checkpoint::types::write_index;
+use crate::checkpoint::types::{
     CheckpointAddress, Commit, PendingWrite, StorageError, TaskStatus, TaskWrites, Write, reserved,
 };
-use crate::claim::ClaimRequest;
-use crate::ids::{CheckpointId, InterruptId, TaskId, ThreadId};
-use crate::saver::Checkpointer;
-use crate::stream::Interrupt;
+use crate::stream::events::Interrupt;
 use crate::value::{Object, Value};
 
 /// Withdraws the waiting questions of a checkpoint of the outermost graph: those of the task that asks `question`, or

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
+use crate::base::ids::Name;
 use crate::channel::{ChannelSpec, Kind, Managed};
-use crate::error::{GraphPlace, GraphProblem};
-use crate::ids::Name;
 use crate::plan::{ChannelIx, Plan};
+use crate::stream::error::{GraphPlace, GraphProblem};
 
 /// The channel that holds a state which is one value.
 pub(crate) const ROOT: &str = "__root__";

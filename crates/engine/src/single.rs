@@ -1,17 +1,17 @@
 //! One node alone: what it does to a state, without a run around it. For tests of nodes, and to try one out.
 
-use crate::checkpoint::reserved::END;
+use crate::base::ids::{CheckpointId, Name};
+use crate::checkpoint::types::reserved::END;
 use crate::compiled::Graph;
 use crate::context::{NodeContext, interrupt_id};
-use crate::emit::Emitter;
-use crate::error::RunError;
-use crate::ids::{CheckpointId, Name};
 use crate::live::{Live, Writes};
 use crate::node::Interrupted;
 use crate::plan::Shown;
-use crate::request::RunConfig;
 use crate::running::Run;
-use crate::stream::{Interrupt, Payload, StreamMode, Update};
+use crate::stream::config::RunConfig;
+use crate::stream::emit::Emitter;
+use crate::stream::error::RunError;
+use crate::stream::events::{Interrupt, Payload, StreamMode, Update};
 use crate::task::{self, End, Work};
 use crate::value::Value;
 use crate::view;

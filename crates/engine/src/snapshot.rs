@@ -5,18 +5,20 @@
 
 use std::collections::HashSet;
 
-use crate::checkpoint::{CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, TaskStatus, reserved};
+use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
+use crate::checkpoint::types::{
+    CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, TaskStatus, reserved,
+};
 use crate::compiled::Graph;
 use crate::context::interrupt_id;
 use crate::delta;
-use crate::error::StateError;
-use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::live::{Applied, Channel, Live, Writes, resolve};
 use crate::nest::{Persistence, graph_path, stable_ns};
 use crate::node::BoxFuture;
 use crate::plan::{NodeIx, Plan, Shown};
-use crate::request::{RunConfig, StateRef};
-use crate::stream::Interrupt;
+use crate::stream::config::{RunConfig, StateRef};
+use crate::stream::error::StateError;
+use crate::stream::events::Interrupt;
 use crate::task::{self, Stage, Task, applied_of};
 use crate::value::{List, Object, Value};
 
@@ -91,7 +93,7 @@ pub(crate) fn config_json(thread: &ThreadId, ns: &str, id: Option<&CheckpointId>
 }
 
 /// Metadata as LangGraph's checkpoints show it.
-pub(crate) fn metadata_json(metadata: &crate::checkpoint::Metadata) -> Value {
+pub(crate) fn metadata_json(metadata: &crate::checkpoint::types::Metadata) -> Value {
     let mut object = Object::new();
     object.insert("source", metadata.source.as_str());
     object.insert("step", metadata.step);

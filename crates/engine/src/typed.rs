@@ -35,16 +35,16 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::base::ids::Name;
 use crate::channel::ChannelSpec;
 use crate::compiled::Graph;
 use crate::context::NodeContext;
-use crate::error::{RunError, UnknownInterruptReason};
 use crate::graph::StateGraph;
-use crate::ids::Name;
 use crate::node::{BoxFuture, Command, Node, NodeError, NodeOutput, Packet, Router, Target};
-use crate::request::{Input, RunConfig, RunResult, RunStatus, StateRef};
 use crate::running::Run;
-use crate::stream::Interrupt;
+use crate::stream::config::{Input, RunConfig, RunResult, RunStatus, StateRef};
+use crate::stream::error::{RunError, UnknownInterruptReason};
+use crate::stream::events::Interrupt;
 use crate::value::Value;
 
 /// A type that declares the keys of a state. [`state!`](crate::state) makes one from a struct.

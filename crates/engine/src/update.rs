@@ -5,26 +5,26 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::checkpoint::{
+use crate::base::clock::iso8601;
+use crate::base::ids::{CheckpointId, Name, TaskId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::claim::{ClaimRequest, ClaimUse};
+use crate::checkpoint::types::{
     Change, Checkpoint, CheckpointTuple, Commit, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites,
     reserved,
 };
-use crate::claim::{ClaimRequest, ClaimUse};
-use crate::clock::iso8601;
 use crate::compiled::Graph;
 use crate::context::NodeContext;
 use crate::delta;
-use crate::emit::Emitter;
 use crate::entries::{Writer, add_writes};
-use crate::error::RunError;
-use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes, load, stored_writes};
 use crate::node::{Command, Failure, NodeError, NodeOutput, Target};
 use crate::plan::NodeIx;
 use crate::questions::{waiting_tasks, withdrawal};
-use crate::request::{RunConfig, StateRef};
-use crate::saver::Checkpointer;
 use crate::snapshot;
+use crate::stream::config::{RunConfig, StateRef};
+use crate::stream::emit::Emitter;
+use crate::stream::error::RunError;
 use crate::task::{self, Place, Stage, Task, applied_of};
 use crate::value::{Object, Value};
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde::de::DeserializeOwned;
 
-use crate::ids::Name;
+use crate::base::ids::Name;
 use crate::node::Packet;
 use crate::value::{List, Object, Value};
 

@@ -36,8 +36,8 @@ use std::sync::Arc;
 pub use build::{Draft, id};
 pub use changes::Program;
 
-use crate::checkpoint::StorageError;
-use crate::saver::Checkpointer;
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::StorageError;
 
 /// How a case ends.
 pub type Outcome = Result<(), Mismatch>;

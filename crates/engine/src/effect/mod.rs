@@ -7,7 +7,7 @@
 
 mod past;
 
-use crate::ids::{CheckpointId, Name};
+use crate::base::ids::{CheckpointId, Name};
 use crate::value::Value;
 
 pub(crate) use past::{Began, Past, Scene, Visit, Visits};

@@ -11,19 +11,19 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::{Mutex, OnceCell};
 
 use super::{Effect, EffectDone, EffectState};
-use crate::cache::digest;
-use crate::checkpoint::{
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::{
     CheckpointAddress, CheckpointHead, ListQuery, PendingWrite, Source, StorageError, reserved,
 };
 use crate::compiled::Graph;
 use crate::delta;
-use crate::error::RunError;
-use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::live::{Writes, load, resolve};
 use crate::nest::graph_path;
 use crate::plan::{NodePlan, Plan};
-use crate::saver::Checkpointer;
+use crate::policy::cache::digest;
 use crate::snapshot::is_output;
+use crate::stream::error::RunError;
 use crate::task::{self, Origin, Stage, Task};
 use crate::value::{Object, Value};
 

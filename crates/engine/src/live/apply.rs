@@ -3,9 +3,9 @@
 use super::writes::{Channel, Writes, resolve};
 use super::{Live, NO_PLACE};
 use crate::channel::{Effect, Kind, overwrite_of, refusal};
-use crate::checkpoint::{ChannelVersions, PendingWrite, reserved};
-use crate::error::RunError;
+use crate::checkpoint::types::{ChannelVersions, PendingWrite, reserved};
 use crate::plan::{ChannelIx, NodeIx, Plan};
+use crate::stream::error::RunError;
 use crate::task::Place;
 use crate::value::Value;
 

@@ -12,13 +12,13 @@ mod writes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use crate::base::ids::Name;
 use crate::channel::{Kind, whole_of};
-use crate::checkpoint::{ChannelVersions, Checkpoint, CheckpointTuple, reserved};
+use crate::checkpoint::types::{ChannelVersions, Checkpoint, CheckpointTuple, reserved};
 use crate::delta::Deltas;
 use crate::entries::{Writer, add_writes};
-use crate::error::RunError;
-use crate::ids::Name;
 use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
+use crate::stream::error::RunError;
 use crate::value::Value;
 use crate::view;
 

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::Live;
-use crate::ids::Name;
+use crate::base::ids::Name;
 use crate::plan::{ChannelIx, NodeIx};
 use crate::value::{List, Value};
 

@@ -6,12 +6,12 @@ use smallvec::SmallVec;
 
 use super::Live;
 use super::writes::is_kept;
-use crate::checkpoint::{
+use crate::base::ids::{CheckpointId, Name};
+use crate::base::names::Changes;
+use crate::checkpoint::types::{
     Change, ChannelValues, ChannelVersions, Checkpoint, Metadata, PendingWrite, VersionsSeen,
 };
 use crate::delta::{is_rebuilt, key_of, snapshot};
-use crate::ids::{CheckpointId, Name};
-use crate::names::Changes;
 use crate::plan::{ChannelIx, NodeIx};
 use crate::value::{List, Value};
 

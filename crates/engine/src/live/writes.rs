@@ -1,8 +1,8 @@
 //! What tasks write, and how it is stored.
 
+use crate::base::ids::Name;
 use crate::channel::Kind;
-use crate::checkpoint::{Write, write_index};
-use crate::ids::Name;
+use crate::checkpoint::types::{Write, write_index};
 use crate::plan::{ChannelIx, Plan};
 use crate::value::Value;
 

@@ -9,9 +9,9 @@ use super::lifecycle::{Lifecycle, Nested, Status};
 use super::pieces::MessageEvent;
 use super::run::{MessageStream, Projected, Projection, Shared, SubgraphRunStream};
 use super::{EventData, ProtocolEvent};
-use crate::clock::Clock;
-use crate::ids::{Name, TaskId};
-use crate::stream::{Interrupt, Payload, StreamEvent, StreamMode, beside};
+use crate::base::clock::Clock;
+use crate::base::ids::{Name, TaskId};
+use crate::stream::events::{Interrupt, Payload, StreamEvent, StreamMode, beside};
 use crate::value::Value;
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

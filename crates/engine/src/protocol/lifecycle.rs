@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::error::RunError;
-use crate::stream::{TaskEnd, TaskStart, segments};
+use crate::stream::error::RunError;
+use crate::stream::events::{TaskEnd, TaskStart, segments};
 use crate::task::failure_of;
 use crate::value::{Object, Value};
 

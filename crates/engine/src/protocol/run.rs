@@ -12,12 +12,12 @@ use super::ProtocolEvent;
 use super::hub::{Hub, Path, Place, Queue, lock};
 use super::lifecycle::{Lifecycle, Status, outcome};
 use super::pieces::{Delta, MessageEvent};
-use crate::clock::Clock;
-use crate::error::RunError;
-use crate::ids::Name;
-use crate::request::RunResult;
+use crate::base::clock::Clock;
+use crate::base::ids::Name;
 use crate::running::Run;
-use crate::stream::{Interrupt, Payload, StreamMode};
+use crate::stream::config::RunResult;
+use crate::stream::error::RunError;
+use crate::stream::events::{Interrupt, Payload, StreamMode};
 use crate::value::Value;
 
 /// What can be read of a graph in a run.

@@ -10,31 +10,31 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
 
-use crate::bounds::Packets;
-use crate::cache::NodeCache;
+use crate::base::clock::iso8601;
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::call::{Call, Reply, TaskFn};
-use crate::checkpoint::{
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::{
     CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
-use crate::clock::iso8601;
 use crate::compiled::Graph;
 use crate::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
-use crate::emit::Emitter;
-use crate::error::RunError;
-use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
-use crate::lifecycle::{LifecycleEvent, LifecycleStatus};
-use crate::limits::{Gate, Limits};
 use crate::live::{Applied, Channel, Live, Writes, load, named_writes, resolve, stored_writes};
-use crate::metrics::{Activity, Meter, StateSize};
 use crate::nest::{self, Address, Persistence, Replay, Shared, lock};
 use crate::node::{Command, CommandGraph, Interrupted, NodeError};
 use crate::observe::{self, Ending};
 use crate::persist::Persister;
 use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
-use crate::request::{Durability, Input, Output, RunConfig, RunResult, RunStatus};
-use crate::saver::Checkpointer;
+use crate::policy::bounds::Packets;
+use crate::policy::cache::NodeCache;
+use crate::policy::limits::{Gate, Limits};
 use crate::snapshot;
-use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
+use crate::stream::config::{Durability, Input, Output, RunConfig, RunResult, RunStatus};
+use crate::stream::emit::Emitter;
+use crate::stream::error::RunError;
+use crate::stream::events::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
+use crate::stream::lifecycle::{LifecycleEvent, LifecycleStatus};
+use crate::stream::metrics::{Activity, Meter, StateSize};
 use crate::task::{self, End, Ground, Head, Outcome, Place, Stage, Task, applied_of};
 use crate::value::{List, Object, Value};
 

@@ -2,10 +2,10 @@
 //! them, and on a branch that goes back behind one the node that asks it again takes it over.
 
 use super::*;
-use crate::checkpoint::StorageError;
+use crate::checkpoint::types::StorageError;
+use crate::checkpoint::waiting::WaitingQuery;
 use crate::questions::{waiting_tasks, withdrawal};
 use crate::task::Origin;
-use crate::waiting::WaitingQuery;
 
 /// Checkpoints of a page while a line is followed back.
 const PAGE: usize = 256;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::keep::PLACES;
 use super::*;
 use crate::call::shown_args;
-use crate::emit::ids_in;
+use crate::stream::emit::ids_in;
 
 /// The metadata of a run as its tasks tell it, with what a node adds.
 fn told_metadata(given: &Object, own: &Object) -> Object {

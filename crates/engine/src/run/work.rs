@@ -6,8 +6,8 @@ use futures::future::Either;
 
 use super::*;
 use crate::attempt::{self, Rules};
+use crate::base::timeout::Timeout;
 use crate::task::{Origin, Work};
-use crate::timeout::Timeout;
 
 impl Loop {
     /// The work of one task, with its attempts. It stands on its own, so that it can be moved to another thread.

@@ -9,8 +9,8 @@ mod work;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use crate::base::ids::{CheckpointId, Name, TaskId};
 use crate::handler::NodeFailed;
-use crate::ids::{CheckpointId, Name, TaskId};
 use crate::live::{Applied, Channel, Live, Writes};
 use crate::plan::{ChannelIx, NodeIx, Plan};
 use crate::value::{List, Object, Value};

@@ -1,7 +1,7 @@
 //! What a node's output writes: state, then where it leads.
 
 use crate::channel::packet;
-use crate::checkpoint::reserved::{END, START};
+use crate::checkpoint::types::reserved::{END, START};
 use crate::context::NodeContext;
 use crate::entries::{Writer, add_command_writes, add_writes};
 use crate::live::{Channel, Writes};

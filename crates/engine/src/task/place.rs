@@ -7,7 +7,7 @@ use std::io::Write as _;
 use smallvec::SmallVec;
 
 use super::Head;
-use crate::ids::{CheckpointId, TaskId, uuid_text};
+use crate::base::ids::{CheckpointId, TaskId, uuid_text};
 
 pub(super) fn packet_path(index: usize) -> String {
     format!("~__pregel_push, {index:010}, {:010}", 0)

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::checkpoint::reserved::RETURN;
-use crate::ids::Name;
+use crate::base::ids::Name;
+use crate::checkpoint::types::reserved::RETURN;
 use crate::live::{Channel, Writes};
 use crate::plan::{NodeIx, Plan, Shown};
 use crate::value::{List, Object, Value};

@@ -9,16 +9,16 @@ use std::task::Poll;
 use tracing::Span;
 
 use super::output::write;
+use crate::base::timeout::Timeout;
 use crate::call::TaskFn;
 use crate::channel::packet;
-use crate::checkpoint::reserved::RETURN;
+use crate::checkpoint::types::reserved::RETURN;
 use crate::context::NodeContext;
 use crate::effect::Effect;
 use crate::entries::add_message;
 use crate::live::{Channel, Writes};
 use crate::node::{Command, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, Target};
 use crate::observe::{self, Ending};
-use crate::timeout::Timeout;
 use crate::value::{List, Object, Value};
 
 /// How a task ended.

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::ids::CheckpointId;
-use crate::stream::Interrupt;
+use crate::base::ids::CheckpointId;
+use crate::stream::events::Interrupt;
 
 /// Told when a run stops to wait, and when one goes on. The run waits for these calls, so they should be short.
 pub trait Lifecycle: Debug + Send + Sync {

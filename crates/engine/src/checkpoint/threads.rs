@@ -1,7 +1,7 @@
 //! Threads as lists show them.
 
-use crate::checkpoint::CheckpointHead;
-use crate::ids::{CheckpointId, ThreadId};
+use crate::base::ids::{CheckpointId, ThreadId};
+use crate::checkpoint::types::CheckpointHead;
 use crate::value::Object;
 
 /// What the newest root checkpoint of a thread says about it. A run that is going on is known only to its host.

@@ -6,7 +6,7 @@ use std::time::Duration;
 // Tokio's clock is the monotonic one, and the one that tests can stop.
 use tokio::time::Instant;
 
-use crate::checkpoint::Commit;
+use crate::checkpoint::types::Commit;
 use crate::value::Value;
 
 /// What a run cost. Bytes are estimates: they follow the size of the values and leave out what an allocator, an index

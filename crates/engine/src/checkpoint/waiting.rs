@@ -1,9 +1,9 @@
 //! Questions that wait, over all threads.
 
-use crate::checkpoint::{ListQuery, StorageError};
-use crate::ids::{CheckpointId, ThreadId};
-use crate::saver::Checkpointer;
-use crate::threads::ThreadQuery;
+use crate::base::ids::{CheckpointId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::threads::ThreadQuery;
+use crate::checkpoint::types::{ListQuery, StorageError};
 
 /// A checkpoint of an outermost graph (namespace `""`) whose questions wait.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Clock;
+use crate::base::clock::Clock;
 
 /// The name of a node or channel.
 pub type Name = Arc<str>;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::oneshot;
 
-use crate::ids::Name;
+use crate::base::ids::Name;
 
 /// Limits by node kind; for one node see [`NodeOptions::concurrency`](crate::NodeOptions::concurrency). Clones share their places, so one value given to several graphs limits them together.
 ///

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::bounds::{Beyond, Bound};
-use crate::checkpoint::StorageError;
+use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId};
+use crate::checkpoint::types::StorageError;
 use crate::effect::EffectState;
-use crate::ids::{CheckpointId, InterruptId, Name, TaskId};
 use crate::node::{Command, Failure};
+use crate::policy::bounds::{Beyond, Bound};
 
 /// Why a run, a read or an edit of a thread did not succeed.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::ids::Name;
+use crate::base::ids::Name;
 use crate::node::Failure;
 
 /// Tries a failed node again, waiting longer each time.

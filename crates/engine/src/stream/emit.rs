@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::mpsc;
 
-use crate::metrics::{Activity, Meter};
-use crate::stream::{Payload, StreamMode};
+use crate::stream::events::{Payload, StreamMode};
+use crate::stream::metrics::{Activity, Meter};
 use crate::value::Value;
 
 /// Sends payloads that somebody asked for; waits while the reader is behind, so memory stays bounded.

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::live::Channel;
-use crate::metrics::weight;
 use crate::plan::ChannelIx;
+use crate::stream::metrics::weight;
 use crate::value::Value;
 
 /// Bounds of a run; nothing is bounded unless it is said. A graph inside another has the same bounds for itself.

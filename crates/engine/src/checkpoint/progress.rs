@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::watch;
 
-use crate::checkpoint::StorageError;
+use crate::checkpoint::types::StorageError;
 
 /// Told how much is done, of how much; an answer of `false` stops the work.
 pub type Watch<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);

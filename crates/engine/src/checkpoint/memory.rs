@@ -11,22 +11,22 @@ use std::sync::{PoisonError, RwLock};
 use async_trait::async_trait;
 use smallvec::SmallVec;
 
-use crate::checkpoint::{
-    Checkpoint, CheckpointAddress, CheckpointHead, CheckpointTuple, Commit, ListQuery, PendingWrite,
-    StorageError, TaskStatus, TaskWrites, Write, reserved,
-};
-use crate::claim::{ClaimRequest, ClaimView, Claims, Coordination};
-use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
-use crate::maintenance::{
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::claim::{ClaimRequest, ClaimView, Claims, Coordination};
+use crate::checkpoint::maintenance::{
     CheckpointUsage, Integrity, KeyUsage, Link, Maintenance, Pruning, Removal, Scope, ThreadLens,
     ThreadUsage, Usage,
 };
+use crate::checkpoint::progress::Progress;
+use crate::checkpoint::threads::{ThreadQuery, ThreadSummary};
+use crate::checkpoint::types::{
+    Checkpoint, CheckpointAddress, CheckpointHead, CheckpointTuple, Commit, ListQuery, PendingWrite,
+    StorageError, TaskStatus, TaskWrites, Write, reserved,
+};
+use crate::checkpoint::waiting::{Waiting, WaitingQuery};
 use crate::node::BoxFuture;
-use crate::progress::Progress;
-use crate::saver::Checkpointer;
-use crate::threads::{ThreadQuery, ThreadSummary};
 use crate::value::Value;
-use crate::waiting::{Waiting, WaitingQuery};
 
 /// Keeps checkpoints in memory.
 #[derive(Debug, Default)]

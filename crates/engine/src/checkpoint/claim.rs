@@ -32,10 +32,10 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
-use crate::checkpoint::StorageError;
-use crate::ids::{CheckpointId, ClaimId, Name, ThreadId};
-use crate::saver::Checkpointer;
-use crate::waiting::{Waiting, WaitingQuery};
+use crate::base::ids::{CheckpointId, ClaimId, Name, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::StorageError;
+use crate::checkpoint::waiting::{Waiting, WaitingQuery};
 
 /// Length of a claim that its run does not renew.
 pub const CLAIM_LENGTH: Duration = Duration::from_secs(15);

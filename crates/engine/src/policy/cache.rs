@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::checkpoint::StorageError;
-use crate::ids::Name;
+use crate::base::ids::Name;
+use crate::checkpoint::types::StorageError;
 use crate::value::Value;
 
 type KeyFn = dyn Fn(&Value) -> Value + Send + Sync;

@@ -53,15 +53,15 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 
-use crate::checkpoint::{
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::checkpoint::claim::Coordination;
+use crate::checkpoint::maintenance::{Integrity, Maintenance, Pruning, Removal, ThreadLens, Usage};
+use crate::checkpoint::progress::Progress;
+use crate::checkpoint::threads::{ThreadQuery, ThreadSummary};
+use crate::checkpoint::types::{
     Change, ChannelValues, CheckpointAddress, CheckpointHead, CheckpointTuple, Commit, ListQuery,
     PendingWrite, Put, StorageError, TaskStatus, TaskWrites,
 };
-use crate::claim::Coordination;
-use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
-use crate::maintenance::{Integrity, Maintenance, Pruning, Removal, ThreadLens, Usage};
-use crate::progress::Progress;
-use crate::threads::{ThreadQuery, ThreadSummary};
 
 /// Keeps checkpoints. `commit` is ordered per thread: a later call is never visible before an earlier one.
 #[async_trait]

@@ -5,8 +5,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::checkpoint::Metadata;
-use crate::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
+use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
+use crate::checkpoint::types::Metadata;
 use crate::value::{List, Object, Value};
 
 /// What to stream.

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::bounds::Bounds;
-use crate::claim::ClaimRequest;
+use crate::base::ids::{CheckpointId, Name, ThreadId};
+use crate::checkpoint::claim::ClaimRequest;
 use crate::effect::EffectPolicy;
-use crate::ids::{CheckpointId, Name, ThreadId};
-use crate::lifecycle::Lifecycle;
-use crate::metrics::{Meter, RunMetrics};
 use crate::node::Command;
-use crate::schedule::Schedule;
-use crate::stream::{Interrupt, StreamMode};
+use crate::policy::bounds::Bounds;
+use crate::policy::schedule::Schedule;
+use crate::stream::events::{Interrupt, StreamMode};
+use crate::stream::lifecycle::Lifecycle;
+use crate::stream::metrics::{Meter, RunMetrics};
 use crate::value::{List, Object, Value};
 
 /// What a run is given.

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::checkpoint::{Commit, StorageError};
-use crate::claim::{ClaimRequest, ClaimUse, Take};
-use crate::ids::{CheckpointId, ClaimId, ThreadId};
+use crate::base::ids::{CheckpointId, ClaimId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::claim::{ClaimRequest, ClaimUse, Take};
+use crate::checkpoint::types::{Commit, StorageError};
 use crate::nest::lock;
-use crate::saver::Checkpointer;
 
 /// How far a claim is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 
-use crate::checkpoint::{Metadata, StorageError};
-use crate::ids::{CheckpointId, Name, ThreadId};
-use crate::progress::Progress;
+use crate::base::ids::{CheckpointId, Name, ThreadId};
+use crate::checkpoint::progress::Progress;
+use crate::checkpoint::types::{Metadata, StorageError};
 
 /// What keeps a database in order. Optional: runs need none of it, and a saver without it is asked in vain
 /// ([`StorageError::Unsupported`]).

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use imbl::OrdMap;
 use smallvec::SmallVec;
 
-use crate::ids::Name;
+use crate::base::ids::Name;
 
 /// A map by name in the order of names. A clone is a reference count. It reads as the
 /// [`OrdMap`] that it stands for, and becomes one when it is written.

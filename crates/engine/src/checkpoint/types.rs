@@ -8,9 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::claim::{ClaimRow, ClaimUse, ClaimView, Holder};
-use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
-use crate::names::NameMap;
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::base::names::NameMap;
+use crate::checkpoint::claim::{ClaimRow, ClaimUse, ClaimView, Holder};
 use crate::value::{Object, Value};
 
 /// Values by channel name.

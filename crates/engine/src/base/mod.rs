@@ -1,0 +1,6 @@
+//! What everything above is written in: ids, names, the clock, commands, failures.
+
+pub(crate) mod clock;
+pub(crate) mod ids;
+pub(crate) mod names;
+pub(crate) mod timeout;
