@@ -1,58 +1,47 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
 
-mod analysis;
-mod attempt;
 mod base;
-mod blocking;
-mod call;
 mod channel;
 mod checkpoint;
-mod compile;
-mod compiled;
-mod context;
-mod delta;
-mod draw;
 mod effect;
-mod entries;
-mod entrypoint;
 mod graph;
-mod handler;
-mod links;
-mod live;
-mod nest;
-mod node;
-mod options;
-mod persist;
-mod plan;
+mod inspect;
 mod policy;
-mod questions;
 mod run;
-mod running;
-mod schema;
-mod single;
-mod snapshot;
+mod state;
 mod stream;
 mod task;
-mod typed;
-mod update;
 mod value;
-mod view;
 
+pub use task::spans as observe;
 pub mod conformance;
-pub mod observe;
 pub mod protocol;
 pub mod store;
 
-pub use analysis::{Analysis, GraphLoop, ParallelWriters};
+pub use self::graph::analysis::{Analysis, GraphLoop, ParallelWriters};
+pub use self::graph::blocking::blocking;
+pub use self::graph::builder::{Branch, StateGraph};
+pub use self::graph::call::{TaskFn, TaskHandle};
+pub use self::graph::compiled::Graph;
+pub use self::graph::context::{NodeContext, TaskInfo};
+pub use self::graph::entrypoint::Entrypoint;
+pub use self::graph::handler::{ErrorHandler, NodeFailed};
+pub use self::graph::node::{
+    BoxFuture, Command, CommandGraph, Failure, Interrupted, Node, NodeError, NodeOutput, Packet,
+    ParentCommand, Router, Target,
+};
+pub use self::graph::options::NodeOptions;
+pub use self::graph::scope::Persistence;
+pub use self::graph::typed::{
+    IntoOutput, IntoTargets, Outcome, State, TypedGraph, choose, typed, typed_with,
+};
 /// The attribute with which traits of this crate that have async methods are implemented.
 pub use async_trait::async_trait;
 pub use base::clock::{Clock, SystemClock, iso8601};
 pub use base::ids::{CheckpointId, CheckpointIds, ClaimId, InterruptId, Name, TaskId, ThreadId};
 pub use base::names::{Entries, NameMap};
 pub use base::timeout::{RefreshOn, Timeout};
-pub use blocking::blocking;
-pub use call::{TaskFn, TaskHandle};
 pub use channel::{BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed, ReducerFn, overwrite};
 pub use checkpoint::checkpointer::Checkpointer;
 pub use checkpoint::claim::{
@@ -69,28 +58,18 @@ pub use checkpoint::threads::{ThreadPlace, ThreadQuery, ThreadStatus, ThreadSumm
 pub use checkpoint::types::reserved::{END, START};
 pub use checkpoint::types::*;
 pub use checkpoint::waiting::{Waiting, WaitingQuery};
-pub use compiled::Graph;
-pub use context::{NodeContext, TaskInfo};
-pub use delta::{prune, prune_watched};
 pub use effect::{Effect, EffectDone, EffectPolicy, EffectState};
-pub use entrypoint::Entrypoint;
-pub use graph::{Branch, StateGraph};
-pub use handler::{ErrorHandler, NodeFailed};
-pub use nest::Persistence;
-pub use node::{
-    BoxFuture, Command, CommandGraph, Failure, Interrupted, Node, NodeError, NodeOutput, Packet,
-    ParentCommand, Router, Target,
-};
-pub use options::NodeOptions;
+pub use inspect::edit::{StateUpdate, Updated};
+pub use inspect::questions::{questions, waiting_questions, withdraw};
+pub use inspect::snapshot::{StateSnapshot, TaskSnapshot, TaskState};
 pub use policy::bounds::{Bound, Bounds};
 pub use policy::cache::{CacheKey, CachePolicy, CachedWrites, MemoryCache, NodeCache};
 pub use policy::limits::Limits;
 pub use policy::retry::{RetryOn, RetryPolicy, is_retryable};
 pub use policy::schedule::Schedule;
-pub use questions::{questions, waiting_questions, withdraw};
-pub use running::Run;
-pub use single::NodeRun;
-pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
+pub use run::handle::Run;
+pub use run::single::NodeRun;
+pub use state::delta::{prune, prune_watched};
 pub use store::{
     Embedding, HashedNgrams, Index, Item, MemoryStore, NamespaceQuery, Ranking, Store, StoreAnswer,
     StoreConfig, StoreError, StoreOp, StoreQuery, Sweeper, Ttl, TtlConfig, VectorIndex,
@@ -104,8 +83,6 @@ pub use stream::events::{
 };
 pub use stream::lifecycle::{Lifecycle, LifecycleEvent, LifecycleStatus};
 pub use stream::metrics::{Meter, RunMetrics};
-pub use typed::{IntoOutput, IntoTargets, Outcome, State, TypedGraph, choose, typed, typed_with};
-pub use update::{StateUpdate, Updated};
 #[doc(hidden)]
 pub use value::Key;
 pub use value::decode::DecodeError;

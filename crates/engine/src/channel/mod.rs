@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use serde::de::DeserializeOwned;
 
 use crate::base::ids::Name;
-use crate::node::Packet;
+use crate::graph::node::Packet;
 use crate::value::{List, Object, Value};
 
 mod binary;

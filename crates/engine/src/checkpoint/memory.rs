@@ -25,7 +25,7 @@ use crate::checkpoint::types::{
     StorageError, TaskStatus, TaskWrites, Write, reserved,
 };
 use crate::checkpoint::waiting::{Waiting, WaitingQuery};
-use crate::node::BoxFuture;
+use crate::graph::node::BoxFuture;
 use crate::value::Value;
 
 /// Keeps checkpoints in memory.

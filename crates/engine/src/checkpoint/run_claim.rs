@@ -10,7 +10,7 @@ use crate::base::ids::{CheckpointId, ClaimId, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::claim::{ClaimRequest, ClaimUse, Take};
 use crate::checkpoint::types::{Commit, StorageError};
-use crate::nest::lock;
+use crate::graph::scope::lock;
 
 /// How far a claim is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,13 +16,13 @@ use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::types::{
     CheckpointAddress, CheckpointHead, ListQuery, PendingWrite, Source, StorageError, reserved,
 };
-use crate::compiled::Graph;
-use crate::delta;
-use crate::live::{Writes, load, resolve};
-use crate::nest::graph_path;
-use crate::plan::{NodePlan, Plan};
+use crate::graph::compiled::Graph;
+use crate::graph::plan::{NodePlan, Plan};
+use crate::graph::scope::graph_path;
+use crate::inspect::snapshot::is_output;
 use crate::policy::cache::digest;
-use crate::snapshot::is_output;
+use crate::state::delta;
+use crate::state::live::{Writes, load, resolve};
 use crate::stream::error::RunError;
 use crate::task::{self, Origin, Stage, Task};
 use crate::value::{Object, Value};

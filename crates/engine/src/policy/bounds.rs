@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::live::Channel;
-use crate::plan::ChannelIx;
+use crate::graph::plan::ChannelIx;
+use crate::state::live::Channel;
 use crate::stream::metrics::weight;
 use crate::value::Value;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::ids::Name;
-use crate::node::Failure;
+use crate::graph::node::Failure;
 
 /// Tries a failed node again, waiting longer each time.
 ///

@@ -14,7 +14,7 @@ use super::lifecycle::{Lifecycle, Status, outcome};
 use super::pieces::{Delta, MessageEvent};
 use crate::base::clock::Clock;
 use crate::base::ids::Name;
-use crate::running::Run;
+use crate::run::handle::Run;
 use crate::stream::config::RunResult;
 use crate::stream::error::RunError;
 use crate::stream::events::{Interrupt, Payload, StreamMode};

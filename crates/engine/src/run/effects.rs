@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::effect::{Effect, EffectPolicy, EffectState, Scene, Visit, Visits};
-use crate::node::NodeOutput;
+use crate::graph::node::NodeOutput;
 use crate::task::Instead;
 
 /// How a task with an effect begins.

@@ -1,9 +1,9 @@
 //! What takes over from tasks that failed: tasks of the same step, made when the failure is known.
 
 use super::*;
-use crate::handler::NodeFailed;
-use crate::node::Failure;
-use crate::plan::NodeIx;
+use crate::graph::handler::NodeFailed;
+use crate::graph::node::Failure;
+use crate::graph::plan::NodeIx;
 
 impl Loop {
     /// The node that takes over when this task fails.

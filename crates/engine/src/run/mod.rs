@@ -12,33 +12,34 @@ use tracing::{Instrument, Span};
 
 use crate::base::clock::iso8601;
 use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
-use crate::call::{Call, Reply, TaskFn};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::types::{
     CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
-use crate::compiled::Graph;
-use crate::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
-use crate::live::{Applied, Channel, Live, Writes, load, named_writes, resolve, stored_writes};
-use crate::nest::{self, Address, Persistence, Replay, Shared, lock};
-use crate::node::{Command, CommandGraph, Interrupted, NodeError};
-use crate::observe::{self, Ending};
-use crate::persist::Persister;
-use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
+use crate::graph::call::{Call, Reply, TaskFn};
+use crate::graph::compiled::Graph;
+use crate::graph::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
+use crate::graph::node::{Command, CommandGraph, Interrupted, NodeError};
+use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
+use crate::graph::scope::{self, Address, Persistence, Replay, Shared, lock};
+use crate::inspect::snapshot;
 use crate::policy::bounds::Packets;
 use crate::policy::cache::NodeCache;
 use crate::policy::limits::{Gate, Limits};
-use crate::snapshot;
+use crate::run::persist::Persister;
+use crate::state::live::{Applied, Channel, Live, Writes, load, named_writes, resolve, stored_writes};
 use crate::stream::config::{Durability, Input, Output, RunConfig, RunResult, RunStatus};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
 use crate::stream::events::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
 use crate::stream::lifecycle::{LifecycleEvent, LifecycleStatus};
 use crate::stream::metrics::{Activity, Meter, StateSize};
+use crate::task::spans::{self, Ending};
 use crate::task::{self, End, Ground, Head, Outcome, Place, Stage, Task, applied_of};
 use crate::value::{List, Object, Value};
 
 mod answers;
+pub(crate) mod attempt;
 mod begin;
 mod cached;
 mod calls;
@@ -46,10 +47,13 @@ mod counts;
 mod crew;
 mod deadline;
 mod effects;
+pub(crate) mod handle;
 mod handlers;
 mod keep;
+pub(crate) mod persist;
 mod questions;
 mod report;
+pub(crate) mod single;
 mod tasks;
 mod work;
 
@@ -167,7 +171,7 @@ impl Loop {
             .clone()
             .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         let user = user_metadata(&config.metadata);
-        if observe::wants_costs() {
+        if spans::wants_costs() {
             config.metrics = Some(Meter::of_run(config.metrics.take()));
         }
         let emitter = emitter.measured(config.metrics.clone());
@@ -282,7 +286,7 @@ impl Loop {
 
     pub(crate) async fn run(mut self, input: Input) -> Result<RunResult, RunError> {
         let shared = self.shared.clone();
-        let span = observe::run(&shared.config, &shared.run_id, &input);
+        let span = spans::run(&shared.config, &shared.run_id, &input);
         let meter = shared.config.metrics.clone().filter(|_| !shared.is_nested());
         let mut ending = Ending::of_run(&span, meter.clone());
         let content_limit = shared.config.content_limit;
@@ -416,7 +420,7 @@ impl Loop {
             self.begin_effects().await?;
             let span = match hidden {
                 true => Span::none(),
-                false => observe::step(self.step, self.tasks.len()),
+                false => spans::step(self.step, self.tasks.len()),
             };
             let works = self.tasks.iter().any(|task| !task.is_start());
             if let (true, Some(persister)) = (works, &mut self.persister) {

@@ -4,7 +4,7 @@
 use super::*;
 use crate::checkpoint::types::StorageError;
 use crate::checkpoint::waiting::WaitingQuery;
-use crate::questions::{waiting_tasks, withdrawal};
+use crate::inspect::questions::{waiting_tasks, withdrawal};
 use crate::task::Origin;
 
 /// Checkpoints of a page while a line is followed back.
@@ -91,7 +91,9 @@ impl Loop {
             asking.retain(|waiting| line.contains(&waiting.checkpoint));
             for waiting in asking {
                 let id = &waiting.checkpoint;
-                let Some(tuple) = crate::delta::get(&self.plan, &**saver, thread, "", Some(id)).await? else {
+                let Some(tuple) =
+                    crate::state::delta::get(&self.plan, &**saver, thread, "", Some(id)).await?
+                else {
                     continue;
                 };
                 let asked: Vec<&PendingWrite> = waiting_tasks(&tuple.pending_writes).map(|w| &w[0]).collect();

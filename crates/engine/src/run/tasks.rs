@@ -85,7 +85,7 @@ impl Loop {
             if !writes.is_empty() {
                 persister.keep_delta(TaskWrites {
                     checkpoint_id: self.current.clone(),
-                    task_id: crate::delta::late_task(task.id(), self.step),
+                    task_id: crate::state::delta::late_task(task.id(), self.step),
                     // The first step of the run takes its place among what is stored of that step already.
                     task_path: if self.step == first_step {
                         task.path_text().clone()

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use futures::future::Either;
 
 use super::*;
-use crate::attempt::{self, Rules};
 use crate::base::timeout::Timeout;
+use crate::run::attempt::{self, Rules};
 use crate::task::{Origin, Work};
 
 impl Loop {
@@ -41,7 +41,7 @@ impl Loop {
         let span = if self.is_hidden(task) {
             Span::none()
         } else {
-            observe::task(task, self.step, content_limit)
+            spans::task(task, self.step, content_limit)
         };
         let meter = self.shared.config.metrics.clone();
         let rules = self.rules(task, work.call.as_ref());

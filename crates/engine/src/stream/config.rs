@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::base::ids::{CheckpointId, Name, ThreadId};
 use crate::checkpoint::claim::ClaimRequest;
 use crate::effect::EffectPolicy;
-use crate::node::Command;
+use crate::graph::node::Command;
 use crate::policy::bounds::Bounds;
 use crate::policy::schedule::Schedule;
 use crate::stream::events::{Interrupt, StreamMode};

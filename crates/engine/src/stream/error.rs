@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId};
 use crate::checkpoint::types::StorageError;
 use crate::effect::EffectState;
-use crate::node::{Command, Failure};
+use crate::graph::node::{Command, Failure};
 use crate::policy::bounds::{Beyond, Bound};
 
 /// Why a run, a read or an edit of a thread did not succeed.

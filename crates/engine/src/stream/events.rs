@@ -359,13 +359,21 @@ impl Payload {
             }
             Payload::Checkpoint(event) => {
                 let config = |id: &CheckpointId| {
-                    crate::snapshot::config_json(&event.thread, &event.ns, Some(id), &event.metadata.parents)
+                    crate::inspect::snapshot::config_json(
+                        &event.thread,
+                        &event.ns,
+                        Some(id),
+                        &event.metadata.parents,
+                    )
                 };
                 object(vec![
                     ("config", config(&event.id)),
                     ("parent_config", event.parent.as_ref().map(config).into()),
                     ("values", event.values.clone()),
-                    ("metadata", crate::snapshot::metadata_json(&event.metadata)),
+                    (
+                        "metadata",
+                        crate::inspect::snapshot::metadata_json(&event.metadata),
+                    ),
                     ("next", names(&event.next)),
                     ("tasks", Value::Array(event.tasks.clone())),
                 ])

@@ -1,6 +1,6 @@
 //! Failures as text, as they are stored and shown, and back.
 
-use crate::node::Failure;
+use crate::graph::node::Failure;
 
 /// `Class('message')`, as errors are stored and shown.
 pub(crate) fn repr(failure: &Failure) -> String {

@@ -4,17 +4,18 @@ mod failure;
 mod output;
 mod place;
 mod shown;
+pub mod spans;
 mod work;
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::base::ids::{CheckpointId, Name, TaskId};
-use crate::handler::NodeFailed;
-use crate::live::{Applied, Channel, Live, Writes};
-use crate::plan::{ChannelIx, NodeIx, Plan};
+use crate::graph::handler::NodeFailed;
+use crate::graph::plan::{ChannelIx, NodeIx, Plan};
+use crate::state::live::{Applied, Channel, Live, Writes};
+use crate::state::view::input_view;
 use crate::value::{List, Object, Value};
-use crate::view::input_view;
 
 pub(crate) use failure::{failure_of, repr};
 pub(crate) use output::{goto, write};
@@ -242,7 +243,7 @@ impl Head {
 }
 
 /// The task of a call made by `caller`.
-pub(crate) fn called(caller: &Task, call: &crate::call::Call) -> Task {
+pub(crate) fn called(caller: &Task, call: &crate::graph::call::Call) -> Task {
     let (name, index, stage) = (call.task.name.clone(), call.index, &caller.stage);
     let around = caller.path_text();
     let id = task_id(

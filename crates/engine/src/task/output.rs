@@ -2,13 +2,13 @@
 
 use crate::channel::packet;
 use crate::checkpoint::types::reserved::{END, START};
-use crate::context::NodeContext;
-use crate::entries::{Writer, add_command_writes, add_writes};
-use crate::live::{Channel, Writes};
-use crate::node::{Command, CommandGraph, NodeError, NodeOutput, ParentCommand, Target};
-use crate::plan::{NodeIx, Plan};
+use crate::graph::context::NodeContext;
+use crate::graph::node::{Command, CommandGraph, NodeError, NodeOutput, ParentCommand, Target};
+use crate::graph::plan::{NodeIx, Plan};
+use crate::state::entries::{Writer, add_command_writes, add_writes};
+use crate::state::live::{Channel, Writes};
+use crate::state::view::router_view;
 use crate::value::Value;
-use crate::view::router_view;
 
 /// What a node's output writes: state, commands, static edges, joins, then what its routers decide.
 pub(crate) async fn write(

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::base::ids::Name;
 use crate::checkpoint::types::reserved::RETURN;
-use crate::live::{Channel, Writes};
-use crate::plan::{NodeIx, Plan, Shown};
+use crate::graph::plan::{NodeIx, Plan, Shown};
+use crate::state::live::{Channel, Writes};
 use crate::value::{List, Object, Value};
 
 /// Writes to state keys as `updates` shows them: an object, single-key objects in a list when a key was written

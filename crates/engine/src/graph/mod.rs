@@ -1,0 +1,19 @@
+//! Graphs: built, checked, compiled; and what their nodes are given while they run.
+
+pub(crate) mod analysis;
+pub(crate) mod blocking;
+pub(crate) mod builder;
+pub(crate) mod call;
+pub(crate) mod compile;
+pub(crate) mod compiled;
+pub(crate) mod context;
+pub(crate) mod draw;
+pub(crate) mod entrypoint;
+pub(crate) mod handler;
+pub(crate) mod links;
+pub(crate) mod node;
+pub(crate) mod options;
+pub(crate) mod plan;
+pub(crate) mod schema;
+pub(crate) mod scope;
+pub(crate) mod typed;

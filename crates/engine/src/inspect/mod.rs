@@ -1,0 +1,5 @@
+//! Threads that no run is on: their states, their questions, and edits.
+
+pub(crate) mod edit;
+pub(crate) mod questions;
+pub(crate) mod snapshot;
