@@ -1,44 +1,43 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
 
-mod base;
-mod channel;
-mod checkpoint;
-mod effect;
-mod graph;
-mod inspect;
-mod policy;
-mod run;
-mod state;
-mod stream;
-mod task;
+// The floors, the lowest first: a module names those above it only. `tests/acceptance` holds it.
 mod value;
 
-pub use task::spans as observe;
-pub mod conformance;
-pub mod protocol;
+mod base;
+
+mod channel;
+
+mod checkpoint;
+
 pub mod store;
 
-pub use self::graph::analysis::{Analysis, GraphLoop, ParallelWriters};
-pub use self::graph::blocking::blocking;
-pub use self::graph::builder::{Branch, StateGraph};
-pub use self::graph::call::{TaskFn, TaskHandle};
-pub use self::graph::compiled::Graph;
-pub use self::graph::context::{NodeContext, TaskInfo};
-pub use self::graph::entrypoint::Entrypoint;
-pub use self::graph::handler::{ErrorHandler, NodeFailed};
-pub use self::graph::node::{
-    BoxFuture, Command, CommandGraph, Failure, Interrupted, Node, NodeError, NodeOutput, Packet,
-    ParentCommand, Router, Target,
-};
-pub use self::graph::options::NodeOptions;
-pub use self::graph::scope::Persistence;
-pub use self::graph::typed::{
-    IntoOutput, IntoTargets, Outcome, State, TypedGraph, choose, typed, typed_with,
-};
+mod policy;
+
+mod stream;
+
+mod graph;
+
+mod state;
+
+mod task;
+
+mod inspect;
+
+mod run;
+
+pub mod protocol;
+
+pub mod conformance;
+
+pub use task::spans as observe;
+
 /// The attribute with which traits of this crate that have async methods are implemented.
 pub use async_trait::async_trait;
 pub use base::clock::{Clock, SystemClock, iso8601};
+pub use base::command::IntoTargets;
+pub use base::command::{Command, CommandGraph, Packet, Target};
+pub use base::failure::Failure;
 pub use base::ids::{CheckpointId, CheckpointIds, ClaimId, InterruptId, Name, TaskId, ThreadId};
 pub use base::names::{Entries, NameMap};
 pub use base::timeout::{RefreshOn, Timeout};
@@ -58,17 +57,31 @@ pub use checkpoint::threads::{ThreadPlace, ThreadQuery, ThreadStatus, ThreadSumm
 pub use checkpoint::types::reserved::{END, START};
 pub use checkpoint::types::*;
 pub use checkpoint::waiting::{Waiting, WaitingQuery};
-pub use effect::{Effect, EffectDone, EffectPolicy, EffectState};
+pub use futures::future::BoxFuture;
+pub use graph::analysis::{Analysis, GraphLoop, ParallelWriters};
+pub use graph::blocking::blocking;
+pub use graph::builder::{Branch, StateGraph};
+pub use graph::call::{TaskFn, TaskHandle};
+pub use graph::compiled::Graph;
+pub use graph::context::{NodeContext, TaskInfo};
+pub use graph::entrypoint::Entrypoint;
+pub use graph::handler::{ErrorHandler, NodeFailed};
+pub use graph::node::{Interrupted, Node, NodeError, NodeOutput, ParentCommand, Router};
+pub use graph::options::NodeOptions;
+pub use graph::scope::Persistence;
+pub use graph::typed::{IntoOutput, State, choose, typed, typed_with};
 pub use inspect::edit::{StateUpdate, Updated};
 pub use inspect::questions::{questions, waiting_questions, withdraw};
 pub use inspect::snapshot::{StateSnapshot, TaskSnapshot, TaskState};
 pub use policy::bounds::{Bound, Bounds};
 pub use policy::cache::{CacheKey, CachePolicy, CachedWrites, MemoryCache, NodeCache};
+pub use policy::effect::{Effect, EffectDone, EffectPolicy, EffectState};
 pub use policy::limits::Limits;
 pub use policy::retry::{RetryOn, RetryPolicy, is_retryable};
 pub use policy::schedule::Schedule;
 pub use run::handle::Run;
 pub use run::single::NodeRun;
+pub use run::typed::{Outcome, TypedGraph};
 pub use state::delta::{prune, prune_watched};
 pub use store::{
     Embedding, HashedNgrams, Index, Item, MemoryStore, NamespaceQuery, Ranking, Store, StoreAnswer,

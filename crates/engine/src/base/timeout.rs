@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::graph::node::Failure;
+use crate::base::failure::Failure;
 use crate::value::{Object, Value};
 
 /// How long each attempt at a node may take. An attempt that takes longer is dropped and counts as failed with the

@@ -8,8 +8,8 @@ use std::sync::{Arc, LazyLock};
 
 use serde::de::DeserializeOwned;
 
+use crate::base::command::Packet;
 use crate::base::ids::Name;
-use crate::graph::node::Packet;
 use crate::value::{List, Object, Value};
 
 mod binary;

@@ -25,8 +25,8 @@ use crate::checkpoint::types::{
     StorageError, TaskStatus, TaskWrites, Write, reserved,
 };
 use crate::checkpoint::waiting::{Waiting, WaitingQuery};
-use crate::graph::node::BoxFuture;
 use crate::value::Value;
+use futures::future::BoxFuture;
 
 /// Keeps checkpoints in memory.
 #[derive(Debug, Default)]

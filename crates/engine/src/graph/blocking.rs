@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::graph::context::NodeContext;
-use crate::graph::node::{BoxFuture, Node, NodeError, NodeOutput};
+use crate::graph::node::{Node, NodeError, NodeOutput};
 use crate::value::Value;
+use futures::future::BoxFuture;
 
 /// A node from a closure that is not async. It works on a thread of tokio's blocking pool.
 ///

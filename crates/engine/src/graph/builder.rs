@@ -10,7 +10,6 @@ use crate::graph::handler::ErrorHandler;
 use crate::graph::node::{Node, Router};
 use crate::graph::options::NodeOptions;
 use crate::graph::schema::{Key, Schema};
-use crate::graph::scope::GraphNode;
 use crate::policy::cache::CachePolicy;
 use crate::policy::retry::RetryPolicy;
 use crate::stream::error::CompileError;
@@ -138,15 +137,6 @@ impl StateGraph {
             options: Some(Box::new(options)),
         });
         self
-    }
-    /// Adds a compiled graph as a node. It is given the state and takes the keys that it knows; its output is the
-    /// node's update. So a key that both join with a reducer is joined with itself: give it output keys of its own.
-    pub fn subgraph(self, name: impl Into<Name>, graph: &Graph) -> Self {
-        self.subgraph_with(name, graph, NodeOptions::default())
-    }
-    /// Adds a compiled graph as a node with options of its own.
-    pub fn subgraph_with(self, name: impl Into<Name>, graph: &Graph, options: NodeOptions) -> Self {
-        self.node_with(name, Arc::new(GraphNode(graph.clone())), options.runs(graph))
     }
     /// `to` runs after `from`.
     pub fn edge(mut self, from: impl Into<Name>, to: impl Into<Name>) -> Self {

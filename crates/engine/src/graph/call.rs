@@ -10,10 +10,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::ids::Name;
 use crate::graph::context::NodeContext;
-use crate::graph::node::{BoxFuture, Node, NodeError, NodeOutput};
+use crate::graph::node::{Node, NodeError, NodeOutput};
 use crate::graph::options::NodeOptions;
 use crate::graph::scope::Shared;
 use crate::value::{List, Object, Value};
+use futures::future::BoxFuture;
 
 type Work = dyn Fn(NodeContext, Value) -> BoxFuture<'static, Result<Value, NodeError>> + Send + Sync;
 

@@ -7,15 +7,15 @@ use crate::base::ids::Name;
 use crate::base::timeout::Timeout;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::types::reserved::{END, START, TASKS};
-use crate::effect::Effect;
 use crate::graph::blocking::Away;
 use crate::graph::builder::{Branch, NodeDecl, StateGraph};
 use crate::graph::handler::ErrorHandler;
 use crate::graph::plan::{BranchPlan, ChannelIx, More, NodeIx, Plan};
+use crate::graph::rules::Rules;
 use crate::graph::schema::is_reserved;
 use crate::policy::cache::CachePolicy;
+use crate::policy::effect::Effect;
 use crate::policy::retry::RetryPolicy;
-use crate::run::attempt::Rules;
 use crate::stream::error::{CompileError, GraphPlace, GraphProblem};
 
 const POINT_ELSEWHERE: &str = "Add the node, or point the edge to one that exists.";

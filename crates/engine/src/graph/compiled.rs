@@ -1,28 +1,18 @@
-//! The runnable graph and the ways into it: invoke, stream, read, edit.
+//! The runnable graph. What is done with it is added where it is done: runs by `run`, reads and edits by `inspect`.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::ids::{CheckpointIds, Name, ThreadId};
+use crate::base::ids::{CheckpointIds, Name};
 use crate::checkpoint::checkpointer::Checkpointer;
-use crate::checkpoint::maintenance::{Pruning, Removal};
-use crate::checkpoint::types::ListQuery;
 use crate::graph::analysis::Analysis;
 use crate::graph::plan::Plan;
 use crate::graph::scope::Persistence;
-use crate::inspect::edit::{StateUpdate, Updated};
-use crate::inspect::snapshot::StateSnapshot;
 use crate::policy::cache::NodeCache;
 use crate::policy::limits::Limits;
-use crate::protocol::GraphRunStream;
-use crate::run::Loop;
-use crate::run::handle::Run;
 use crate::store::Store;
-use crate::stream::config::{Input, RunConfig, RunResult, StateRef};
-use crate::stream::emit::Emitter;
-use crate::stream::error::{RunError, StateError};
-use crate::stream::events::StreamMode;
+use crate::stream::error::RunError;
 
 /// A compiled graph. Cheap to clone; one graph runs any number of threads at once.
 #[derive(Clone)]
@@ -107,138 +97,10 @@ impl Graph {
         self
     }
 
-    /// Forgets the kept results of these nodes; of all when none is named. Unknown names are passed over.
-    pub async fn clear_cache<T: AsRef<str>>(
-        &self,
-        nodes: impl IntoIterator<Item = T>,
-    ) -> Result<(), RunError> {
-        let Some(cache) = &self.cache else {
-            return Err(RunError::invalid_request(
-                "No cache is set for this graph. Cannot clear cache. Call `with_cache` on the graph.",
-            ));
-        };
-        let nodes: Vec<T> = nodes.into_iter().collect();
-        let wanted = |name: &Name| nodes.is_empty() || nodes.iter().any(|node| node.as_ref() == &**name);
-        let nodes = self.plan.nodes.iter().filter(|node| wanted(&node.name));
-        let places: Vec<Name> = nodes
-            .filter_map(|node| Some(node.more().cache.as_ref()?.place(&node.name)))
-            .collect();
-        Ok(cache.clear(&places).await?)
-    }
-
     /// The graph with limits for kinds of nodes, over all its runs.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
-    }
-
-    /// Runs until there is nothing left to do, a question waits, or a breakpoint stops it.
-    pub async fn invoke(&self, input: Input, config: RunConfig) -> Result<RunResult, RunError> {
-        Loop::root(self, config, Emitter::none())?.run(input).await
-    }
-
-    /// Runs several inputs at once, each on a thread of its own when `config` names none; results in input order.
-    pub async fn batch(&self, inputs: Vec<Input>, config: RunConfig) -> Vec<Result<RunResult, RunError>> {
-        futures::future::join_all(inputs.into_iter().map(|input| self.invoke(input, config.clone()))).await
-    }
-
-    /// Starts a run in the background and streams what happens. Needs a tokio runtime. Dropping the `Run` stops it.
-    ///
-    /// After a task has failed, what was just as quick is told and nothing after that, although the others of its step
-    /// end and are kept.
-    pub fn stream(&self, input: Input, mut config: RunConfig) -> Run {
-        let cancel = config.cancel.child_token();
-        config.cancel = cancel.clone();
-        let graph = self.clone();
-        Run::start(&config.modes.clone(), cancel, async move |emitter| {
-            Loop::root(&graph, config, emitter)?.run(input).await
-        })
-    }
-
-    /// Starts a run that is read by LangGraph's streaming protocol, version 3: nested graphs are always told, and the modes
-    /// of the configuration are told beside what the protocol always tells. Needs a tokio runtime.
-    pub fn stream_events(&self, input: Input, mut config: RunConfig) -> GraphRunStream {
-        let always = [
-            StreamMode::Values,
-            StreamMode::Messages,
-            StreamMode::Tasks,
-            StreamMode::Attempts,
-        ];
-        let (cancel, asked) = (config.cancel.child_token(), std::mem::take(&mut config.modes));
-        (config.cancel, config.subgraphs) = (cancel.clone(), true);
-        let modes: Vec<StreamMode> = always.iter().chain(&asked).copied().collect();
-        let (graph, clock) = (self.clone(), self.clock.clone());
-        let run = Run::start(&modes, cancel.clone(), async move |emitter| {
-            Loop::root(&graph, config, emitter.without_tools())?
-                .run(input)
-                .await
-        });
-        GraphRunStream::new(run, cancel, clock, asked)
-    }
-
-    /// The state of a thread.
-    pub async fn get_state(&self, at: &StateRef) -> Result<StateSnapshot, StateError> {
-        crate::inspect::snapshot::get_state(self, at).await
-    }
-
-    /// Past states of a thread, newest first.
-    pub async fn get_state_history(
-        &self,
-        thread: &ThreadId,
-        query: &ListQuery,
-    ) -> Result<Vec<StateSnapshot>, StateError> {
-        crate::inspect::snapshot::history(self, thread, query).await
-    }
-
-    /// Edits the state as if a node had just returned `update.values`; makes a new checkpoint.
-    pub async fn update_state(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
-        self.bulk_update_state(at, vec![vec![update]]).await
-    }
-
-    /// Edits the state in several super-steps, each of one update or more; every super-step makes a checkpoint.
-    /// Nothing is stored unless all of them can be made.
-    pub async fn bulk_update_state(
-        &self,
-        at: &StateRef,
-        steps: Vec<Vec<StateUpdate>>,
-    ) -> Result<Updated, StateError> {
-        self.edit(at, steps, true).await
-    }
-
-    /// What `update_state` would do, without storing it.
-    pub async fn preview_update(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
-        self.edit(at, vec![vec![update]], false).await
-    }
-
-    async fn edit(
-        &self,
-        at: &StateRef,
-        steps: Vec<Vec<StateUpdate>>,
-        store: bool,
-    ) -> Result<Updated, StateError> {
-        let Some((graph, ns)) = crate::inspect::snapshot::locate(self, &at.ns) else {
-            let path = crate::graph::scope::graph_path(&at.ns).join("|");
-            return Err(RunError::invalid_request(format!(
-                "Subgraph {path} not found\nName the graphs that a node runs with NodeOptions::runs."
-            )));
-        };
-        crate::inspect::edit::bulk_update_state(&graph, &StateRef { ns, ..at.clone() }, steps, store).await
-    }
-
-    /// Removes a thread with everything in it; a missing one is no error.
-    pub async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StateError> {
-        Ok(self.need_saver("delete_thread")?.delete_thread(thread).await?)
-    }
-
-    /// Copies a thread, past and all, to another; a missing source is no error.
-    pub async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StateError> {
-        Ok(self.need_saver("copy_thread")?.copy_thread(from, to).await?)
-    }
-
-    /// Removes checkpoints, and says what went. What a delta key of a kept checkpoint is rebuilt from stays too.
-    pub async fn prune(&self, pruning: &Pruning) -> Result<Removal, StateError> {
-        let saver = self.need_saver("prune")?;
-        Ok(crate::state::delta::prune(&**saver, pruning).await?)
     }
 
     /// Names of the nodes in declaration order, without START.

@@ -11,12 +11,12 @@ use crate::graph::compiled::Graph;
 use crate::graph::handler::NodeFailed;
 use crate::graph::node::{Interrupted, NodeError};
 use crate::graph::plan::NodeIx;
-use crate::graph::scope::{self, Shared};
+use crate::graph::scope::Shared;
+use crate::graph::task::{Head, Origin, Stage};
 use crate::store::Store;
-use crate::stream::config::{Input, RunConfig};
+use crate::stream::config::RunConfig;
 use crate::stream::emit::Emitter;
 use crate::stream::events::{Payload, StreamMode};
-use crate::task::{Head, Origin, Stage};
 use crate::value::{List, Object, Value};
 
 /// Where a task stands.
@@ -276,7 +276,7 @@ impl NodeContext {
     }
 
     /// Notes that the node did something. False when its attempt has been given up, so that nobody should see it.
-    fn heard(&self) -> bool {
+    pub(crate) fn heard(&self) -> bool {
         self.0.pulse.as_ref().is_none_or(|pulse| pulse.seen())
     }
 
@@ -390,19 +390,6 @@ impl NodeContext {
     /// The metadata that accompanies messages of this task.
     pub fn metadata(&self) -> Value {
         message_metadata(self.info(), &self.0.shared, self.0.head.metadata())
-    }
-
-    /// Runs another graph inside this task, with its own state, and gives its output.
-    ///
-    /// The graph keeps its checkpoints under this task's namespace (see [`Persistence`](crate::Persistence)), so a
-    /// question asked inside it stops this run too, and an answer goes on inside it. This node runs again from its
-    /// beginning then; graphs that it ran to their end before return at once what they returned. To have such graphs
-    /// in state reads and edits, name them in [`NodeOptions::runs`](crate::NodeOptions::runs).
-    pub async fn invoke(&self, graph: &Graph, input: Input) -> Result<Value, NodeError> {
-        self.heard();
-        let value = scope::run(graph, self, input).await;
-        self.heard();
-        value
     }
 
     /// Calls a task: its work begins at once, its result is recorded.

@@ -11,8 +11,8 @@ use crate::graph::context::NodeContext;
 use crate::graph::node::{Node, NodeError, NodeOutput};
 use crate::graph::options::NodeOptions;
 use crate::graph::plan::{More, Plan};
+use crate::graph::rules::Rules;
 use crate::graph::schema::is_reserved;
-use crate::run::attempt::Rules;
 use crate::stream::error::{CompileError, GraphPlace, GraphProblem};
 use crate::value::Value;
 

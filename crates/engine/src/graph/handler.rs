@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::base::command::{Command, Target};
+use crate::base::failure::Failure;
 use crate::base::ids::Name;
 use crate::graph::context::NodeContext;
-use crate::graph::node::{BoxFuture, Command, Failure, Node, NodeError, NodeOutput, Target};
+use crate::graph::node::{Node, NodeError, NodeOutput};
 use crate::value::{Object, Value};
+use futures::future::BoxFuture;
 
 /// The node that failed, and why.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,21 +4,19 @@ use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+
+use crate::base::command::{Command, Target};
+use crate::base::failure::Failure;
 use crate::base::ids::Name;
-use crate::base::timeout::Timeout;
 use crate::graph::context::NodeContext;
-use crate::graph::typed::IntoTargets;
 use crate::store::StoreError;
 use crate::stream::events::Interrupt;
 use crate::value::decode::DecodeError;
 use crate::value::{Object, Value};
-
-/// A boxed future, as async trait methods return it.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The work of one node. It may run many times, in parallel, and again from its beginning after an interrupt.
 pub trait Node: Send + Sync + 'static {
@@ -34,125 +32,6 @@ where
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(self(context, input))
     }
-}
-
-/// A `Send`: run `node` in the next super-step with exactly this input.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Packet {
-    /// The target node.
-    pub node: Name,
-    /// Its raw input.
-    pub arg: Value,
-    /// How long its task may take; the node's own timeout when None.
-    pub timeout: Option<Timeout>,
-}
-
-/// Where to go next.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Target {
-    /// A node by name, or `END`.
-    Node(Name),
-    /// A packet with its own input.
-    Send(Packet),
-}
-
-impl<T: Into<Name>> From<T> for Target {
-    fn from(name: T) -> Self {
-        Target::Node(name.into())
-    }
-}
-
-impl From<Packet> for Target {
-    fn from(packet: Packet) -> Self {
-        Target::Send(packet)
-    }
-}
-
-impl Target {
-    /// A node by name.
-    pub fn node(name: impl Into<Name>) -> Self {
-        Target::Node(name.into())
-    }
-    /// A packet.
-    pub fn send(node: impl Into<Name>, arg: impl Into<Value>) -> Self {
-        Target::Send(Packet {
-            node: node.into(),
-            arg: arg.into(),
-            timeout: None,
-        })
-    }
-    /// A packet whose task has a timeout of its own.
-    pub fn send_within(node: impl Into<Name>, arg: impl Into<Value>, timeout: Timeout) -> Self {
-        Target::Send(Packet {
-            node: node.into(),
-            arg: arg.into(),
-            timeout: Some(timeout),
-        })
-    }
-}
-
-/// Update the state and choose where to go, in one return value; also an input that answers or redirects a thread.
-///
-/// ```
-/// use superstep::{Command, Target, json};
-///
-/// let both = Command::goto("review").update(json!({"tries": 1}));
-/// let fan_out = Command::goto(vec![Target::send("check", json!(1)), "log".into()]);
-/// let hand_over = Command::goto("billing").update(json!({"by": "triage"})).to_parent();
-/// let answer = Command::answer("yes").update(json!({"note": "seen"}));
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Command {
-    /// State update, as a node would return it.
-    pub update: Option<Value>,
-    /// Targets, in addition to the node's edges.
-    pub goto: Vec<Target>,
-    /// As input only: the answer, or a map of interrupt ids to answers.
-    pub resume: Option<Value>,
-    /// From a node only: which graph it is for.
-    pub graph: CommandGraph,
-}
-
-impl Command {
-    /// A command that leads to a node, a packet or several of both.
-    pub fn goto(targets: impl IntoTargets) -> Self {
-        Self {
-            goto: targets.into_targets(),
-            ..Self::default()
-        }
-    }
-    /// An input that answers the question that waits, or several by a map of their ids to answers.
-    pub fn answer(answer: impl Into<Value>) -> Self {
-        Self {
-            resume: Some(answer.into()),
-            ..Self::default()
-        }
-    }
-    /// The same command with a state update, as a node would return it.
-    pub fn update(mut self, update: impl Into<Value>) -> Self {
-        self.update = Some(update.into());
-        self
-    }
-    /// The same command with further targets.
-    pub fn and_goto(mut self, targets: impl IntoTargets) -> Self {
-        self.goto.extend(targets.into_targets());
-        self
-    }
-    /// The same command, for the graph around the one that the node is in.
-    pub fn to_parent(mut self) -> Self {
-        self.graph = CommandGraph::Parent;
-        self
-    }
-}
-
-/// Which graph a node's command is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CommandGraph {
-    /// The graph of the node.
-    #[default]
-    Current,
-    /// The graph around it: this graph stops, and the node that runs it ends with the command.
-    Parent,
 }
 
 /// What a node returns.
@@ -316,83 +195,6 @@ pub enum Interrupted {
     /// Questions of what the task runs; none when that stopped at a breakpoint.
     #[doc(hidden)]
     Nested(Vec<Interrupt>),
-}
-
-/// A failure as it is shown and stored: an error class and what it says.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{class}: {message}")]
-pub struct Failure {
-    /// Error class, e.g. `ValueError`, `ExpressionError`; retry policies and readers match on it.
-    pub class: Name,
-    /// What happened, where, and what to do.
-    pub message: String,
-    /// How long to wait before another attempt makes sense, when whoever refused the last one said so.
-    pub retry_after: Option<Duration>,
-    /// The HTTP status, when a server's answer is the failure.
-    pub status: Option<u16>,
-    /// The error that it was made from, for code in the same process: it is not stored.
-    #[source]
-    pub cause: Option<Arc<dyn Error + Send + Sync>>,
-}
-
-/// The cause is left out: of two equal failures one may have been stored and read again.
-impl PartialEq for Failure {
-    fn eq(&self, other: &Self) -> bool {
-        let facts = |of: &Self| (of.retry_after, of.status);
-        self.class == other.class && self.message == other.message && facts(self) == facts(other)
-    }
-}
-
-impl Failure {
-    /// A failure of the given class.
-    pub fn new(class: impl Into<Name>, message: impl Into<String>) -> Self {
-        Self {
-            class: class.into(),
-            message: message.into(),
-            retry_after: None,
-            status: None,
-            cause: None,
-        }
-    }
-
-    /// The failure that an error is: its class is the name of its type (`ParseIntError`, `IoError` for
-    /// `std::io::Error`), its message what it and its sources say.
-    pub fn of<E: Error + Send + Sync + 'static>(error: E) -> Self {
-        let mut message = error.to_string();
-        for source in std::iter::successors(error.source(), |source| (*source).source()) {
-            let source = source.to_string();
-            // Many errors say what their source says.
-            if !message.contains(&source) {
-                message = format!("{message}: {source}");
-            }
-        }
-        Self {
-            cause: Some(Arc::new(error)),
-            ..Self::new(class_of::<E>(), message)
-        }
-    }
-}
-
-/// The class of an error: the name of its type, with that of its module or crate where it is `Error` alone.
-fn class_of<E>() -> String {
-    let name = std::any::type_name::<E>();
-    // What it is generic over says nothing about what went wrong.
-    let name = name.split('<').next().unwrap_or(name);
-    let mut parts = name.rsplit("::");
-    let last = parts.next().unwrap_or(name);
-    if last != "Error" {
-        return last.to_owned();
-    }
-    let owner = parts
-        .find(|part| !matches!(*part, "error" | "errors"))
-        .unwrap_or_default();
-    let words = owner.split('_').map(|word| {
-        let mut letters = word.chars();
-        letters.next().map_or(String::new(), |first| {
-            first.to_uppercase().chain(letters).collect()
-        })
-    });
-    words.chain(["Error".to_owned()]).collect()
 }
 
 impl NodeError {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::base::ids::Name;
 use crate::base::timeout::Timeout;
-use crate::effect::Effect;
 use crate::graph::compiled::Graph;
 use crate::graph::context::NodeContext;
 use crate::graph::handler::{ErrorBranch, ErrorHandler};
 use crate::graph::node::{Node, NodeOutput};
 use crate::policy::cache::CachePolicy;
+use crate::policy::effect::Effect;
 use crate::policy::limits::Places;
 use crate::policy::retry::RetryPolicy;
 use crate::value::{Object, Value};

@@ -13,15 +13,15 @@ use smallvec::SmallVec;
 use crate::base::ids::Name;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::types::reserved::END;
-use crate::effect::Effect;
 use crate::graph::compiled::Graph;
 use crate::graph::handler::{ErrorHandler, HandlerNode};
 use crate::graph::node::{Node, Router};
+use crate::graph::rules::Rules;
 use crate::graph::schema::SayFn;
 use crate::policy::cache::CachePolicy;
+use crate::policy::effect::Effect;
 use crate::policy::limits::Places;
 use crate::policy::pace::Pace;
-use crate::run::attempt::Rules;
 use crate::value::{Object, Value};
 
 /// What the name of a node's trigger channel begins with.

@@ -1,33 +1,22 @@
-//! Graphs within graphs: what a run hands down to the graphs its tasks run, and where those keep their checkpoints.
-//!
-//! A nested run is an ordinary run of the same thread under a namespace of its own. Its namespace is the place of
-//! the task that started it (`node:task`, one segment per level), so a graph that runs again for another task starts
-//! empty; a stateful graph leaves the task ids out and finds its own state again.
+//! What a run hands down to the graphs that its tasks run.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::graph::call::Call;
 use tokio::sync::mpsc;
 
 use crate::base::clock::Clock;
-use crate::base::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
+use crate::base::ids::{CheckpointId, CheckpointIds, Name};
 use crate::base::timeout::Pulse;
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::run_claim::RunClaim;
-use crate::checkpoint::types::{CheckpointTuple, ListQuery, StorageError};
-use crate::effect::Past;
+use crate::checkpoint::types::CheckpointTuple;
+use crate::graph::call::Call;
 use crate::graph::compiled::Graph;
-use crate::graph::context::NodeContext;
-use crate::graph::node::{BoxFuture, Interrupted, Node, NodeError, NodeOutput};
-use crate::graph::plan::Plan;
-use crate::run::Loop;
-use crate::state::delta;
+use crate::graph::past::Past;
 use crate::store::Store;
-use crate::stream::config::{Input, RunConfig, RunResult, RunStatus};
+use crate::stream::config::RunConfig;
 use crate::stream::emit::Emitter;
-use crate::stream::error::RunError;
-use crate::task::Task;
 use crate::value::{Object, Value};
 
 /// How a graph keeps its threads when it runs inside another.
@@ -145,7 +134,7 @@ impl Shared {
 /// A bound in time for nested graphs: the first time one is met, it loads what it held before that checkpoint.
 pub(crate) struct Replay {
     pub(crate) before: CheckpointId,
-    visited: Mutex<HashSet<String>>,
+    pub(crate) visited: Mutex<HashSet<String>>,
 }
 
 impl Replay {
@@ -154,27 +143,6 @@ impl Replay {
             before,
             visited: Mutex::default(),
         }
-    }
-
-    async fn load(
-        &self,
-        plan: &Plan,
-        saver: &dyn Checkpointer,
-        thread: &ThreadId,
-        ns: &Name,
-    ) -> Result<Option<CheckpointTuple>, StorageError> {
-        let place = ns.rsplit_once(':').map_or(&**ns, |(place, _)| place).to_owned();
-        if !lock(&self.visited).insert(place) {
-            return delta::get(plan, saver, thread, ns, None).await;
-        }
-        let query = ListQuery {
-            thread: Some(thread.clone()),
-            ns: Some(ns.clone()),
-            before: Some(self.before.clone()),
-            limit: Some(1),
-            ..ListQuery::default()
-        };
-        Ok(delta::list(plan, saver, &query).await?.into_iter().next())
     }
 }
 
@@ -209,7 +177,7 @@ impl Address {
     }
 
     /// `new` continues `old`.
-    fn moves(&self, new: String, old: String) {
+    pub(crate) fn moves(&self, new: String, old: String) {
         lock(&self.moved).push((new, old));
     }
 
@@ -227,102 +195,10 @@ impl Address {
     }
 
     /// Where the graph at `ns` is entered: once, so that a loop that comes back does not start over.
-    fn take(&self, ns: &str) -> Option<(Name, CheckpointId)> {
+    pub(crate) fn take(&self, ns: &str) -> Option<(Name, CheckpointId)> {
         let origin = self.origin(ns);
         let id = lock(&self.enter).remove(&origin)?;
         Some((origin.into(), id))
-    }
-}
-
-/// What a run starts from.
-#[derive(Default)]
-pub(crate) struct Entry {
-    pub(crate) tuple: Option<CheckpointTuple>,
-    /// The checkpoint was named, by the run's configuration or on the way to a nested one that was.
-    pub(crate) addressed: bool,
-    /// The run was told to start at exactly this nested checkpoint.
-    pub(crate) exact: bool,
-    /// What the parent said about resuming does not count.
-    pub(crate) forget_resuming: bool,
-}
-
-/// Loads what a nested graph goes on from.
-pub(crate) async fn enter(
-    shared: &Shared,
-    plan: &Plan,
-    saver: &dyn Checkpointer,
-    thread: &ThreadId,
-    resuming: Option<bool>,
-) -> Result<Entry, StorageError> {
-    if let Some((ns, id)) = shared.address.get().and_then(|address| address.take(&shared.ns)) {
-        return Ok(Entry {
-            tuple: delta::get(plan, saver, thread, &ns, Some(&id)).await?,
-            addressed: true,
-            exact: true,
-            forget_resuming: false,
-        });
-    }
-    if let (Some(kept), Some(true)) = (shared.kept_at.get(), resuming) {
-        let tuple = kept_by(shared, plan, saver, thread, kept).await?;
-        return Ok(Entry {
-            addressed: tuple.is_some(),
-            tuple,
-            ..Entry::default()
-        });
-    }
-    let replay = shared.replay.get();
-    let tuple = match replay {
-        Some(replay) => replay.load(plan, saver, thread, &shared.ns).await?,
-        None => delta::get(plan, saver, thread, &shared.ns, None).await?,
-    };
-    Ok(Entry {
-        tuple,
-        addressed: replay.is_some(),
-        exact: false,
-        forget_resuming: replay.is_some(),
-    })
-}
-
-/// Where a nested graph was when the thread moved past the checkpoint that the run goes on at: a stateful one has stored
-/// what it did on other branches since. One that had not begun there starts from what it had before.
-async fn kept_by(
-    shared: &Shared,
-    plan: &Plan,
-    saver: &dyn Checkpointer,
-    thread: &ThreadId,
-    kept: &CheckpointId,
-) -> Result<Option<CheckpointTuple>, StorageError> {
-    let newest = ListQuery {
-        thread: Some(thread.clone()),
-        ns: Some(shared.ns.clone()),
-        limit: Some(1),
-        ..ListQuery::default()
-    };
-    let there = ListQuery {
-        filter: [("parents", Value::Object(shared.parents.clone()))]
-            .into_iter()
-            .collect(),
-        ..newest.clone()
-    };
-    if let Some(tuple) = delta::list(plan, saver, &there).await?.into_iter().next() {
-        return Ok(Some(tuple));
-    }
-    let earlier = ListQuery {
-        before: Some(kept.clone()),
-        ..newest
-    };
-    Ok(delta::list(plan, saver, &earlier).await?.into_iter().next())
-}
-
-/// Notes which tasks of a new branch continue which of the old one: `before` holds their paths and namespaces.
-pub(crate) fn note_moves(shared: &Shared, before: &[(String, String)], after: &[Task]) {
-    let Some(address) = shared.address.get() else {
-        return;
-    };
-    for task in after {
-        if let Some((_, old)) = before.iter().find(|(path, _)| **path == **task.path_text()) {
-            address.moves(task.ns(), old.clone());
-        }
     }
 }
 
@@ -340,96 +216,6 @@ pub(crate) fn stable_ns(ns: &str) -> String {
         .map(|part| part.split(':').next().unwrap_or(part))
         .collect::<Vec<_>>()
         .join("|")
-}
-
-/// A graph as a node: it is given the whole state, takes the keys it knows, and its output is the node's update.
-pub(crate) struct GraphNode(pub(crate) Graph);
-
-impl Node for GraphNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            let value = run(&self.0, &context, Input::Value(input)).await?;
-            Ok(NodeOutput::Update(value))
-        })
-    }
-}
-
-/// The breakpoints of a nested run: those on every node, when they are to hold in nested graphs.
-fn every(config: &RunConfig, breaks: &[Name]) -> Vec<Name> {
-    let star = breaks
-        .iter()
-        .find(|name| config.interrupt_nested && &***name == "*");
-    star.into_iter().cloned().collect()
-}
-
-/// Runs `graph` inside the task of `context`.
-pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> Result<Value, NodeError> {
-    let outer = context.shared();
-    let info = context.info();
-    let call = context.next_graph_call();
-    let mut ns = match graph.persistence {
-        Persistence::Stateful => graph_path(&info.checkpoint_ns).join("|"),
-        Persistence::Inherit | Persistence::Off => info.checkpoint_ns.clone(),
-    };
-    if call > 0 {
-        ns = format!("{ns}|{call}");
-    }
-    let mut parents = outer.parents.clone();
-    parents.insert(outer.ns.clone(), &info.checkpoint_id);
-    for caller in context.head().callers() {
-        parents.insert(caller.ns(), &info.checkpoint_id);
-    }
-    let saver = graph.saver.clone().or_else(|| outer.saver.clone());
-    let segments: Arc<[String]> = ns.split('|').map(str::to_owned).collect();
-    let config = RunConfig {
-        checkpoint_id: None,
-        // Names mean nodes of the graph outside; "every node" can mean these, too.
-        interrupt_before: every(&outer.config, &outer.config.interrupt_before),
-        interrupt_after: every(&outer.config, &outer.config.interrupt_after),
-        step_timeout: None,
-        run_timeout: None,
-        ..outer.config.clone()
-    };
-    let shared = Shared {
-        emitter: outer.emitter.nested(segments, config.subgraphs),
-        config,
-        run_id: outer.run_id.clone(),
-        user: outer.user.clone(),
-        claim: outer
-            .claim
-            .clone()
-            .filter(|claim| saver.as_ref().is_some_and(|saver| claim.is_of(saver))),
-        asked_at: outer.asked_at.clone(),
-        saver,
-        store: graph.store.clone().or_else(|| outer.store.clone()),
-        clock: outer.clock.clone(),
-        ids: outer.ids.clone(),
-        ns: ns.into(),
-        parents,
-        within: outer
-            .within
-            .clone()
-            .or_else(|| Some(info.checkpoint_ns.as_str().into())),
-        answers: outer.answers.clone(),
-        replay: outer.replay.clone(),
-        kept_at: outer.kept_at.clone(),
-        address: outer.address.clone(),
-        past: outer.past.clone(),
-        pulse: context.pulse(),
-        calls: OnceLock::new(),
-    };
-    let run = Loop::nested(graph, shared, context.resuming());
-    // Boxed: a graph may hold graphs to any depth.
-    let ended: BoxFuture<'_, Result<RunResult, RunError>> = Box::pin(run.run(input));
-    match ended.await {
-        Ok(result) if result.status == RunStatus::Done => Ok(result.value),
-        Ok(result) => Err(NodeError::Interrupt(Interrupted::Nested(result.interrupts))),
-        Err(RunError::ParentCommand { command }) => Err(NodeError::arrived(*command)),
-        Err(RunError::Cancelled) => Err(NodeError::Cancelled),
-        Err(RunError::Drained { reason }) => Err(NodeError::Drained(reason)),
-        Err(RunError::Node { failure, .. }) => Err(NodeError::Failed(failure)),
-        Err(error) => Err(NodeError::new(error.class(), error.to_string())),
-    }
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -26,26 +26,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 //! ```
 
-use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::base::ids::Name;
+use crate::base::command::{Command, IntoTargets};
 use crate::channel::ChannelSpec;
 use crate::graph::builder::StateGraph;
-use crate::graph::compiled::Graph;
 use crate::graph::context::NodeContext;
-use crate::graph::node::{BoxFuture, Command, Node, NodeError, NodeOutput, Packet, Router, Target};
-use crate::run::handle::Run;
-use crate::stream::config::{Input, RunConfig, RunResult, RunStatus, StateRef};
-use crate::stream::error::{RunError, UnknownInterruptReason};
-use crate::stream::events::Interrupt;
+use crate::graph::node::{Node, NodeError, NodeOutput, Router};
 use crate::value::Value;
+use futures::future::BoxFuture;
 
 /// A type that declares the keys of a state. [`state!`](crate::state) makes one from a struct.
 pub trait State {
@@ -130,73 +124,6 @@ impl IntoOutput for NodeOutput {
 impl IntoOutput for Command {
     fn into_output(self) -> Result<NodeOutput, NodeError> {
         Ok(NodeOutput::Command(self))
-    }
-}
-
-/// Where a router or a command may lead: a name, a [`Target`], or several.
-///
-/// Names and packets are mixed as targets: `vec![Target::send("check", item), "log".into()]`, or as a tuple:
-/// `("log", Target::send("check", item))`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` says not where to go",
-    note = "give a name, a `Target`, a `Vec`, an array, an `Option` or a tuple of them; to mix names and packets, make a \
-            `Vec<Target>` with `\"name\".into()` and `Target::send(node, input)`"
-)]
-pub trait IntoTargets {
-    /// The targets.
-    fn into_targets(self) -> Vec<Target>;
-}
-
-impl IntoTargets for Target {
-    fn into_targets(self) -> Vec<Target> {
-        vec![self]
-    }
-}
-
-macro_rules! names {
-    ($($name:ty),*) => {
-        $(impl IntoTargets for $name {
-            fn into_targets(self) -> Vec<Target> {
-                vec![Target::node(self)]
-            }
-        })*
-    };
-}
-
-names!(&str, String, Name);
-
-impl IntoTargets for Packet {
-    fn into_targets(self) -> Vec<Target> {
-        vec![self.into()]
-    }
-}
-
-impl<T: IntoTargets> IntoTargets for Option<T> {
-    fn into_targets(self) -> Vec<Target> {
-        self.map(T::into_targets).unwrap_or_default()
-    }
-}
-
-impl<T: IntoTargets, const N: usize> IntoTargets for [T; N] {
-    fn into_targets(self) -> Vec<Target> {
-        self.into_iter().flat_map(T::into_targets).collect()
-    }
-}
-
-impl<A: IntoTargets, B: IntoTargets> IntoTargets for (A, B) {
-    fn into_targets(self) -> Vec<Target> {
-        let (first, second) = self;
-        first
-            .into_targets()
-            .into_iter()
-            .chain(second.into_targets())
-            .collect()
-    }
-}
-
-impl<T: IntoTargets> IntoTargets for Vec<T> {
-    fn into_targets(self) -> Vec<Target> {
-        self.into_iter().flat_map(T::into_targets).collect()
     }
 }
 
@@ -288,138 +215,4 @@ where
         let targets = read(&state).map(|state| decide(state).into_targets());
         async move { targets }
     }
-}
-
-/// How a typed run ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome<O> {
-    /// Nothing is left to run: the output.
-    Done(O),
-    /// These questions wait for answers.
-    Asked(Vec<Interrupt>),
-    /// It stopped at a breakpoint.
-    Breakpoint,
-}
-
-impl<O> Outcome<O> {
-    /// The output of a run that is done.
-    pub fn done(self) -> Option<O> {
-        match self {
-            Outcome::Done(output) => Some(output),
-            _ => None,
-        }
-    }
-}
-
-/// A graph that takes an `I` and gives an `O`. Everything else of [`Graph`] is there too.
-pub struct TypedGraph<I, O> {
-    graph: Graph,
-    types: PhantomData<fn(I) -> O>,
-}
-
-impl<I, O> Clone for TypedGraph<I, O> {
-    fn clone(&self) -> Self {
-        Self {
-            graph: self.graph.clone(),
-            types: PhantomData,
-        }
-    }
-}
-
-impl<I, O> fmt::Debug for TypedGraph<I, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.graph.fmt(f)
-    }
-}
-
-impl<I, O> Deref for TypedGraph<I, O> {
-    type Target = Graph;
-    fn deref(&self) -> &Graph {
-        &self.graph
-    }
-}
-
-impl Graph {
-    /// The graph with Rust types for its input and output.
-    pub fn typed<I, O>(self) -> TypedGraph<I, O>
-    where
-        I: Serialize + 'static,
-        O: DeserializeOwned + 'static,
-    {
-        TypedGraph {
-            graph: self,
-            types: PhantomData,
-        }
-    }
-}
-
-impl<I: Serialize + 'static, O: DeserializeOwned + 'static> TypedGraph<I, O> {
-    /// Runs an input.
-    pub async fn invoke(&self, input: &I, config: RunConfig) -> Result<Outcome<O>, RunError> {
-        outcome(self.graph.invoke(input_of(input)?, config).await?)
-    }
-
-    /// Answers the question that waits, and runs on. For several questions, give a map of their ids to answers. Where no
-    /// question waits this is an error, and nothing runs.
-    pub async fn resume(&self, answer: impl Into<Value>, config: RunConfig) -> Result<Outcome<O>, RunError> {
-        if let (Some(thread), None) = (&config.thread, &config.checkpoint_id) {
-            let state = self.graph.get_state(&StateRef::live(thread.clone())).await?;
-            if state.interrupts.is_empty() {
-                return Err(RunError::UnknownInterrupt {
-                    reason: UnknownInterruptReason::NotPending,
-                    interrupts: Vec::new(),
-                    pending: Vec::new(),
-                });
-            }
-        }
-        let config = RunConfig {
-            strict_resume: true,
-            ..config
-        };
-        outcome(self.graph.invoke(Input::resume(answer), config).await?)
-    }
-
-    /// Goes on where the thread stopped.
-    pub async fn go_on(&self, config: RunConfig) -> Result<Outcome<O>, RunError> {
-        outcome(self.graph.invoke(Input::Resume, config).await?)
-    }
-
-    /// Runs several inputs at once; results in input order.
-    pub async fn batch(&self, inputs: &[I], config: RunConfig) -> Vec<Result<Outcome<O>, RunError>> {
-        let runs = inputs.iter().map(|input| self.invoke(input, config.clone()));
-        futures::future::join_all(runs).await
-    }
-
-    /// Runs an input in the background and streams what happens.
-    pub fn stream(&self, input: &I, config: RunConfig) -> Result<Run, RunError> {
-        Ok(self.graph.stream(input_of(input)?, config))
-    }
-
-    /// The state of a thread, read as any type.
-    pub async fn state<S: DeserializeOwned + 'static>(&self, at: &StateRef) -> Result<S, RunError> {
-        let state = self.graph.get_state(at).await?;
-        state.values.decode().map_err(|error| {
-            RunError::invalid_request(format!(
-                "the state of thread {} does not read so: {error}",
-                at.thread
-            ))
-        })
-    }
-}
-
-fn input_of<I: Serialize + 'static>(input: &I) -> Result<Input, RunError> {
-    let value = Value::encode(input);
-    let value =
-        value.map_err(|error| RunError::invalid_request(format!("the input is not JSON: {error}")))?;
-    Ok(Input::Value(value))
-}
-
-fn outcome<O: DeserializeOwned + 'static>(result: RunResult) -> Result<Outcome<O>, RunError> {
-    Ok(match result.status {
-        RunStatus::Interrupted => Outcome::Asked(result.interrupts),
-        RunStatus::Breakpoint => Outcome::Breakpoint,
-        RunStatus::Done => Outcome::Done(result.value.decode().map_err(|error| {
-            RunError::invalid_request(format!("the output does not read as its type: {error}"))
-        })?),
-    })
 }

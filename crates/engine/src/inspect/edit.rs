@@ -6,6 +6,8 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::base::clock::iso8601;
+use crate::base::command::{Command, Target};
+use crate::base::failure::Failure;
 use crate::base::ids::{CheckpointId, Name, TaskId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::claim::{ClaimRequest, ClaimUse};
@@ -15,17 +17,19 @@ use crate::checkpoint::types::{
 };
 use crate::graph::compiled::Graph;
 use crate::graph::context::NodeContext;
-use crate::graph::node::{Command, Failure, NodeError, NodeOutput, Target};
+use crate::graph::node::{NodeError, NodeOutput};
 use crate::graph::plan::NodeIx;
+use crate::graph::task::{Place, Stage, derived_task_id};
+use crate::graph::writes::{Channel, Writes, stored_writes};
 use crate::inspect::questions::{waiting_tasks, withdrawal};
 use crate::inspect::snapshot;
 use crate::state::delta;
 use crate::state::entries::{Writer, add_writes};
-use crate::state::live::{Applied, Channel, Live, Writes, load, stored_writes};
+use crate::state::live::{Applied, Live, load};
 use crate::stream::config::{RunConfig, StateRef};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
-use crate::task::{self, Place, Stage, Task, applied_of};
+use crate::task::{self, Task, applied_of};
 use crate::value::{Object, Value};
 
 /// An edit.
@@ -386,7 +390,7 @@ impl<'a> Edit<'a> {
             let task_id = update
                 .task_id
                 .or_else(|| task.map(|task| task.id().clone()))
-                .unwrap_or_else(|| task::derived_task_id(&base_id, step, position));
+                .unwrap_or_else(|| derived_task_id(&base_id, step, position));
             let config = RunConfig {
                 thread: Some(self.at.thread.clone()),
                 ..RunConfig::default()

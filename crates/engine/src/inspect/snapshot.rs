@@ -5,22 +5,25 @@
 
 use std::collections::HashSet;
 
-use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
+use crate::base::ids::{InterruptId, Name, TaskId, ThreadId};
 use crate::checkpoint::types::{
     CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, TaskStatus, reserved,
 };
 use crate::graph::compiled::Graph;
 use crate::graph::context::interrupt_id;
-use crate::graph::node::BoxFuture;
 use crate::graph::plan::{NodeIx, Plan, Shown};
 use crate::graph::scope::{Persistence, graph_path, stable_ns};
+use crate::graph::task::Stage;
+use crate::graph::writes::{Channel, Writes, resolve};
 use crate::state::delta;
-use crate::state::live::{Applied, Channel, Live, Writes, resolve};
+use crate::state::live::{Applied, Live};
 use crate::stream::config::{RunConfig, StateRef};
 use crate::stream::error::StateError;
 use crate::stream::events::Interrupt;
-use crate::task::{self, Stage, Task, applied_of};
+use crate::stream::json::{config_json, metadata_json};
+use crate::task::{self, Task, applied_of};
 use crate::value::{List, Object, Value};
+use futures::future::BoxFuture;
 
 /// A task of a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,37 +74,6 @@ pub struct StateSnapshot {
     pub tasks: Vec<TaskSnapshot>,
     /// The questions of all tasks.
     pub interrupts: Vec<Interrupt>,
-}
-
-/// The address of a checkpoint. That of a nested one names the checkpoints of the graphs around it.
-pub(crate) fn config_json(thread: &ThreadId, ns: &str, id: Option<&CheckpointId>, parents: &Object) -> Value {
-    let mut inner = Object::new();
-    inner.insert("thread_id", thread);
-    // What is not there is named as it is asked for: the outermost graph by its thread alone.
-    if id.is_some() || !ns.is_empty() {
-        inner.insert("checkpoint_ns", ns);
-    }
-    if let Some(id) = id {
-        inner.insert("checkpoint_id", id);
-        if !parents.is_empty() {
-            let mut map = parents.clone();
-            map.insert(ns, id);
-            inner.insert("checkpoint_map", map);
-        }
-    }
-    Value::Object([("configurable", Value::Object(inner))].into_iter().collect())
-}
-
-/// Metadata as LangGraph's checkpoints show it.
-pub(crate) fn metadata_json(metadata: &crate::checkpoint::types::Metadata) -> Value {
-    let mut object = Object::new();
-    object.insert("source", metadata.source.as_str());
-    object.insert("step", metadata.step);
-    object.insert("parents", metadata.parents.clone());
-    for (key, value) in metadata.user.iter() {
-        object.insert(key.clone(), value.clone());
-    }
-    Value::Object(object)
 }
 
 fn names(names: &[Name]) -> Value {

@@ -2,11 +2,6 @@
 
 use std::fmt;
 
-use crate::graph::plan::ChannelIx;
-use crate::state::live::Channel;
-use crate::stream::metrics::weight;
-use crate::value::Value;
-
 /// Bounds of a run; nothing is bounded unless it is said. A graph inside another has the same bounds for itself.
 ///
 /// A run that meets one fails with [`RunError::Bound`](crate::RunError::Bound) before the super-step takes effect, and
@@ -44,42 +39,5 @@ impl fmt::Display for Beyond {
             Bound::PacketBytes => write!(f, "The packets (Send) of the step take more than {} MB", mb()),
             Bound::StateBytes => write!(f, "The state takes more than {} MB", mb()),
         }
-    }
-}
-
-/// The packets that the tasks of one step have made so far.
-#[derive(Debug, Default)]
-pub(crate) struct Packets {
-    count: usize,
-    bytes: usize,
-}
-
-impl Packets {
-    /// Counts the packets among the writes of a task; `queue` is the channel that they are written to.
-    pub(crate) fn add(
-        &mut self,
-        bounds: &Bounds,
-        queue: ChannelIx,
-        writes: &[(Channel, Value)],
-    ) -> Option<Beyond> {
-        if bounds.packets.is_none() && bounds.packet_bytes.is_none() {
-            return None;
-        }
-        for (_, packet) in writes
-            .iter()
-            .filter(|(channel, _)| *channel == Channel::Known(queue))
-        {
-            self.count += 1;
-            if let Some(limit) = bounds.packets.filter(|limit| self.count > *limit) {
-                return Some(Beyond(Bound::Packets, limit));
-            }
-            if let Some(limit) = bounds.packet_bytes {
-                self.bytes = self.bytes.saturating_add(weight(packet));
-                if self.bytes > limit {
-                    return Some(Beyond(Bound::PacketBytes, limit));
-                }
-            }
-        }
-        None
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod cache;
+pub(crate) mod effect;
 pub(crate) mod limits;
 pub(crate) mod pace;
 pub(crate) mod retry;

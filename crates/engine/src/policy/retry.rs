@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::base::failure::Failure;
 use crate::base::ids::Name;
-use crate::graph::node::Failure;
 
 /// Tries a failed node again, waiting longer each time.
 ///

@@ -34,6 +34,7 @@ mod hub;
 mod lifecycle;
 mod pieces;
 mod run;
+mod start;
 
 use std::sync::Arc;
 

@@ -5,37 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::timeout::{Pulse, Timeout};
+use crate::base::failure::{Failure, repr};
+use crate::base::timeout::Pulse;
 use crate::graph::context::NodeContext;
 use crate::graph::handler::NodeFailed;
-use crate::graph::node::{Failure, Node};
-use crate::policy::limits::Gate;
-use crate::policy::retry::RetryPolicy;
+use crate::graph::node::Node;
+use crate::graph::rules::Rules;
 use crate::stream::events::{AttemptFailed, Payload, StreamMode};
-use crate::task::{self, End, Outcome};
-
-/// How a task is tried.
-#[derive(Clone, Default)]
-pub(crate) struct Rules {
-    pub(crate) retry: Arc<[RetryPolicy]>,
-    pub(crate) timeout: Option<Timeout>,
-    /// Where an attempt waits for its turn, one after the other. Every task goes through the node's own before that of
-    /// its kind, so no two can wait for each other.
-    pub(crate) gates: Vec<Gate>,
-    /// Does the work when the last attempt has failed.
-    pub(crate) fallback: Option<Arc<dyn Node>>,
-}
-
-impl Rules {
-    /// Is there anything to do beside the work itself?
-    pub(crate) fn is_plain(&self) -> bool {
-        self.retry.is_empty() && self.timeout.is_none() && self.gates.is_empty() && self.fallback.is_none()
-    }
-
-    fn policy(&self, failure: &Failure) -> Option<&RetryPolicy> {
-        self.retry.iter().find(|policy| policy.retry_on.wants(failure))
-    }
-}
+use crate::task::{End, Outcome};
 
 /// Does `work` until it succeeds or no policy wants another attempt, and lets the fallback do it then. Every attempt is
 /// given a context of its own, and the node that is to stand in, if any.
@@ -99,7 +76,7 @@ async fn tell(context: &NodeContext, attempt: u32, failure: &Failure, wait: Opti
             name: info.node.clone(),
             step: info.step,
             attempt,
-            error: task::repr(failure),
+            error: repr(failure),
             wait,
         }))
     };

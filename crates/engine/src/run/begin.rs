@@ -2,8 +2,8 @@
 
 use super::answers::is_interrupt_id;
 use super::*;
-use crate::effect::Began;
-use crate::graph::node::Target;
+use crate::base::command::Target;
+use crate::graph::past::Began;
 use crate::state::entries::{Writer, add_command_writes};
 
 impl Loop {
@@ -114,13 +114,13 @@ impl Loop {
     }
 
     /// Loads the checkpoint that the run goes on from.
-    async fn enter(&self) -> Result<scope::Entry, RunError> {
-        let mut entry = scope::Entry::default();
+    async fn enter(&self) -> Result<subgraph::Entry, RunError> {
+        let mut entry = subgraph::Entry::default();
         let (Some(saver), Some(thread)) = (&self.saver, &self.shared.config.thread) else {
             return Ok(entry);
         };
         if self.shared.is_nested() {
-            return Ok(scope::enter(&self.shared, &self.plan, &**saver, thread, self.resuming).await?);
+            return Ok(subgraph::enter(&self.shared, &self.plan, &**saver, thread, self.resuming).await?);
         }
         let config = &self.shared.config;
         let mut wanted = config.checkpoint_id.clone();
@@ -178,7 +178,7 @@ impl Loop {
             self.put(Source::Fork).await?;
             self.updated = updated;
             if addressed {
-                scope::note_moves(&self.shared, &before, &self.prepare());
+                subgraph::note_moves(&self.shared, &before, &self.prepare());
             }
         }
         self.emit_values(Vec::new()).await;

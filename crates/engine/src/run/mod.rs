@@ -11,6 +11,8 @@ use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
 
 use crate::base::clock::iso8601;
+use crate::base::command::{Command, CommandGraph};
+use crate::base::failure::{failure_of, repr};
 use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::types::{
@@ -19,15 +21,16 @@ use crate::checkpoint::types::{
 use crate::graph::call::{Call, Reply, TaskFn};
 use crate::graph::compiled::Graph;
 use crate::graph::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
-use crate::graph::node::{Command, CommandGraph, Interrupted, NodeError};
+use crate::graph::node::{Interrupted, NodeError};
 use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
-use crate::graph::scope::{self, Address, Persistence, Replay, Shared, lock};
+use crate::graph::scope::{Address, Persistence, Replay, Shared, lock};
+use crate::graph::task::{Ground, Head, Place, Stage};
+use crate::graph::writes::{Channel, Writes, named_writes, resolve, stored_writes};
 use crate::inspect::snapshot;
-use crate::policy::bounds::Packets;
 use crate::policy::cache::NodeCache;
 use crate::policy::limits::{Gate, Limits};
 use crate::run::persist::Persister;
-use crate::state::live::{Applied, Channel, Live, Writes, load, named_writes, resolve, stored_writes};
+use crate::state::live::{Applied, Live, load};
 use crate::stream::config::{Durability, Input, Output, RunConfig, RunResult, RunStatus};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
@@ -35,7 +38,7 @@ use crate::stream::events::{CheckpointEvent, Interrupt, Payload, StreamMode, Tas
 use crate::stream::lifecycle::{LifecycleEvent, LifecycleStatus};
 use crate::stream::metrics::{Activity, Meter, StateSize};
 use crate::task::spans::{self, Ending};
-use crate::task::{self, End, Ground, Head, Outcome, Place, Stage, Task, applied_of};
+use crate::task::{self, End, Outcome, Task, applied_of};
 use crate::value::{List, Object, Value};
 
 mod answers;
@@ -50,17 +53,22 @@ mod effects;
 pub(crate) mod handle;
 mod handlers;
 mod keep;
+mod packets;
 pub(crate) mod persist;
 mod questions;
 mod report;
 pub(crate) mod single;
+mod start;
+mod subgraph;
 mod tasks;
+pub(crate) mod typed;
 mod work;
 
 use calls::Calls;
 use deadline::Deadline;
 use effects::Decided;
 use keep::user_metadata;
+use packets::Packets;
 use questions::Questions;
 
 /// Why the loop stopped without an error.

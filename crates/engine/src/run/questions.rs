@@ -4,8 +4,8 @@
 use super::*;
 use crate::checkpoint::types::StorageError;
 use crate::checkpoint::waiting::WaitingQuery;
+use crate::graph::task::Origin;
 use crate::inspect::questions::{waiting_tasks, withdrawal};
-use crate::task::Origin;
 
 /// Checkpoints of a page while a line is followed back.
 const PAGE: usize = 256;

@@ -6,8 +6,10 @@ use crate::graph::compiled::Graph;
 use crate::graph::context::{NodeContext, interrupt_id};
 use crate::graph::node::Interrupted;
 use crate::graph::plan::Shown;
+use crate::graph::task::derived_task_id;
+use crate::graph::writes::Writes;
 use crate::run::handle::Run;
-use crate::state::live::{Live, Writes};
+use crate::state::live::Live;
 use crate::state::view;
 use crate::stream::config::RunConfig;
 use crate::stream::emit::Emitter;
@@ -89,7 +91,7 @@ impl Graph {
         live.set_state(&state)?;
         let input = view::input_view(plan, &live.state, spec.input.as_deref());
         let checkpoint = CheckpointId::new("");
-        let task_id = task::derived_task_id(&checkpoint, 0, 0);
+        let task_id = derived_task_id(&checkpoint, 0, 0);
         let context = NodeContext::detached(
             self,
             config,

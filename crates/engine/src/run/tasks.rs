@@ -243,7 +243,7 @@ impl Loop {
                 Err(NodeError::Interrupt(Interrupted::Nested(interrupts.clone())))
             }
             End::Failed(reason) => {
-                let shown = task::repr(&reason);
+                let shown = repr(&reason);
                 said.push((Channel::Named(reserved::ERROR.into()), shown.as_str().into()));
                 // A router that fails comes after its node's own writes, which are kept.
                 said.extend(writes.iter().cloned());

@@ -6,8 +6,10 @@ use futures::future::Either;
 
 use super::*;
 use crate::base::timeout::Timeout;
-use crate::run::attempt::{self, Rules};
-use crate::task::{Origin, Work};
+use crate::graph::rules::Rules;
+use crate::graph::task::Origin;
+use crate::run::attempt::{self};
+use crate::task::Work;
 
 impl Loop {
     /// The work of one task, with its attempts. It stands on its own, so that it can be moved to another thread.

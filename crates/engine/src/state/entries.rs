@@ -2,8 +2,8 @@
 
 use crate::channel::{DeltaReducer, Kind, shorten};
 use crate::graph::plan::{ChannelIx, Plan};
+use crate::graph::writes::{Channel, Writes};
 use crate::state::delta::with_ids;
-use crate::state::live::{Channel, Writes};
 use crate::value::{List, Object, Value};
 
 /// Who makes an update: what it may write, and how messages call it.

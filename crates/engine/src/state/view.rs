@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::channel::refusal;
 use crate::graph::node::NodeError;
 use crate::graph::plan::{ChannelIx, Plan};
-use crate::state::live::{Channel, Writes};
+use crate::graph::writes::{Channel, Writes};
 use crate::value::{Object, Value};
 
 /// What the given keys hold, as an object; the bare value when the whole state is one.

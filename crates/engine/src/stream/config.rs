@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::base::command::Command;
 use crate::base::ids::{CheckpointId, Name, ThreadId};
 use crate::checkpoint::claim::ClaimRequest;
-use crate::effect::EffectPolicy;
-use crate::graph::node::Command;
 use crate::policy::bounds::Bounds;
+use crate::policy::effect::EffectPolicy;
 use crate::policy::schedule::Schedule;
 use crate::stream::events::{Interrupt, StreamMode};
 use crate::stream::lifecycle::Lifecycle;

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::base::command::Command;
+use crate::base::failure::Failure;
 use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId};
 use crate::checkpoint::types::StorageError;
-use crate::effect::EffectState;
-use crate::graph::node::{Command, Failure};
 use crate::policy::bounds::{Beyond, Bound};
+use crate::policy::effect::EffectState;
 
 /// Why a run, a read or an edit of a thread did not succeed.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -359,7 +359,7 @@ impl Payload {
             }
             Payload::Checkpoint(event) => {
                 let config = |id: &CheckpointId| {
-                    crate::inspect::snapshot::config_json(
+                    crate::stream::json::config_json(
                         &event.thread,
                         &event.ns,
                         Some(id),
@@ -370,10 +370,7 @@ impl Payload {
                     ("config", config(&event.id)),
                     ("parent_config", event.parent.as_ref().map(config).into()),
                     ("values", event.values.clone()),
-                    (
-                        "metadata",
-                        crate::inspect::snapshot::metadata_json(&event.metadata),
-                    ),
+                    ("metadata", crate::stream::json::metadata_json(&event.metadata)),
                     ("next", names(&event.next)),
                     ("tasks", Value::Array(event.tasks.clone())),
                 ])

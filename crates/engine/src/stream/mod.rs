@@ -4,5 +4,6 @@ pub(crate) mod config;
 pub(crate) mod emit;
 pub(crate) mod error;
 pub(crate) mod events;
+pub(crate) mod json;
 pub(crate) mod lifecycle;
 pub(crate) mod metrics;

@@ -1,12 +1,13 @@
 //! What a node's output writes: state, then where it leads.
 
+use crate::base::command::{Command, CommandGraph, Target};
 use crate::channel::packet;
 use crate::checkpoint::types::reserved::{END, START};
 use crate::graph::context::NodeContext;
-use crate::graph::node::{Command, CommandGraph, NodeError, NodeOutput, ParentCommand, Target};
+use crate::graph::node::{NodeError, NodeOutput, ParentCommand};
 use crate::graph::plan::{NodeIx, Plan};
+use crate::graph::writes::{Channel, Writes};
 use crate::state::entries::{Writer, add_command_writes, add_writes};
-use crate::state::live::{Channel, Writes};
 use crate::state::view::router_view;
 use crate::value::Value;
 

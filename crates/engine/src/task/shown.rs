@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::base::ids::Name;
 use crate::checkpoint::types::reserved::RETURN;
 use crate::graph::plan::{NodeIx, Plan, Shown};
-use crate::state::live::{Channel, Writes};
+use crate::graph::writes::{Channel, Writes};
 use crate::value::{List, Object, Value};
 
 /// Writes to state keys as `updates` shows them: an object, single-key objects in a list when a key was written

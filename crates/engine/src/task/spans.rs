@@ -25,8 +25,8 @@ use std::io;
 
 use tracing::Span;
 
+use crate::base::command::Target;
 use crate::graph::context::NodeContext;
-use crate::graph::node::Target;
 use crate::stream::config::{Input, RunConfig, RunStatus};
 use crate::stream::error::RunError;
 use crate::stream::metrics::Meter;

@@ -9,15 +9,17 @@ use std::task::Poll;
 use tracing::Span;
 
 use super::output::write;
+use crate::base::command::{Command, Packet, Target};
+use crate::base::failure::Failure;
 use crate::base::timeout::Timeout;
 use crate::channel::packet;
 use crate::checkpoint::types::reserved::RETURN;
-use crate::effect::Effect;
 use crate::graph::call::TaskFn;
 use crate::graph::context::NodeContext;
-use crate::graph::node::{Command, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, Target};
+use crate::graph::node::{Interrupted, Node, NodeError, NodeOutput};
+use crate::graph::writes::{Channel, Writes};
+use crate::policy::effect::Effect;
 use crate::state::entries::add_message;
-use crate::state::live::{Channel, Writes};
 use crate::task::spans::{self, Ending};
 use crate::value::{List, Object, Value};
 

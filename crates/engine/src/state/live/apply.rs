@@ -1,12 +1,12 @@
 //! The writes of a super-step reach the channels, in a fixed order.
 
-use super::writes::{Channel, Writes, resolve};
 use super::{Live, NO_PLACE};
 use crate::channel::{Effect, Kind, overwrite_of, refusal};
 use crate::checkpoint::types::{ChannelVersions, PendingWrite, reserved};
 use crate::graph::plan::{ChannelIx, NodeIx, Plan};
+use crate::graph::task::Place;
+use crate::graph::writes::{Channel, Writes, resolve};
 use crate::stream::error::RunError;
-use crate::task::Place;
 use crate::value::Value;
 
 /// One task's writes, as they are applied.

@@ -7,7 +7,6 @@
 mod apply;
 mod next;
 mod record;
-mod writes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -16,6 +15,7 @@ use crate::base::ids::Name;
 use crate::channel::{Kind, whole_of};
 use crate::checkpoint::types::{ChannelVersions, Checkpoint, CheckpointTuple, reserved};
 use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
+use crate::graph::writes::{Channel, Writes};
 use crate::state::delta::Deltas;
 use crate::state::entries::{Writer, add_writes};
 use crate::state::view;
@@ -23,7 +23,6 @@ use crate::stream::error::RunError;
 use crate::value::Value;
 
 pub(crate) use apply::Applied;
-pub(crate) use writes::{Channel, Writes, named_writes, resolve, stored_writes};
 
 use record::{Base, Dirty};
 

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use smallvec::SmallVec;
 
 use super::Live;
-use super::writes::is_kept;
 use crate::base::ids::{CheckpointId, Name};
 use crate::base::names::Changes;
 use crate::checkpoint::types::{
     Change, ChannelValues, ChannelVersions, Checkpoint, Metadata, PendingWrite, VersionsSeen,
 };
 use crate::graph::plan::{ChannelIx, NodeIx};
+use crate::graph::writes::is_kept;
 use crate::state::delta::{is_rebuilt, key_of, snapshot};
 use crate::value::{List, Value};
 

@@ -6,72 +6,32 @@
 //! it. A new input at the end of a branch is a new case: what was done on branches that it had left before counts no more.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use tokio::sync::{Mutex, OnceCell};
+use tokio::sync::Mutex;
 
-use super::{Effect, EffectDone, EffectState};
 use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::types::{
     CheckpointAddress, CheckpointHead, ListQuery, PendingWrite, Source, StorageError, reserved,
 };
 use crate::graph::compiled::Graph;
+use crate::graph::past::{Began, Known, Past, Seen, Site, Visit};
 use crate::graph::plan::{NodePlan, Plan};
 use crate::graph::scope::graph_path;
+use crate::graph::task::{Origin, Stage};
+use crate::graph::writes::resolve;
 use crate::inspect::snapshot::is_output;
 use crate::policy::cache::digest;
+use crate::policy::effect::{Effect, EffectDone, EffectState};
 use crate::state::delta;
-use crate::state::live::{Writes, load, resolve};
+use crate::state::live::load;
 use crate::stream::error::RunError;
-use crate::task::{self, Origin, Stage, Task};
+use crate::task::{self, Task};
 use crate::value::{Object, Value};
 
 /// Checkpoints whose writes are read at once.
 const AT_ONCE: usize = 100;
-
-/// Where a run began.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Began {
-    /// The checkpoint of the outermost graph that was loaded; None on a new thread.
-    pub(crate) start: Option<CheckpointId>,
-    /// The newest one at that time.
-    pub(crate) newest: Option<CheckpointId>,
-    /// The run does not finish the step of `start`: it made a checkpoint of its own first.
-    pub(crate) leaves: bool,
-    /// It began with an input.
-    pub(crate) input: bool,
-}
-
-/// A checkpoint whose step was done on another branch.
-#[derive(Debug)]
-struct Site {
-    ns: Name,
-    id: CheckpointId,
-    /// The checkpoint of the outermost graph that it belongs to.
-    root: CheckpointId,
-    ts: String,
-    next: Vec<Name>,
-    /// Did its step finish?
-    ran: bool,
-}
-
-/// A task with an effect that was done, or begun, on another branch.
-#[derive(Debug)]
-pub(crate) struct Visit {
-    pub(crate) task_id: TaskId,
-    pub(crate) node: Name,
-    pub(crate) state: EffectState,
-    /// The key that it sent.
-    pub(crate) key: Name,
-    digest: u128,
-    /// What it wrote; empty when that was not stored.
-    pub(crate) writes: Writes,
-    /// The checkpoint of the outermost graph that it belongs to.
-    pub(crate) root: CheckpointId,
-    /// When its step began.
-    pub(crate) ts: String,
-}
 
 /// What was found for a task that is about to begin.
 pub(crate) enum Visits {
@@ -81,30 +41,6 @@ pub(crate) enum Visits {
     Same(Arc<Visit>),
     /// The node did its work, with another input.
     Other(Arc<Visit>),
-}
-
-/// What was done on other branches than the one that a run is on.
-#[derive(Debug, Default)]
-pub(crate) struct Past {
-    began: OnceLock<Began>,
-    known: OnceCell<Known>,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    /// The oldest first.
-    sites: Vec<Site>,
-    seen: Mutex<Seen>,
-}
-
-/// What was read of it so far.
-#[derive(Debug, Default)]
-struct Seen {
-    visits: HashMap<usize, Vec<Arc<Visit>>>,
-    /// For a task that stands for one of another branch: that one.
-    instead: HashMap<TaskId, TaskId>,
-    /// What tasks of this branch stand for.
-    taken: HashSet<TaskId>,
 }
 
 impl Seen {

@@ -5,12 +5,8 @@
 //! found there is stored, as a pending write of the task ([`EFFECT`](crate::reserved::EFFECT)): that work which must
 //! not be done twice has begun, a key that is not the task's id, and which task of another branch this one stands for.
 
-mod past;
-
 use crate::base::ids::{CheckpointId, Name};
 use crate::value::Value;
-
-pub(crate) use past::{Began, Past, Scene, Visit, Visits};
 
 /// What a node does to the world outside of its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,7 +15,7 @@ pub(crate) enum Channel {
 }
 
 impl Channel {
-    pub(super) fn known(&self) -> Option<ChannelIx> {
+    pub(crate) fn known(&self) -> Option<ChannelIx> {
         match self {
             Channel::Known(index) => Some(*index),
             Channel::Named(_) => None,
@@ -26,7 +26,7 @@ impl Channel {
 pub(crate) type Writes = Vec<(Channel, Value)>;
 
 /// Is the value itself part of every checkpoint?
-pub(super) fn is_kept(kind: &Kind) -> bool {
+pub(crate) fn is_kept(kind: &Kind) -> bool {
     kind.is_stored() && !matches!(kind, Kind::Delta(_))
 }
 
