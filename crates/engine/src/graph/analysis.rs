@@ -15,6 +15,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::base::ids::Name;
 use crate::channel::Kind;
+use crate::graph::compiled::Graph;
 use crate::graph::links::{Link, Way};
 use crate::graph::plan::{ChannelIx, NodeIx, Plan};
 use crate::stream::error::{GraphPlace, GraphProblem};
@@ -60,6 +61,13 @@ impl fmt::Debug for Analysis {
 
 fn ix(node: NodeIx) -> NodeIndex {
     NodeIndex::new(node as usize)
+}
+
+impl Graph {
+    /// What can be said about the graph without running it. Each call works it out again.
+    pub fn analysis(&self) -> Analysis {
+        Analysis::of(self.plan.clone())
+    }
 }
 
 impl Analysis {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::ids::{CheckpointIds, Name};
 use crate::checkpoint::checkpointer::Checkpointer;
-use crate::graph::analysis::Analysis;
 use crate::graph::plan::Plan;
 use crate::graph::scope::Persistence;
 use crate::policy::cache::NodeCache;
@@ -117,11 +116,6 @@ impl Graph {
         self.plan.channels[..self.plan.state_keys]
             .iter()
             .map(|c| (&c.name, c.spec.reducer_name()))
-    }
-
-    /// What can be said about the graph without running it. Worked out anew by each call.
-    pub fn analysis(&self) -> Analysis {
-        Analysis::of(self.plan.clone())
     }
 
     /// The compiled plan as text.

@@ -17,7 +17,6 @@ use crate::graph::compiled::Graph;
 use crate::graph::handler::{ErrorHandler, HandlerNode};
 use crate::graph::node::{Node, Router};
 use crate::graph::rules::Rules;
-use crate::graph::schema::SayFn;
 use crate::policy::cache::CachePolicy;
 use crate::policy::effect::Effect;
 use crate::policy::limits::Places;
@@ -26,6 +25,9 @@ use crate::value::{Object, Value};
 
 /// What the name of a node's trigger channel begins with.
 const TRIGGER: &str = "branch:to:";
+
+/// What to say of a key that the state does not have.
+pub(crate) type SayFn = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
 pub(crate) type ChannelIx = u32;
 pub(crate) type NodeIx = u32;

@@ -3,11 +3,9 @@
 //! Keys are laid out once, at compile time: first those of the state, in the order of their declaration, then the
 //! managed ones, which nodes can read and nobody writes. What comes after them is the engine's own.
 
-use std::sync::Arc;
-
 use crate::base::ids::Name;
 use crate::channel::{ChannelSpec, Kind, Managed};
-use crate::graph::plan::{ChannelIx, Plan};
+use crate::graph::plan::{ChannelIx, Plan, SayFn};
 use crate::stream::error::{GraphPlace, GraphProblem};
 
 /// The channel that holds a state which is one value.
@@ -23,9 +21,6 @@ pub(crate) struct Schema {
     pub(crate) output: Option<Vec<Name>>,
     pub(crate) unknown: Option<SayFn>,
 }
-
-/// What to say of a key that the state does not have.
-pub(crate) type SayFn = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
 pub(crate) struct Key {
     pub(crate) name: Name,

@@ -41,7 +41,7 @@ use crate::graph::node::{Node, NodeError, NodeOutput, Router};
 use crate::value::Value;
 use futures::future::BoxFuture;
 
-/// A type that declares the keys of a state. [`state!`](crate::state) makes one from a struct.
+/// A type that declares the keys of a state. [`state!`](macro@crate::state) makes one from a struct.
 pub trait State {
     /// The keys and their reducers.
     fn channels() -> Vec<(&'static str, ChannelSpec)>;
