@@ -2,8 +2,9 @@
 
 use std::borrow::Borrow;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::Clock;
@@ -109,8 +110,8 @@ impl CheckpointIds {
         }
     }
 
-    fn last(&self) -> std::sync::MutexGuard<'_, Last> {
-        self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn last(&self) -> parking_lot::MutexGuard<'_, Last> {
+        self.last.lock()
     }
 
     /// A new id, greater than every id made before and than `after`.

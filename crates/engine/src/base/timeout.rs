@@ -1,9 +1,10 @@
 //! How long an attempt at a node may take, and what counts as a sign of life.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::base::failure::Failure;
@@ -175,11 +176,11 @@ impl Pulse {
         around && !self.closed.load(Ordering::Acquire)
     }
     fn refresh(&self) {
-        *self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Instant::now();
+        *self.last.lock() = Instant::now();
     }
     async fn silent_for(&self, limit: Duration) {
         loop {
-            let last = *self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let last = *self.last.lock();
             if last.elapsed() >= limit {
                 return;
             }

@@ -6,9 +6,9 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Bound;
-use std::sync::{PoisonError, RwLock};
 
 use async_trait::async_trait;
+use parking_lot::RwLock;
 use smallvec::SmallVec;
 
 use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
@@ -262,12 +262,12 @@ impl MemorySaver {
         newest(self.read().threads.get(thread))
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> parking_lot::RwLockReadGuard<'_, State> {
+        self.state.read()
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> parking_lot::RwLockWriteGuard<'_, State> {
+        self.state.write()
     }
 
     fn select<T>(&self, query: &ListQuery, make: impl Fn(&ThreadId, &Name, &Stored) -> T) -> Vec<T> {

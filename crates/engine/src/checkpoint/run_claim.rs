@@ -1,8 +1,9 @@
 //! The claim of a run: taken with its first commit, shown with the others, renewed while nothing is stored, ended with
 //! the last.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -10,7 +11,6 @@ use crate::base::ids::{CheckpointId, ClaimId, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::claim::{ClaimRequest, ClaimUse, Take};
 use crate::checkpoint::types::{Commit, StorageError};
-use crate::graph::scope::lock;
 
 /// How far a claim is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,20 +79,20 @@ impl RunClaim {
             return Ok(false);
         };
         let claim = coordination.claim(&self.thread).await?;
-        lock(&self.read).seen = Some(claim.as_ref().map_or(0, |claim| claim.mark()));
+        self.read.lock().seen = Some(claim.as_ref().map_or(0, |claim| claim.mark()));
         Ok(claim.is_some_and(|claim| !claim.ended))
     }
 
     /// The run goes on from this newest root checkpoint, or begins the thread.
     pub(crate) fn goes_on(&self, newest: Option<CheckpointId>) {
-        lock(&self.read).onto = Some(newest);
+        self.read.lock().onto = Some(newest);
     }
 
     /// What the next commit shows.
     pub(crate) fn shown(&self, ends: bool) -> ClaimUse {
-        let mut stage = lock(&self.stage);
+        let mut stage = self.stage.lock();
         let take = (*stage == Stage::New).then(|| {
-            let read = std::mem::take(&mut *lock(&self.read));
+            let read = std::mem::take(&mut *self.read.lock());
             Box::new(Take {
                 holder: self.request.holder.clone(),
                 over: self.request.take_over.clone(),
@@ -126,22 +126,22 @@ impl RunClaim {
     }
 
     pub(crate) fn is_new(&self) -> bool {
-        *lock(&self.stage) == Stage::New
+        *self.stage.lock() == Stage::New
     }
 
     /// True when it need not be waited for: the backend said that the thread is the run's, or the run has ended it.
     pub(crate) fn is_settled(&self) -> bool {
-        matches!(*lock(&self.stage), Stage::Held | Stage::Ended)
+        matches!(*self.stage.lock(), Stage::Held | Stage::Ended)
     }
 
     /// True when a commit took it and none ended it.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(*lock(&self.stage), Stage::Sent | Stage::Held)
+        matches!(*self.stage.lock(), Stage::Sent | Stage::Held)
     }
 
     /// The commit that takes it is stored: from now on it is renewed. Renewing ends with what this gives.
     pub(crate) fn hold(self: &Arc<Self>) -> Renewal {
-        *lock(&self.stage) = Stage::Held;
+        *self.stage.lock() = Stage::Held;
         let claim = Arc::downgrade(self);
         let pause = self.request.length / 3;
         let renewing = tokio::spawn(async move {

@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
 
 use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::base::timeout::Pulse;
@@ -193,10 +195,7 @@ impl NodeContext {
             inner.before = used;
             inner.questions = AtomicUsize::new(used);
             if used > 0 {
-                let given = inner
-                    .given
-                    .get_mut()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                let given = inner.given.get_mut();
                 if given.len() < used {
                     *given = answers.to_vec();
                 }
@@ -225,8 +224,8 @@ impl NodeContext {
             shared: self.0.shared.clone(),
             // What the attempt before ran to its end need not run again.
             resuming: if number > 1 { Some(true) } else { self.0.resuming },
-            given: Mutex::new(lock(&self.0.given).clone()),
-            used: Mutex::new(lock(&self.0.used).clone()),
+            given: Mutex::new(self.0.given.lock().clone()),
+            used: Mutex::new(self.0.used.lock().clone()),
             questions: AtomicUsize::new(self.0.before),
             // Graphs of the failed attempt keep their places: this one begins anew, beside them.
             graphs: AtomicUsize::new(self.0.graphs.load(Ordering::SeqCst)),
@@ -287,9 +286,9 @@ impl NodeContext {
     /// k-th answer.
     pub fn interrupt(&self, question: impl Into<Value>) -> Result<Value, NodeError> {
         let index = self.0.questions.fetch_add(1, Ordering::SeqCst);
-        let mut given = lock(&self.0.given);
+        let mut given = self.0.given.lock();
         if index >= given.len() {
-            let answer = lock(&self.0.shared.answers.scalar).take();
+            let answer = self.0.shared.answers.scalar.lock().take();
             match answer {
                 Some(answer) => given.push(answer),
                 None => {
@@ -300,7 +299,7 @@ impl NodeContext {
                 }
             }
         }
-        *lock(&self.0.used) = Some(given.clone());
+        *self.0.used.lock() = Some(given.clone());
         Ok(given[index].clone())
     }
 
@@ -349,14 +348,14 @@ impl NodeContext {
     ) -> Result<(), NodeError> {
         let refused = |why| NodeError::new("ValueError", why);
         let message = crate::value::messages::coerce(&message.into()).map_err(refused)?;
-        lock(&self.0.pushed).push((key.into(), message.clone()));
+        self.0.pushed.lock().push((key.into(), message.clone()));
         self.message(message).await;
         Ok(())
     }
 
     /// What [`push_message`](Self::push_message) was given.
     pub(crate) fn take_pushed(&self) -> Vec<(Name, Value)> {
-        std::mem::take(&mut lock(&self.0.pushed))
+        std::mem::take(&mut self.0.pushed.lock())
     }
 
     /// Does anybody read this stream?
@@ -432,12 +431,8 @@ impl NodeContext {
 
     /// The answers that were used, to be stored with the task.
     pub(crate) fn used_answers(&self) -> Option<Vec<Value>> {
-        lock(&self.0.used).clone()
+        self.0.used.lock().clone()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// What accompanies a message of a task: the user's metadata, then where it comes from, then what its node adds.

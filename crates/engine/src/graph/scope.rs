@@ -1,8 +1,9 @@
 //! What a run hands down to the graphs that its tasks run.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use crate::base::clock::Clock;
@@ -173,16 +174,16 @@ impl Address {
 
     /// The checkpoint at which the root is entered.
     pub(crate) fn root(&self) -> Option<CheckpointId> {
-        lock(&self.enter).get("").cloned()
+        self.enter.lock().get("").cloned()
     }
 
     /// `new` continues `old`.
     pub(crate) fn moves(&self, new: String, old: String) {
-        lock(&self.moved).push((new, old));
+        self.moved.lock().push((new, old));
     }
 
     fn origin(&self, ns: &str) -> String {
-        let moved = lock(&self.moved);
+        let moved = self.moved.lock();
         let continued = |(new, old): &(String, String)| {
             let rest = ns.strip_prefix(new.as_str())?;
             (rest.is_empty() || rest.starts_with('|')).then(|| format!("{old}{rest}"))
@@ -197,7 +198,7 @@ impl Address {
     /// Where the graph at `ns` is entered: once, so that a loop that comes back does not start over.
     pub(crate) fn take(&self, ns: &str) -> Option<(Name, CheckpointId)> {
         let origin = self.origin(ns);
-        let id = lock(&self.enter).remove(&origin)?;
+        let id = self.enter.lock().remove(&origin)?;
         Some((origin.into(), id))
     }
 }
@@ -216,8 +217,4 @@ pub(crate) fn stable_ns(ns: &str) -> String {
         .map(|part| part.split(':').next().unwrap_or(part))
         .collect::<Vec<_>>()
         .join("|")
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

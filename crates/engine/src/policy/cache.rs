@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -175,8 +176,8 @@ impl MemoryCache {
             kept: Mutex::default(),
         }
     }
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn lock(&self) -> parking_lot::MutexGuard<'_, Kept> {
+        self.kept.lock()
     }
 }
 

@@ -293,17 +293,17 @@ impl Loop {
                     return Err(RunError::AmbiguousResume { pending });
                 }
                 writes.push((Channel::Named(reserved::RESUME.into()), answer.clone()));
-                *lock(&self.shared.answers.scalar) = Some(answer);
+                *self.shared.answers.scalar.lock() = Some(answer);
             }
             _ => {}
         }
         if let Some(command) = again {
             self.pending = self.null_writes(0, &writes);
-            *lock(&self.shared.answers.scalar) = None;
+            *self.shared.answers.scalar.lock() = None;
             return self.begin_input(command).await;
         }
         if !has_checkpoint {
-            if lock(&self.shared.answers.scalar).is_some() || by_id {
+            if self.shared.answers.scalar.lock().is_some() || by_id {
                 return Err(RunError::EmptyInput {
                     message: "There is nothing to resume: the thread has no checkpoint.".into(),
                 });

@@ -282,7 +282,7 @@ impl Loop {
                 Verdict::Ask => loop {
                     let answer = match given.get(used) {
                         Some(answer) => answer.clone(),
-                        None => match lock(&self.shared.answers.scalar).take() {
+                        None => match self.shared.answers.scalar.lock().take() {
                             Some(answer) => {
                                 given.push(answer.clone());
                                 answer

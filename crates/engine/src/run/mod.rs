@@ -23,7 +23,7 @@ use crate::graph::compiled::Graph;
 use crate::graph::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
 use crate::graph::node::{Interrupted, NodeError};
 use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
-use crate::graph::scope::{Address, Persistence, Replay, Shared, lock};
+use crate::graph::scope::{Address, Persistence, Replay, Shared};
 use crate::graph::task::{Ground, Head, Place, Stage};
 use crate::graph::writes::{Channel, Writes, named_writes, resolve, stored_writes};
 use crate::inspect::snapshot;
@@ -306,7 +306,7 @@ impl Loop {
             let over = matches!(stopped, Ok(Stop::Done) | Err(RunError::Recursion { .. }));
             let worth_storing = !self.shared.is_nested() || !over || !self.shared.ns.contains(':');
             self.make_last();
-            if lock(&self.shared.answers.scalar).is_none()
+            if self.shared.answers.scalar.lock().is_none()
                 && let Some(persister) = &mut self.persister
             {
                 persister.forget_answer();
@@ -475,7 +475,7 @@ impl Loop {
             self.resuming = None;
             if !self.shared.is_nested() {
                 // A single answer is for the step that asked; nobody later takes it by accident.
-                *lock(&self.shared.answers.scalar) = None;
+                *self.shared.answers.scalar.lock() = None;
             }
             self.put(Source::Loop).await?;
             ending.step();

@@ -17,7 +17,7 @@ use crate::graph::context::NodeContext;
 use crate::graph::node::{Interrupted, Node, NodeError, NodeOutput};
 use crate::graph::options::NodeOptions;
 use crate::graph::plan::Plan;
-use crate::graph::scope::{Persistence, Replay, Shared, graph_path, lock};
+use crate::graph::scope::{Persistence, Replay, Shared, graph_path};
 use crate::run::Loop;
 use crate::state::delta;
 use crate::stream::config::{Input, RunConfig, RunResult, RunStatus};
@@ -61,7 +61,7 @@ impl Replay {
         ns: &Name,
     ) -> Result<Option<CheckpointTuple>, StorageError> {
         let place = ns.rsplit_once(':').map_or(&**ns, |(place, _)| place).to_owned();
-        if !lock(&self.visited).insert(place) {
+        if !self.visited.lock().insert(place) {
             return delta::get(plan, saver, thread, ns, None).await;
         }
         let query = ListQuery {

@@ -1,9 +1,10 @@
 //! The sending end of a run's stream.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::mpsc;
 
 use crate::stream::events::{Payload, StreamMode};
@@ -147,8 +148,7 @@ impl Emitter {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        let messages = self.told.messages.lock();
-        messages.unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.told.messages.lock()
     }
 
     /// The namespace of what is sent.

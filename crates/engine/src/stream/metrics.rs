@@ -1,9 +1,10 @@
 //! What a run costs: counts, estimated bytes, and where its time goes. Only measured when asked for.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 // Tokio's clock is the monotonic one, and the one that tests can stop.
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::checkpoint::types::Commit;
@@ -126,7 +127,7 @@ impl Meter {
     }
 
     fn lock(&self) -> MutexGuard<'_, Measured> {
-        self.0.measured.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.measured.lock()
     }
     /// This meter, and the user's beside it.
     fn each(&self, change: impl Fn(&mut Measured)) {
