@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
 
-// The floors, the lowest first: a module names those above it only. `tests/acceptance` holds it.
+// Layers, the lowest first: each names only those above it in this list. `tests/acceptance` checks it.
 mod value;
 
 mod base;
