@@ -1,4 +1,4 @@
-//! Where a graph goes on, and with what: packets, targets and commands.
+//! Packets, targets and commands: where a graph goes on, and with what.
 
 use crate::base::ids::Name;
 use crate::base::timeout::Timeout;

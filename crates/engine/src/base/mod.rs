@@ -1,4 +1,4 @@
-//! What everything above is written in: ids, names, the clock, commands, failures.
+//! Ids, names, the clock, timeouts, commands and failures: types that every layer above uses.
 
 pub(crate) mod clock;
 pub(crate) mod command;

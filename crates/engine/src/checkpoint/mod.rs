@@ -1,4 +1,4 @@
-//! Checkpoints: what they are, who keeps them, and who may run a thread.
+//! Checkpoints, the trait of their backends, claims of runs on threads.
 
 pub(crate) mod checkpointer;
 pub(crate) mod claim;

@@ -1,4 +1,4 @@
-//! Graphs: built, checked, compiled; and what their nodes are given while they run.
+//! Graphs, their compilation and analysis, and the context of their nodes.
 
 pub(crate) mod analysis;
 pub(crate) mod blocking;

@@ -1,5 +1,4 @@
-//! What is known of the work on other branches of a thread, as far as it was read. Reading is for
-//! [`inspect::past`](crate::inspect::past).
+//! Work on other branches of a thread, as far as it was read; [`inspect::past`](crate::inspect::past) reads it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};

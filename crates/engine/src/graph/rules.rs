@@ -1,4 +1,4 @@
-//! How the attempts at a node go: how long, how many, how many at once.
+//! Rules of the attempts at a task: retries, timeout, gates, fallback.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a run hands down to the graphs that its tasks run.
+//! The part of a run that the graphs within it share.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! What a task is and where it stands in its step, and the id that follows from it.
+//! Identity of a task: its place in its step, and the id that follows from it.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

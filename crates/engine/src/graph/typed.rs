@@ -205,7 +205,7 @@ where
     typed(move |context, input| work(uses.clone(), context, input))
 }
 
-/// A router from a closure over a Rust type. It returns a name, a [`Target`], or several.
+/// A router from a closure over a Rust type. It returns a name, a [`Target`](crate::Target), or several.
 pub fn choose<S, T>(decide: impl Fn(S) -> T + Send + Sync + 'static) -> impl Router
 where
     S: DeserializeOwned + Send + 'static,

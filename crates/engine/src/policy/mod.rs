@@ -1,4 +1,4 @@
-//! How nodes are run: again, how long, how many at once, from a cache, to what effect.
+//! Policies of nodes and runs: retries, limits, caching, bounds, effects.
 
 pub(crate) mod bounds;
 pub(crate) mod cache;

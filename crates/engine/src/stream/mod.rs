@@ -1,4 +1,4 @@
-//! What a run is asked, and what it reports while it runs and when it ends.
+//! Configuration of a run, and its reports: events, errors, costs.
 
 pub(crate) mod config;
 pub(crate) mod emit;
